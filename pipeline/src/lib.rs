@@ -1,0 +1,5 @@
+//! External-memory update-log engine: blocks, compressed logs, buckets, checkpoints. No game inside.
+#![forbid(unsafe_code)]
+
+pub mod checkpoint;
+pub mod storage;
