@@ -2,4 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod checkpoint;
+pub mod error;
 pub mod storage;
+
+pub use error::Error;

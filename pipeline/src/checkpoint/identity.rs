@@ -1,0 +1,151 @@
+//! The file `FORMAT`: which format, which run, which parameters.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::bytes::{Cursor, Damage, HASH_BYTES, length_u32, seal, unseal};
+use crate::Error;
+
+/// Version of the files `FORMAT`, manifest and journal.
+pub const FORMAT_VERSION: u32 = 1;
+
+const MAGIC: [u8; 8] = *b"PLFORMAT";
+/// Longest `FORMAT` file in bytes.
+pub(super) const IDENTITY_BYTES_AT_MOST: usize = 1 << 20;
+const HEADER_BYTES: usize = 36;
+const NAME_BYTES_AT_MOST: usize = 255;
+
+/// Named parameters of a run. A run can be resumed only with the same ones; their order is of no
+/// meaning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parameters(pub Vec<(String, String)>);
+
+impl Parameters {
+    /// The value of a parameter.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let pair = self.0.iter().find(|pair| pair.0 == name);
+        pair.map(|(_, value)| value.as_str())
+    }
+
+    /// The first parameter, by name, that differs: name, value here, value there.
+    fn difference(&self, wanted: &Self) -> Option<(String, String, String)> {
+        let map = |of: &Self| of.0.iter().cloned().collect::<BTreeMap<String, String>>();
+        let (here, there) = (map(self), map(wanted));
+        let names = here.keys().chain(there.keys());
+        let name = names
+            .filter(|name| here.get(*name) != there.get(*name))
+            .min()?;
+        let value = |of: &BTreeMap<String, String>| match of.get(name) {
+            Some(value) => value.clone(),
+            None => "(absent)".to_string(),
+        };
+        Some((name.clone(), value(&here), value(&there)))
+    }
+}
+
+/// Contents of `FORMAT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) run_id: u128,
+    pub(super) parameters: Parameters,
+}
+
+impl Identity {
+    pub(super) fn encode(&self) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes.extend_from_slice(&0_u32.to_le_bytes());
+        bytes.extend_from_slice(&self.run_id.to_le_bytes());
+        let pairs = &self.parameters.0;
+        limit("number of parameters", pairs.len(), usize::from(u16::MAX))?;
+        bytes.extend_from_slice(&length_u32(pairs.len()).to_le_bytes());
+        debug_assert_eq!(bytes.len(), HEADER_BYTES);
+        for (name, value) in pairs {
+            limit("length of a parameter name", name.len(), NAME_BYTES_AT_MOST)?;
+            limit("length of a parameter", value.len(), IDENTITY_BYTES_AT_MOST)?;
+            bytes.extend_from_slice(&length_u32(name.len()).to_le_bytes()[..2]);
+            bytes.extend_from_slice(&length_u32(value.len()).to_le_bytes());
+            bytes.extend_from_slice(name.as_bytes());
+            bytes.extend_from_slice(value.as_bytes());
+        }
+        let whole = bytes.len() + HASH_BYTES;
+        limit("length of all parameters", whole, IDENTITY_BYTES_AT_MOST)?;
+        seal(&mut bytes);
+        Ok(bytes)
+    }
+
+    /// Reads the bytes of `FORMAT`; `path` and `base` say where they come from.
+    pub(super) fn decode(bytes: &[u8], path: &Path, base: u64) -> Result<Self, Error> {
+        let found = Self::version(bytes).map_err(|damage| damage.of(path, base))?;
+        if found != FORMAT_VERSION {
+            return Err(Error::Version {
+                path: path.into(),
+                found,
+                supported: FORMAT_VERSION,
+            });
+        }
+        Self::parse(bytes).map_err(|damage| damage.of(path, base))
+    }
+
+    /// The version: its place and the hash at the end are the same in every version.
+    fn version(bytes: &[u8]) -> Result<u32, Damage> {
+        let (body, _) = unseal(bytes)?;
+        let mut cursor = Cursor::new(body);
+        cursor.magic(MAGIC)?;
+        cursor.u32("version")
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Self, Damage> {
+        let (body, _) = unseal(bytes)?;
+        let mut cursor = Cursor::new(body);
+        cursor.magic(MAGIC)?;
+        cursor.u32("version")?;
+        let features = cursor.u32("feature bits")?;
+        if features != 0 {
+            return Err(cursor.damage("feature bits", 0, features));
+        }
+        let run_id = cursor.u128("run id")?;
+        let count = cursor.count(6, "number of parameters")?;
+        let mut pairs: Vec<(String, String)> = Vec::with_capacity(count);
+        for _ in 0..count {
+            let name_bytes = usize::from(cursor.u16("length of a parameter name")?);
+            let value_bytes = cursor.u32("length of a parameter")? as usize;
+            let name = cursor.text(name_bytes, "parameter name")?.to_string();
+            if pairs.iter().any(|pair| pair.0 == name) {
+                return Err(cursor.damage("parameter name", "a new one", name));
+            }
+            let value = cursor.text(value_bytes, "parameter")?.to_string();
+            pairs.push((name, value));
+        }
+        cursor.end("parameters")?;
+        Ok(Self {
+            run_id,
+            parameters: Parameters(pairs),
+        })
+    }
+
+    /// Compares with the parameters asked for.
+    pub(super) fn agree(&self, wanted: &Parameters, path: &Path) -> Result<(), Error> {
+        match self.parameters.difference(wanted) {
+            None => Ok(()),
+            Some((name, found, wanted)) => Err(Error::Parameters {
+                path: path.into(),
+                name,
+                found,
+                wanted,
+            }),
+        }
+    }
+}
+
+pub(super) fn limit(what: &'static str, value: usize, limit: usize) -> Result<(), Error> {
+    if value <= limit {
+        return Ok(());
+    }
+    Err(Error::Limit {
+        what,
+        value: value as u64,
+        limit: limit as u64,
+    })
+}

@@ -1,0 +1,313 @@
+//! The journal: one record for each commit of a generation, in two equal copies.
+//!
+//! # Shape
+//!
+//! Records one behind the other, each padded with zeros to [`PAGE_BYTES`], so that appending never
+//! touches a sector with bytes that count. Each record carries the hash of the one before it, the
+//! first that of the manifest.
+//!
+//! # Invariants
+//!
+//! 1. A record goes to copy a, which is synced, and only then to copy b, which is synced.
+//! 2. Hence bytes in b at a place where a has no whole record are damage, not a crash.
+//! 3. The copies are equal byte for byte, so each record is taken from whichever copy has it whole.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::bytes::{Cursor, Damage, HASH_BYTES, seal, zeroed};
+use super::identity::limit;
+use super::names;
+use super::record::{BlockRecord, decode_records, encode_records};
+use crate::Error;
+use crate::storage::{Create, Storage, StorageFile};
+
+const MAGIC: [u8; 8] = *b"PLJOURNL";
+const HEADER_BYTES: usize = 44;
+/// Records begin at multiples of this.
+pub(super) const PAGE_BYTES: u64 = 4096;
+/// Longest payload of a record in bytes.
+const PAYLOAD_BYTES_AT_MOST: usize = 1 << 28;
+
+/// An open journal.
+pub(super) struct Journal {
+    copies: [Arc<dyn StorageFile>; 2],
+    generation: u64,
+    sequence: u64,
+    previous: u128,
+    end: u64,
+}
+
+impl Journal {
+    /// Creates the empty journal of a generation; the caller syncs the folder.
+    pub(super) fn create(
+        storage: &dyn Storage,
+        generation: u64,
+        manifest_hash: u128,
+    ) -> Result<Self, Error> {
+        let [a, b] = names::Copy::BOTH.map(|copy| names::journal(generation, copy));
+        Ok(Self {
+            copies: [
+                storage.create(&a, Create::Truncate)?,
+                storage.create(&b, Create::Truncate)?,
+            ],
+            generation,
+            sequence: 0,
+            previous: manifest_hash,
+            end: 0,
+        })
+    }
+
+    /// The bytes of the next record, and its hash.
+    pub(super) fn encode(&self, records: &[BlockRecord]) -> Result<(Vec<u8>, u128), Error> {
+        encode(self.generation, self.sequence, self.previous, records)
+    }
+
+    /// Appends a record made by [`Journal::encode`]: copy a, sync, copy b, sync.
+    pub(super) fn append(&mut self, bytes: &[u8], hash: u128) -> Result<(), Error> {
+        for copy in &self.copies {
+            copy.write_all_at(bytes, self.end)?;
+            copy.sync()?;
+        }
+        self.end += bytes.len() as u64;
+        self.sequence += 1;
+        self.previous = hash;
+        Ok(())
+    }
+}
+
+fn encode(
+    generation: u64,
+    sequence: u64,
+    previous: u128,
+    records: &[BlockRecord],
+) -> Result<(Vec<u8>, u128), Error> {
+    let mut bytes = Vec::new();
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&generation.to_le_bytes());
+    bytes.extend_from_slice(&sequence.to_le_bytes());
+    bytes.extend_from_slice(&previous.to_le_bytes());
+    bytes.extend_from_slice(&[0; 4]);
+    encode_records(records, &mut bytes)?;
+    let length = bytes.len() - HEADER_BYTES;
+    limit("length of a commit", length, PAYLOAD_BYTES_AT_MOST)?;
+    let length = super::bytes::length_u32(length);
+    bytes[HEADER_BYTES - 4..HEADER_BYTES].copy_from_slice(&length.to_le_bytes());
+    let hash = seal(&mut bytes);
+    bytes.resize(bytes.len().next_multiple_of(PAGE_BYTES as usize), 0);
+    Ok((bytes, hash))
+}
+
+/// A record as found in a file.
+struct Found {
+    sequence: u64,
+    previous: u128,
+    hash: u128,
+    payload: Vec<u8>,
+    /// Length with the padding.
+    padded: u64,
+}
+
+struct Header {
+    sequence: u64,
+    previous: u128,
+    payload_bytes: usize,
+}
+
+fn parse_header(bytes: &[u8], generation: u64) -> Result<Header, Damage> {
+    let mut cursor = Cursor::new(bytes);
+    cursor.magic(MAGIC)?;
+    let got = cursor.u64("generation")?;
+    if got != generation {
+        return Err(Damage::new(8, "generation", generation, got));
+    }
+    let sequence = cursor.u64("sequence")?;
+    let previous = cursor.u128("previous hash")?;
+    let payload_bytes = cursor.u32("length of a record")? as usize;
+    if payload_bytes > PAYLOAD_BYTES_AT_MOST {
+        let expected = format_args!("at most {PAYLOAD_BYTES_AT_MOST}").to_string();
+        return Err(Damage::new(
+            40,
+            "length of a record",
+            expected,
+            payload_bytes,
+        ));
+    }
+    Ok(Header {
+        sequence,
+        previous,
+        payload_bytes,
+    })
+}
+
+/// One copy of a journal that is being read; a missing file reads as damage.
+struct Copy {
+    file: Result<Arc<dyn StorageFile>, Error>,
+    path: PathBuf,
+    length: u64,
+}
+
+impl Copy {
+    fn open(storage: &dyn Storage, name: &str) -> Result<Self, Error> {
+        let path = storage.path(name);
+        let (file, length) = match storage.open(name) {
+            Ok(file) => {
+                let length = file.length()?;
+                (Ok(file), length)
+            }
+            // Not there, or something else than a file: the other copy has to do.
+            Err(error) if error.is_not_found() || matches!(error, Error::Corrupt { .. }) => {
+                (Err(error), 0)
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Self { file, path, length })
+    }
+
+    /// The record at `offset`, if it is whole.
+    fn record(&self, offset: u64, generation: u64) -> Result<Found, Error> {
+        let Ok(file) = &self.file else {
+            return Err(Error::early_end(&self.path, offset, PAGE_BYTES));
+        };
+        let early = || Error::early_end(&self.path, offset, PAGE_BYTES);
+        let available = self.length.checked_sub(offset).ok_or_else(early)?;
+        if available < PAGE_BYTES {
+            return Err(early());
+        }
+        let mut header = [0; HEADER_BYTES];
+        file.read_exact_at(&mut header, offset)?;
+        let header =
+            parse_header(&header, generation).map_err(|damage| damage.of(&self.path, offset))?;
+        let used = HEADER_BYTES + header.payload_bytes + HASH_BYTES;
+        let padded = (used as u64).next_multiple_of(PAGE_BYTES);
+        if padded > available {
+            return Err(Error::early_end(&self.path, offset, padded));
+        }
+        let mut bytes = zeroed(used.next_multiple_of(PAGE_BYTES as usize), &self.path)?;
+        file.read_exact_at(&mut bytes, offset)?;
+        let padding = bytes.split_off(used);
+        if padding.iter().any(|byte| *byte != 0) {
+            let damage = Damage::new(used as u64, "padding", "zeros", "something else");
+            return Err(damage.of(&self.path, offset));
+        }
+        let (_, hash) =
+            super::bytes::unseal(&bytes).map_err(|damage| damage.of(&self.path, offset))?;
+        bytes.truncate(HEADER_BYTES + header.payload_bytes);
+        let payload = bytes.split_off(HEADER_BYTES);
+        Ok(Found {
+            sequence: header.sequence,
+            previous: header.previous,
+            hash,
+            payload,
+            padded,
+        })
+    }
+
+    /// The record at `offset`, if it is whole and the next one of the chain.
+    fn next(
+        &self,
+        offset: u64,
+        generation: u64,
+        sequence: u64,
+        previous: u128,
+    ) -> Result<Found, Error> {
+        let found = self.record(offset, generation)?;
+        if found.sequence != sequence {
+            let damage = Damage::new(16, "sequence", sequence, found.sequence);
+            return Err(damage.of(&self.path, offset));
+        }
+        if found.previous != previous {
+            let expected = format_args!("{previous:032x}").to_string();
+            let got = format_args!("{:032x}", found.previous).to_string();
+            return Err(Damage::new(24, "previous hash", expected, got).of(&self.path, offset));
+        }
+        Ok(found)
+    }
+}
+
+/// The committed records of a generation, in order.
+///
+/// A torn record at the end of copy a is a commit that did not happen. Anything else that is not
+/// whole in either copy is damage.
+pub(super) fn read(
+    storage: &dyn Storage,
+    generation: u64,
+    manifest_hash: u128,
+) -> Result<Vec<BlockRecord>, Error> {
+    let [a, b] = names::Copy::BOTH.map(|copy| names::journal(generation, copy));
+    // b first: a reader beside a running writer then finds in a whatever it found in b.
+    let b = Copy::open(storage, &b)?;
+    let a = Copy::open(storage, &a)?;
+    if let (Err(_), Err(_)) = (&a.file, &b.file) {
+        let expected = "a file in at least one copy";
+        return Err(Error::corrupt(&a.path, 0, "journal", expected, "none"));
+    }
+    let mut records = Vec::new();
+    let (mut offset, mut sequence, mut previous) = (0, 0, manifest_hash);
+    loop {
+        let next = |copy: &Copy| copy.next(offset, generation, sequence, previous);
+        let (found, copy) = match next(&a) {
+            Ok(found) => (found, &a),
+            Err(in_a) => match next(&b) {
+                Ok(found) => (found, &b),
+                Err(in_b) => {
+                    check_end([&a, &b], [in_a, in_b], offset, generation, sequence)?;
+                    return Ok(records);
+                }
+            },
+        };
+        let base = offset + HEADER_BYTES as u64;
+        let decoded = decode_records(&found.payload);
+        records.extend(decoded.map_err(|damage| damage.of(&copy.path, base))?);
+        offset += found.padded;
+        sequence += 1;
+        previous = found.hash;
+    }
+}
+
+/// Neither copy has a whole record at `offset`: is that the end, or damage?
+fn check_end(
+    [a, b]: [&Copy; 2],
+    [in_a, in_b]: [Error; 2],
+    offset: u64,
+    generation: u64,
+    sequence: u64,
+) -> Result<(), Error> {
+    // Not knowing is not knowing that it is the end.
+    for error in [in_a, in_b] {
+        if !matches!(error, Error::Corrupt { .. }) {
+            return Err(error);
+        }
+    }
+    if b.length > offset {
+        let got = format_args!("{} bytes more", b.length - offset).to_string();
+        let expected = "the record in copy a or b";
+        return Err(Error::corrupt(
+            &b.path,
+            offset,
+            "journal record",
+            expected,
+            got,
+        ));
+    }
+    let mut later = offset + PAGE_BYTES;
+    while later < a.length {
+        match a.record(later, generation) {
+            Ok(found) if found.sequence > sequence => {
+                let expected = format_args!("record {sequence} before").to_string();
+                let got = format_args!("record {}", found.sequence).to_string();
+                return Err(Error::corrupt(
+                    &a.path,
+                    later,
+                    "journal record",
+                    expected,
+                    got,
+                ));
+            }
+            Ok(_) | Err(Error::Corrupt { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        later += PAGE_BYTES;
+    }
+    Ok(())
+}

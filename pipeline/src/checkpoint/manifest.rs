@@ -1,0 +1,119 @@
+//! The manifest: everything finished before a generation began, written once, in two equal copies.
+
+use super::bytes::{Cursor, Damage, HASH_BYTES, seal, unseal, zeroed};
+use super::identity::{IDENTITY_BYTES_AT_MOST, Identity, limit};
+use super::names;
+use super::record::{BlockRecord, decode_records, encode_records};
+use crate::Error;
+use crate::storage::Storage;
+
+const MAGIC: [u8; 8] = *b"PLMANIFE";
+const HEADER_BYTES: usize = 28;
+/// Longest list of records in bytes.
+const RECORDS_BYTES_AT_MOST: usize = 1 << 32;
+
+/// Contents of a manifest.
+#[derive(Debug)]
+pub(super) struct Manifest {
+    /// `FORMAT` once more: it heals from here.
+    pub(super) identity: Identity,
+    pub(super) records: Vec<BlockRecord>,
+    /// Hash of the file; the chain of the journal begins with it.
+    pub(super) hash: u128,
+}
+
+/// The bytes of a manifest and their hash.
+pub(super) fn encode(
+    identity: &Identity,
+    generation: u64,
+    records: &[BlockRecord],
+) -> Result<(Vec<u8>, u128), Error> {
+    let identity = identity.encode()?;
+    let mut bytes = Vec::new();
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&generation.to_le_bytes());
+    bytes.extend_from_slice(&super::bytes::length_u32(identity.len()).to_le_bytes());
+    bytes.extend_from_slice(&[0; 8]);
+    bytes.extend_from_slice(&identity);
+    let start = bytes.len();
+    encode_records(records, &mut bytes)?;
+    let length = bytes.len() - start;
+    limit("length of the manifest", length, RECORDS_BYTES_AT_MOST)?;
+    bytes[HEADER_BYTES - 8..HEADER_BYTES].copy_from_slice(&(length as u64).to_le_bytes());
+    let hash = seal(&mut bytes);
+    Ok((bytes, hash))
+}
+
+/// Reads one copy.
+pub(super) fn read(storage: &dyn Storage, name: &str, generation: u64) -> Result<Manifest, Error> {
+    let path = storage.path(name);
+    let file = storage.open(name)?;
+    let mut header = [0; HEADER_BYTES];
+    file.read_exact_at(&mut header, 0)?;
+    let (identity_bytes, whole) =
+        parse_header(&header, generation, file.length()?).map_err(|damage| damage.of(&path, 0))?;
+    let mut bytes = zeroed(whole, &path)?;
+    file.read_exact_at(&mut bytes, 0)?;
+    let (body, hash) = unseal(&bytes).map_err(|damage| damage.of(&path, 0))?;
+    let mut cursor = Cursor::new(body);
+    let mut part = |length| cursor.take(length, "length of the manifest");
+    let (_, identity) = part(HEADER_BYTES)
+        .and_then(|header| Ok((header, part(identity_bytes)?)))
+        .map_err(|damage| damage.of(&path, 0))?;
+    let identity = Identity::decode(identity, &path, HEADER_BYTES as u64)?;
+    let base = cursor.offset();
+    let records = cursor
+        .take(cursor.remaining(), "records")
+        .and_then(decode_records)
+        .map_err(|damage| damage.of(&path, base))?;
+    Ok(Manifest {
+        identity,
+        records,
+        hash,
+    })
+}
+
+/// Length of the identity and of the whole file, bounded before anything is allocated for them.
+fn parse_header(header: &[u8], generation: u64, file_bytes: u64) -> Result<(usize, usize), Damage> {
+    let mut cursor = Cursor::new(header);
+    cursor.magic(MAGIC)?;
+    let got = cursor.u64("generation")?;
+    if got != generation {
+        return Err(Damage::new(8, "generation", generation, got));
+    }
+    let identity_bytes = cursor.u32("length of the identity")? as usize;
+    let records_bytes = cursor.u64("length of the records")?;
+    if identity_bytes > IDENTITY_BYTES_AT_MOST {
+        return Err(Damage::new(
+            16,
+            "length of the identity",
+            "less",
+            identity_bytes,
+        ));
+    }
+    if records_bytes > RECORDS_BYTES_AT_MOST as u64 {
+        return Err(Damage::new(
+            20,
+            "length of the records",
+            "less",
+            records_bytes,
+        ));
+    }
+    let whole = HEADER_BYTES as u64 + identity_bytes as u64 + records_bytes + HASH_BYTES as u64;
+    if whole != file_bytes {
+        return Err(Damage::new(0, "length of the file", whole, file_bytes));
+    }
+    let whole = usize::try_from(whole);
+    let whole = whole.map_err(|_| Damage::new(20, "length of the records", "less", "more"))?;
+    Ok((identity_bytes, whole))
+}
+
+/// Reads the manifest of a generation: the first copy that is whole.
+pub(super) fn read_either(storage: &dyn Storage, generation: u64) -> Result<Manifest, Error> {
+    let [first, second] = names::Copy::BOTH.map(|copy| names::manifest(generation, copy));
+    read(storage, &first, generation).or_else(|error| {
+        // The first copy may be missing after a crash in mid-switch; then the second one decides.
+        let second = read(storage, &second, generation);
+        second.map_err(|other| if error.is_not_found() { other } else { error })
+    })
+}

@@ -1,0 +1,246 @@
+//! The commit protocol.
+
+mod bytes;
+mod identity;
+mod journal;
+mod manifest;
+mod names;
+mod open;
+mod record;
+mod recover;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::Error;
+use crate::storage::{EntryKind, LockGuard, Storage, StorageFile, folder_of};
+
+pub use identity::{FORMAT_VERSION, Parameters};
+pub use names::{FORMAT, LOCK, LOGS, METADATA, PUBLISHED, TEMPORARY, log_name};
+pub use record::{BlockRecord, Extent, PublishedFile, SUMMARY_BYTES_AT_MOST};
+pub use recover::{Finished, Inspection, inspect};
+
+use identity::Identity;
+use journal::Journal;
+
+/// Ownership of a run folder, and the only way to change what counts in it.
+pub struct Checkpoint {
+    storage: Arc<dyn Storage>,
+    identity: Identity,
+    generation: u64,
+    journal: Journal,
+    finished: Finished,
+    published: BTreeSet<String>,
+    /// Whether a commit failed half-way.
+    failed: bool,
+    _lock: LockGuard,
+}
+
+/// What [`Checkpoint::open`] returns.
+pub struct Opened {
+    /// The owner of the folder.
+    pub checkpoint: Checkpoint,
+    /// The finished blocks in the order of their commits, with the extents that are still needed.
+    pub recovered: Vec<BlockRecord>,
+    /// Whether nothing was ever committed because the run begins now.
+    pub fresh: bool,
+}
+
+/// What one commit makes durable, together or not at all.
+#[derive(Default)]
+pub struct Epoch {
+    /// The blocks that finished.
+    pub records: Vec<BlockRecord>,
+    /// Every file written since the last commit that the records rely on; synced side by side.
+    pub dirty: Vec<Arc<dyn StorageFile>>,
+    /// Renames (from, to) done after the files are synced: published files get their names here.
+    pub renames: Vec<(String, String)>,
+    /// Folders in which names were made, besides those of `renames`.
+    pub directories: Vec<String>,
+}
+
+impl Checkpoint {
+    /// Takes the run folder and continues its run, or begins one in an empty folder.
+    ///
+    /// `run_id` is that of a run that begins; a run that continues keeps its own. `needs` says, once
+    /// the finished blocks are known, whether the updates of an extent are still to be read: files
+    /// of needed extents have to exist and be long enough, extents that are not needed are
+    /// forgotten. It must not say no and later yes.
+    ///
+    /// # Errors
+    /// - [`Error::Locked`]: somebody else owns the folder.
+    /// - [`Error::NotEmpty`]: the folder holds other files and no `FORMAT`; nothing was touched.
+    /// - [`Error::Parameters`], [`Error::Version`]: another run than the one asked for.
+    /// - [`Error::Corrupt`]: metadata damaged in both copies, or a named file missing or cut.
+    /// - [`Error::Io`].
+    ///
+    /// Up to the switch to a new generation nothing that counts is changed, and the switch is
+    /// atomic: opening can be repeated after any error.
+    pub fn open(
+        storage: Arc<dyn Storage>,
+        parameters: &Parameters,
+        run_id: u128,
+        needs: &dyn Fn(&Finished, &Extent) -> bool,
+    ) -> Result<Opened, Error> {
+        open::open(storage, parameters, run_id, needs)
+    }
+
+    /// The generation that files created from now on carry in their names.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Identity of the run: random, and without influence on published files.
+    pub fn run_id(&self) -> u128 {
+        self.identity.run_id
+    }
+
+    /// Parameters of the run.
+    pub fn parameters(&self) -> &Parameters {
+        &self.identity.parameters
+    }
+
+    /// The committed blocks.
+    pub fn finished(&self) -> &Finished {
+        &self.finished
+    }
+
+    /// The storage below.
+    pub fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
+    }
+
+    /// Deletes every file in `logs/` and `db/` of which `live` says no (names relative to the run
+    /// folder). Published files of committed blocks are kept without asking.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn sweep(&mut self, live: &dyn Fn(&str) -> bool) -> Result<(), Error> {
+        self.check()?;
+        for folder in [LOGS, PUBLISHED] {
+            let entries = self.storage.list(folder)?;
+            let mut files: Vec<String> = entries
+                .into_iter()
+                .filter(|entry| entry.kind == EntryKind::File)
+                .map(|entry| format!("{folder}/{}", entry.name))
+                .collect();
+            files.sort_unstable();
+            for name in &files {
+                if !self.published.contains(name) && !live(name) {
+                    self.remove(name)?;
+                }
+            }
+            self.storage.sync_dir(folder)?;
+        }
+        Ok(())
+    }
+
+    /// Makes an epoch durable; when it returns, its blocks are finished whatever happens.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] before anything is changed; any other error leaves it open whether the epoch
+    /// is committed, and from then on the checkpoint answers [`Error::Poisoned`] until reopened.
+    ///
+    /// # Panics
+    /// If a block is committed twice or an extent is in a file of an older generation: both are
+    /// errors of the engine that would spoil the run.
+    pub fn commit(&mut self, epoch: Epoch) -> Result<(), Error> {
+        self.check()?;
+        for (index, record) in epoch.records.iter().enumerate() {
+            let block = record.block;
+            let twice = epoch.records[..index].iter().any(|one| one.block == block);
+            assert!(
+                !twice && !self.finished.contains(block),
+                "block {block} again"
+            );
+            let generations = record.extents.iter().map(|extent| extent.file_generation);
+            for generation in generations {
+                assert_eq!(generation, self.generation, "generation of a log file");
+            }
+        }
+        let (bytes, hash) = self.journal.encode(&epoch.records)?;
+
+        self.failed = true;
+        sync_all(&epoch.dirty, self.storage.sync_parallelism())?;
+        let mut folders: BTreeSet<&str> = epoch.directories.iter().map(String::as_str).collect();
+        for (from, to) in &epoch.renames {
+            self.storage.rename(from, to)?;
+            folders.insert(folder_of(to));
+        }
+        for folder in folders {
+            self.storage.sync_dir(folder)?;
+        }
+        self.journal.append(&bytes, hash)?;
+        self.failed = false;
+
+        for record in epoch.records {
+            self.finished.insert(record.block);
+            self.published
+                .extend(record.published.map(|file| file.name));
+        }
+        Ok(())
+    }
+
+    /// Writes a small file so that its name stands for the whole contents or for the old file:
+    /// temporary file, sync, rename, sync of the folder.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write_atomically(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        self.check()?;
+        let temporary = names::temporary(name);
+        open::write_new(&*self.storage, &temporary, bytes)?;
+        self.storage.rename(&temporary, name)?;
+        self.storage.sync_dir(folder_of(name))
+    }
+
+    /// Removes a file that is no longer needed. It may come back after a power cut (the folder is not
+    /// synced), and may be gone already.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn remove(&self, name: &str) -> Result<(), Error> {
+        open::remove_if_there(&*self.storage, name)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.failed {
+            return Err(Error::Poisoned);
+        }
+        Ok(())
+    }
+}
+
+/// Syncs files, up to `parallelism` at the same time; an error ends it early.
+fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Result<(), Error> {
+    if parallelism <= 1 || files.len() <= 1 {
+        return files.iter().try_for_each(|file| file.sync());
+    }
+    let next = AtomicUsize::new(0);
+    let sync_some = || -> Result<(), Error> {
+        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            file.sync()?;
+        }
+        Ok(())
+    };
+    let mut errors: Vec<Error> = thread::scope(|scope| {
+        // A thread that cannot be had leaves its share to the others; this one takes part.
+        let threads: Vec<_> = (1..parallelism.min(files.len()))
+            .filter_map(|_| thread::Builder::new().spawn_scoped(scope, sync_some).ok())
+            .collect();
+        let here = sync_some();
+        let others = threads.into_iter().map(|thread| {
+            let joined = thread.join();
+            joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        std::iter::once(here)
+            .chain(others)
+            .filter_map(Result::err)
+            .collect()
+    });
+    // The threads behind a failed one see "poisoned"; the cause is what counts.
+    errors.sort_by_key(|error| matches!(error, Error::Poisoned));
+    errors.into_iter().next().map_or(Ok(()), Err)
+}

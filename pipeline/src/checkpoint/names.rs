@@ -1,0 +1,111 @@
+//! Names in a run folder.
+//!
+//! Names that can change meaning carry the generation that made them and are never used again, so a
+//! late removal or a file brought back from a backup cannot appear under a current name.
+
+/// Taken by the owner of the folder; never deleted.
+pub const LOCK: &str = "LOCK";
+/// Identity of the run.
+pub const FORMAT: &str = "FORMAT";
+/// Folder of manifests and journals.
+pub const METADATA: &str = "m";
+/// Folder of the log files.
+pub const LOGS: &str = "logs";
+/// Folder of the published files.
+pub const PUBLISHED: &str = "db";
+/// Ending of files that are being written.
+pub const TEMPORARY: &str = ".tmp";
+
+/// Which of the two copies of a metadata file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copy {
+    A,
+    B,
+}
+
+impl Copy {
+    pub(super) const BOTH: [Self; 2] = [Self::A, Self::B];
+
+    fn letter(self) -> char {
+        match self {
+            Self::A => 'a',
+            Self::B => 'b',
+        }
+    }
+}
+
+/// Name of a log file.
+///
+/// `bucket` is the target block of a dedicated file or the number of a shared segment; `generation`
+/// is the one that created the file.
+///
+/// ```
+/// use pipeline::checkpoint::log_name;
+/// assert_eq!(log_name(10, false, 3), "logs/0000000a.g3");
+/// assert_eq!(log_name(10, true, 3), "logs/s0000000a.g3");
+/// ```
+pub fn log_name(bucket: u32, shared: bool, generation: u64) -> String {
+    let prefix = if shared { "s" } else { "" };
+    format!("{LOGS}/{prefix}{bucket:08x}.g{generation}")
+}
+
+pub(super) fn manifest(generation: u64, copy: Copy) -> String {
+    format!("{METADATA}/manifest.{generation}.{}", copy.letter())
+}
+
+pub(super) fn journal(generation: u64, copy: Copy) -> String {
+    format!("{METADATA}/journal.{generation}.{}", copy.letter())
+}
+
+pub(super) fn temporary(name: &str) -> String {
+    format!("{name}{TEMPORARY}")
+}
+
+/// The generation of a finished manifest (name without folder).
+pub(super) fn manifest_generation(name: &str) -> Option<u64> {
+    let rest = name.strip_prefix("manifest.")?;
+    number(
+        rest.strip_suffix(".a")
+            .or_else(|| rest.strip_suffix(".b"))?,
+    )
+}
+
+/// The highest number in a name that may be a generation, however the name is made.
+pub(super) fn generation_in(name: &str) -> u64 {
+    name.split('.')
+        .filter_map(|part| number(part.strip_prefix('g').unwrap_or(part)))
+        .max()
+        .unwrap_or(0)
+}
+
+fn number(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // Numbers near the end of the range are nobody's generation; counting on from them overflows.
+    digits
+        .then(|| text.parse().ok())
+        .flatten()
+        .filter(|number| *number < u64::MAX / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generations_are_found_in_names() {
+        assert_eq!(manifest_generation("manifest.12.a"), Some(12));
+        assert_eq!(manifest_generation("manifest.12.b"), Some(12));
+        for other in [
+            "manifest.12",
+            "manifest..a",
+            "manifest.1.a.tmp",
+            "manifest.-1.a",
+        ] {
+            assert_eq!(manifest_generation(other), None, "{other}");
+        }
+        assert_eq!(generation_in("0000000a.g7"), 7);
+        assert_eq!(generation_in("manifest.9.b.tmp"), 9);
+        assert_eq!(generation_in("journal.18446744073709551615.a"), 0);
+        assert_eq!(generation_in("x"), 0);
+    }
+}

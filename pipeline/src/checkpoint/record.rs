@@ -1,0 +1,192 @@
+//! What a checkpoint says about one finished block.
+
+use super::bytes::{Cursor, Damage, length_u32};
+use super::identity::limit;
+use super::names::{PUBLISHED, log_name};
+use crate::Error;
+use crate::storage::{folder_of, is_valid_name};
+
+/// Longest summary of a block in bytes.
+pub const SUMMARY_BYTES_AT_MOST: usize = 1 << 16;
+
+const RECORD_LEAST_BYTES: usize = 13;
+const EXTENT_BYTES: usize = 41;
+
+/// A finished block: what it published, and where in the logs its updates are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockRecord {
+    /// Ordinal of the block.
+    pub block: u32,
+    /// The file it left in `db/`, if it left one.
+    pub published: Option<PublishedFile>,
+    /// Up to [`SUMMARY_BYTES_AT_MOST`] bytes that the checkpoint only carries.
+    pub summary: Vec<u8>,
+    /// The log entries it wrote.
+    pub extents: Vec<Extent>,
+}
+
+/// A file that a finished block published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublishedFile {
+    /// Name relative to the run folder, below `db/`.
+    pub name: String,
+    /// Exact length in bytes.
+    pub length: u64,
+    /// Hash of the contents; compared by whoever reads them.
+    pub hash: u128,
+}
+
+/// A stretch of a log file with updates of one source block.
+///
+/// Nothing outside the extents of finished blocks is ever read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Extent {
+    /// Target block of a dedicated file, or number of a shared segment.
+    pub bucket: u32,
+    /// Whether the file is a shared segment.
+    pub shared: bool,
+    /// Generation that created the file.
+    pub file_generation: u64,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub length: u64,
+    /// Hash of the contents; compared by whoever reads them.
+    pub hash: u64,
+    /// Block that sent the updates.
+    pub source: u32,
+}
+
+impl Extent {
+    /// Name of the log file, relative to the run folder.
+    pub fn file_name(&self) -> String {
+        log_name(self.bucket, self.shared, self.file_generation)
+    }
+
+    /// The byte behind the last one.
+    pub fn end(&self) -> u64 {
+        self.offset.saturating_add(self.length)
+    }
+
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.bucket.to_le_bytes());
+        bytes.push(u8::from(self.shared));
+        bytes.extend_from_slice(&self.file_generation.to_le_bytes());
+        bytes.extend_from_slice(&self.offset.to_le_bytes());
+        bytes.extend_from_slice(&self.length.to_le_bytes());
+        bytes.extend_from_slice(&self.hash.to_le_bytes());
+        bytes.extend_from_slice(&self.source.to_le_bytes());
+    }
+
+    fn decode(cursor: &mut Cursor<'_>) -> Result<Self, Damage> {
+        let extent = Self {
+            bucket: cursor.u32("bucket of an extent")?,
+            shared: cursor.flag("kind of an extent")?,
+            file_generation: cursor.u64("file generation of an extent")?,
+            offset: cursor.u64("offset of an extent")?,
+            length: cursor.u64("length of an extent")?,
+            hash: cursor.u64("hash of an extent")?,
+            source: cursor.u32("source of an extent")?,
+        };
+        match extent.offset.checked_add(extent.length) {
+            Some(end) if i64::try_from(end).is_ok() => Ok(extent),
+            _ => Err(cursor.damage("end of an extent", "below 2^63", "more")),
+        }
+    }
+}
+
+impl BlockRecord {
+    /// Whether the record keeps the limits of the format.
+    fn check(&self) -> Result<(), Error> {
+        limit(
+            "length of a summary",
+            self.summary.len(),
+            SUMMARY_BYTES_AT_MOST,
+        )?;
+        limit("number of extents", self.extents.len(), u32::MAX as usize)?;
+        if let Some(file) = &self.published {
+            assert!(is_published_name(&file.name), "published as {}", file.name);
+        }
+        Ok(())
+    }
+
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.block.to_le_bytes());
+        bytes.push(u8::from(self.published.is_some()));
+        if let Some(file) = &self.published {
+            bytes.extend_from_slice(&length_u32(file.name.len()).to_le_bytes()[..2]);
+            bytes.extend_from_slice(file.name.as_bytes());
+            bytes.extend_from_slice(&file.length.to_le_bytes());
+            bytes.extend_from_slice(&file.hash.to_le_bytes());
+        }
+        bytes.extend_from_slice(&length_u32(self.summary.len()).to_le_bytes());
+        bytes.extend_from_slice(&self.summary);
+        bytes.extend_from_slice(&length_u32(self.extents.len()).to_le_bytes());
+        for extent in &self.extents {
+            extent.encode(bytes);
+        }
+    }
+
+    fn decode(cursor: &mut Cursor<'_>) -> Result<Self, Damage> {
+        let block = cursor.u32("block")?;
+        let published = if cursor.flag("published flag")? {
+            let name_bytes = usize::from(cursor.u16("length of a published name")?);
+            let name = cursor.text(name_bytes, "published name")?;
+            if !is_published_name(name) {
+                let got = name.escape_default();
+                return Err(cursor.damage("published name", "a name below db/", got));
+            }
+            Some(PublishedFile {
+                name: name.to_string(),
+                length: cursor.u64("published length")?,
+                hash: cursor.u128("published hash")?,
+            })
+        } else {
+            None
+        };
+        let summary_bytes = cursor.u32("length of a summary")? as usize;
+        if summary_bytes > SUMMARY_BYTES_AT_MOST {
+            let expected = format_args!("at most {SUMMARY_BYTES_AT_MOST}").to_string();
+            return Err(cursor.damage("length of a summary", expected, summary_bytes));
+        }
+        let summary = cursor.take(summary_bytes, "summary")?.to_vec();
+        let count = cursor.count(EXTENT_BYTES, "number of extents")?;
+        let mut extents = Vec::with_capacity(count);
+        for _ in 0..count {
+            extents.push(Extent::decode(cursor)?);
+        }
+        Ok(Self {
+            block,
+            published,
+            summary,
+            extents,
+        })
+    }
+}
+
+fn is_published_name(name: &str) -> bool {
+    is_valid_name(name) && folder_of(name) == PUBLISHED
+}
+
+/// Appends a list of records.
+pub(super) fn encode_records(records: &[BlockRecord], bytes: &mut Vec<u8>) -> Result<(), Error> {
+    limit("number of records", records.len(), u32::MAX as usize)?;
+    bytes.extend_from_slice(&length_u32(records.len()).to_le_bytes());
+    for record in records {
+        record.check()?;
+        record.encode(bytes);
+    }
+    Ok(())
+}
+
+/// Reads a list of records, which has to fill the slice.
+pub(super) fn decode_records(bytes: &[u8]) -> Result<Vec<BlockRecord>, Damage> {
+    let mut cursor = Cursor::new(bytes);
+    let count = cursor.count(RECORD_LEAST_BYTES, "number of records")?;
+    let mut records = Vec::with_capacity(count);
+    for _ in 0..count {
+        records.push(BlockRecord::decode(&mut cursor)?);
+    }
+    cursor.end("records")?;
+    Ok(records)
+}

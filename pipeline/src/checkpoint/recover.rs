@@ -1,0 +1,296 @@
+//! Reading what a run folder says, without changing anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::identity::{IDENTITY_BYTES_AT_MOST, Identity, Parameters};
+use super::record::{BlockRecord, Extent};
+use super::{bytes, journal, manifest, names};
+use crate::Error;
+use crate::storage::{Entry, EntryKind, Storage};
+
+/// The finished blocks of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Finished(BTreeSet<u32>);
+
+impl Finished {
+    /// Whether a block is finished.
+    pub fn contains(&self, block: u32) -> bool {
+        self.0.contains(&block)
+    }
+
+    /// The number of finished blocks.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether no block is finished.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The finished blocks in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// Adds a block; whether it is new.
+    pub(super) fn insert(&mut self, block: u32) -> bool {
+        self.0.insert(block)
+    }
+}
+
+/// What a folder says.
+#[derive(Debug)]
+pub(super) enum Recovered {
+    /// No run was begun here, or its start was interrupted before `FORMAT` existed.
+    Empty,
+    /// `FORMAT` exists, the first generation does not yet.
+    Begun { identity: Identity },
+    /// A run.
+    Run {
+        identity: Identity,
+        /// Whether `FORMAT` itself was damaged, and the identity is that of the manifest.
+        format_damaged: bool,
+        generation: u64,
+        records: Vec<BlockRecord>,
+        finished: Finished,
+    },
+}
+
+/// What [`inspect`] finds.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Inspection {
+    /// Identity of the run.
+    pub run_id: u128,
+    /// Parameters of the run.
+    pub parameters: Parameters,
+    /// Current generation; 0 if the first one did not begin yet.
+    pub generation: u64,
+    /// The finished blocks, in the order of their commits.
+    pub records: Vec<BlockRecord>,
+}
+
+/// Reads what a folder says, without lock and without changing it; a running owner is no obstacle.
+///
+/// # Errors
+/// [`Error::NotARun`] if there is no `FORMAT`; else as [`super::Checkpoint::open`].
+pub fn inspect(storage: &dyn Storage) -> Result<Inspection, Error> {
+    let mut attempt = recover(storage);
+    for _ in 0..3 {
+        // An owner that begins a generation removes the files of the one that is being read.
+        if attempt.is_ok() {
+            break;
+        }
+        attempt = recover(storage);
+    }
+    match attempt? {
+        Recovered::Empty => Err(Error::NotARun {
+            path: storage.path(""),
+        }),
+        Recovered::Begun { identity } => Ok(Inspection {
+            run_id: identity.run_id,
+            parameters: identity.parameters,
+            generation: 0,
+            records: Vec::new(),
+        }),
+        Recovered::Run {
+            identity,
+            generation,
+            records,
+            ..
+        } => Ok(Inspection {
+            run_id: identity.run_id,
+            parameters: identity.parameters,
+            generation,
+            records,
+        }),
+    }
+}
+
+/// Names of a folder; a folder that is not there is empty.
+pub(super) fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>, Error> {
+    match storage.list(folder) {
+        Err(error) if error.is_not_found() => Ok(Vec::new()),
+        other => other,
+    }
+}
+
+pub(super) fn recover(storage: &dyn Storage) -> Result<Recovered, Error> {
+    let identity = match read_identity(storage) {
+        Err(error) if error.is_not_found() => {
+            for folder in [names::METADATA, names::PUBLISHED, names::LOGS] {
+                if let Some(entry) = list(storage, folder)?.first() {
+                    return Err(missing(storage, names::FORMAT, folder, entry));
+                }
+            }
+            return Ok(Recovered::Empty);
+        }
+        other => other,
+    };
+    // Of another version everything else may be different as well.
+    let identity = match identity {
+        Err(error) if !matches!(error, Error::Corrupt { .. }) => return Err(error),
+        other => other,
+    };
+    let metadata = list(storage, names::METADATA)?;
+    let generations = metadata
+        .iter()
+        .filter_map(|entry| names::manifest_generation(&entry.name));
+    let Some(generation) = generations.max() else {
+        let identity = identity?;
+        for folder in [names::PUBLISHED, names::LOGS] {
+            if let Some(entry) = list(storage, folder)?.first() {
+                return Err(missing(storage, "m/manifest", folder, entry));
+            }
+        }
+        // The journals of a generation are made before its manifest, empty.
+        if let Some(entry) = metadata
+            .iter()
+            .find(|entry| entry.length > 0 && !entry.name.ends_with(names::TEMPORARY))
+        {
+            return Err(missing(storage, "m/manifest", names::METADATA, entry));
+        }
+        return Ok(Recovered::Begun { identity });
+    };
+    let manifest = manifest::read_either(storage, generation)?;
+    let format_damaged = identity.is_err();
+    if let Ok(identity) = &identity
+        && *identity != manifest.identity
+    {
+        return Err(Error::corrupt(
+            storage.path(&names::manifest(generation, names::Copy::A)),
+            0,
+            "identity of the run",
+            format_args!("{:032x}", identity.run_id),
+            format_args!("{:032x}", manifest.identity.run_id),
+        ));
+    }
+    let mut records = manifest.records;
+    records.extend(journal::read(storage, generation, manifest.hash)?);
+    let finished = check_records(storage, generation, &records)?;
+    Ok(Recovered::Run {
+        identity: manifest.identity,
+        format_damaged,
+        generation,
+        records,
+        finished,
+    })
+}
+
+fn read_identity(storage: &dyn Storage) -> Result<Identity, Error> {
+    let path = storage.path(names::FORMAT);
+    let file = storage.open(names::FORMAT)?;
+    let length = file.length()?;
+    let fits = usize::try_from(length).ok();
+    let Some(length) = fits.filter(|length| *length <= IDENTITY_BYTES_AT_MOST) else {
+        let expected = format_args!("at most {IDENTITY_BYTES_AT_MOST}").to_string();
+        return Err(Error::corrupt(
+            path,
+            0,
+            "length of the file",
+            expected,
+            length,
+        ));
+    };
+    let mut bytes = bytes::zeroed(length, &path)?;
+    file.read_exact_at(&mut bytes, 0)?;
+    Identity::decode(&bytes, &path, 0)
+}
+
+fn missing(storage: &dyn Storage, name: &str, folder: &str, entry: &Entry) -> Error {
+    Error::corrupt(
+        storage.path(name),
+        0,
+        "file",
+        format_args!("one, since {folder}/{} exists", entry.name),
+        "none",
+    )
+}
+
+/// Rules that hold across records.
+fn check_records(
+    storage: &dyn Storage,
+    generation: u64,
+    records: &[BlockRecord],
+) -> Result<Finished, Error> {
+    let path = || storage.path(&names::manifest(generation, names::Copy::A));
+    let mut finished = Finished::default();
+    for record in records {
+        if !finished.insert(record.block) {
+            let got = format_args!("block {} twice", record.block).to_string();
+            return Err(Error::corrupt(path(), 0, "records", "each block once", got));
+        }
+        for extent in &record.extents {
+            if extent.file_generation > generation {
+                let expected = format_args!("at most {generation}").to_string();
+                let got = extent.file_generation;
+                return Err(Error::corrupt(path(), 0, "file generation", expected, got));
+            }
+        }
+    }
+    Ok(finished)
+}
+
+/// Existence and length of the files that records name. Logs are checked if `needs` says so.
+pub(super) fn check_files(
+    storage: &dyn Storage,
+    records: &[BlockRecord],
+    needs: &dyn Fn(&Extent) -> bool,
+) -> Result<(), Error> {
+    let lengths = |folder: &str| -> Result<BTreeMap<String, u64>, Error> {
+        let entries = list(storage, folder)?.into_iter();
+        let files = entries.filter(|entry| entry.kind == EntryKind::File);
+        Ok(files
+            .map(|entry| (format!("{folder}/{}", entry.name), entry.length))
+            .collect())
+    };
+    let published = lengths(names::PUBLISHED)?;
+    let logs = lengths(names::LOGS)?;
+    for record in records {
+        if let Some(file) = &record.published {
+            let expected = format_args!("{} bytes", file.length).to_string();
+            check_length(
+                storage,
+                &file.name,
+                published.get(&file.name),
+                expected,
+                |length| length == file.length,
+            )?;
+        }
+        for extent in record.extents.iter().filter(|extent| needs(extent)) {
+            let name = extent.file_name();
+            let expected = format_args!("at least {} bytes", extent.end()).to_string();
+            check_length(storage, &name, logs.get(&name), expected, |length| {
+                length >= extent.end()
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn check_length(
+    storage: &dyn Storage,
+    name: &str,
+    length: Option<&u64>,
+    expected: String,
+    is_right: impl Fn(u64) -> bool,
+) -> Result<(), Error> {
+    match length {
+        Some(&length) if is_right(length) => Ok(()),
+        Some(&length) => {
+            let got = format_args!("{length} bytes").to_string();
+            Err(Error::corrupt(
+                storage.path(name),
+                0,
+                "length of the file",
+                expected,
+                got,
+            ))
+        }
+        None => {
+            let path = storage.path(name);
+            Err(Error::corrupt(path, 0, "file", expected, "no such file"))
+        }
+    }
+}

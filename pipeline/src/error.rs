@@ -1,0 +1,223 @@
+//! The one error of the package.
+//!
+//! # Shape
+//!
+//! Every variant says *where*: an I/O error carries its operation, its path and, for a read or a
+//! write, its offset; damage carries path, offset, what was looked at, what was expected and what
+//! was found. Texts are lower-case fragments, made to be joined into a chain by whoever prints them.
+//!
+//! # Not here
+//!
+//! Exit codes and hints: they belong to the command line.
+
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Everything that can go wrong in the package.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused an operation. Never retried, except interrupted and short
+    /// calls, which are never seen here.
+    #[error("{operation} {}{} failed", path.display(), at(*offset))]
+    Io {
+        /// What was tried: `open`, `read`, `write`, `sync`, ...
+        operation: &'static str,
+        /// The file or folder it was tried on.
+        path: PathBuf,
+        /// The byte offset of a read or a write.
+        offset: Option<u64>,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// Bytes on disk are not what they have to be: changed, cut, missing, swapped or of another run.
+    #[error("{} is damaged at byte {offset}: {what}: expected {expected}, got {got}", path.display())]
+    Corrupt {
+        /// The damaged file.
+        path: PathBuf,
+        /// Where in the file, in bytes; 0 when the file as a whole is meant.
+        offset: u64,
+        /// The field or rule that is violated.
+        what: &'static str,
+        /// What it should have been.
+        expected: String,
+        /// What it was.
+        got: String,
+    },
+    /// Another process owns the run folder.
+    #[error("{} is locked by another process", path.display())]
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// The run folder was begun with another value of a parameter.
+    #[error("{} was begun with {name} = {found}, not {wanted}", path.display())]
+    Parameters {
+        /// The file that names the parameters.
+        path: PathBuf,
+        /// The first parameter that differs.
+        name: String,
+        /// Its value in the folder.
+        found: String,
+        /// Its value as asked for.
+        wanted: String,
+    },
+    /// The run folder is of another format version.
+    #[error("{} has format version {found}, this program reads version {supported}", path.display())]
+    Version {
+        /// The file that names the version.
+        path: PathBuf,
+        /// The version found.
+        found: u32,
+        /// The version this program reads and writes.
+        supported: u32,
+    },
+    /// The folder holds files that do not belong to a run; nothing was touched.
+    #[error("{} is not empty and not a run folder: it holds {name}", path.display())]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+        /// One of the foreign names.
+        name: String,
+    },
+    /// The folder does not hold a run.
+    #[error("{} is not a run folder", path.display())]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A forecast says that the next step does not fit on the disk.
+    #[error("{} has {available_bytes} bytes free, {needed_bytes} are needed", path.display())]
+    NoSpace {
+        /// The folder.
+        path: PathBuf,
+        /// Bytes the next step may need.
+        needed_bytes: u64,
+        /// Bytes free for this user.
+        available_bytes: u64,
+    },
+    /// The memory budget is too small for the work.
+    #[error("{needed_bytes} bytes of memory are needed, the budget is {budget_bytes}")]
+    Memory {
+        /// The least that would do, in bytes.
+        needed_bytes: u64,
+        /// The budget, in bytes.
+        budget_bytes: u64,
+    },
+    /// Something is larger than the format allows.
+    #[error("{what} is {value}, the limit is {limit}")]
+    Limit {
+        /// What is too large.
+        what: &'static str,
+        /// How large it is.
+        value: u64,
+        /// How large it may be.
+        limit: u64,
+    },
+    /// An earlier write or sync failed; what is on disk is unknown until the folder is opened anew.
+    #[error("an earlier write or sync failed, the run has to be reopened")]
+    Poisoned,
+    /// The run was asked to stop and did, after a checkpoint.
+    #[error("stopped on request")]
+    Interrupted,
+}
+
+fn at(offset: Option<u64>) -> String {
+    offset.map_or_else(String::new, |offset| format!(" at byte {offset}"))
+}
+
+impl Error {
+    /// An I/O error of `operation` on `path`.
+    pub fn io(operation: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
+        Self::Io {
+            operation,
+            path: path.into(),
+            offset: None,
+            source,
+        }
+    }
+
+    /// An I/O error of `operation` on `path` at byte `offset`.
+    pub fn io_at(
+        operation: &'static str,
+        path: impl Into<PathBuf>,
+        offset: u64,
+        source: io::Error,
+    ) -> Self {
+        Self::Io {
+            operation,
+            path: path.into(),
+            offset: Some(offset),
+            source,
+        }
+    }
+
+    /// Damage in `path` at byte `offset`.
+    pub fn corrupt(
+        path: impl Into<PathBuf>,
+        offset: u64,
+        what: &'static str,
+        expected: impl Display,
+        got: impl Display,
+    ) -> Self {
+        Self::Corrupt {
+            path: path.into(),
+            offset,
+            what,
+            expected: expected.to_string(),
+            got: got.to_string(),
+        }
+    }
+
+    /// The early end of `path`: `wanted_bytes` were to be read at `offset`.
+    pub fn early_end(path: &Path, offset: u64, wanted_bytes: u64) -> Self {
+        Self::corrupt(
+            path,
+            offset,
+            "length of the file",
+            format_args!("{wanted_bytes} bytes here"),
+            "an early end",
+        )
+    }
+
+    /// Whether the cause is a full disk, an exhausted quota or a file size limit.
+    pub fn is_full_disk(&self) -> bool {
+        match self {
+            Self::NoSpace { .. } => true,
+            Self::Io { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::StorageFull
+                    | io::ErrorKind::QuotaExceeded
+                    | io::ErrorKind::FileTooLarge
+            ),
+            _ => false,
+        }
+    }
+
+    /// Whether a file or folder did not exist.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_disks_are_recognised_by_number() {
+        let of = |number| Error::io("write", "x", io::Error::from_raw_os_error(number));
+        for number in [28, 122, 27] {
+            assert!(of(number).is_full_disk(), "{number}"); // ENOSPC, EDQUOT, EFBIG
+        }
+        assert!(!of(5).is_full_disk());
+        assert!(of(2).is_not_found());
+    }
+
+    #[test]
+    fn texts_name_the_place() {
+        let error = Error::io_at("write", "m/x", 4096, io::Error::from_raw_os_error(5));
+        assert_eq!(error.to_string(), "write m/x at byte 4096 failed");
+    }
+}
