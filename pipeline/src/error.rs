@@ -115,6 +115,13 @@ pub enum Error {
         /// How large it may be.
         limit: u64,
     },
+    /// The workload contradicts itself or the folder: its order is not topological, or an edge has
+    /// no log.
+    #[error("the workload does not fit its own block graph: {what}")]
+    Workload {
+        /// What does not fit.
+        what: String,
+    },
     /// An earlier write or sync failed; what is on disk is unknown until the folder is opened anew.
     #[error("an earlier write or sync failed, the run has to be reopened")]
     Poisoned,
@@ -151,6 +158,11 @@ impl Error {
             offset: Some(offset),
             source,
         }
+    }
+
+    /// A workload that contradicts itself or the folder.
+    pub fn workload(what: impl Into<String>) -> Self {
+        Self::Workload { what: what.into() }
     }
 
     /// Damage in `path` at byte `offset`.

@@ -1,8 +1,22 @@
 //! External-memory update-log engine: blocks, compressed logs, buckets, checkpoints. No game inside.
 #![forbid(unsafe_code)]
 
+mod bitmap;
+mod budget;
 pub mod checkpoint;
+mod choose;
+pub mod codec;
+pub mod engine;
 pub mod error;
+pub mod frame;
+mod ledger;
+pub mod metrics;
+mod reader;
+mod schedule;
 pub mod storage;
+pub mod workload;
+mod writer;
 
+pub use bitmap::Bitmap;
+pub use choose::{Candidate, CodecChoice};
 pub use error::Error;

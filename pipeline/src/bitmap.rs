@@ -1,0 +1,52 @@
+//! The engine's large buffers: anonymous memory, page-aligned, in huge pages where the system grants them.
+//!
+//! A block is read along lines that are far apart (one for each high index bit), which costs a page-table walk each with 4 KiB pages;
+//! an anonymous map can be advised to use 2 MiB pages, an ordinary allocation cannot from safe code.
+
+use crate::error::Error;
+use memmap2::{Advice, MmapMut};
+
+/// A zeroed bitmap of a fixed number of 64-bit words.
+pub struct Bitmap {
+    map: MmapMut,
+}
+
+impl Bitmap {
+    /// Allocates `words` words.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] when the system refuses the memory.
+    pub fn zeroed(words: usize) -> Result<Bitmap, Error> {
+        let bytes = (words * 8).max(8);
+        let map =
+            MmapMut::map_anon(bytes).map_err(|_| Error::Memory { needed_bytes: bytes as u64, budget_bytes: 0 })?;
+        // Advice only: a kernel without huge pages answers with an error and the map works as it is.
+        let _ = map.advise(Advice::HugePage);
+        Ok(Bitmap { map })
+    }
+
+    /// The words.
+    pub fn words(&self) -> &[u64] {
+        bytemuck::cast_slice(&self.map)
+    }
+
+    /// The words, to be written.
+    pub fn words_mut(&mut self) -> &mut [u64] {
+        bytemuck::cast_slice_mut(&mut self.map)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bitmap_is_zero_and_aligned_to_a_cache_line() {
+        let mut bitmap = Bitmap::zeroed(1000).unwrap();
+        assert_eq!(bitmap.words().len(), 1000);
+        assert!(bitmap.words().iter().all(|word| *word == 0));
+        assert_eq!(bitmap.words().as_ptr() as usize % 64, 0);
+        bitmap.words_mut()[999] = 7;
+        assert_eq!(bitmap.words()[999], 7);
+    }
+}

@@ -1,0 +1,108 @@
+//! The memory budget: every large buffer of the engine is leased from it.
+//!
+//! # Invariants
+//! 1. The sum of the live leases never exceeds the budget, except for a single lease that is larger than the whole budget while nothing
+//!    else is leased (a piece must be able to pass; the plan refuses budgets for which this could happen).
+//!
+//! # Not here
+//! Small allocations (headers, indexes, channels): they are bounded by the block graph and measured by the peak figure of the process.
+
+use parking_lot::{Condvar, Mutex};
+
+/// A counted amount of memory shared by several threads.
+pub struct Budget {
+    limit_bytes: u64,
+    usage: Mutex<Usage>,
+    freed: Condvar,
+}
+
+#[derive(Default)]
+struct Usage {
+    leased_bytes: u64,
+    peak_bytes: u64,
+    closed: bool,
+}
+
+/// Part of a budget; returned when dropped.
+pub struct Lease<'a> {
+    budget: &'a Budget,
+    bytes: u64,
+}
+
+impl Budget {
+    /// A budget of `limit_bytes`.
+    pub fn new(limit_bytes: u64) -> Budget {
+        Budget { limit_bytes, usage: Mutex::default(), freed: Condvar::new() }
+    }
+
+    /// Waits until `bytes` are free and leases them; `None` once the budget is closed.
+    pub fn lease(&self, bytes: u64) -> Option<Lease<'_>> {
+        let mut usage = self.usage.lock();
+        while !usage.closed && usage.leased_bytes > 0 && usage.leased_bytes + bytes > self.limit_bytes {
+            self.freed.wait(&mut usage);
+        }
+        if usage.closed {
+            return None;
+        }
+        usage.leased_bytes += bytes;
+        usage.peak_bytes = usage.peak_bytes.max(usage.leased_bytes);
+        Some(Lease { budget: self, bytes })
+    }
+
+    /// Wakes every waiter and refuses further leases: the run is being given up.
+    pub fn close(&self) {
+        self.usage.lock().closed = true;
+        self.freed.notify_all();
+    }
+
+    /// Highest sum of leases so far, in bytes.
+    pub fn peak_bytes(&self) -> u64 {
+        self.usage.lock().peak_bytes
+    }
+
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        self.budget.usage.lock().leased_bytes -= self.bytes;
+        self.budget.freed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_lease_waits_until_another_is_returned() {
+        let budget = Budget::new(100);
+        let first = budget.lease(70).unwrap();
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| budget.lease(40).is_some());
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!waiter.is_finished(), "40 of 100 bytes were given while 70 were leased");
+            drop(first);
+            assert!(waiter.join().unwrap());
+        });
+        assert_eq!(budget.peak_bytes(), 70);
+    }
+
+    #[test]
+    fn a_closed_budget_releases_its_waiters() {
+        let budget = Budget::new(10);
+        let _all = budget.lease(10).unwrap();
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| budget.lease(1).is_none());
+            std::thread::sleep(Duration::from_millis(10));
+            budget.close();
+            assert!(waiter.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn a_lease_larger_than_the_budget_passes_alone() {
+        let budget = Budget::new(10);
+        assert!(budget.lease(25).is_some());
+    }
+}

@@ -1,0 +1,247 @@
+//! Codecs for the frames of a loss stream.
+//!
+//! A frame is up to [`FRAME_WORDS`] words of a bitmap. Each frame is encoded by itself, so any frame can be decoded without its
+//! neighbours; the codec's tag is stored in the frame's header (see `FORMAT.md`).
+//!
+//! # Invariants
+//! 1. `decode(encode(words)) == words` for every input.
+//! 2. `decode` of arbitrary bytes returns an error or fills exactly the words it was given; it never allocates more than a constant
+//!    times the frame's raw size, and never panics.
+//! 3. An all-zero frame is tagged [`ZERO`] and stores no payload, whatever codec is in force.
+//!
+//! # Not here
+//! Checksums: the frame module distrusts the bytes before a codec sees them.
+
+mod gaps;
+mod zstd_words;
+
+pub use gaps::Gaps;
+pub use zstd_words::ZstdWords;
+
+use std::fmt;
+
+/// Words of raw bitmap in a full frame: 1 MiB. Smaller frames lose repeats of whole rows (256 KiB: 15 % more bytes), larger ones leave the
+/// cache when they are decoded.
+pub const FRAME_WORDS: usize = 128 * 1024;
+
+/// Tag of a frame without payload: every word is zero.
+pub const ZERO: u8 = 0;
+
+/// Why a payload cannot be decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeError(pub &'static str);
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Contexts and buffers that a thread reuses from frame to frame.
+#[derive(Default)]
+pub struct Scratch {
+    compressor: Option<(i32, zstd::bulk::Compressor<'static>)>,
+    decompressor: Option<zstd::bulk::Decompressor<'static>>,
+    bytes: Vec<u8>,
+}
+
+impl Scratch {
+    /// A scratch without any context; they are made on first use.
+    pub fn new() -> Scratch {
+        Scratch::default()
+    }
+
+    fn compress(&mut self, level: i32, raw: &[u8], out: &mut Vec<u8>) {
+        if self.compressor.as_ref().is_none_or(|(made, _)| *made != level) {
+            let compressor = zstd::bulk::Compressor::new(level).expect("every level is within zstd's range");
+            self.compressor = Some((level, compressor));
+        }
+        let start = out.len();
+        out.resize(start + zstd::zstd_safe::compress_bound(raw.len()), 0);
+        let Some((_, compressor)) = &mut self.compressor else { return };
+        let length =
+            compressor.compress_to_buffer(raw, &mut out[start..]).expect("the destination has zstd's own upper bound");
+        out.truncate(start + length);
+    }
+
+    fn decompress(&mut self, stored: &[u8], raw: &mut [u8]) -> Result<usize, DecodeError> {
+        if self.decompressor.is_none() {
+            let made = zstd::bulk::Decompressor::new().map_err(|_| DecodeError("no memory for a zstd context"))?;
+            self.decompressor = Some(made);
+        }
+        let Some(decompressor) = &mut self.decompressor else { return Err(DecodeError("no zstd context")) };
+        decompressor
+            .decompress_to_buffer(stored, raw)
+            .map_err(|_| DecodeError("not a valid zstd frame of at most the raw length"))
+    }
+}
+
+/// Encodes and decodes frames; all implementations are stateless values.
+pub trait Codec: Send + Sync {
+    /// Number stored in the frame header.
+    fn tag(&self) -> u8;
+
+    /// Name on the command line and in reports.
+    fn name(&self) -> &'static str;
+
+    /// Appends the encoding of `words` to `out`.
+    fn encode(&self, words: &[u64], out: &mut Vec<u8>, scratch: &mut Scratch);
+
+    /// Decodes `stored` into all of `words`.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are not an encoding of exactly `words.len()` words.
+    fn decode(&self, stored: &[u8], words: &mut [u64], scratch: &mut Scratch) -> Result<(), DecodeError>;
+}
+
+/// The bitmap as it is, little-endian words.
+pub struct Raw;
+
+impl Codec for Raw {
+    fn tag(&self) -> u8 {
+        1
+    }
+
+    fn name(&self) -> &'static str {
+        "raw"
+    }
+
+    fn encode(&self, words: &[u64], out: &mut Vec<u8>, _: &mut Scratch) {
+        append_words(words, out);
+    }
+
+    fn decode(&self, stored: &[u8], words: &mut [u64], _: &mut Scratch) -> Result<(), DecodeError> {
+        if stored.len() != words.len() * 8 {
+            return Err(DecodeError("raw frame of another length"));
+        }
+        words_from_bytes(stored, words);
+        Ok(())
+    }
+}
+
+static RAW: Raw = Raw;
+static ZSTD1: ZstdWords = ZstdWords { tag: 2, level: 1, name: "zstd1" };
+static ZSTD3: ZstdWords = ZstdWords { tag: 3, level: 3, name: "zstd3" };
+static GAPS: Gaps = Gaps;
+static ALL: [&dyn Codec; 4] = [&RAW, &ZSTD1, &ZSTD3, &GAPS];
+
+/// Every codec of this version, by ascending tag.
+pub fn all() -> &'static [&'static dyn Codec] {
+    &ALL
+}
+
+/// The codec with the given name.
+pub fn by_name(name: &str) -> Option<&'static dyn Codec> {
+    all().iter().copied().find(|codec| codec.name() == name)
+}
+
+/// The codec with the given tag ([`ZERO`] is not a codec).
+pub fn by_tag(tag: u8) -> Option<&'static dyn Codec> {
+    all().iter().copied().find(|codec| codec.tag() == tag)
+}
+
+/// Encodes one frame: appends the payload to `out` and returns the tag to store.
+pub fn encode_frame(codec: &dyn Codec, words: &[u64], out: &mut Vec<u8>, scratch: &mut Scratch) -> u8 {
+    if words.iter().all(|word| *word == 0) {
+        return ZERO;
+    }
+    codec.encode(words, out, scratch);
+    codec.tag()
+}
+
+/// Decodes a payload by its stored tag into all of `words`.
+///
+/// # Errors
+/// [`DecodeError`] for an unknown tag or a payload that does not fit it.
+pub fn decode_frame(tag: u8, stored: &[u8], words: &mut [u64], scratch: &mut Scratch) -> Result<(), DecodeError> {
+    if tag == ZERO {
+        if !stored.is_empty() {
+            return Err(DecodeError("zero frame with a payload"));
+        }
+        words.fill(0);
+        return Ok(());
+    }
+    by_tag(tag).ok_or(DecodeError("unknown codec tag"))?.decode(stored, words, scratch)
+}
+
+/// Appends words as little-endian bytes.
+fn append_words(words: &[u64], out: &mut Vec<u8>) {
+    if cfg!(target_endian = "little") {
+        out.extend_from_slice(bytemuck::cast_slice(words));
+    } else {
+        out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    }
+}
+
+/// Reads little-endian words; `bytes` is eight times as long as `words`.
+fn words_from_bytes(bytes: &[u8], words: &mut [u64]) {
+    for (word, chunk) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
+        *word = u64::from_le_bytes(*chunk);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Bitmaps of many densities, with runs: what loss streams look like, and what they do not.
+    fn bitmap() -> impl Strategy<Value = Vec<u64>> {
+        let word = prop_oneof![
+            4 => Just(0u64),
+            1 => Just(u64::MAX),
+            2 => any::<u64>(),
+            4 => (any::<u64>(), any::<u64>(), any::<u64>()).prop_map(|(a, b, c)| a & b & c),
+            1 => (0u32..64).prop_map(|bit| 1u64 << bit),
+        ];
+        prop_oneof![
+            proptest::collection::vec(word, 0..300),
+            (any::<u64>(), 0usize..4096).prop_map(|(word, length)| vec![word; length]),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_codec_round_trips(words in bitmap()) {
+            let mut scratch = Scratch::new();
+            for codec in all() {
+                let mut stored = Vec::new();
+                let tag = encode_frame(*codec, &words, &mut stored, &mut scratch);
+                let mut back = vec![0x5555_5555_5555_5555; words.len()];
+                decode_frame(tag, &stored, &mut back, &mut scratch).unwrap();
+                prop_assert_eq!(&back, &words, "{}", codec.name());
+            }
+        }
+
+        #[test]
+        fn hostile_payloads_are_refused_or_decoded_but_never_panic(
+            tag in 0u8..8, stored in proptest::collection::vec(any::<u8>(), 0..200), length in 0usize..100,
+        ) {
+            let mut words = vec![0; length];
+            let _ = decode_frame(tag, &stored, &mut words, &mut Scratch::new());
+        }
+
+        #[test]
+        fn a_cut_payload_is_refused(words in bitmap(), keep in 0.0f64..1.0) {
+            let mut scratch = Scratch::new();
+            for codec in all() {
+                let mut stored = Vec::new();
+                let tag = encode_frame(*codec, &words, &mut stored, &mut scratch);
+                let cut = (stored.len() as f64 * keep) as usize;
+                if cut < stored.len() {
+                    let mut back = vec![0; words.len()];
+                    prop_assert!(decode_frame(tag, &stored[..cut], &mut back, &mut scratch).is_err(), "{}", codec.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tags_and_names_are_unique_and_found() {
+        for codec in all() {
+            assert_eq!(by_tag(codec.tag()).unwrap().name(), codec.name());
+            assert_eq!(by_name(codec.name()).unwrap().tag(), codec.tag());
+        }
+        assert!(by_tag(ZERO).is_none());
+    }
+}

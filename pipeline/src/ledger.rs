@@ -1,0 +1,110 @@
+//! Which log entries exist and who still needs them: the buckets as lists of extents.
+//!
+//! A *bucket* is all logs that wait for one target. Entries of placement *dedicated* lie in the bucket's own files; an entry of placement
+//! *shared* lies in a segment of its source, and every target's bucket refers to it. The ledger is filled from the journal at a resume and
+//! by the writer afterwards, so a resume may change the placement.
+//!
+//! # Invariants
+//! 1. A file leaves the ledger only after every target that reads it has been committed; only then may it be deleted.
+//! 2. `entries` answers in ascending order of source, file and offset: the fixed order of merging.
+
+use crate::checkpoint::{BlockRecord, Extent};
+use crate::workload::Workload;
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Name of a log file: bucket (target, or source of a shared segment), kind and generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LogFile {
+    /// Whether this is a shared segment.
+    pub shared: bool,
+    /// Target of a dedicated bucket, source of a shared segment.
+    pub bucket: u32,
+    /// Generation that wrote it.
+    pub generation: u64,
+}
+
+impl LogFile {
+    /// The file an extent lies in.
+    pub fn of(extent: &Extent) -> LogFile {
+        LogFile { shared: extent.shared, bucket: extent.bucket, generation: extent.file_generation }
+    }
+
+    /// Name relative to the run folder.
+    pub fn name(&self) -> String {
+        crate::checkpoint::log_name(self.bucket, self.shared, self.generation)
+    }
+}
+
+/// The extents of all buckets that are not consumed yet.
+pub struct Ledger {
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    dedicated: BTreeMap<u32, Vec<Extent>>,
+    shared: BTreeMap<u32, Extent>,
+    /// Per source: targets that are not committed yet.
+    waiting: Vec<u32>,
+    consumed: BTreeSet<u32>,
+}
+
+impl Ledger {
+    /// A ledger for a workload, `targets(source)` being the number of its distinct targets.
+    pub fn new(workload: &dyn Workload, targets: impl Fn(u32) -> u32) -> Ledger {
+        let waiting = (0..workload.blocks()).map(targets).collect();
+        let inner = Inner { dedicated: BTreeMap::new(), shared: BTreeMap::new(), waiting, consumed: BTreeSet::new() };
+        Ledger { inner: Mutex::new(inner) }
+    }
+
+    /// Adds the entries that a block sent.
+    pub fn add(&self, record: &BlockRecord) {
+        let mut inner = self.inner.lock();
+        for extent in &record.extents {
+            if extent.shared {
+                if inner.waiting[extent.source as usize] > 0 {
+                    inner.shared.insert(extent.source, *extent);
+                }
+            } else if !inner.consumed.contains(&extent.bucket) {
+                inner.dedicated.entry(extent.bucket).or_default().push(*extent);
+            }
+        }
+    }
+
+    /// The extents that hold the logs of `sources` for `target`.
+    pub fn entries(&self, target: u32, sources: &BTreeSet<u32>) -> Vec<Extent> {
+        let inner = self.inner.lock();
+        let mut entries = inner.dedicated.get(&target).cloned().unwrap_or_default();
+        entries.extend(sources.iter().filter_map(|source| inner.shared.get(source)).cloned());
+        entries.sort_by_key(|extent| (extent.source, LogFile::of(extent), extent.offset));
+        entries
+    }
+
+    /// Says that `target` is committed; returns the files nobody needs any more, with their bytes.
+    pub fn consume(&self, target: u32, sources: &BTreeSet<u32>) -> Vec<(LogFile, u64)> {
+        let mut inner = self.inner.lock();
+        if !inner.consumed.insert(target) {
+            return Vec::new();
+        }
+        let mut files: BTreeMap<LogFile, u64> = BTreeMap::new();
+        for extent in inner.dedicated.remove(&target).unwrap_or_default() {
+            *files.entry(LogFile::of(&extent)).or_default() += extent.length;
+        }
+        for source in sources {
+            inner.waiting[*source as usize] -= 1;
+            if inner.waiting[*source as usize] == 0
+                && let Some(extent) = inner.shared.remove(source)
+            {
+                *files.entry(LogFile::of(&extent)).or_default() += extent.length;
+            }
+        }
+        files.into_iter().collect()
+    }
+
+    /// Names of all files in the ledger, and the sum of their entries' bytes.
+    pub fn files(&self) -> (BTreeSet<String>, u64) {
+        let inner = self.inner.lock();
+        let extents = || inner.dedicated.values().flatten().chain(inner.shared.values());
+        (extents().map(|extent| LogFile::of(extent).name()).collect(), extents().map(|extent| extent.length).sum())
+    }
+}

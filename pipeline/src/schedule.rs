@@ -1,0 +1,145 @@
+//! Which block is next: the block graph as counters.
+//!
+//! # Invariants
+//! 1. A block is handed out once, and only after the log entries of all its sources are in their files.
+//! 2. Among the ready blocks the earliest of the workload's order is handed out first.
+//!
+//! # Not here
+//! Durability: a block may be handed out before its sources are committed; the committer keeps the order of commits (engine).
+
+use crate::error::Error;
+use crate::workload::Workload;
+use parking_lot::{Condvar, Mutex};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+/// Hands out blocks to workers.
+pub struct Schedule {
+    rank: Vec<u32>,
+    targets: Vec<Vec<u32>>,
+    inner: Mutex<Inner>,
+    changed: Condvar,
+}
+
+struct Inner {
+    /// Per block: sources whose logs are not written yet.
+    missing: Vec<u32>,
+    ready: BinaryHeap<Reverse<(u32, u32)>>,
+    unfinished: u32,
+    waiting: u32,
+    stopped: bool,
+}
+
+/// Answer to a worker that asks for a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Process this block.
+    Block(u32),
+    /// Nothing is ready until a running block has been written: ask the writer to flush, then wait.
+    Starved,
+    /// Every block is finished, or the run was stopped.
+    Over,
+}
+
+impl Schedule {
+    /// Builds the counters; blocks for which `finished` says so are not handed out.
+    ///
+    /// # Errors
+    /// [`Error::Workload`] when the order is not a topological permutation of the blocks.
+    pub fn new(workload: &dyn Workload, finished: impl Fn(u32) -> bool) -> Result<Schedule, Error> {
+        let blocks = workload.blocks() as usize;
+        let order = workload.order();
+        let mut rank = vec![u32::MAX; blocks];
+        for (position, block) in order.iter().enumerate() {
+            match rank.get_mut(*block as usize) {
+                Some(slot) if *slot == u32::MAX => *slot = position as u32,
+                _ => return Err(Error::workload(format!("block {block} is repeated in the order, or unknown"))),
+            }
+        }
+        if order.len() != blocks {
+            return Err(Error::workload(format!("the order names {} of {blocks} blocks", order.len())));
+        }
+        let mut targets = vec![Vec::new(); blocks];
+        let mut missing = vec![0u32; blocks];
+        for target in 0..blocks as u32 {
+            let sources: BTreeSet<u32> = workload.edges_into(target).iter().map(|edge| edge.source).collect();
+            for source in sources {
+                if source as usize >= blocks || rank[source as usize] >= rank[target as usize] {
+                    return Err(Error::workload(format!(
+                        "block {source} updates block {target} but does not come before it in the order"
+                    )));
+                }
+                if !finished(source) {
+                    missing[target as usize] += 1;
+                }
+                targets[source as usize].push(target);
+            }
+        }
+        let mut ready = BinaryHeap::new();
+        let mut unfinished = 0;
+        for block in 0..blocks as u32 {
+            if !finished(block) {
+                unfinished += 1;
+                if missing[block as usize] == 0 {
+                    ready.push(Reverse((rank[block as usize], block)));
+                }
+            }
+        }
+        let inner = Inner { missing, ready, unfinished, waiting: 0, stopped: false };
+        Ok(Schedule { rank, targets, inner: Mutex::new(inner), changed: Condvar::new() })
+    }
+
+    /// Takes a block if one is ready; does not wait.
+    pub fn next(&self) -> Next {
+        let mut inner = self.inner.lock();
+        if inner.stopped || inner.unfinished == 0 {
+            return Next::Over;
+        }
+        match inner.ready.pop() {
+            Some(Reverse((_, block))) => Next::Block(block),
+            None => Next::Starved,
+        }
+    }
+
+    /// Waits until a block may be ready or the run is over.
+    pub fn wait(&self) {
+        let mut inner = self.inner.lock();
+        if inner.stopped || inner.unfinished == 0 || !inner.ready.is_empty() {
+            return;
+        }
+        inner.waiting += 1;
+        self.changed.wait(&mut inner);
+        inner.waiting -= 1;
+    }
+
+    /// Number of workers that have nothing to do.
+    pub fn starved(&self) -> bool {
+        let inner = self.inner.lock();
+        inner.waiting > 0 && inner.ready.is_empty()
+    }
+
+    /// Says that the entries of `block` are in their files.
+    pub fn written(&self, block: u32) {
+        let mut inner = self.inner.lock();
+        inner.unfinished -= 1;
+        for target in &self.targets[block as usize] {
+            inner.missing[*target as usize] -= 1;
+            if inner.missing[*target as usize] == 0 {
+                inner.ready.push(Reverse((self.rank[*target as usize], *target)));
+            }
+        }
+        drop(inner);
+        self.changed.notify_all();
+    }
+
+    /// Hands out nothing more.
+    pub fn stop(&self) {
+        self.inner.lock().stopped = true;
+        self.changed.notify_all();
+    }
+
+    /// Distinct targets of a block.
+    pub fn targets(&self, block: u32) -> &[u32] {
+        &self.targets[block as usize]
+    }
+}

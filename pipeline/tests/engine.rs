@@ -1,0 +1,244 @@
+//! The engine on a made-up workload, against the same workload computed one block after another in memory.
+
+mod synthetic;
+
+use pipeline::CodecChoice;
+use pipeline::Error;
+use pipeline::engine::{self, Options, Placement};
+use pipeline::metrics::Metrics;
+use pipeline::storage::{RealStorage, Storage};
+use pipeline::workload::Workload;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use synthetic::Synthetic;
+
+fn options() -> Options {
+    Options {
+        threads: 2,
+        memory_bytes: 64 << 20,
+        placement: Placement::Dedicated,
+        codec: CodecChoice::parse("zstd1").unwrap(),
+        commit_interval: Duration::from_millis(20),
+        sorted: true,
+        run_id: 7,
+        stop: Arc::new(AtomicBool::new(false)),
+    }
+}
+
+fn real(folder: &Path) -> Arc<dyn Storage> {
+    Arc::new(RealStorage::create(folder).unwrap())
+}
+
+/// Whether `db/` holds exactly the reference's streams.
+fn assert_published(workload: &Synthetic, folder: &Path, story: &str) {
+    let reference = workload.reference();
+    assert_eq!(std::fs::read_dir(folder.join("db")).unwrap().count(), reference.len(), "{story}: files in db");
+    for (block, stream) in reference.iter().enumerate() {
+        let bytes: Vec<u8> = stream.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let found = std::fs::read(folder.join("db").join(format!("{block:04}.blk"))).unwrap();
+        assert!(found == bytes, "{story}: block {block} differs");
+    }
+    assert_eq!(std::fs::read_dir(folder.join("logs")).unwrap().count(), 0, "{story}: logs left behind");
+}
+
+#[test]
+fn the_result_does_not_depend_on_threads_memory_placement_codec_or_write_order() {
+    for density in [0, 5, 50, 100] {
+        let workload = Synthetic { bits: 5, words: 300, density, salt: u64::from(density), stop_at: None };
+        for placement in [Placement::Dedicated, Placement::Shared] {
+            for codec in ["raw", "zstd1", "zstd3", "gaps", "auto"] {
+                for (threads, memory_bytes, sorted) in [(1, 4 << 20, true), (4, 64 << 20, true), (3, 4 << 20, false)] {
+                    let folder = tempfile::tempdir().unwrap();
+                    let codec_choice = CodecChoice::parse(codec).unwrap();
+                    let options = Options { threads, memory_bytes, sorted, placement, codec: codec_choice, ..options() };
+                    let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+                    let finished = engine::run(&workload, storage, &options, &Metrics::default(), &|_| {}).unwrap();
+                    assert_eq!(finished.records.len(), 32);
+                    let story = format!("{density} % {placement:?} {codec} {threads} threads {memory_bytes} bytes sorted {sorted}");
+                    assert_published(&workload, folder.path(), &story);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn streams_of_several_frames_and_auto_codec() {
+    let workload = Synthetic { bits: 3, words: 300_000, density: 5, salt: 3, stop_at: None };
+    for placement in [Placement::Dedicated, Placement::Shared] {
+        let folder = tempfile::tempdir().unwrap();
+        let metrics = Metrics::default();
+        let codec = CodecChoice::Auto;
+        let options = Options { placement, codec, memory_bytes: 128 << 20, ..options() };
+        let finished = engine::run(&workload, real(folder.path()), &options, &metrics, &|_| {}).unwrap();
+        let (name, candidates) = finished.codec.expect("a dense stream was measured");
+        assert_eq!(candidates.len(), pipeline::codec::all().len());
+        assert!(candidates.iter().any(|candidate| candidate.codec == name));
+        assert_published(&workload, folder.path(), "several frames");
+        assert_eq!(metrics.edges_applied.load(Ordering::Relaxed), 3 * 4 + 2 * 2);
+        assert!(finished.peak_leased_bytes <= 128 << 20);
+    }
+}
+
+/// Stops a run after so many commits, again and again, with another placement and thread count each time.
+#[test]
+fn an_interrupted_run_goes_on_with_other_options() {
+    let mut workload = Synthetic { bits: 6, words: 2000, density: 50, salt: 9, stop_at: None };
+    let folder = tempfile::tempdir().unwrap();
+    let order = workload.order();
+    let mut sessions = 0usize;
+    loop {
+        let stop = Arc::new(AtomicBool::new(false));
+        workload.stop_at = order.get(4 + 9 * sessions).map(|block| (*block, stop.clone()));
+        let placement = if sessions % 2 == 0 { Placement::Dedicated } else { Placement::Shared };
+        let threads = 1 + sessions % 3;
+        let commit_interval = Duration::from_millis(1);
+        let options = Options { placement, threads, commit_interval, stop, ..options() };
+        sessions += 1;
+        match engine::run(&workload, real(folder.path()), &options, &Metrics::default(), &|_| {}) {
+            Ok(finished) => {
+                assert_eq!(finished.records.len(), 64);
+                break;
+            }
+            Err(Error::Interrupted) => assert!(sessions < 200, "no progress in 200 sessions"),
+            Err(error) => panic!("session {sessions}: {error}"),
+        }
+    }
+    assert!(sessions > 5, "the run was interrupted only {} times", sessions - 1);
+    assert_published(&workload, folder.path(), "after interruptions");
+    // Once more: nothing to do, nothing changed.
+    let metrics = Metrics::default();
+    engine::run(&workload, real(folder.path()), &options(), &metrics, &|_| {}).unwrap();
+    assert_eq!(metrics.blocks_settled.load(Ordering::Relaxed), 0);
+    assert_published(&workload, folder.path(), "after a run without work");
+}
+
+#[test]
+fn other_parameters_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let workload = Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_at: None };
+    engine::run(&workload, real(folder.path()), &options(), &Metrics::default(), &|_| {}).unwrap();
+    let other = Synthetic { salt: 2, ..workload };
+    match engine::run(&other, real(folder.path()), &options(), &Metrics::default(), &|_| {}) {
+        Err(Error::Parameters { name, found, wanted, .. }) => {
+            assert_eq!((name.as_str(), found.as_str(), wanted.as_str()), ("salt", "1", "2"));
+        }
+        other => panic!("{:?}", other.err()),
+    }
+}
+
+#[test]
+fn too_little_memory_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let workload = Synthetic { bits: 2, words: 1 << 20, density: 5, salt: 1, stop_at: None };
+    let options = Options { memory_bytes: 8 << 20, ..options() };
+    match engine::run(&workload, real(folder.path()), &options, &Metrics::default(), &|_| {}) {
+        Err(Error::Memory { needed_bytes, budget_bytes }) => {
+            assert_eq!(budget_bytes, 8 << 20);
+            assert_eq!(needed_bytes, engine::footprint_bytes(1 << 20, Placement::Dedicated, 1));
+        }
+        other => panic!("{:?}", other.err()),
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Every bit of a log entry is covered by some hash: a flip anywhere in the file is found before it is used.
+#[test]
+fn a_damaged_log_is_refused_with_its_file() {
+    for placement in [Placement::Dedicated, Placement::Shared] {
+        let workload = Synthetic { bits: 3, words: 40, density: 50, salt: 5, stop_at: None };
+        let pristine = tempfile::tempdir().unwrap();
+        let options = Options { placement, threads: 1, stop: Arc::default(), ..options() };
+        let stopped = Synthetic { stop_at: Some((3, options.stop.clone())), ..workload };
+        let first = engine::run(&stopped, real(pristine.path()), &options, &Metrics::default(), &|_| {});
+        let workload = Synthetic { stop_at: None, ..stopped };
+        assert!(matches!(first, Err(Error::Interrupted)), "the run was over before it could be stopped");
+        let logs: Vec<_> = std::fs::read_dir(pristine.path().join("logs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert!(!logs.is_empty());
+        let log = &logs[0];
+        let good = std::fs::read(log).unwrap();
+        let mut refused = 0;
+        for byte in (0..good.len()).step_by(7) {
+            let mut bad = good.clone();
+            bad[byte] ^= 1 << (byte % 8);
+            let copy = tempfile::tempdir().unwrap();
+            copy_folder(pristine.path(), copy.path());
+            std::fs::write(copy.path().join("logs").join(log.file_name().unwrap()), &bad).unwrap();
+            let options = Options { stop: Arc::default(), ..options.clone() };
+            match engine::run(&workload, real(copy.path()), &options, &Metrics::default(), &|_| {}) {
+                Err(Error::Corrupt { path, .. }) => {
+                    assert_eq!(path.file_name(), log.file_name());
+                    refused += 1;
+                }
+                Err(error) => panic!("byte {byte}: {error}"),
+                // Gaps between entries hold nothing.
+                Ok(_) => assert_published(&workload, copy.path(), "flip in a gap"),
+            }
+        }
+        assert!(refused > 20, "only {refused} flips were refused");
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir(&target).unwrap();
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_workload_whose_order_is_not_topological_is_refused() {
+    struct Backwards(Synthetic);
+    impl Workload for Backwards {
+        fn order(&self) -> Vec<u32> {
+            let mut order = self.0.order();
+            order.reverse();
+            order
+        }
+        fn parameters(&self) -> Vec<(String, String)> {
+            self.0.parameters()
+        }
+        fn blocks(&self) -> u32 {
+            self.0.blocks()
+        }
+        fn stream_words(&self) -> usize {
+            self.0.stream_words()
+        }
+        fn edges_into(&self, target: u32) -> Vec<pipeline::workload::Edge> {
+            self.0.edges_into(target)
+        }
+        fn edges_from(&self, source: u32) -> Vec<pipeline::workload::Edge> {
+            self.0.edges_from(source)
+        }
+        fn begin(&self, block: u32, bitmap: &mut [u64]) {
+            self.0.begin(block, bitmap);
+        }
+        fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
+            self.0.orient(orientation, restriction, stream, oriented);
+        }
+        fn apply(&self, edge: &pipeline::workload::Edge, stream: &[u64], bitmap: &mut [u64]) {
+            self.0.apply(edge, stream, bitmap);
+        }
+        fn settle(&self, block: u32, bitmap: &mut [u64]) {
+            self.0.settle(block, bitmap);
+        }
+        fn summarise(&self, block: u32, stream: &[u64]) -> Vec<u8> {
+            self.0.summarise(block, stream)
+        }
+        fn publish(&self, block: u32, stream: &[u64]) -> Option<pipeline::workload::Publication> {
+            self.0.publish(block, stream)
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let workload = Backwards(Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_at: None });
+    let result = engine::run(&workload, real(folder.path()), &options(), &Metrics::default(), &|_| {});
+    assert!(matches!(result, Err(Error::Workload { .. })));
+}

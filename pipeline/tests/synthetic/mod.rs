@@ -1,0 +1,144 @@
+//! A made-up workload with everything the engine must cope with: several edges between the same blocks, every orientation, restrictions,
+//! streams that are not a whole number of frames, and loss densities from none to all.
+
+use pipeline::workload::{Edge, Publication, Workload};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Blocks are the subsets of `bits` elements; block `i` updates `i | d` for single elements and neighbouring pairs `d`.
+pub struct Synthetic {
+    pub bits: u32,
+    pub words: usize,
+    /// Losses in percent: 0, 5, 50 or 100 before updates.
+    pub density: u32,
+    pub salt: u64,
+    /// Asks the run to stop when this block has been settled.
+    pub stop_at: Option<(u32, Arc<AtomicBool>)>,
+}
+
+fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl Synthetic {
+    fn traces(&self) -> Vec<u32> {
+        let singles = (0..self.bits).map(|bit| 1 << bit);
+        let pairs = (1..self.bits).map(|bit| 3 << (bit - 1));
+        singles.chain(pairs).collect()
+    }
+
+    fn edge(&self, source: u32, trace: u32) -> Edge {
+        let hash = mix(self.salt ^ u64::from(source) << 32 ^ u64::from(trace));
+        let operations: Arc<[u64]> = (0..1 + hash % 3).map(|at| mix(hash ^ at)).collect();
+        let restriction = if trace.count_ones() == 2 { 1 + hash % 3 } else { 0 };
+        Edge { source, target: source | trace, orientation: (hash >> 8) as u8 % 6, restriction, operations }
+    }
+
+    fn mask(&self, block: u32, word: usize) -> u64 {
+        let a = mix(self.salt ^ 77 ^ (u64::from(block) << 20) ^ word as u64);
+        match self.density {
+            0 => 0,
+            5 => a & mix(a) & mix(a ^ 1) & mix(a ^ 2),
+            50 => a,
+            _ => u64::MAX,
+        }
+    }
+
+    /// Every block's stream, computed one after another in memory.
+    pub fn reference(&self) -> Vec<Vec<u64>> {
+        let mut streams: Vec<Vec<u64>> = Vec::new();
+        for block in 0..self.blocks() {
+            let mut bitmap = vec![0; self.words];
+            self.begin(block, &mut bitmap);
+            for edge in self.edges_into(block) {
+                let mut oriented = vec![0; self.words];
+                self.orient(edge.orientation, 0, &streams[edge.source as usize], &mut oriented);
+                self.apply(&edge, &oriented, &mut bitmap);
+            }
+            self.settle(block, &mut bitmap);
+            streams.push(bitmap);
+        }
+        streams
+    }
+}
+
+impl Workload for Synthetic {
+    fn parameters(&self) -> Vec<(String, String)> {
+        vec![
+            ("bits".into(), self.bits.to_string()),
+            ("words".into(), self.words.to_string()),
+            ("density".into(), self.density.to_string()),
+            ("salt".into(), self.salt.to_string()),
+        ]
+    }
+
+    fn blocks(&self) -> u32 {
+        1 << self.bits
+    }
+
+    fn order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.blocks()).collect();
+        order.sort_by_key(|block| (block.count_ones(), *block));
+        order
+    }
+
+    fn stream_words(&self) -> usize {
+        self.words
+    }
+
+    fn edges_into(&self, target: u32) -> Vec<Edge> {
+        self.traces().into_iter().filter(|trace| target & trace == *trace).map(|trace| self.edge(target ^ trace, trace)).collect()
+    }
+
+    fn edges_from(&self, source: u32) -> Vec<Edge> {
+        self.traces().into_iter().filter(|trace| source & trace == 0).map(|trace| self.edge(source, trace)).collect()
+    }
+
+    fn begin(&self, block: u32, bitmap: &mut [u64]) {
+        bitmap[0] |= u64::from(block & 1);
+    }
+
+    fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
+        let words = stream.len();
+        for (at, word) in oriented.iter_mut().enumerate() {
+            let from = (at + usize::from(orientation) * 7) % words;
+            *word = if at as u64 & restriction == 0 { stream[from].rotate_left(u32::from(orientation)) } else { 0 };
+        }
+    }
+
+    fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
+        for operation in edge.operations.iter() {
+            let shift = (*operation % stream.len() as u64) as usize;
+            for (at, word) in stream.iter().enumerate() {
+                if at as u64 & edge.restriction == 0 {
+                    let to = (at + shift) % stream.len();
+                    bitmap[to] |= word.rotate_left((*operation >> 40) as u32 % 64) & mix(*operation);
+                }
+            }
+        }
+    }
+
+    fn settle(&self, block: u32, bitmap: &mut [u64]) {
+        for (at, word) in bitmap.iter_mut().enumerate() {
+            *word = !*word & self.mask(block, at);
+        }
+        if let Some((last, stop)) = &self.stop_at
+            && *last == block
+        {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn summarise(&self, block: u32, stream: &[u64]) -> Vec<u8> {
+        let ones: u64 = stream.iter().map(|word| u64::from(word.count_ones())).sum();
+        [u64::from(block).to_le_bytes(), ones.to_le_bytes()].concat()
+    }
+
+    fn publish(&self, block: u32, stream: &[u64]) -> Option<Publication> {
+        let bytes = stream.iter().flat_map(|word| word.to_le_bytes()).collect();
+        Some(Publication { name: format!("{block:04}.blk"), bytes })
+    }
+}
