@@ -1,0 +1,1 @@
+//! Layouts against published figures.
