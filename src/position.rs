@@ -48,20 +48,13 @@ pub fn parse(board: &Board, text: &str) -> Result<u64, PositionError> {
     }
     let rows: Vec<&str> = text.split('/').collect();
     if rows.len() != board.layers() as usize {
-        return Err(PositionError::Rows {
-            expected: board.layers(),
-            found: rows.len(),
-        });
+        return Err(PositionError::Rows { expected: board.layers(), found: rows.len() });
     }
     let mut position = 0;
     let mut cell = 0;
     for (row, cells) in rows.iter().enumerate() {
         let found = cells.chars().count();
-        if let Some((col, found)) = cells
-            .chars()
-            .enumerate()
-            .find(|(_, found)| !"1xX0.".contains(*found))
-        {
+        if let Some((col, found)) = cells.chars().enumerate().find(|(_, found)| !"1xX0.".contains(*found)) {
             return Err(PositionError::Character { row, col, found });
         }
         if found != row + 1 {
@@ -78,16 +71,11 @@ pub fn parse(board: &Board, text: &str) -> Result<u64, PositionError> {
 fn parse_hex(board: &Board, text: &str, digits: &str) -> Result<u64, PositionError> {
     // The standard parser would take a sign.
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_ascii_hexdigit()) {
-        return Err(PositionError::Hex {
-            text: text.to_owned(),
-        });
+        return Err(PositionError::Hex { text: text.to_owned() });
     }
     match u64::from_str_radix(digits, 16) {
         Ok(position) if position & !board.full() == 0 => Ok(position),
-        _ => Err(PositionError::Outside {
-            text: text.to_owned(),
-            full: board.full(),
-        }),
+        _ => Err(PositionError::Outside { text: text.to_owned(), full: board.full() }),
     }
 }
 
@@ -120,9 +108,7 @@ pub fn hex(position: u64) -> String {
 /// x . x
 /// ```
 pub fn picture(board: &Board, position: u64) -> String {
-    board.picture(1, |cell| {
-        (if position >> cell & 1 == 1 { "x" } else { "." }).to_owned()
-    })
+    board.picture(1, |cell| (if position >> cell & 1 == 1 { "x" } else { "." }).to_owned())
 }
 
 /// Why a text is not a position of the board. Rows and columns are counted from 0.
@@ -223,43 +209,22 @@ mod tests {
     #[test]
     fn errors_say_what_and_where() {
         let cases = [
-            (
-                "1/11",
-                "2 rows of cells: expected 3, from the apex and separated by '/', or a mask like 0x1f",
-            ),
-            (
-                "",
-                "1 row of cells: expected 3, from the apex and separated by '/', or a mask like 0x1f",
-            ),
-            (
-                "1/111/111",
-                "row 1 has 3 cells: expected 2 (rows are counted from 0)",
-            ),
-            (
-                "1/11/1111",
-                "row 2 has 4 cells: expected 3 (rows are counted from 0)",
-            ),
+            ("1/11", "2 rows of cells: expected 3, from the apex and separated by '/', or a mask like 0x1f"),
+            ("", "1 row of cells: expected 3, from the apex and separated by '/', or a mask like 0x1f"),
+            ("1/111/111", "row 1 has 3 cells: expected 2 (rows are counted from 0)"),
+            ("1/11/1111", "row 2 has 4 cells: expected 3 (rows are counted from 0)"),
             (
                 "1/11/1q1",
                 "row 2, column 1: unexpected 'q', expected 1 or x for a piece, 0 or . for none (both are counted \
                  from 0)",
             ),
-            (
-                "0x40",
-                "0x40 has pieces outside the board: expected at most 0x3f, the full board",
-            ),
+            ("0x40", "0x40 has pieces outside the board: expected at most 0x3f, the full board"),
             (
                 "0xfffffffffffffffff",
                 "0xfffffffffffffffff has pieces outside the board: expected at most 0x3f, the full board",
             ),
-            (
-                "0x",
-                "\"0x\" is not a mask: expected 0x and hexadecimal digits",
-            ),
-            (
-                "0x+1",
-                "\"0x+1\" is not a mask: expected 0x and hexadecimal digits",
-            ),
+            ("0x", "\"0x\" is not a mask: expected 0x and hexadecimal digits"),
+            ("0x+1", "\"0x+1\" is not a mask: expected 0x and hexadecimal digits"),
         ];
         for (text, expected) in cases {
             assert_eq!(parse(&board(3), text).unwrap_err().to_string(), expected);

@@ -57,9 +57,7 @@ impl FromStr for Rule {
         match text {
             "normal" => Ok(Rule::Normal),
             "misere" | "misère" => Ok(Rule::Misere),
-            _ => Err(ParseRuleError {
-                text: text.to_owned(),
-            }),
+            _ => Err(ParseRuleError { text: text.to_owned() }),
         }
     }
 }
@@ -75,9 +73,6 @@ mod tests {
         }
         assert_eq!("misère".parse(), Ok(Rule::Misere));
         let error = "Nim".parse::<Rule>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "unknown rule \"Nim\": expected normal or misere"
-        );
+        assert_eq!(error.to_string(), "unknown rule \"Nim\": expected normal or misere");
     }
 }

@@ -67,10 +67,7 @@ impl Cell {
         while (row + 1) * (row + 2) / 2 <= index {
             row += 1;
         }
-        Cell {
-            row: row as u8,
-            col: (index - row * (row + 1) / 2) as u8,
-        }
+        Cell { row: row as u8, col: (index - row * (row + 1) / 2) as u8 }
     }
 
     /// The bit of this cell in a position. Meaningful where `col <= row`.
@@ -216,10 +213,7 @@ mod tests {
             let error = Board::triangle(layers, None).unwrap_err();
             assert!(error.to_string().contains("expected 1 to 10"), "{error}");
         }
-        assert_eq!(
-            Board::triangle(3, Some(0)).unwrap_err(),
-            BoardError::MaxTake
-        );
+        assert_eq!(Board::triangle(3, Some(0)).unwrap_err(), BoardError::MaxTake);
     }
 
     #[test]

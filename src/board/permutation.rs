@@ -17,10 +17,7 @@ impl BitPermutation {
     pub(crate) fn new(image: Vec<u8>) -> BitPermutation {
         let seen = image.iter().fold(0u64, |seen, &bit| seen | 1 << bit);
         assert_eq!(seen.count_ones() as usize, image.len(), "not a permutation");
-        assert!(
-            image.iter().all(|&bit| usize::from(bit) < image.len()),
-            "not a permutation"
-        );
+        assert!(image.iter().all(|&bit| usize::from(bit) < image.len()), "not a permutation");
         let tables = image
             .chunks(8)
             .map(|chunk| {
@@ -45,10 +42,7 @@ impl BitPermutation {
     /// The word with its bits moved. Bits at or above `image().len()` must be clear.
     pub(crate) fn apply(&self, word: u64) -> u64 {
         let bytes = word.to_le_bytes();
-        self.tables
-            .iter()
-            .zip(bytes)
-            .fold(0, |moved, (table, byte)| moved | table[usize::from(byte)])
+        self.tables.iter().zip(bytes).fold(0, |moved, (table, byte)| moved | table[usize::from(byte)])
     }
 
     /// The permutation that takes everything back.

@@ -15,9 +15,7 @@ pub struct Symmetry {
 impl Symmetry {
     /// The symmetry that takes cell `i` to cell `image[i]`.
     pub(crate) fn new(image: Vec<u8>) -> Symmetry {
-        Symmetry {
-            permutation: BitPermutation::new(image),
-        }
+        Symmetry { permutation: BitPermutation::new(image) }
     }
 
     /// Where each cell goes: cell `i` to cell `image()[i]`, as cell indices.
@@ -32,27 +30,16 @@ impl Symmetry {
 
     /// The symmetry that takes every cell back.
     pub fn inverse(&self) -> Symmetry {
-        Symmetry {
-            permutation: self.permutation.inverse(),
-        }
+        Symmetry { permutation: self.permutation.inverse() }
     }
 
     /// This symmetry after `first`: `a.compose(&b).apply(p) == a.apply(b.apply(p))`.
     pub fn compose(&self, first: &Symmetry) -> Symmetry {
-        Symmetry::new(
-            first
-                .image()
-                .iter()
-                .map(|&cell| self.image()[usize::from(cell)])
-                .collect(),
-        )
+        Symmetry::new(first.image().iter().map(|&cell| self.image()[usize::from(cell)]).collect())
     }
 
     /// Whether no cell moves.
     pub fn is_identity(&self) -> bool {
-        self.image()
-            .iter()
-            .enumerate()
-            .all(|(cell, &image)| cell == usize::from(image))
+        self.image().iter().enumerate().all(|(cell, &image)| cell == usize::from(image))
     }
 }

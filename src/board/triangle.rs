@@ -41,14 +41,7 @@ pub(super) fn moves(layers: u32, max_take: u32) -> Vec<u64> {
 
 /// The symmetries, each once: identity, the two rotations, then the three reflections.
 pub(super) fn symmetries(layers: u32) -> Vec<Symmetry> {
-    let exchanges = [
-        [0, 1, 2],
-        [2, 0, 1],
-        [1, 2, 0],
-        [1, 0, 2],
-        [0, 2, 1],
-        [2, 1, 0],
-    ];
+    let exchanges = [[0, 1, 2], [2, 0, 1], [1, 2, 0], [1, 0, 2], [0, 2, 1], [2, 1, 0]];
     let mut symmetries = Vec::new();
     for exchange in exchanges {
         let image = cells(layers)
@@ -72,9 +65,8 @@ pub(super) fn picture(layers: u32, width: usize, cell: impl Fn(u32) -> String) -
     let mut picture = String::new();
     for row in 0..layers as u8 {
         let indent = (layers as usize - 1 - usize::from(row)) * (width + 1) / 2;
-        let cells: Vec<String> = (0..=row)
-            .map(|col| format!("{:>width$}", cell(Cell::new(row, col).index())))
-            .collect();
+        let cells: Vec<String> =
+            (0..=row).map(|col| format!("{:>width$}", cell(Cell::new(row, col).index()))).collect();
         picture.push_str(&" ".repeat(indent));
         picture.push_str(&cells.join(" "));
         picture.push('\n');

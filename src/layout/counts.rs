@@ -43,9 +43,7 @@ impl Counts {
             // The blocks of a group have equally many children.
             counts.updates += u64::from(orbit_size) * edges.len() as u64;
             counts.canonical_updates += edges.len() as u64;
-            counts.canonical_loads += edges
-                .chunk_by(|one, next| one.source == next.source)
-                .count() as u64;
+            counts.canonical_loads += edges.chunk_by(|one, next| one.source == next.source).count() as u64;
         }
         counts
     }

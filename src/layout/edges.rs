@@ -34,28 +34,18 @@ pub struct Edge {
 }
 
 /// The traces of the moves sorted by BID bits, and the offset masks of the moves without one.
-pub(super) fn traces(
-    moves: &[u64],
-    to_bits: &BitPermutation,
-    offset_bits: u32,
-) -> (Vec<Trace>, Vec<u64>) {
+pub(super) fn traces(moves: &[u64], to_bits: &BitPermutation, offset_bits: u32) -> (Vec<Trace>, Vec<u64>) {
     let mut operations: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for &cells in moves {
         let bits = to_bits.apply(cells);
         let offset = bits & ((1 << offset_bits) - 1);
-        operations
-            .entry((bits >> offset_bits) as u32)
-            .or_default()
-            .push(offset);
+        operations.entry((bits >> offset_bits) as u32).or_default().push(offset);
     }
     for offsets in operations.values_mut() {
         offsets.sort_unstable();
     }
     let inner_moves = operations.remove(&0).unwrap_or_default();
-    let traces = operations
-        .into_iter()
-        .map(|(bid, operations)| Trace { bid, operations })
-        .collect();
+    let traces = operations.into_iter().map(|(bid, operations)| Trace { bid, operations }).collect();
     (traces, inner_moves)
 }
 
@@ -72,10 +62,7 @@ impl Layout {
     }
 
     fn trace_ids(&self) -> impl Iterator<Item = (TraceId, u32)> {
-        self.traces
-            .iter()
-            .enumerate()
-            .map(|(index, trace)| (TraceId(index as u32), trace.bid))
+        self.traces.iter().enumerate().map(|(index, trace)| (TraceId(index as u32), trace.bid))
     }
 
     /// The updates of the canonical block `target`, one for each of its child blocks, sorted by source, then by
@@ -89,12 +76,7 @@ impl Layout {
             .map(|(trace, part)| {
                 let (source, symmetry) = self.canonical(bid ^ part);
                 let symmetry = symmetry as u8;
-                Edge {
-                    source,
-                    target,
-                    symmetry,
-                    trace,
-                }
+                Edge { source, target, symmetry, trace }
             })
             .collect();
         edges.sort_unstable_by_key(|edge| (edge.source, edge.symmetry, edge.trace));
@@ -118,12 +100,7 @@ impl Layout {
                 if part & child == 0 && self.is_canonical(child | part) {
                     let target = self.ordinal(child | part);
                     let symmetry = index as u8;
-                    edges.push(Edge {
-                        source,
-                        target,
-                        symmetry,
-                        trace,
-                    });
+                    edges.push(Edge { source, target, symmetry, trace });
                 }
             }
         }

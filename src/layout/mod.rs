@@ -95,10 +95,7 @@ impl Layout {
         let mut bid_mask = 0;
         for &cell in bid_cells {
             if !board.contains(cell) {
-                return Err(LayoutError::Outside {
-                    cell,
-                    layers: board.layers(),
-                });
+                return Err(LayoutError::Outside { cell, layers: board.layers() });
             }
             if bid_mask & cell.mask() != 0 {
                 return Err(LayoutError::Repeated { cell });
@@ -106,9 +103,7 @@ impl Layout {
             bid_mask |= cell.mask();
         }
         if bid_cells.len() > BID_BITS_MAX as usize {
-            return Err(LayoutError::TooMany {
-                found: bid_cells.len(),
-            });
+            return Err(LayoutError::TooMany { found: bid_cells.len() });
         }
         Ok(Layout::from_mask(board, bid_mask))
     }
@@ -132,23 +127,15 @@ impl Layout {
     }
 
     fn from_mask(board: &Board, bid_mask: u64) -> Layout {
-        let bid_cells: Vec<u8> = (0..board.cells() as u8)
-            .filter(|cell| bid_mask >> cell & 1 == 1)
-            .collect();
+        let bid_cells: Vec<u8> = (0..board.cells() as u8).filter(|cell| bid_mask >> cell & 1 == 1).collect();
         let offset_cells = offset_order::offset_cells(board, bid_mask);
         let to_cells = BitPermutation::new([offset_cells.as_slice(), &bid_cells].concat());
         let to_bits = to_cells.inverse();
         let symmetries = LayoutSymmetry::all(board.symmetries(), &bid_cells, &offset_cells);
         let blocks = 1u32 << bid_cells.len();
-        let canonical = (0..blocks)
-            .filter(|&bid| {
-                symmetries
-                    .iter()
-                    .all(|symmetry| symmetry.map_bid(bid) >= bid)
-            })
-            .collect();
-        let (traces, inner_moves) =
-            edges::traces(board.moves(), &to_bits, offset_cells.len() as u32);
+        let canonical =
+            (0..blocks).filter(|&bid| symmetries.iter().all(|symmetry| symmetry.map_bid(bid) >= bid)).collect();
+        let (traces, inner_moves) = edges::traces(board.moves(), &to_bits, offset_cells.len() as u32);
         Layout {
             layers: board.layers(),
             bid_cells,
@@ -200,16 +187,12 @@ impl Layout {
     /// The block of a position, canonical or not, and the offset in it.
     pub fn split(&self, position: u64) -> (u32, u64) {
         let bits = self.to_bits.apply(position);
-        (
-            (bits >> self.offset_bits()) as u32,
-            bits & self.offset_mask(),
-        )
+        ((bits >> self.offset_bits()) as u32, bits & self.offset_mask())
     }
 
     /// The position at `offset` in block `bid`, the inverse of [`Layout::split`].
     pub fn join(&self, bid: u32, offset: u64) -> u64 {
-        self.to_cells
-            .apply(u64::from(bid) << self.offset_bits() | offset)
+        self.to_cells.apply(u64::from(bid) << self.offset_bits() | offset)
     }
 
     fn offset_mask(&self) -> u64 {
@@ -249,25 +232,17 @@ impl Layout {
     }
 
     fn ordinal(&self, canonical_bid: u32) -> u32 {
-        self.canonical
-            .binary_search(&canonical_bid)
-            .expect("the smallest block of a group is canonical") as u32
+        self.canonical.binary_search(&canonical_bid).expect("the smallest block of a group is canonical") as u32
     }
 
     fn is_canonical(&self, bid: u32) -> bool {
-        self.symmetries
-            .iter()
-            .all(|symmetry| symmetry.map_bid(bid) >= bid)
+        self.symmetries.iter().all(|symmetry| symmetry.map_bid(bid) >= bid)
     }
 
     /// The number of blocks for which the canonical block `ordinal` stands, itself included: 1, 2, 3 or 6.
     pub fn orbit_size(&self, ordinal: u32) -> u32 {
         let bid = self.canonical[ordinal as usize];
-        let fixing = self
-            .symmetries
-            .iter()
-            .filter(|symmetry| symmetry.map_bid(bid) == bid)
-            .count();
+        let fixing = self.symmetries.iter().filter(|symmetry| symmetry.map_bid(bid) == bid).count();
         (self.symmetries.len() / fixing) as u32
     }
 

@@ -36,17 +36,13 @@ pub(super) fn offset_cells(board: &Board, bid_mask: u64) -> Vec<u8> {
     // Rotations of three cells and more come second and third.
     let rotations = board.symmetries().get(1..3);
     match rotations {
-        Some([once, twice]) if once.apply(bid_mask) == bid_mask => {
-            sector_order(board, bid_mask, once, twice)
-        }
+        Some([once, twice]) if once.apply(bid_mask) == bid_mask => sector_order(board, bid_mask, once, twice),
         _ => corner_order(board, bid_mask),
     }
 }
 
 fn sector_order(board: &Board, bid_mask: u64, once: &Symmetry, twice: &Symmetry) -> Vec<u8> {
-    let turn = |symmetry: &Symmetry, cell: Cell| {
-        Cell::from_index(u32::from(symmetry.image()[cell.index() as usize]))
-    };
+    let turn = |symmetry: &Symmetry, cell: Cell| Cell::from_index(u32::from(symmetry.image()[cell.index() as usize]));
     let mut sector = Vec::new();
     let mut centre = Vec::new();
     for cell in free_cells(board, bid_mask) {
@@ -59,29 +55,17 @@ fn sector_order(board: &Board, bid_mask: u64, once: &Symmetry, twice: &Symmetry)
     }
     // `free_cells` runs row by row, which is from the apex inwards.
     let turned = |symmetry| sector.iter().map(move |&cell| turn(symmetry, cell));
-    let cells = sector
-        .iter()
-        .copied()
-        .chain(turned(once))
-        .chain(turned(twice))
-        .chain(centre);
+    let cells = sector.iter().copied().chain(turned(once)).chain(turned(twice)).chain(centre);
     cells.map(|cell| cell.index() as u8).collect()
 }
 
 /// The cell of a rotation orbit that belongs to the apex's sector.
 fn representative(orbit: [Cell; 3]) -> Cell {
-    let nearest = orbit
-        .iter()
-        .map(|cell| cell.row)
-        .min()
-        .expect("an orbit has cells");
+    let nearest = orbit.iter().map(|cell| cell.row).min().expect("an orbit has cells");
     let mut near = orbit.iter().filter(|cell| cell.row == nearest);
     match (near.next(), near.next()) {
         (Some(&cell), None) => cell,
-        _ => *orbit
-            .iter()
-            .find(|cell| cell.row == 2 * cell.col)
-            .expect("tied cells have the third on the axis"),
+        _ => *orbit.iter().find(|cell| cell.row == 2 * cell.col).expect("tied cells have the third on the axis"),
     }
 }
 
@@ -93,9 +77,9 @@ fn corner_order(board: &Board, bid_mask: u64) -> Vec<u8> {
         |last, row, col| Cell::new(last - row + col, last - row),
     ];
     let depth = CORNER_LAYERS.min(board.layers() as u8);
-    let corner_cells = corners.iter().flat_map(|corner| {
-        (0..depth).flat_map(move |row| (0..=row).map(move |col| corner(last, row, col)))
-    });
+    let corner_cells = corners
+        .iter()
+        .flat_map(|corner| (0..depth).flat_map(move |row| (0..=row).map(move |col| corner(last, row, col))));
     let mut cells: Vec<Cell> = Vec::new();
     for cell in corner_cells.chain(free_cells(board, bid_mask)) {
         if bid_mask & cell.mask() == 0 && !cells.contains(&cell) {
@@ -106,9 +90,7 @@ fn corner_order(board: &Board, bid_mask: u64) -> Vec<u8> {
 }
 
 fn free_cells(board: &Board, bid_mask: u64) -> impl Iterator<Item = Cell> {
-    (0..board.cells())
-        .map(Cell::from_index)
-        .filter(move |cell| bid_mask & cell.mask() == 0)
+    (0..board.cells()).map(Cell::from_index).filter(move |cell| bid_mask & cell.mask() == 0)
 }
 
 #[cfg(test)]
@@ -120,10 +102,7 @@ mod tests {
         let mut masks = vec![0];
         for cell in [0, 1, 4, 7, 12] {
             if cell < board.cells() {
-                let orbit = board
-                    .symmetries()
-                    .iter()
-                    .fold(0, |orbit, symmetry| orbit | symmetry.apply(1 << cell));
+                let orbit = board.symmetries().iter().fold(0, |orbit, symmetry| orbit | symmetry.apply(1 << cell));
                 let wider: Vec<u64> = masks.iter().map(|mask| mask | orbit).collect();
                 masks.extend(wider);
             }
@@ -142,32 +121,19 @@ mod tests {
                 for (index, symmetry) in board.symmetries().iter().enumerate() {
                     let mut fields = Vec::new();
                     for field in 0..3 {
-                        let images: Vec<usize> = cells
-                            [field * field_bits..(field + 1) * field_bits]
+                        let images: Vec<usize> = cells[field * field_bits..(field + 1) * field_bits]
                             .iter()
                             .map(|&cell| bit_of(symmetry.image()[usize::from(cell)]))
                             .collect();
                         let target = images.first().map_or(field, |bit| bit / field_bits);
-                        assert!(
-                            images.iter().all(|bit| bit / field_bits == target),
-                            "k {layers}, {cells:?}"
-                        );
+                        assert!(images.iter().all(|bit| bit / field_bits == target), "k {layers}, {cells:?}");
                         if index < 3 {
                             let shifted = |bit: usize| target * field_bits + bit;
-                            assert!(
-                                images
-                                    .iter()
-                                    .enumerate()
-                                    .all(|(bit, &image)| image == shifted(bit))
-                            );
+                            assert!(images.iter().enumerate().all(|(bit, &image)| image == shifted(bit)));
                         }
                         fields.push(target);
                     }
-                    let fixed = fields
-                        .iter()
-                        .enumerate()
-                        .filter(|(field, target)| field == *target)
-                        .count();
+                    let fixed = fields.iter().enumerate().filter(|(field, target)| field == *target).count();
                     assert!(field_bits == 0 || fixed == [3, 0, 0, 1, 1, 1][index]);
                 }
             }
@@ -177,12 +143,7 @@ mod tests {
     #[test]
     fn corners_come_first_without_rotation() {
         let board = Board::triangle(8, None).unwrap();
-        let bid = [
-            Cell::new(0, 0),
-            Cell::new(2, 1),
-            Cell::new(4, 2),
-            Cell::new(6, 3),
-        ];
+        let bid = [Cell::new(0, 0), Cell::new(2, 1), Cell::new(4, 2), Cell::new(6, 3)];
         let bid_mask = bid.iter().fold(0, |mask, cell| mask | cell.mask());
         let cells = offset_cells(&board, bid_mask);
         assert_eq!(cells[..4], [1, 2, 3, 5]);

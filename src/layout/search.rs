@@ -26,22 +26,12 @@ use std::cmp::Reverse;
 /// closed set has that size.
 pub fn best_closed(board: &Board, bits: u32) -> Option<Vec<Cell>> {
     let mask = best_closed_mask(board, bits)?;
-    Some(
-        (0..board.cells())
-            .filter(|cell| mask >> cell & 1 == 1)
-            .map(Cell::from_index)
-            .collect(),
-    )
+    Some((0..board.cells()).filter(|cell| mask >> cell & 1 == 1).map(Cell::from_index).collect())
 }
 
 pub(super) fn best_closed_mask(board: &Board, bits: u32) -> Option<u64> {
     let mut orbits: Vec<u64> = (0..board.cells())
-        .map(|cell| {
-            board
-                .symmetries()
-                .iter()
-                .fold(0, |orbit, symmetry| orbit | symmetry.apply(1 << cell))
-        })
+        .map(|cell| board.symmetries().iter().fold(0, |orbit, symmetry| orbit | symmetry.apply(1 << cell)))
         .collect();
     orbits.sort_unstable();
     orbits.dedup();
@@ -49,22 +39,14 @@ pub(super) fn best_closed_mask(board: &Board, bits: u32) -> Option<u64> {
     unions(&orbits, 0, bits, &mut sets);
     let cycles: Vec<Vec<u64>> = board.symmetries().iter().map(cycles).collect();
     // Reversing the bits turns "has the earlier cell" into "is larger".
-    sets.into_iter().min_by_key(|&set| {
-        (
-            updates(board.moves(), &cycles, set),
-            Reverse(set.reverse_bits()),
-        )
-    })
+    sets.into_iter().min_by_key(|&set| (updates(board.moves(), &cycles, set), Reverse(set.reverse_bits())))
 }
 
 /// The number of updates after redundancy removal, [`Counts::canonical_updates`](super::Counts::canonical_updates),
 /// for BID cells that all symmetries of the board keep; `None` for other cells.
 pub fn closed_updates(board: &Board, bid_cells: &[Cell]) -> Option<u128> {
     let set = bid_cells.iter().fold(0, |set, cell| set | cell.mask());
-    let closed = board
-        .symmetries()
-        .iter()
-        .all(|symmetry| symmetry.apply(set) == set);
+    let closed = board.symmetries().iter().all(|symmetry| symmetry.apply(set) == set);
     let cycles: Vec<Vec<u64>> = board.symmetries().iter().map(cycles).collect();
     closed.then(|| updates(board.moves(), &cycles, set))
 }
@@ -101,20 +83,12 @@ fn cycles(symmetry: &Symmetry) -> Vec<u64> {
 }
 
 fn updates(moves: &[u64], cycles: &[Vec<u64>], set: u64) -> u128 {
-    let mut traces: Vec<u64> = moves
-        .iter()
-        .map(|cells| cells & set)
-        .filter(|&trace| trace != 0)
-        .collect();
+    let mut traces: Vec<u64> = moves.iter().map(|cells| cells & set).filter(|&trace| trace != 0).collect();
     traces.sort_unstable();
     traces.dedup();
     let mut sum = 0u128;
     for cycles in cycles {
-        let inside: Vec<u64> = cycles
-            .iter()
-            .copied()
-            .filter(|cycle| cycle & set != 0)
-            .collect();
+        let inside: Vec<u64> = cycles.iter().copied().filter(|cycle| cycle & set != 0).collect();
         for trace in &traces {
             let free = inside.iter().filter(|&cycle| cycle & trace == 0).count();
             sum += 1 << free;

@@ -16,30 +16,13 @@ pub struct LayoutSymmetry {
 
 impl LayoutSymmetry {
     /// Those of `symmetries` that keep the set `bid_cells`, in the same order.
-    pub(super) fn all(
-        symmetries: &[Symmetry],
-        bid_cells: &[u8],
-        offset_cells: &[u8],
-    ) -> Vec<LayoutSymmetry> {
+    pub(super) fn all(symmetries: &[Symmetry], bid_cells: &[u8], offset_cells: &[u8]) -> Vec<LayoutSymmetry> {
         let mask = |cells: &[u8]| cells.iter().fold(0u64, |mask, &cell| mask | 1 << cell);
         let bid_mask = mask(bid_cells);
-        let kept: Vec<&Symmetry> = symmetries
-            .iter()
-            .filter(|symmetry| symmetry.apply(bid_mask) == bid_mask)
-            .collect();
+        let kept: Vec<&Symmetry> = symmetries.iter().filter(|symmetry| symmetry.apply(bid_mask) == bid_mask).collect();
         let on_bits = |symmetry: &Symmetry, cells: &[u8]| {
-            let bit_of = |cell| {
-                cells
-                    .iter()
-                    .position(|&other| other == cell)
-                    .expect("the cells are kept") as u8
-            };
-            BitPermutation::new(
-                cells
-                    .iter()
-                    .map(|&cell| bit_of(symmetry.image()[usize::from(cell)]))
-                    .collect(),
-            )
+            let bit_of = |cell| cells.iter().position(|&other| other == cell).expect("the cells are kept") as u8;
+            BitPermutation::new(cells.iter().map(|&cell| bit_of(symmetry.image()[usize::from(cell)])).collect())
         };
         kept.iter()
             .map(|&symmetry| LayoutSymmetry {
