@@ -1,1 +1,86 @@
-//! To be written.
+//! # Values and outcomes
+//!
+//! A position is a win or a loss *for the player to move*. The literature names the same thing after the player who
+//! wins: a loss is a P-position (the previous player wins), a win is an N-position (the next player wins).
+
+use std::fmt;
+
+/// What a position is worth to the player to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Value {
+    /// Some move leads to a loss of the opponent.
+    Win,
+    /// Every move, if there is one, leads to a win of the opponent.
+    Loss,
+}
+
+impl Value {
+    /// The value as the outcome class of the literature.
+    pub const fn outcome(self) -> Outcome {
+        match self {
+            Value::Win => Outcome::N,
+            Value::Loss => Outcome::P,
+        }
+    }
+
+    /// [`Value::Loss`] if `loss` is true; loss bitmaps hold exactly this bit.
+    pub const fn from_loss(loss: bool) -> Value {
+        if loss { Value::Loss } else { Value::Win }
+    }
+
+    /// Whether this is a loss.
+    pub const fn is_loss(self) -> bool {
+        matches!(self, Value::Loss)
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Value::Win => "win",
+            Value::Loss => "loss",
+        })
+    }
+}
+
+/// The outcome class of a position in the literature's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// The next player wins: a win for the player to move.
+    N,
+    /// The previous player wins: a loss for the player to move.
+    P,
+}
+
+impl Outcome {
+    /// What a position of this class is worth to the player to move.
+    pub const fn value(self) -> Value {
+        match self {
+            Outcome::N => Value::Win,
+            Outcome::P => Value::Loss,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Outcome::N => "N",
+            Outcome::P => "P",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_and_outcomes_are_two_names_of_one_thing() {
+        for value in [Value::Win, Value::Loss] {
+            assert_eq!(value.outcome().value(), value);
+            assert_eq!(Value::from_loss(value.is_loss()), value);
+        }
+        assert_eq!(format!("{:>5}|{}", Value::Loss, Outcome::P), " loss|P");
+    }
+}

@@ -1,0 +1,110 @@
+//! # Traces and edges: which block updates which
+//!
+//! The trace of a move depends on the BID cells alone, and so do the operations that belong to it. A layout has some
+//! dozens of traces, kept once; an edge refers to one by number.
+
+use super::Layout;
+use crate::board::BitPermutation;
+use std::collections::BTreeMap;
+
+/// The place of a trace in [`Layout::traces`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TraceId(pub u32);
+
+/// The BID part that some moves have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The BID bits that the moves empty. Not 0.
+    pub bid: u32,
+    /// The offset bits that each of the moves empties, sorted, each once; 0 for a move on BID cells only.
+    pub operations: Vec<u64>,
+}
+
+/// One update between blocks: the losses of a child block make positions of the target block wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Edge {
+    /// The ordinal of the canonical block that stands for the child block.
+    pub source: u32,
+    /// The ordinal of the block that is updated.
+    pub target: u32,
+    /// The place in [`Layout::symmetries`] of the symmetry that takes the source to the child block.
+    pub symmetry: u8,
+    /// The BID part of the moves that lead from the target to the child, and with it the operations.
+    pub trace: TraceId,
+}
+
+/// The traces of the moves sorted by BID bits, and the offset masks of the moves without one.
+pub(super) fn traces(moves: &[u64], to_bits: &BitPermutation, offset_bits: u32) -> (Vec<Trace>, Vec<u64>) {
+    let mut operations: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for &cells in moves {
+        let bits = to_bits.apply(cells);
+        let offset = bits & ((1 << offset_bits) - 1);
+        operations.entry((bits >> offset_bits) as u32).or_default().push(offset);
+    }
+    for offsets in operations.values_mut() {
+        offsets.sort_unstable();
+    }
+    let inner_moves = operations.remove(&0).unwrap_or_default();
+    let traces = operations.into_iter().map(|(bid, operations)| Trace { bid, operations }).collect();
+    (traces, inner_moves)
+}
+
+impl Layout {
+    /// The traces, sorted by their BID bits.
+    pub fn traces(&self) -> &[Trace] {
+        &self.traces
+    }
+
+    /// The operations of a trace: offset masks `m` such that a loss at offset `x` of the child, `x & m == 0`, makes
+    /// `x | m` of the target a win.
+    pub fn operations(&self, trace: TraceId) -> &[u64] {
+        &self.traces[trace.0 as usize].operations
+    }
+
+    fn trace_ids(&self) -> impl Iterator<Item = (TraceId, u32)> {
+        self.traces.iter().enumerate().map(|(index, trace)| (TraceId(index as u32), trace.bid))
+    }
+
+    /// The updates of the canonical block `target`, one for each of its child blocks, sorted by source, then by
+    /// symmetry. Several of them may have the same source. Their sum over all canonical targets is the paper's number
+    /// of inter-block updates with redundancy removed.
+    pub fn edges_into(&self, target: u32) -> Vec<Edge> {
+        let bid = self.canonical[target as usize];
+        let mut edges: Vec<Edge> = self
+            .trace_ids()
+            .filter(|&(_, part)| part & !bid == 0)
+            .map(|(trace, part)| {
+                let (source, symmetry) = self.canonical(bid ^ part);
+                let symmetry = symmetry as u8;
+                Edge { source, target, symmetry, trace }
+            })
+            .collect();
+        edges.sort_unstable_by_key(|edge| (edge.source, edge.symmetry, edge.trace));
+        edges
+    }
+
+    /// The updates for which the canonical block `source` is read, sorted by target, then by symmetry: the same edges
+    /// as those of [`Layout::edges_into`], seen from the other end.
+    pub fn edges_from(&self, source: u32) -> Vec<Edge> {
+        let bid = self.canonical[source as usize];
+        let mut children: Vec<u32> = Vec::new();
+        let mut edges = Vec::new();
+        for (index, symmetry) in self.symmetries.iter().enumerate() {
+            let child = symmetry.map_bid(bid);
+            // The first symmetry that leads to a block is the one its edges name.
+            if children.contains(&child) {
+                continue;
+            }
+            children.push(child);
+            for (trace, part) in self.trace_ids() {
+                if part & child == 0 && self.is_canonical(child | part) {
+                    let target = self.ordinal(child | part);
+                    let symmetry = index as u8;
+                    edges.push(Edge { source, target, symmetry, trace });
+                }
+            }
+        }
+        edges.sort_unstable_by_key(|edge| (edge.target, edge.symmetry, edge.trace));
+        edges
+    }
+}

@@ -1,0 +1,298 @@
+//! # Layouts: which cells are the high bits
+//!
+//! A solve works on blocks. Some cells, the *BID cells*, become the high bits of a position and name its block; the
+//! others become the *offset* inside it. If a symmetry of the board keeps the set of BID cells, whole blocks are images
+//! of each other, and only the smallest of such an *isomorphic group*, the *canonical block*, is evaluated
+//! ([SWLK12] sections 3.1 and 3.2).
+//!
+//! ## Shape
+//!
+//! ```text
+//! position:  one bit a cell, row by row                      moved by Layout::split / Layout::join
+//!
+//!            | b BID bits       | m offset bits              |
+//!            | cells by index,  | sector or corner order,    |
+//!            | lowest first     | see `offset_order`         |
+//! ```
+//!
+//! Block `i` updates block `j` when some move's BID part, its *trace*, is `j ^ i` and a part of `j`. An [`Edge`] is one
+//! such pair with a canonical `j`: it names the canonical block that stands for `i`, the symmetry that turns it into
+//! `i`, and the trace, which in turn names the *operations*, the offset parts of all moves with that trace.
+//!
+//! ## Invariants
+//!
+//! 1. A BID does not depend on the order in which the BID cells are listed: bit 0 is the cell with the lowest index.
+//! 2. Every edge leads from a numerically smaller canonical block to a larger one, so numeric order is topological:
+//!    a child is a subset of its target, and a canonical block is the smallest of its group.
+//! 3. Of several symmetries that take a canonical block to the same block, the first one is used everywhere, so a
+//!    canonical block is needed in at most [`Layout::orbit_size`] orientations.
+//! 4. Operations are written in the bits of the *target*: the child `target ^ trace` in its own orientation, after the
+//!    edge's symmetry has been applied to the canonical source.
+//!
+//! ## Cost
+//!
+//! A layout with `b` BID bits lists its canonical blocks in `2^b` steps (2 million for 21 bits: 50 ms). Edges are not
+//! stored: those of one block are found in microseconds when asked for.
+//!
+//! ## Not here
+//!
+//! Bitmaps and how they are updated ([`crate::kernel`]).
+
+mod block_order;
+mod counts;
+mod edges;
+mod offset_order;
+pub mod search;
+mod symmetry;
+
+pub use counts::{Counts, GROUP_SIZES};
+pub use edges::{Edge, Trace, TraceId};
+pub use symmetry::LayoutSymmetry;
+
+use crate::board::{BitPermutation, Board, Cell};
+
+/// The most BID cells a layout can have: 16 million blocks.
+pub const BID_BITS_MAX: u32 = 24;
+
+/// The division of a board's positions into blocks.
+///
+/// ```
+/// use trinim::board::{Board, Cell};
+/// use trinim::layout::Layout;
+///
+/// // [SWLK12] figure 3(f): the six cells next to the corners.
+/// let board = Board::triangle(8, None)?;
+/// let cells = [(1, 0), (1, 1), (6, 0), (6, 6), (7, 1), (7, 6)].map(|(row, col)| Cell::new(row, col));
+/// let layout = Layout::new(&board, &cells)?;
+/// assert_eq!(layout.blocks(), 64);
+/// assert_eq!(layout.canonical_blocks().len(), 16);
+/// let edges: usize = (0..16).map(|ordinal| layout.edges_into(ordinal).len()).sum();
+/// assert_eq!(edges, 87);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Layout {
+    layers: u32,
+    bid_cells: Vec<u8>,
+    offset_cells: Vec<u8>,
+    /// From the cells of a position to its BID bits above its offset bits, and back.
+    to_bits: BitPermutation,
+    to_cells: BitPermutation,
+    symmetries: Vec<LayoutSymmetry>,
+    canonical: Vec<u32>,
+    traces: Vec<Trace>,
+    inner_moves: Vec<u64>,
+}
+
+impl Layout {
+    /// The layout of `board` with these BID cells, listed in any order.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError::Outside`] for a cell that is not on the board, [`LayoutError::Repeated`] for one listed twice,
+    /// [`LayoutError::TooMany`] for more than [`BID_BITS_MAX`] cells.
+    pub fn new(board: &Board, bid_cells: &[Cell]) -> Result<Layout, LayoutError> {
+        let mut bid_mask = 0;
+        for &cell in bid_cells {
+            if !board.contains(cell) {
+                return Err(LayoutError::Outside { cell, layers: board.layers() });
+            }
+            if bid_mask & cell.mask() != 0 {
+                return Err(LayoutError::Repeated { cell });
+            }
+            bid_mask |= cell.mask();
+        }
+        if bid_cells.len() > BID_BITS_MAX as usize {
+            return Err(LayoutError::TooMany { found: bid_cells.len() });
+        }
+        Ok(Layout::from_mask(board, bid_mask))
+    }
+
+    /// The best known layout whose blocks have at most `2^offset_bits_at_most` positions.
+    ///
+    /// That is the one found by [`search::best_closed`] for the smallest number of BID cells that suffices, or for the
+    /// next larger number for which a set closed under all symmetries exists. Boards of at most `offset_bits_at_most`
+    /// cells become one block. Where more than [`BID_BITS_MAX`] BID cells would be needed, the blocks are larger than
+    /// asked for.
+    pub fn suggested(board: &Board, offset_bits_at_most: u32) -> Layout {
+        let wanted = board.cells().saturating_sub(offset_bits_at_most);
+        let most = board.cells().min(BID_BITS_MAX);
+        let larger = wanted.min(most)..=most;
+        let smaller = (0..wanted.min(most)).rev();
+        let bid_mask = larger
+            .chain(smaller)
+            .find_map(|bits| search::best_closed_mask(board, bits))
+            .expect("the empty set is closed");
+        Layout::from_mask(board, bid_mask)
+    }
+
+    fn from_mask(board: &Board, bid_mask: u64) -> Layout {
+        let bid_cells: Vec<u8> = (0..board.cells() as u8).filter(|cell| bid_mask >> cell & 1 == 1).collect();
+        let offset_cells = offset_order::offset_cells(board, bid_mask);
+        let to_cells = BitPermutation::new([offset_cells.as_slice(), &bid_cells].concat());
+        let to_bits = to_cells.inverse();
+        let symmetries = LayoutSymmetry::all(board.symmetries(), &bid_cells, &offset_cells);
+        let blocks = 1u32 << bid_cells.len();
+        let canonical =
+            (0..blocks).filter(|&bid| symmetries.iter().all(|symmetry| symmetry.map_bid(bid) >= bid)).collect();
+        let (traces, inner_moves) = edges::traces(board.moves(), &to_bits, offset_cells.len() as u32);
+        Layout {
+            layers: board.layers(),
+            bid_cells,
+            offset_cells,
+            to_bits,
+            to_cells,
+            symmetries,
+            canonical,
+            traces,
+            inner_moves,
+        }
+    }
+
+    /// The number of layers of the board.
+    pub fn layers(&self) -> u32 {
+        self.layers
+    }
+
+    /// The number of BID cells, the paper's and these texts' `b`.
+    pub fn bid_bits(&self) -> u32 {
+        self.bid_cells.len() as u32
+    }
+
+    /// The number of the other cells, `m`: a block has `2^m` positions.
+    pub fn offset_bits(&self) -> u32 {
+        self.offset_cells.len() as u32
+    }
+
+    /// The cell index of each BID bit, bit 0 first.
+    pub fn bid_cells(&self) -> &[u8] {
+        &self.bid_cells
+    }
+
+    /// The cell index of each offset bit, bit 0 first.
+    pub fn offset_cells(&self) -> &[u8] {
+        &self.offset_cells
+    }
+
+    /// The number of blocks, `2^b`.
+    pub fn blocks(&self) -> u64 {
+        1 << self.bid_bits()
+    }
+
+    /// The BIDs of the canonical blocks in ascending order. The place of a block in this list is its *ordinal*.
+    pub fn canonical_blocks(&self) -> &[u32] {
+        &self.canonical
+    }
+
+    /// The block of a position, canonical or not, and the offset in it.
+    pub fn split(&self, position: u64) -> (u32, u64) {
+        let bits = self.to_bits.apply(position);
+        ((bits >> self.offset_bits()) as u32, bits & self.offset_mask())
+    }
+
+    /// The position at `offset` in block `bid`, the inverse of [`Layout::split`].
+    pub fn join(&self, bid: u32, offset: u64) -> u64 {
+        self.to_cells.apply(u64::from(bid) << self.offset_bits() | offset)
+    }
+
+    fn offset_mask(&self) -> u64 {
+        (1 << self.offset_bits()) - 1
+    }
+
+    /// The symmetries that keep the set of BID cells, the identity first.
+    pub fn symmetries(&self) -> &[LayoutSymmetry] {
+        &self.symmetries
+    }
+
+    /// The ordinal of the canonical block that stands for block `bid`, and the place in [`Layout::symmetries`] of the
+    /// first symmetry that takes the canonical block to `bid`.
+    pub fn canonical(&self, bid: u32) -> (u32, usize) {
+        let (smallest, symmetry) = self
+            .symmetries
+            .iter()
+            .map(|symmetry| (symmetry.map_bid(bid), symmetry.inverse()))
+            .min()
+            .expect("the identity is a symmetry");
+        (self.ordinal(smallest), symmetry)
+    }
+
+    /// Where the value of a position is stored: the ordinal of a canonical block and the offset in it.
+    ///
+    /// The answer is the same for all images of a position under [`Layout::symmetries`]: where a canonical block is an
+    /// image of itself, the smallest of the offsets is chosen.
+    pub fn locate(&self, position: u64) -> (u32, u64) {
+        let (bid, offset) = self.split(position);
+        let (bid, offset) = self
+            .symmetries
+            .iter()
+            .map(|symmetry| (symmetry.map_bid(bid), symmetry.map_offset(offset)))
+            .min()
+            .expect("the identity is a symmetry");
+        (self.ordinal(bid), offset)
+    }
+
+    fn ordinal(&self, canonical_bid: u32) -> u32 {
+        self.canonical.binary_search(&canonical_bid).expect("the smallest block of a group is canonical") as u32
+    }
+
+    fn is_canonical(&self, bid: u32) -> bool {
+        self.symmetries.iter().all(|symmetry| symmetry.map_bid(bid) >= bid)
+    }
+
+    /// The number of blocks for which the canonical block `ordinal` stands, itself included: 1, 2, 3 or 6.
+    pub fn orbit_size(&self, ordinal: u32) -> u32 {
+        let bid = self.canonical[ordinal as usize];
+        let fixing = self.symmetries.iter().filter(|symmetry| symmetry.map_bid(bid) == bid).count();
+        (self.symmetries.len() / fixing) as u32
+    }
+
+    /// The offset masks of the moves inside a block, sorted.
+    pub fn inner_moves(&self) -> &[u64] {
+        &self.inner_moves
+    }
+
+    /// Every ordinal once, children before their targets, in an order chosen so that few finished blocks are still
+    /// needed at any time. The same layout always gives the same order.
+    pub fn order(&self) -> Vec<u32> {
+        block_order::order(self)
+    }
+
+    /// The largest number of finished canonical blocks that an unfinished target still needs at some moment, when the
+    /// blocks are evaluated in `order`, which must hold every ordinal once.
+    pub fn peak_live_blocks(&self, order: &[u32]) -> u32 {
+        block_order::peak_live_blocks(self, order)
+    }
+
+    /// The figures by which layouts are compared.
+    pub fn counts(&self) -> Counts {
+        Counts::of(self)
+    }
+}
+
+/// Why cells do not make a layout.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LayoutError {
+    /// A BID cell is not on the board.
+    #[error(
+        "BID cell {cell} is not on a board of {layers} layers: expected a row below {layers} and a column up to the row"
+    )]
+    Outside {
+        /// The cell.
+        cell: Cell,
+        /// The layers of the board.
+        layers: u32,
+    },
+    /// A BID cell is listed twice.
+    #[error("BID cell {cell} is listed twice")]
+    Repeated {
+        /// The cell.
+        cell: Cell,
+    },
+    /// There are more blocks than can be numbered.
+    #[error("{found} BID cells are too many: expected at most {BID_BITS_MAX}")]
+    TooMany {
+        /// The number of cells listed.
+        found: usize,
+    },
+}

@@ -1,0 +1,155 @@
+//! # The order of the offset cells
+//!
+//! Which cell becomes which bit of the offset changes no result, but it decides how well a loss bitmap compresses. A
+//! corner whose border is empty is a game of its own, so few different patterns of losses occur over the positions of
+//! one corner, and they repeat: the cells of a corner belong into neighbouring low bits.
+//!
+//! **Sector order**, for BID sets that are closed under rotation. The offset cells fall into three sectors, one a
+//! corner. Sector 0 takes one cell of each rotation orbit and is ordered from the apex downwards, row by row; sectors 1
+//! and 2 are its rotations, cell by cell; sector 0 has the lowest bits, and a centre cell, which no rotation moves, the
+//! highest one. Rotating a position is then rotating three bit fields of equal length.
+//!
+//! ```text
+//!           0             six layers, no BID cell: sector 0 is the bits 0 to 6 as
+//!          1 2            numbered, L the sector of the bottom left corner, R that
+//!         3 4 5           of the bottom right one
+//!        L R L R
+//!       L L 6 R R
+//!      L L L R R R
+//! ```
+//!
+//! Sector 0 takes the cell of the orbit that is nearest to the apex. Where two cells of an orbit are equally near, they
+//! are mirror images of each other and the third lies on the apex's own axis; taking *that* one keeps every sector
+//! symmetric about its axis, so that a reflection, too, takes sectors to sectors: it keeps one field, exchanges the other
+//! two, and permutes bits inside them. The third is the farthest of its orbit, so it ends up in the sector's high bits.
+//!
+//! **Corner order**, for all other BID sets: the three corner triangles of three rows first, each from its corner
+//! inwards, then the other cells row by row.
+
+use crate::board::{Board, Cell, Symmetry};
+
+/// How many rows of a corner the corner order takes.
+const CORNER_LAYERS: u8 = 3;
+
+/// The cells outside `bid_mask` in the order of the offset bits, as cell indices, bit 0 first.
+pub(super) fn offset_cells(board: &Board, bid_mask: u64) -> Vec<u8> {
+    // Rotations of three cells and more come second and third.
+    let rotations = board.symmetries().get(1..3);
+    match rotations {
+        Some([once, twice]) if once.apply(bid_mask) == bid_mask => sector_order(board, bid_mask, once, twice),
+        _ => corner_order(board, bid_mask),
+    }
+}
+
+fn sector_order(board: &Board, bid_mask: u64, once: &Symmetry, twice: &Symmetry) -> Vec<u8> {
+    let turn = |symmetry: &Symmetry, cell: Cell| Cell::from_index(u32::from(symmetry.image()[cell.index() as usize]));
+    let mut sector = Vec::new();
+    let mut centre = Vec::new();
+    for cell in free_cells(board, bid_mask) {
+        let orbit = [cell, turn(once, cell), turn(twice, cell)];
+        if orbit[0] == orbit[1] {
+            centre.push(cell);
+        } else if cell == representative(orbit) {
+            sector.push(cell);
+        }
+    }
+    // `free_cells` runs row by row, which is from the apex inwards.
+    let turned = |symmetry| sector.iter().map(move |&cell| turn(symmetry, cell));
+    let cells = sector.iter().copied().chain(turned(once)).chain(turned(twice)).chain(centre);
+    cells.map(|cell| cell.index() as u8).collect()
+}
+
+/// The cell of a rotation orbit that belongs to the apex's sector.
+fn representative(orbit: [Cell; 3]) -> Cell {
+    let nearest = orbit.iter().map(|cell| cell.row).min().expect("an orbit has cells");
+    let mut near = orbit.iter().filter(|cell| cell.row == nearest);
+    match (near.next(), near.next()) {
+        (Some(&cell), None) => cell,
+        _ => *orbit.iter().find(|cell| cell.row == 2 * cell.col).expect("tied cells have the third on the axis"),
+    }
+}
+
+fn corner_order(board: &Board, bid_mask: u64) -> Vec<u8> {
+    let last = board.layers() as u8 - 1;
+    let corners: [fn(u8, u8, u8) -> Cell; 3] = [
+        |_, row, col| Cell::new(row, col),
+        |last, row, col| Cell::new(last - col, row - col),
+        |last, row, col| Cell::new(last - row + col, last - row),
+    ];
+    let depth = CORNER_LAYERS.min(board.layers() as u8);
+    let corner_cells = corners
+        .iter()
+        .flat_map(|corner| (0..depth).flat_map(move |row| (0..=row).map(move |col| corner(last, row, col))));
+    let mut cells: Vec<Cell> = Vec::new();
+    for cell in corner_cells.chain(free_cells(board, bid_mask)) {
+        if bid_mask & cell.mask() == 0 && !cells.contains(&cell) {
+            cells.push(cell);
+        }
+    }
+    cells.iter().map(|cell| cell.index() as u8).collect()
+}
+
+fn free_cells(board: &Board, bid_mask: u64) -> impl Iterator<Item = Cell> {
+    (0..board.cells()).map(Cell::from_index).filter(move |cell| bid_mask & cell.mask() == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every set of cells a rotation or the whole group keeps, made from a few orbits.
+    fn closed_masks(board: &Board) -> Vec<u64> {
+        let mut masks = vec![0];
+        for cell in [0, 1, 4, 7, 12] {
+            if cell < board.cells() {
+                let orbit = board.symmetries().iter().fold(0, |orbit, symmetry| orbit | symmetry.apply(1 << cell));
+                let wider: Vec<u64> = masks.iter().map(|mask| mask | orbit).collect();
+                masks.extend(wider);
+            }
+        }
+        masks
+    }
+
+    #[test]
+    fn a_rotation_turns_three_fields_and_a_reflection_keeps_one() {
+        for layers in 2..=10 {
+            let board = Board::triangle(layers, None).unwrap();
+            for bid_mask in closed_masks(&board) {
+                let cells = offset_cells(&board, bid_mask);
+                let field_bits = cells.len() / 3;
+                let bit_of = |cell: u8| cells.iter().position(|&other| other == cell).unwrap();
+                for (index, symmetry) in board.symmetries().iter().enumerate() {
+                    let mut fields = Vec::new();
+                    for field in 0..3 {
+                        let images: Vec<usize> = cells[field * field_bits..(field + 1) * field_bits]
+                            .iter()
+                            .map(|&cell| bit_of(symmetry.image()[usize::from(cell)]))
+                            .collect();
+                        let target = images.first().map_or(field, |bit| bit / field_bits);
+                        assert!(images.iter().all(|bit| bit / field_bits == target), "k {layers}, {cells:?}");
+                        if index < 3 {
+                            let shifted = |bit: usize| target * field_bits + bit;
+                            assert!(images.iter().enumerate().all(|(bit, &image)| image == shifted(bit)));
+                        }
+                        fields.push(target);
+                    }
+                    let fixed = fields.iter().enumerate().filter(|(field, target)| field == *target).count();
+                    assert!(field_bits == 0 || fixed == [3, 0, 0, 1, 1, 1][index]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn corners_come_first_without_rotation() {
+        let board = Board::triangle(8, None).unwrap();
+        let bid = [Cell::new(0, 0), Cell::new(2, 1), Cell::new(4, 2), Cell::new(6, 3)];
+        let bid_mask = bid.iter().fold(0, |mask, cell| mask | cell.mask());
+        let cells = offset_cells(&board, bid_mask);
+        assert_eq!(cells[..4], [1, 2, 3, 5]);
+        assert_eq!(cells[4..10], [28, 29, 21, 30, 22, 15]);
+        assert_eq!(cells[10..16], [35, 27, 34, 20, 26, 33]);
+        assert_eq!(cells[16], 6);
+        assert_eq!(cells.len(), 32);
+    }
+}

@@ -1,0 +1,69 @@
+//! # Symmetries of a layout
+//!
+//! Of the symmetries of a board, those that keep the set of BID cells take whole blocks to whole blocks: each moves the
+//! bits of the BID among themselves and the bits of the offset among themselves.
+
+use crate::board::{BitPermutation, Symmetry};
+
+/// A symmetry of the board that keeps the set of BID cells, seen as one permutation of BID bits and one of offset bits.
+#[derive(Clone, Debug)]
+pub struct LayoutSymmetry {
+    board: Symmetry,
+    bid: BitPermutation,
+    offset: BitPermutation,
+    inverse: usize,
+}
+
+impl LayoutSymmetry {
+    /// Those of `symmetries` that keep the set `bid_cells`, in the same order.
+    pub(super) fn all(symmetries: &[Symmetry], bid_cells: &[u8], offset_cells: &[u8]) -> Vec<LayoutSymmetry> {
+        let mask = |cells: &[u8]| cells.iter().fold(0u64, |mask, &cell| mask | 1 << cell);
+        let bid_mask = mask(bid_cells);
+        let kept: Vec<&Symmetry> = symmetries.iter().filter(|symmetry| symmetry.apply(bid_mask) == bid_mask).collect();
+        let on_bits = |symmetry: &Symmetry, cells: &[u8]| {
+            let bit_of = |cell| cells.iter().position(|&other| other == cell).expect("the cells are kept") as u8;
+            BitPermutation::new(cells.iter().map(|&cell| bit_of(symmetry.image()[usize::from(cell)])).collect())
+        };
+        kept.iter()
+            .map(|&symmetry| LayoutSymmetry {
+                board: symmetry.clone(),
+                bid: on_bits(symmetry, bid_cells),
+                offset: on_bits(symmetry, offset_cells),
+                inverse: kept
+                    .iter()
+                    .position(|other| other.compose(symmetry).is_identity())
+                    .expect("the symmetries that keep a set are a group"),
+            })
+            .collect()
+    }
+
+    /// The symmetry as a permutation of the cells.
+    pub fn board(&self) -> &Symmetry {
+        &self.board
+    }
+
+    /// The block to which this symmetry takes the block `bid`.
+    pub fn map_bid(&self, bid: u32) -> u32 {
+        self.bid.apply(u64::from(bid)) as u32
+    }
+
+    /// The offset to which this symmetry takes `offset`, whatever the block.
+    pub fn map_offset(&self, offset: u64) -> u64 {
+        self.offset.apply(offset)
+    }
+
+    /// Where each bit of the offset goes: bit `i` of the source to bit `offset_permutation()[i]` of its image.
+    pub fn offset_permutation(&self) -> &[u8] {
+        self.offset.image()
+    }
+
+    /// Where each bit of the BID goes, in the same manner.
+    pub fn bid_permutation(&self) -> &[u8] {
+        self.bid.image()
+    }
+
+    /// The place of the inverse in [`Layout::symmetries`](super::Layout::symmetries).
+    pub fn inverse(&self) -> usize {
+        self.inverse
+    }
+}
