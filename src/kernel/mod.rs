@@ -16,8 +16,21 @@
 //! # Not here
 //! Boards, layouts and symmetries (they arrive as masks and bit permutations), threads, allocation of bitmaps.
 
+#![expect(
+    unsafe_code,
+    reason = "vectors are read at offsets a plan guarantees, on machines whose instructions were detected"
+)]
+
+mod apply;
 mod isa;
 mod plain;
+mod settle;
+mod vector;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use apply::Operations;
+use settle::Moves;
 
 pub use isa::{Isa, IsaError};
 
@@ -76,7 +89,7 @@ fn check_masks(index_bits: u32, masks: &[u64]) {
 #[derive(Clone, Debug)]
 pub struct ApplyPlan {
     index_bits: u32,
-    operations: Vec<u64>,
+    operations: Operations,
 }
 
 impl ApplyPlan {
@@ -93,7 +106,7 @@ impl ApplyPlan {
         operations.dedup();
         ApplyPlan {
             index_bits,
-            operations,
+            operations: Operations::new(index_bits, &operations),
         }
     }
 
@@ -108,7 +121,7 @@ impl ApplyPlan {
 #[derive(Clone, Debug)]
 pub struct SettlePlan {
     index_bits: u32,
-    moves: Vec<u64>,
+    moves: Moves,
 }
 
 impl SettlePlan {
@@ -123,7 +136,10 @@ impl SettlePlan {
         let mut moves = moves.to_vec();
         moves.sort_unstable();
         moves.dedup();
-        SettlePlan { index_bits, moves }
+        SettlePlan {
+            index_bits,
+            moves: Moves::new(index_bits, &moves),
+        }
     }
 
     /// Index bits of the bitmaps this plan is for.
@@ -205,7 +221,18 @@ impl Kernel {
     pub fn apply(self, plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
         check_length(plan.index_bits, losses);
         check_length(plan.index_bits, wins);
-        plain::apply(&plan.operations, losses, wins);
+        // SAFETY: a kernel exists only for an instruction set this machine has.
+        unsafe {
+            match self.isa {
+                Isa::Portable => plan.operations.apply::<[u64; 8]>(losses, wins),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => entry::apply_avx2(plan, losses, wins),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => entry::apply_avx512(plan, losses, wins),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => unreachable!("no kernel of {} exists", self.isa),
+            }
+        }
     }
 
     /// Decides every position of a block. In: bit `x` is set if `x` is known to be a win because of another block (or
@@ -218,7 +245,18 @@ impl Kernel {
     /// If the bitmap has not the length for the plan's index bits.
     pub fn settle(self, plan: &SettlePlan, bitmap: &mut [u64]) {
         check_length(plan.index_bits, bitmap);
-        plain::settle(&plan.moves, bitmap);
+        // SAFETY: a kernel exists only for an instruction set this machine has.
+        unsafe {
+            match self.isa {
+                Isa::Portable => plan.moves.settle::<[u64; 8]>(bitmap),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => entry::settle_avx2(plan, bitmap),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => entry::settle_avx512(plan, bitmap),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => unreachable!("no kernel of {} exists", self.isa),
+            }
+        }
     }
 
     /// Reorders the index bits: bit `x` of the source becomes bit `y` of the target, where bit `i` of `x` is bit
@@ -260,5 +298,40 @@ impl Kernel {
             bitmap.len()
         );
         plain::restrict(mask, bitmap);
+    }
+}
+
+/// The bodies compiled for each instruction set.
+#[cfg(target_arch = "x86_64")]
+mod entry {
+    use super::x86::{Avx2, Avx512};
+    use super::{ApplyPlan, SettlePlan};
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn apply_avx2(plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
+        // SAFETY: this function's features.
+        unsafe { plan.operations.apply::<Avx2>(losses, wins) }
+    }
+
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt"
+    )]
+    pub(super) fn apply_avx512(plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
+        // SAFETY: this function's features.
+        unsafe { plan.operations.apply::<Avx512>(losses, wins) }
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn settle_avx2(plan: &SettlePlan, bitmap: &mut [u64]) {
+        // SAFETY: this function's features.
+        unsafe { plan.moves.settle::<Avx2>(bitmap) }
+    }
+
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt"
+    )]
+    pub(super) fn settle_avx512(plan: &SettlePlan, bitmap: &mut [u64]) {
+        // SAFETY: this function's features.
+        unsafe { plan.moves.settle::<Avx512>(bitmap) }
     }
 }
