@@ -1,8 +1,6 @@
 //! The kernel of every instruction set this machine has against loops that take one bit at a time.
 
-use trinim::kernel::{
-    ApplyPlan, Isa, IsaError, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms,
-};
+use trinim::kernel::{ApplyPlan, Isa, IsaError, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
 
 /// One-bit-at-a-time definitions.
 mod naive {
@@ -45,9 +43,7 @@ mod naive {
         target.fill(0);
         for x in 0..1_u64 << permutation.len() {
             if bit(source, x) {
-                let y = (0..)
-                    .zip(permutation)
-                    .fold(0, |y, (i, to)| y | (x >> i & 1) << to);
+                let y = (0..).zip(permutation).fold(0, |y, (i, to)| y | (x >> i & 1) << to);
                 set(target, y);
             }
         }
@@ -93,11 +89,7 @@ impl Random {
 
     /// A mask of at most `most` bits below `index_bits`.
     fn mask(&mut self, index_bits: u32, most: u64) -> u64 {
-        let bits = if index_bits == 0 {
-            0
-        } else {
-            self.below(most + 1)
-        };
+        let bits = if index_bits == 0 { 0 } else { self.below(most + 1) };
         (0..bits).fold(0, |mask, _| mask | 1 << self.below(u64::from(index_bits)))
     }
 
@@ -113,10 +105,7 @@ impl Random {
 const PERCENTS: [u64; 4] = [0, 5, 50, 100];
 
 fn kernels() -> Vec<Kernel> {
-    let kernels: Vec<Kernel> = Isa::available()
-        .into_iter()
-        .map(|isa| Kernel::new(isa).unwrap())
-        .collect();
+    let kernels: Vec<Kernel> = Isa::available().into_iter().map(|isa| Kernel::new(isa).unwrap()).collect();
     for kernel in &kernels {
         println!("testing {}", kernel.isa());
     }
@@ -165,8 +154,7 @@ fn apply_marks_what_the_naive_loop_marks() {
                 continue;
             }
             for (count, most) in [(1, 1), (7, 3), (24, 8), (12, 24)] {
-                let operations: Vec<u64> =
-                    (0..count).map(|_| random.mask(index_bits, most)).collect();
+                let operations: Vec<u64> = (0..count).map(|_| random.mask(index_bits, most)).collect();
                 let losses = random.bitmap(index_bits, percent);
                 let mut before = random.bitmap(index_bits, 3);
                 mark_phantoms(index_bits, &mut before);
@@ -176,10 +164,7 @@ fn apply_marks_what_the_naive_loop_marks() {
                 for kernel in &kernels {
                     let mut wins = before.clone();
                     kernel.apply(&plan, &losses, &mut wins);
-                    assert!(
-                        wins == expected,
-                        "{kernel:?} {index_bits} {percent} {operations:x?}"
-                    );
+                    assert!(wins == expected, "{kernel:?} {index_bits} {percent} {operations:x?}");
                 }
             }
         }
@@ -196,8 +181,7 @@ fn settle_finds_what_the_naive_loop_finds() {
                 continue;
             }
             for (count, most) in [(0, 1), (4, 1), (30, 3), (40, 8)] {
-                let mut moves: Vec<u64> =
-                    (0..count).map(|_| random.mask(index_bits, most)).collect();
+                let mut moves: Vec<u64> = (0..count).map(|_| random.mask(index_bits, most)).collect();
                 moves.retain(|mask| *mask != 0);
                 let mut before = random.bitmap(index_bits, percent);
                 mark_phantoms(index_bits, &mut before);
@@ -207,10 +191,7 @@ fn settle_finds_what_the_naive_loop_finds() {
                 for kernel in &kernels {
                     let mut bitmap = before.clone();
                     kernel.settle(&plan, &mut bitmap);
-                    assert!(
-                        bitmap == expected,
-                        "{kernel:?} {index_bits} {percent} {moves:x?}"
-                    );
+                    assert!(bitmap == expected, "{kernel:?} {index_bits} {percent} {moves:x?}");
                 }
             }
         }
@@ -273,11 +254,7 @@ fn permute_rotates_and_mirrors_fields() {
         check_permutation(&kernels, &back, &mut random);
         let mirror: Vec<u8> = (0..bits)
             .map(|i| {
-                let inside = if i % field < 2 {
-                    1 - i % field
-                } else {
-                    i % field
-                };
+                let inside = if i % field < 2 { 1 - i % field } else { i % field };
                 [0, 2, 1][usize::from(i / field)] * field + inside
             })
             .collect();

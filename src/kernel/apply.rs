@@ -65,8 +65,7 @@ impl Operations {
             rows: Vec::new(),
             shifts: Vec::new(),
         };
-        for same_high in operations
-            .chunk_by(|a, b| a >> (VECTOR_BITS + chunk_bits) == b >> (VECTOR_BITS + chunk_bits))
+        for same_high in operations.chunk_by(|a, b| a >> (VECTOR_BITS + chunk_bits) == b >> (VECTOR_BITS + chunk_bits))
         {
             let high = (same_high[0] >> (VECTOR_BITS + chunk_bits)) as usize;
             plan.touched |= high;
@@ -84,11 +83,7 @@ impl Operations {
                     plan.push_group(middle, plain, lows);
                 }
             }
-            plan.sources.push(Source {
-                high,
-                whole,
-                groups: first..plan.groups.len(),
-            });
+            plan.sources.push(Source { high, whole, groups: first..plan.groups.len() });
         }
         plan
     }
@@ -96,14 +91,12 @@ impl Operations {
     fn push_group(&mut self, middle: usize, plain: bool, lows: &[u64]) {
         let (row, shift) = (self.rows.len(), self.shifts.len());
         let vectors = (0..1_usize << self.chunk_bits).filter(|vector| vector & middle == 0);
-        self.rows
-            .extend(vectors.map(|vector| (vector * WORDS) as u32));
+        self.rows.extend(vectors.map(|vector| (vector * WORDS) as u32));
         // Whole passes only: marking a parent twice does no harm.
         while !(self.rows.len() - row).is_multiple_of(PASS) {
             self.rows.push(self.rows[row]);
         }
-        self.shifts
-            .extend(lows.iter().map(|low| Shift::new(low & 511)));
+        self.shifts.extend(lows.iter().map(|low| Shift::new(low & 511)));
         self.groups.push(Group {
             distance: middle * WORDS,
             plain,
@@ -153,12 +146,7 @@ impl Operations {
     /// Both bitmaps must reach to the end of the chunk; none of the chunks read may be the one written. The machine must have
     /// the instructions of `V`.
     #[inline(always)]
-    pub(super) unsafe fn apply_to<V: Vector>(
-        &self,
-        chunk: usize,
-        losses: *const u64,
-        wins: *mut u64,
-    ) {
+    pub(super) unsafe fn apply_to<V: Vector>(&self, chunk: usize, losses: *const u64, wins: *mut u64) {
         let words = self.chunk_words();
         // SAFETY: sources are chunks of lower or the same number, rows and distances stay inside a chunk.
         unsafe {
@@ -216,12 +204,8 @@ impl Operations {
                     V::load(from.add(at(2))),
                     V::load(from.add(at(3))),
                 ];
-                let mut target = [
-                    V::load(to.add(at(0))),
-                    V::load(to.add(at(1))),
-                    V::load(to.add(at(2))),
-                    V::load(to.add(at(3))),
-                ];
+                let mut target =
+                    [V::load(to.add(at(0))), V::load(to.add(at(1))), V::load(to.add(at(2))), V::load(to.add(at(3)))];
                 if group.plain {
                     for i in 0..PASS {
                         target[i] = target[i].or(source[i]);

@@ -42,10 +42,7 @@ impl Isa {
     /// The instruction sets this machine has, plainest first; never empty.
     #[must_use]
     pub fn available() -> Vec<Isa> {
-        Isa::ALL
-            .into_iter()
-            .filter(|isa| isa.is_available())
-            .collect()
+        Isa::ALL.into_iter().filter(|isa| isa.is_available()).collect()
     }
 
     /// Whether this machine has it.
@@ -92,10 +89,7 @@ impl FromStr for Isa {
     type Err = IsaError;
 
     fn from_str(name: &str) -> Result<Isa, IsaError> {
-        Isa::ALL
-            .into_iter()
-            .find(|isa| isa.to_string() == name)
-            .ok_or_else(|| IsaError::Unknown(name.to_owned()))
+        Isa::ALL.into_iter().find(|isa| isa.to_string() == name).ok_or_else(|| IsaError::Unknown(name.to_owned()))
     }
 }
 
@@ -108,10 +102,7 @@ mod tests {
         for isa in Isa::ALL {
             assert_eq!(isa.to_string().parse(), Ok(isa));
         }
-        assert_eq!(
-            "sse9".parse::<Isa>(),
-            Err(IsaError::Unknown("sse9".to_owned()))
-        );
+        assert_eq!("sse9".parse::<Isa>(), Err(IsaError::Unknown("sse9".to_owned())));
     }
 
     #[test]

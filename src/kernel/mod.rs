@@ -23,6 +23,8 @@
 
 mod apply;
 mod isa;
+mod line;
+mod permute;
 mod plain;
 mod settle;
 mod vector;
@@ -30,6 +32,7 @@ mod vector;
 mod x86;
 
 use apply::Operations;
+use permute::Tiles;
 use settle::Moves;
 
 pub use isa::{Isa, IsaError};
@@ -40,11 +43,7 @@ const LEAST_BITS: u32 = 9;
 /// Words of the bitmap of a block of `index_bits` index bits: `2^max(index_bits, 9) / 64`.
 #[must_use]
 pub const fn bitmap_words(index_bits: u32) -> usize {
-    let bits = if index_bits < LEAST_BITS {
-        LEAST_BITS
-    } else {
-        index_bits
-    };
+    let bits = if index_bits < LEAST_BITS { LEAST_BITS } else { index_bits };
     1 << (bits - 6)
 }
 
@@ -56,11 +55,7 @@ pub fn mark_phantoms(index_bits: u32, bitmap: &mut [u64]) {
     check_length(index_bits, bitmap);
     for (word, bits) in (0_u64..).zip(bitmap.iter_mut()) {
         if index_bits < 6 {
-            *bits |= if word == 0 {
-                u64::MAX << (1_u64 << index_bits)
-            } else {
-                u64::MAX
-            };
+            *bits |= if word == 0 { u64::MAX << (1_u64 << index_bits) } else { u64::MAX };
         } else if word >= 1 << (index_bits - 6) {
             *bits = u64::MAX;
         }
@@ -68,20 +63,13 @@ pub fn mark_phantoms(index_bits: u32, bitmap: &mut [u64]) {
 }
 
 fn check_length(index_bits: u32, bitmap: &[u64]) {
-    assert_eq!(
-        bitmap.len(),
-        bitmap_words(index_bits),
-        "words of a bitmap of {index_bits} index bits"
-    );
+    assert_eq!(bitmap.len(), bitmap_words(index_bits), "words of a bitmap of {index_bits} index bits");
 }
 
 fn check_masks(index_bits: u32, masks: &[u64]) {
     assert!(index_bits < 58, "{index_bits} index bits do not fit memory");
     for mask in masks {
-        assert!(
-            mask >> index_bits == 0,
-            "mask {mask:#x} leaves the {index_bits} index bits"
-        );
+        assert!(mask >> index_bits == 0, "mask {mask:#x} leaves the {index_bits} index bits");
     }
 }
 
@@ -104,10 +92,7 @@ impl ApplyPlan {
         let mut operations = operations.to_vec();
         operations.sort_unstable();
         operations.dedup();
-        ApplyPlan {
-            index_bits,
-            operations: Operations::new(index_bits, &operations),
-        }
+        ApplyPlan { index_bits, operations: Operations::new(index_bits, &operations) }
     }
 
     /// Index bits of the bitmaps this plan is for.
@@ -136,10 +121,7 @@ impl SettlePlan {
         let mut moves = moves.to_vec();
         moves.sort_unstable();
         moves.dedup();
-        SettlePlan {
-            index_bits,
-            moves: Moves::new(index_bits, &moves),
-        }
+        SettlePlan { index_bits, moves: Moves::new(index_bits, &moves) }
     }
 
     /// Index bits of the bitmaps this plan is for.
@@ -152,8 +134,9 @@ impl SettlePlan {
 /// A permutation of the index bits prepared for [`Kernel::permute`].
 #[derive(Clone, Debug)]
 pub struct PermutePlan {
-    index_bits: u32,
     permutation: Vec<u8>,
+    /// None if there are too few index bits for tiles.
+    tiles: Option<Tiles>,
 }
 
 impl PermutePlan {
@@ -165,20 +148,17 @@ impl PermutePlan {
     pub fn new(permutation: &[u8]) -> PermutePlan {
         let mut sorted = permutation.to_vec();
         sorted.sort_unstable();
-        assert!(
-            sorted.iter().copied().eq((0..=u8::MAX).take(sorted.len())),
-            "{permutation:?} is no permutation"
-        );
+        assert!(sorted.iter().copied().eq((0..=u8::MAX).take(sorted.len())), "{permutation:?} is no permutation");
         PermutePlan {
-            index_bits: permutation.len() as u32,
             permutation: permutation.to_vec(),
+            tiles: (permutation.len() >= permute::LEAST_BITS).then(|| Tiles::new(permutation)),
         }
     }
 
     /// Index bits of the bitmaps this plan is for.
     #[must_use]
     pub fn index_bits(&self) -> u32 {
-        self.index_bits
+        self.permutation.len() as u32
     }
 }
 
@@ -194,11 +174,7 @@ impl Kernel {
     /// # Errors
     /// [`IsaError::Unavailable`] if this machine lacks it.
     pub fn new(isa: Isa) -> Result<Kernel, IsaError> {
-        if isa.is_available() {
-            Ok(Kernel { isa })
-        } else {
-            Err(IsaError::Unavailable(isa))
-        }
+        if isa.is_available() { Ok(Kernel { isa }) } else { Err(IsaError::Unavailable(isa)) }
     }
 
     /// The kernel of the widest instruction set this machine has.
@@ -265,9 +241,23 @@ impl Kernel {
     /// # Panics
     /// If a bitmap has not the length for the plan's index bits.
     pub fn permute(self, plan: &PermutePlan, source: &[u64], target: &mut [u64]) {
-        check_length(plan.index_bits, source);
-        check_length(plan.index_bits, target);
-        plain::permute(&plan.permutation, source, target);
+        check_length(plan.index_bits(), source);
+        check_length(plan.index_bits(), target);
+        let Some(tiles) = &plan.tiles else {
+            return plain::permute(&plan.permutation, source, target);
+        };
+        // SAFETY: a kernel exists only for an instruction set this machine has.
+        unsafe {
+            match self.isa {
+                Isa::Portable => tiles.permute::<[u64; 8]>(source, target),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => entry::permute_avx2(tiles, source, target),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => entry::permute_avx512(tiles, source, target),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => unreachable!("no kernel of {} exists", self.isa),
+            }
+        }
     }
 
     /// Set bits of a bitmap, or of any part of one.
@@ -305,7 +295,7 @@ impl Kernel {
 #[cfg(target_arch = "x86_64")]
 mod entry {
     use super::x86::{Avx2, Avx512};
-    use super::{ApplyPlan, SettlePlan};
+    use super::{ApplyPlan, SettlePlan, Tiles};
 
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     pub(super) fn apply_avx2(plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
@@ -313,9 +303,7 @@ mod entry {
         unsafe { plan.operations.apply::<Avx2>(losses, wins) }
     }
 
-    #[target_feature(
-        enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt"
-    )]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
     pub(super) fn apply_avx512(plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
         // SAFETY: this function's features.
         unsafe { plan.operations.apply::<Avx512>(losses, wins) }
@@ -327,11 +315,21 @@ mod entry {
         unsafe { plan.moves.settle::<Avx2>(bitmap) }
     }
 
-    #[target_feature(
-        enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt"
-    )]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
     pub(super) fn settle_avx512(plan: &SettlePlan, bitmap: &mut [u64]) {
         // SAFETY: this function's features.
         unsafe { plan.moves.settle::<Avx512>(bitmap) }
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn permute_avx2(tiles: &Tiles, source: &[u64], target: &mut [u64]) {
+        // SAFETY: this function's features.
+        unsafe { tiles.permute::<Avx2>(source, target) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
+    pub(super) fn permute_avx512(tiles: &Tiles, source: &[u64], target: &mut [u64]) {
+        // SAFETY: this function's features.
+        unsafe { tiles.permute::<Avx512>(source, target) }
     }
 }

@@ -69,10 +69,7 @@ struct Step {
 
 /// Where byte `q` of a vector lies after [`transpose`]: the order in which the stages give index bits away.
 fn slot(q: usize) -> u8 {
-    [3, 2, 1, 0, 4, 5]
-        .iter()
-        .enumerate()
-        .fold(0, |slot, (bit, to)| slot | ((q >> bit & 1) << to) as u8)
+    [3, 2, 1, 0, 4, 5].iter().enumerate().fold(0, |slot, (bit, to)| slot | ((q >> bit & 1) << to) as u8)
 }
 
 impl Moves {
@@ -130,14 +127,9 @@ impl Moves {
                 }
                 // Whole passes only: taking over a vector twice does no harm.
                 for pass in plain.chunks(PASS) {
-                    self.plain
-                        .push(std::array::from_fn(|i| pass[i % pass.len()]));
+                    self.plain.push(std::array::from_fn(|i| pass[i % pass.len()]));
                 }
-                self.rows.push(Row {
-                    at: vector * WORDS,
-                    plain: self.plain.len(),
-                    shifted: self.shifted.len(),
-                });
+                self.rows.push(Row { at: vector * WORDS, plain: self.plain.len(), shifted: self.shifted.len() });
             }
             self.batches.push(self.rows.len());
         }
@@ -145,10 +137,7 @@ impl Moves {
 
     fn plan_steps(&mut self, moves: &[u64]) {
         let sources = |q: usize| {
-            moves
-                .iter()
-                .map(move |mask| ((mask >> 3) as usize, mask & 7))
-                .filter(move |(byte, _)| q & byte == *byte)
+            moves.iter().map(move |mask| ((mask >> 3) as usize, mask & 7)).filter(move |(byte, _)| q & byte == *byte)
         };
         let mut order: Vec<usize> = (0..BATCH).collect();
         order.sort_by_key(|&q| (q.count_ones(), sources(q).count(), q));
@@ -161,11 +150,7 @@ impl Moves {
                     self.shifted_slots.push(step);
                 }
             }
-            self.steps.push(Step {
-                slot: slot(q),
-                plain: self.slots.len(),
-                shifted: self.shifted_slots.len(),
-            });
+            self.steps.push(Step { slot: slot(q), plain: self.slots.len(), shifted: self.shifted_slots.len() });
         }
     }
 
@@ -257,9 +242,7 @@ fn batches(chunk_bits: u32, moves: &[u64]) -> Vec<Vec<usize>> {
     let mut done = vec![false; 1 << chunk_bits];
     let mut batches = Vec::new();
     while !waiting.is_empty() {
-        let ready = |vector: usize| {
-            children(vector, moves).all(|mask| done[vector ^ (mask >> VECTOR_BITS) as usize])
-        };
+        let ready = |vector: usize| children(vector, moves).all(|mask| done[vector ^ (mask >> VECTOR_BITS) as usize]);
         let mut batch = Vec::new();
         waiting.retain(|&vector| {
             let taken = batch.len() < BATCH && ready(vector);
@@ -293,16 +276,8 @@ fn transpose<V: Vector>(tile: &mut [V; BATCH]) {
         t.copy_from_slice(&r);
     }
     for i in 0..8 {
-        let mut r = [
-            tile[i],
-            tile[i + 8],
-            tile[i + 16],
-            tile[i + 24],
-            tile[i + 32],
-            tile[i + 40],
-            tile[i + 48],
-            tile[i + 56],
-        ];
+        let mut r =
+            [tile[i], tile[i + 8], tile[i + 16], tile[i + 24], tile[i + 32], tile[i + 40], tile[i + 48], tile[i + 56]];
         r = stage(r, 1, false);
         r = stage(r, 2, true);
         r = stage(r, 4, true);
@@ -317,11 +292,7 @@ fn stage<V: Vector>(mut r: [V; 8], distance: usize, lanes: bool) -> [V; 8] {
     let mut i = 0;
     while i < 8 {
         if i & distance == 0 {
-            (r[i], r[i + distance]) = if lanes {
-                r[i].deal(r[i + distance])
-            } else {
-                r[i].zip(r[i + distance])
-            };
+            (r[i], r[i + distance]) = if lanes { r[i].deal(r[i + distance]) } else { r[i].zip(r[i + distance]) };
         }
         i += 1;
     }

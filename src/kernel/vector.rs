@@ -1,13 +1,13 @@
 //! What the kernel asks of 512 bits: the trait, the constants of a shift, and the portable vector.
 
+use super::line::Rearrangement;
+
 /// Words of a vector.
 pub(super) const WORDS: usize = 8;
 
 /// The six-bit numbers that contain all of `low`, as a mask.
 pub(super) fn holding(low: u64) -> u64 {
-    (0..64)
-        .filter(|x| x & low == low)
-        .fold(0, |mask, x| mask | 1 << x)
+    (0..64).filter(|x| x & low == low).fold(0, |mask, x| mask | 1 << x)
 }
 
 /// The parent operation inside a vector: index `x` (nine bits) goes to `x | low`, if `x & low == 0`.
@@ -31,13 +31,7 @@ pub(super) struct Shift {
 impl Shift {
     pub(super) fn new(low: u64) -> Shift {
         let lane = (low >> 6) as usize;
-        let keep = std::array::from_fn(|word| {
-            if word & lane == lane {
-                holding(low & 63)
-            } else {
-                0
-            }
-        });
+        let keep = std::array::from_fn(|word| if word & lane == lane { holding(low & 63) } else { 0 });
         let doublewords = std::array::from_fn(|i| (i ^ (lane & 3) << 1) as u32);
         Shift {
             keep,
@@ -52,9 +46,7 @@ impl Shift {
 
 /// GF2P8AFFINEQB matrix that moves bit `x` to `x | low` where `x & low == 0`, and drops the others.
 pub(super) fn shift_matrix(low: u64) -> u64 {
-    (0..8)
-        .filter(|to| to & low == low)
-        .fold(0, |matrix, to| matrix | (1 << (to ^ low)) << (8 * (7 - to)))
+    (0..8).filter(|to| to & low == low).fold(0, |matrix, to| matrix | (1 << (to ^ low)) << (8 * (7 - to)))
 }
 
 /// The parent operation inside every byte: bit `x` (three bits) goes to `x | low`, if `x & low == 0`.
@@ -70,11 +62,7 @@ pub(super) struct ByteShift {
 
 impl ByteShift {
     pub(super) fn new(low: u64) -> ByteShift {
-        ByteShift {
-            keep: holding(low),
-            matrix: shift_matrix(low),
-            count: low as u32,
-        }
+        ByteShift { keep: holding(low), matrix: shift_matrix(low), count: low as u32 }
     }
 }
 
@@ -157,6 +145,12 @@ pub(super) trait Vector: Copy {
 
     /// Quarters 0 and 2 of both vectors, and quarters 1 and 3 of both.
     fn deal(self, other: Self) -> (Self, Self);
+
+    /// Exchanges the words of odd `number / BIT` of `self` with the words `BIT` below of `other`; `BIT` is 1, 2 or 4.
+    fn exchange_words<const BIT: usize>(self, other: Self) -> (Self, Self);
+
+    /// Permutes the index bits inside each of the vectors.
+    fn rearrange(vectors: [Self; 8], how: &Rearrangement) -> [Self; 8];
 }
 
 impl Vector for [u64; WORDS] {
@@ -188,8 +182,7 @@ impl Vector for [u64; WORDS] {
     #[inline(always)]
     fn or_shifted(mut self, source: Self, shift: &Shift) -> Self {
         for word in 0..WORDS {
-            self[word] |=
-                (source[(word ^ shift.lane) % WORDS] << (shift.count & 63)) & shift.keep[word];
+            self[word] |= (source[(word ^ shift.lane) % WORDS] << (shift.count & 63)) & shift.keep[word];
         }
         self
     }
@@ -204,9 +197,7 @@ impl Vector for [u64; WORDS] {
 
     #[inline(always)]
     fn settle_bytes(self, table: &ByteTable) -> Self {
-        bytes(self)
-            .map(|wins| table.whole[usize::from(wins)])
-            .words()
+        bytes(self).map(|wins| table.whole[usize::from(wins)]).words()
     }
 
     #[inline(always)]
@@ -224,10 +215,33 @@ impl Vector for [u64; WORDS] {
     #[inline(always)]
     fn deal(self, other: Self) -> (Self, Self) {
         let (a, b) = (self, other);
-        (
-            [a[0], a[1], a[4], a[5], b[0], b[1], b[4], b[5]],
-            [a[2], a[3], a[6], a[7], b[2], b[3], b[6], b[7]],
-        )
+        ([a[0], a[1], a[4], a[5], b[0], b[1], b[4], b[5]], [a[2], a[3], a[6], a[7], b[2], b[3], b[6], b[7]])
+    }
+
+    #[inline(always)]
+    fn exchange_words<const BIT: usize>(mut self, mut other: Self) -> (Self, Self) {
+        for word in 0..WORDS {
+            if word & BIT == 0 {
+                std::mem::swap(&mut self[word | BIT], &mut other[word]);
+            }
+        }
+        (self, other)
+    }
+
+    #[inline(always)]
+    fn rearrange(mut vectors: [Self; 8], how: &Rearrangement) -> [Self; 8] {
+        for swap in &how.swaps {
+            for vector in &mut vectors {
+                let x = *vector;
+                for word in 0..WORDS {
+                    let y = x[swap.words[word] as usize % WORDS];
+                    vector[word] = x[word] & swap.stay[word]
+                        | y << (swap.count & 63) & swap.up[word]
+                        | y >> (swap.count & 63) & swap.down[word];
+                }
+            }
+        }
+        vectors
     }
 }
 
