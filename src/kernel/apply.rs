@@ -1,0 +1,241 @@
+//! Operations between two blocks, or between the chunks of one.
+//!
+//! Index bits are split in three: the lowest nine number the bits of a vector, the next eight the vectors of a chunk
+//! (16 KiB), the others the chunks. An operation is split alike into a low, a middle and a high part. The high part
+//! says which chunk a target chunk reads, the middle part which vector of it, the low part is a shift inside the vector. All
+//! operations of the same high and middle part read the same vector once.
+//!
+//! Target chunks are visited so that the high bits which occur in operations run fastest: the chunks between
+//! two changes of the other high bits form a set that is closed under the operations and mostly fits the cache.
+
+use std::ops::Range;
+
+use super::vector::{Shift, Vector, WORDS};
+
+/// Index bits of a vector.
+pub(super) const VECTOR_BITS: u32 = 9;
+/// Index bits of the number of a vector inside its chunk, at most.
+const CHUNK_BITS: u32 = 8;
+/// Sources of a chunk that are read in one pass.
+const PASS: usize = 4;
+
+/// Operations sorted by what they read.
+#[derive(Clone, Debug)]
+pub(super) struct Operations {
+    chunk_bits: u32,
+    /// High bits that occur in an operation.
+    touched: usize,
+    sources: Vec<Source>,
+    groups: Vec<Group>,
+    /// Words of the vectors a group reads, relative to the source chunk.
+    rows: Vec<u32>,
+    shifts: Vec<Shift>,
+}
+
+/// Operations of one high part.
+#[derive(Clone, Debug)]
+struct Source {
+    high: usize,
+    /// Among them the operation that copies the chunk as it is.
+    whole: bool,
+    groups: Range<usize>,
+}
+
+/// Operations of one high and one middle part.
+#[derive(Clone, Debug)]
+struct Group {
+    /// Words from the vector read to the vector written.
+    distance: usize,
+    /// Among them the operation without a low part.
+    plain: bool,
+    rows: Range<usize>,
+    shifts: Range<usize>,
+}
+
+impl Operations {
+    /// Sorts operations over `index_bits` index bits, which are sorted already.
+    pub(super) fn new(index_bits: u32, operations: &[u64]) -> Operations {
+        let vector_bits = index_bits.saturating_sub(VECTOR_BITS);
+        let chunk_bits = vector_bits.min(CHUNK_BITS);
+        let mut plan = Operations {
+            chunk_bits,
+            touched: 0,
+            sources: Vec::new(),
+            groups: Vec::new(),
+            rows: Vec::new(),
+            shifts: Vec::new(),
+        };
+        for same_high in operations.chunk_by(|a, b| a >> (VECTOR_BITS + chunk_bits) == b >> (VECTOR_BITS + chunk_bits))
+        {
+            let high = (same_high[0] >> (VECTOR_BITS + chunk_bits)) as usize;
+            plan.touched |= high;
+            let first = plan.groups.len();
+            let mut whole = false;
+            for group in same_high.chunk_by(|a, b| a >> VECTOR_BITS == b >> VECTOR_BITS) {
+                let middle = (group[0] >> VECTOR_BITS) as usize & ((1 << chunk_bits) - 1);
+                let mut plain = group[0] & 511 == 0;
+                let lows = if plain { &group[1..] } else { group };
+                if plain && middle == 0 {
+                    whole = true;
+                    plain = false;
+                }
+                if plain || !lows.is_empty() {
+                    plan.push_group(middle, plain, lows);
+                }
+            }
+            plan.sources.push(Source { high, whole, groups: first..plan.groups.len() });
+        }
+        plan
+    }
+
+    fn push_group(&mut self, middle: usize, plain: bool, lows: &[u64]) {
+        let (row, shift) = (self.rows.len(), self.shifts.len());
+        let vectors = (0..1_usize << self.chunk_bits).filter(|vector| vector & middle == 0);
+        self.rows.extend(vectors.map(|vector| (vector * WORDS) as u32));
+        // Whole passes only: marking a parent twice does no harm.
+        while !(self.rows.len() - row).is_multiple_of(PASS) {
+            self.rows.push(self.rows[row]);
+        }
+        self.shifts.extend(lows.iter().map(|low| Shift::new(low & 511)));
+        self.groups.push(Group {
+            distance: middle * WORDS,
+            plain,
+            rows: row..self.rows.len(),
+            shifts: shift..self.shifts.len(),
+        });
+    }
+
+    /// Words of a chunk.
+    pub(super) fn chunk_words(&self) -> usize {
+        WORDS << self.chunk_bits
+    }
+
+    /// Applies the operations to all chunks.
+    ///
+    /// # Safety
+    /// The machine must have the instructions of `V`.
+    #[inline(always)]
+    pub(super) unsafe fn apply<V: Vector>(&self, losses: &[u64], wins: &mut [u64]) {
+        let chunks = wins.len() / self.chunk_words();
+        assert!(losses.len() == wins.len() && chunks * self.chunk_words() == wins.len());
+        assert!(self.touched < chunks);
+        let untouched = (chunks - 1) & !self.touched;
+        let mut outer = 0;
+        loop {
+            let mut inner = 0;
+            loop {
+                // SAFETY: the chunk is inside both bitmaps, which do not overlap.
+                unsafe {
+                    self.apply_to::<V>(outer | inner, losses.as_ptr(), wins.as_mut_ptr());
+                }
+                inner = inner.wrapping_sub(self.touched) & self.touched;
+                if inner == 0 {
+                    break;
+                }
+            }
+            outer = outer.wrapping_sub(untouched) & untouched;
+            if outer == 0 {
+                break;
+            }
+        }
+    }
+
+    /// Applies the operations to one target chunk.
+    ///
+    /// # Safety
+    /// Both bitmaps must reach to the end of the chunk; none of the chunks read may be the one written. The machine must have
+    /// the instructions of `V`.
+    #[inline(always)]
+    pub(super) unsafe fn apply_to<V: Vector>(&self, chunk: usize, losses: *const u64, wins: *mut u64) {
+        let words = self.chunk_words();
+        // SAFETY: sources are chunks of lower or the same number, rows and distances stay inside a chunk.
+        unsafe {
+            let to = wins.add(chunk * words);
+            let mut pending = [losses; PASS];
+            let mut waiting = 0;
+            for source in &self.sources {
+                if chunk & source.high != source.high {
+                    continue;
+                }
+                let from = losses.add((chunk ^ source.high) * words);
+                if source.whole {
+                    pending[waiting] = from;
+                    waiting += 1;
+                    if waiting == PASS {
+                        or_chunks::<V, PASS>(pending, to, words);
+                        waiting = 0;
+                    }
+                }
+                for group in &self.groups[source.groups.clone()] {
+                    self.apply_group::<V>(group, from, to);
+                }
+            }
+            let [a, b, c, _] = pending;
+            match waiting {
+                1 => or_chunks::<V, 1>([a], to, words),
+                2 => or_chunks::<V, 2>([a, b], to, words),
+                3 => or_chunks::<V, 3>([a, b, c], to, words),
+                _ => {}
+            }
+        }
+    }
+
+    /// # Safety
+    /// As of [`Operations::apply_to`].
+    #[inline(always)]
+    unsafe fn apply_group<V: Vector>(&self, group: &Group, from: *const u64, to: *mut u64) {
+        let rows = &self.rows[group.rows.clone()];
+        let shifts = &self.shifts[group.shifts.clone()];
+        // SAFETY: rows plus distance stay inside the chunk.
+        unsafe {
+            let to = to.add(group.distance);
+            if shifts.is_empty() {
+                for &row in rows {
+                    let to = to.add(row as usize);
+                    V::load(to).or(V::load(from.add(row as usize))).store(to);
+                }
+                return;
+            }
+            for rows in rows.chunks_exact(PASS) {
+                let at = |i: usize| rows[i] as usize;
+                let source = [
+                    V::load(from.add(at(0))),
+                    V::load(from.add(at(1))),
+                    V::load(from.add(at(2))),
+                    V::load(from.add(at(3))),
+                ];
+                let mut target =
+                    [V::load(to.add(at(0))), V::load(to.add(at(1))), V::load(to.add(at(2))), V::load(to.add(at(3)))];
+                if group.plain {
+                    for i in 0..PASS {
+                        target[i] = target[i].or(source[i]);
+                    }
+                }
+                for shift in shifts {
+                    for i in 0..PASS {
+                        target[i] = target[i].or_shifted(source[i], shift);
+                    }
+                }
+                for i in 0..PASS {
+                    target[i].store(to.add(at(i)));
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `words` must be readable at every source and writable at `to`, a multiple of [`WORDS`].
+#[inline(always)]
+unsafe fn or_chunks<V: Vector, const N: usize>(from: [*const u64; N], to: *mut u64, words: usize) {
+    for word in (0..words).step_by(WORDS) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut target = V::load(to.add(word));
+            for source in from {
+                target = target.or(V::load(source.add(word)));
+            }
+            target.store(to.add(word));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Which instruction set the kernel uses, as a value.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An instruction set the kernel is compiled for. Ordered from the plainest to the widest.
+///
+/// All of them give the same bits; they differ in speed only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Isa {
+    /// What every machine of the target has.
+    Portable,
+    /// 256-bit vectors: AVX2, BMI1, BMI2 and POPCNT.
+    Avx2,
+    /// 512-bit vectors: AVX-512 F, BW, VL, VBMI and VPOPCNTDQ, and GFNI.
+    Avx512,
+}
+
+/// Why an instruction set was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IsaError {
+    /// The name is none of `portable`, `avx2`, `avx512`.
+    #[error("unknown instruction set `{0}` (one of portable, avx2, avx512)")]
+    Unknown(String),
+    /// This machine lacks it.
+    #[error("this machine has no {0}")]
+    Unavailable(Isa),
+}
+
+impl Isa {
+    /// Every instruction set there is a kernel for, plainest first.
+    pub const ALL: [Isa; 3] = [Isa::Portable, Isa::Avx2, Isa::Avx512];
+
+    /// The widest instruction set this machine has.
+    #[must_use]
+    pub fn detect() -> Isa {
+        *Isa::available().last().unwrap_or(&Isa::Portable)
+    }
+
+    /// The instruction sets this machine has, plainest first; never empty.
+    #[must_use]
+    pub fn available() -> Vec<Isa> {
+        Isa::ALL.into_iter().filter(|isa| isa.is_available()).collect()
+    }
+
+    /// Whether this machine has it.
+    #[must_use]
+    #[cfg(target_arch = "x86_64")]
+    pub fn is_available(self) -> bool {
+        let avx2 = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt");
+        match self {
+            Isa::Portable => true,
+            Isa::Avx2 => avx2,
+            Isa::Avx512 => {
+                avx2 && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512vbmi")
+                    && is_x86_feature_detected!("avx512vpopcntdq")
+                    && is_x86_feature_detected!("gfni")
+            }
+        }
+    }
+
+    /// Whether this machine has it.
+    #[must_use]
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn is_available(self) -> bool {
+        self == Isa::Portable
+    }
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Isa::Portable => "portable",
+            Isa::Avx2 => "avx2",
+            Isa::Avx512 => "avx512",
+        })
+    }
+}
+
+impl FromStr for Isa {
+    type Err = IsaError;
+
+    fn from_str(name: &str) -> Result<Isa, IsaError> {
+        Isa::ALL.into_iter().find(|isa| isa.to_string() == name).ok_or_else(|| IsaError::Unknown(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for isa in Isa::ALL {
+            assert_eq!(isa.to_string().parse(), Ok(isa));
+        }
+        assert_eq!("sse9".parse::<Isa>(), Err(IsaError::Unknown("sse9".to_owned())));
+    }
+
+    #[test]
+    fn the_portable_one_is_everywhere() {
+        assert_eq!(Isa::available()[0], Isa::Portable);
+        assert!(Isa::detect().is_available());
+    }
+}

@@ -1,0 +1,335 @@
+//! The work on bitmaps: apply operations, settle a block, reorder its index bits, count.
+//!
+//! A block of `2^m` positions is a bitmap, one bit a position; an operation is a mask over the `m` index bits, the part
+//! of a move inside the block. Nothing here knows a board: any impartial game whose moves remove pieces works.
+//!
+//! # Shape
+//! - A bitmap is a `[u64]`, little-endian: index `x` is bit `x % 64` of word `x / 64`. It has
+//!   [`bitmap_words`]`(m)` words, at least eight; only the 8-byte alignment of `u64` is asked for.
+//! - With `m < 9` the bitmap keeps 512 bits. Indices of `2^m` and above are *phantoms*: no loss lies there, and
+//!   before [`Kernel::settle`] they are marked as wins ([`mark_phantoms`]).
+//!
+//! # Invariants
+//! 1. Every [`Isa`] gives the same bits.
+//! 2. Plans hold no buffer: one plan serves any number of threads at once.
+//!
+//! # Not here
+//! Boards, layouts and symmetries (they arrive as masks and bit permutations), threads, allocation of bitmaps.
+
+#![expect(
+    unsafe_code,
+    reason = "vectors are read at offsets a plan guarantees, on machines whose instructions were detected"
+)]
+
+mod apply;
+mod isa;
+mod line;
+mod permute;
+mod plain;
+mod settle;
+mod vector;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use apply::Operations;
+use permute::Tiles;
+use settle::Moves;
+
+pub use isa::{Isa, IsaError};
+
+/// Index bits of the smallest bitmap: 512 bits, one cache line.
+const LEAST_BITS: u32 = 9;
+
+/// Words of the bitmap of a block of `index_bits` index bits: `2^max(index_bits, 9) / 64`.
+#[must_use]
+pub const fn bitmap_words(index_bits: u32) -> usize {
+    let bits = if index_bits < LEAST_BITS { LEAST_BITS } else { index_bits };
+    1 << (bits - 6)
+}
+
+/// Sets the bits of the phantoms, the indices of `2^index_bits` and above. Does nothing from nine index bits on.
+///
+/// # Panics
+/// If the bitmap has not [`bitmap_words`]`(index_bits)` words.
+pub fn mark_phantoms(index_bits: u32, bitmap: &mut [u64]) {
+    check_length(index_bits, bitmap);
+    for (word, bits) in (0_u64..).zip(bitmap.iter_mut()) {
+        if index_bits < 6 {
+            *bits |= if word == 0 { u64::MAX << (1_u64 << index_bits) } else { u64::MAX };
+        } else if word >= 1 << (index_bits - 6) {
+            *bits = u64::MAX;
+        }
+    }
+}
+
+fn check_length(index_bits: u32, bitmap: &[u64]) {
+    assert_eq!(bitmap.len(), bitmap_words(index_bits), "words of a bitmap of {index_bits} index bits");
+}
+
+fn check_masks(index_bits: u32, masks: &[u64]) {
+    assert!(index_bits < 58, "{index_bits} index bits do not fit memory");
+    for mask in masks {
+        assert!(mask >> index_bits == 0, "mask {mask:#x} leaves the {index_bits} index bits");
+    }
+}
+
+/// Operations prepared for [`Kernel::apply`].
+#[derive(Clone, Debug)]
+pub struct ApplyPlan {
+    index_bits: u32,
+    operations: Operations,
+}
+
+impl ApplyPlan {
+    /// Prepares the operations, masks over `index_bits` index bits. 0 is an operation like any other: a parent of the
+    /// same index in another block. Repeated masks count once.
+    ///
+    /// # Panics
+    /// If a mask has a bit at or above `index_bits`.
+    #[must_use]
+    pub fn new(index_bits: u32, operations: &[u64]) -> ApplyPlan {
+        check_masks(index_bits, operations);
+        let mut operations = operations.to_vec();
+        operations.sort_unstable();
+        operations.dedup();
+        ApplyPlan { index_bits, operations: Operations::new(index_bits, &operations) }
+    }
+
+    /// Index bits of the bitmaps this plan is for.
+    #[must_use]
+    pub fn index_bits(&self) -> u32 {
+        self.index_bits
+    }
+}
+
+/// The moves inside a block prepared for [`Kernel::settle`].
+#[derive(Clone, Debug)]
+pub struct SettlePlan {
+    index_bits: u32,
+    moves: Moves,
+}
+
+impl SettlePlan {
+    /// Prepares the moves, nonzero masks over `index_bits` index bits. Repeated masks count once.
+    ///
+    /// # Panics
+    /// If a mask is 0 or has a bit at or above `index_bits`.
+    #[must_use]
+    pub fn new(index_bits: u32, moves: &[u64]) -> SettlePlan {
+        check_masks(index_bits, moves);
+        assert!(!moves.contains(&0), "a move that removes nothing");
+        let mut moves = moves.to_vec();
+        moves.sort_unstable();
+        moves.dedup();
+        SettlePlan { index_bits, moves: Moves::new(index_bits, &moves) }
+    }
+
+    /// Index bits of the bitmaps this plan is for.
+    #[must_use]
+    pub fn index_bits(&self) -> u32 {
+        self.index_bits
+    }
+}
+
+/// A permutation of the index bits prepared for [`Kernel::permute`].
+#[derive(Clone, Debug)]
+pub struct PermutePlan {
+    permutation: Vec<u8>,
+    /// None if there are too few index bits for tiles.
+    tiles: Option<Tiles>,
+}
+
+impl PermutePlan {
+    /// Prepares a permutation: index bit `i` of the source becomes index bit `permutation[i]` of the target.
+    ///
+    /// # Panics
+    /// If `permutation` does not hold each of `0..permutation.len()` once.
+    #[must_use]
+    pub fn new(permutation: &[u8]) -> PermutePlan {
+        let mut sorted = permutation.to_vec();
+        sorted.sort_unstable();
+        assert!(sorted.iter().copied().eq((0..=u8::MAX).take(sorted.len())), "{permutation:?} is no permutation");
+        PermutePlan {
+            permutation: permutation.to_vec(),
+            tiles: (permutation.len() >= permute::LEAST_BITS).then(|| Tiles::new(permutation)),
+        }
+    }
+
+    /// Index bits of the bitmaps this plan is for.
+    #[must_use]
+    pub fn index_bits(&self) -> u32 {
+        self.permutation.len() as u32
+    }
+}
+
+/// The operations on bitmaps, on one instruction set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    isa: Isa,
+}
+
+impl Kernel {
+    /// The kernel of the given instruction set.
+    ///
+    /// # Errors
+    /// [`IsaError::Unavailable`] if this machine lacks it.
+    pub fn new(isa: Isa) -> Result<Kernel, IsaError> {
+        if isa.is_available() { Ok(Kernel { isa }) } else { Err(IsaError::Unavailable(isa)) }
+    }
+
+    /// The kernel of the widest instruction set this machine has.
+    #[must_use]
+    pub fn detect() -> Kernel {
+        Kernel { isa: Isa::detect() }
+    }
+
+    /// The instruction set of this kernel.
+    #[must_use]
+    pub fn isa(self) -> Isa {
+        self.isa
+    }
+
+    /// Marks parents in another block: for every operation `M` of the plan and every loss `x` with `x & M == 0`, bit
+    /// `x | M` of `wins` is set. Other bits of `wins` stay.
+    ///
+    /// # Panics
+    /// If a bitmap has not the length for the plan's index bits.
+    pub fn apply(self, plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
+        check_length(plan.index_bits, losses);
+        check_length(plan.index_bits, wins);
+        // SAFETY: a kernel exists only for an instruction set this machine has.
+        unsafe {
+            match self.isa {
+                Isa::Portable => plan.operations.apply::<[u64; 8]>(losses, wins),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => entry::apply_avx2(plan, losses, wins),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => entry::apply_avx512(plan, losses, wins),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => unreachable!("no kernel of {} exists", self.isa),
+            }
+        }
+    }
+
+    /// Decides every position of a block. In: bit `x` is set if `x` is known to be a win because of another block (or
+    /// is a phantom). Out: bit `x` is set if `x` is a loss.
+    ///
+    /// Positions are decided upwards, as retrograde analysis does: one that is not yet a win is a loss, and all
+    /// `x | M` with `x & M == 0`, `M` a move of the plan, are wins.
+    ///
+    /// # Panics
+    /// If the bitmap has not the length for the plan's index bits.
+    pub fn settle(self, plan: &SettlePlan, bitmap: &mut [u64]) {
+        check_length(plan.index_bits, bitmap);
+        // SAFETY: a kernel exists only for an instruction set this machine has.
+        unsafe {
+            match self.isa {
+                Isa::Portable => plan.moves.settle::<[u64; 8]>(bitmap),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => entry::settle_avx2(plan, bitmap),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => entry::settle_avx512(plan, bitmap),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => unreachable!("no kernel of {} exists", self.isa),
+            }
+        }
+    }
+
+    /// Reorders the index bits: bit `x` of the source becomes bit `y` of the target, where bit `i` of `x` is bit
+    /// `permutation[i]` of `y`. The target is overwritten.
+    ///
+    /// # Panics
+    /// If a bitmap has not the length for the plan's index bits.
+    pub fn permute(self, plan: &PermutePlan, source: &[u64], target: &mut [u64]) {
+        check_length(plan.index_bits(), source);
+        check_length(plan.index_bits(), target);
+        let Some(tiles) = &plan.tiles else {
+            return plain::permute(&plan.permutation, source, target);
+        };
+        // SAFETY: a kernel exists only for an instruction set this machine has.
+        unsafe {
+            match self.isa {
+                Isa::Portable => tiles.permute::<[u64; 8]>(source, target),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => entry::permute_avx2(tiles, source, target),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => entry::permute_avx512(tiles, source, target),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => unreachable!("no kernel of {} exists", self.isa),
+            }
+        }
+    }
+
+    /// Set bits of a bitmap, or of any part of one.
+    #[must_use]
+    pub fn popcount(self, bitmap: &[u64]) -> u64 {
+        bitmap.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Set bits by the number of set index bits: element `p` counts the `x` with `x.count_ones() == p`. One element
+    /// for each of `0..=index_bits`. Phantoms must be clear.
+    ///
+    /// # Panics
+    /// If the bitmap has not the length for `index_bits`.
+    #[must_use]
+    pub fn census(self, index_bits: u32, bitmap: &[u64]) -> Vec<u64> {
+        check_length(index_bits, bitmap);
+        plain::census(index_bits, bitmap)
+    }
+
+    /// Clears every bit `x` with `x & mask != 0`: drops the losses that no operation within `mask` can use.
+    ///
+    /// # Panics
+    /// If the length of the bitmap is not a power of two of at least eight words.
+    pub fn restrict(self, mask: u64, bitmap: &mut [u64]) {
+        assert!(
+            bitmap.len().is_power_of_two() && bitmap.len() >= bitmap_words(0),
+            "{} words are no bitmap",
+            bitmap.len()
+        );
+        plain::restrict(mask, bitmap);
+    }
+}
+
+/// The bodies compiled for each instruction set.
+#[cfg(target_arch = "x86_64")]
+mod entry {
+    use super::x86::{Avx2, Avx512};
+    use super::{ApplyPlan, SettlePlan, Tiles};
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn apply_avx2(plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
+        // SAFETY: this function's features.
+        unsafe { plan.operations.apply::<Avx2>(losses, wins) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
+    pub(super) fn apply_avx512(plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
+        // SAFETY: this function's features.
+        unsafe { plan.operations.apply::<Avx512>(losses, wins) }
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn settle_avx2(plan: &SettlePlan, bitmap: &mut [u64]) {
+        // SAFETY: this function's features.
+        unsafe { plan.moves.settle::<Avx2>(bitmap) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
+    pub(super) fn settle_avx512(plan: &SettlePlan, bitmap: &mut [u64]) {
+        // SAFETY: this function's features.
+        unsafe { plan.moves.settle::<Avx512>(bitmap) }
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn permute_avx2(tiles: &Tiles, source: &[u64], target: &mut [u64]) {
+        // SAFETY: this function's features.
+        unsafe { tiles.permute::<Avx2>(source, target) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
+    pub(super) fn permute_avx512(tiles: &Tiles, source: &[u64], target: &mut [u64]) {
+        // SAFETY: this function's features.
+        unsafe { tiles.permute::<Avx512>(source, target) }
+    }
+}

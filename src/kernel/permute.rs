@@ -1,0 +1,269 @@
+//! Reordering the index bits of a bitmap.
+//!
+//! Whole lines of 64 bytes are read and written. The bits of a line are spread over the lines whose numbers differ in
+//! the index bits that become the lowest nine: these lines make a *tile*, up to 512 lines (32 KiB), which becomes as
+//! many whole lines of the target. Inside a tile, eight lines at a time exchange three bits of the line number with
+//! three bits of the place inside the line (as an 8 x 8 transpose of words); before that the bits inside the line are
+//! rearranged so that those which are to leave number the words. Nine bits take three such passes; the first reads
+//! the source, the last writes the target. Ours.
+
+use super::line::Rearrangement;
+use super::vector::{Vector, WORDS};
+
+/// Index bits of a line.
+const LINE_BITS: usize = 9;
+/// Line bits a pass exchanges: eight lines, as many as a line has words.
+const PASS_BITS: usize = 3;
+/// Words of the largest tile.
+const TILE_WORDS: usize = WORDS << LINE_BITS;
+/// Index bits of the smallest bitmap done in tiles.
+pub(super) const LEAST_BITS: usize = LINE_BITS + PASS_BITS;
+/// Tiles between two computations of where a tile begins.
+const RUN_BITS: usize = 8;
+
+/// A permutation of at least [`LEAST_BITS`] index bits, compiled.
+#[derive(Clone, Debug)]
+pub(super) struct Tiles {
+    passes: Vec<Pass>,
+    last: Rearrangement,
+    /// Words from the beginning of a tile to its lines, in the source and in the target.
+    lines: Vec<(usize, usize)>,
+    /// Words from the beginning of a run to its tiles.
+    run: Vec<(usize, usize)>,
+    /// Words each bit of the number of a run stands for.
+    runs: Vec<(usize, usize)>,
+}
+
+#[derive(Clone, Debug)]
+struct Pass {
+    before: Rearrangement,
+    /// Lowest of the three bits of the line number.
+    bit: usize,
+    /// Which of the three are exchanged.
+    exchanged: [bool; PASS_BITS],
+}
+
+/// Words index bit `bit` stands for.
+fn words(bit: usize) -> usize {
+    WORDS << (bit - LINE_BITS)
+}
+
+/// Offsets of all numbers made of the given bits.
+fn offsets(bits: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    (0..1_usize << bits.len()).map(|number| offset(number, bits)).collect()
+}
+
+fn offset(number: usize, bits: &[(usize, usize)]) -> (usize, usize) {
+    bits.iter()
+        .enumerate()
+        .filter(|(bit, _)| number >> bit & 1 == 1)
+        .fold((0, 0), |(a, b), (_, (source, target))| (a + source, b + target))
+}
+
+impl Tiles {
+    pub(super) fn new(permutation: &[u8]) -> Tiles {
+        let to: Vec<usize> = permutation.iter().map(|&to| usize::from(to)).collect();
+        let from = |place: usize| to.iter().position(|&t| t == place);
+        // Labels are index bits of the source.
+        let entering: Vec<usize> = (0..LINE_BITS).filter_map(from).filter(|bit| *bit >= LINE_BITS).collect();
+        let mut leaving: Vec<usize> = (0..LINE_BITS).filter(|&bit| to[bit] >= LINE_BITS).collect();
+        let mut slots = entering.clone();
+        let rest = (LINE_BITS..to.len()).filter(|bit| !entering.contains(bit));
+        slots.extend(rest.take(PASS_BITS.saturating_sub(entering.len())));
+        let first_slots = slots.clone();
+
+        let mut line: [usize; LINE_BITS] = std::array::from_fn(|bit| bit);
+        let mut passes = Vec::new();
+        for first in (0..slots.len()).step_by(PASS_BITS) {
+            let bit = first.min(slots.len() - PASS_BITS);
+            let exchanged = std::array::from_fn(|i| (first..entering.len()).contains(&(bit + i)));
+            let count = exchanged.iter().filter(|yes| **yes).count();
+            let leave = leaving.split_off(leaving.len() - count);
+            let wanted = arrange(line, &leave, exchanged, &to);
+            passes.push(Pass { before: rearrangement(line, wanted), bit, exchanged });
+            line = wanted;
+            for i in (0..PASS_BITS).filter(|&i| exchanged[i]) {
+                std::mem::swap(&mut line[LINE_BITS - PASS_BITS + i], &mut slots[bit + i]);
+            }
+        }
+        let mut wanted = line;
+        for &label in &line {
+            wanted[to[label]] = label;
+        }
+        let lines: Vec<(usize, usize)> =
+            first_slots.iter().zip(&slots).map(|(&source, &target)| (words(source), words(to[target]))).collect();
+        let rest: Vec<usize> = (LINE_BITS..to.len()).filter(|bit| !first_slots.contains(bit)).collect();
+        let order: Vec<(usize, usize)> =
+            alternate(rest, &to).into_iter().map(|bit| (words(bit), words(to[bit]))).collect();
+        let (run, runs) = order.split_at(order.len().min(RUN_BITS));
+        Tiles {
+            passes,
+            last: rearrangement(line, wanted),
+            lines: offsets(&lines),
+            run: offsets(run),
+            runs: runs.to_vec(),
+        }
+    }
+
+    /// Reorders.
+    ///
+    /// # Safety
+    /// The machine must have the instructions of `V`.
+    #[inline(always)]
+    pub(super) unsafe fn permute<V: Vector>(&self, source: &[u64], target: &mut [u64]) {
+        let tile_words = self.lines.len() * WORDS;
+        let expected = tile_words * self.run.len() << self.runs.len();
+        assert!(source.len() == expected && target.len() == expected);
+        let (source, target) = (source.as_ptr(), target.as_mut_ptr());
+        let mut scratch = Scratch([0; TILE_WORDS]);
+        for number in 0..1_usize << self.runs.len() {
+            let start = offset(number, &self.runs);
+            for tile in &self.run {
+                // SAFETY: bits of tiles, runs and lines are different index bits, so their sum is inside.
+                unsafe {
+                    let source = source.add(start.0 + tile.0);
+                    let target = target.add(start.1 + tile.1);
+                    self.permute_tile::<V>(source, target, scratch.0.as_mut_ptr());
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// All lines of the tile must be inside the bitmaps. The machine must have the instructions of `V`.
+    #[inline(always)]
+    unsafe fn permute_tile<V: Vector>(&self, source: *const u64, target: *mut u64, scratch: *mut u64) {
+        for (number, pass) in self.passes.iter().enumerate() {
+            let first = number == 0;
+            let last = number + 1 == self.passes.len();
+            let step = 1 << pass.bit;
+            for group in 0..self.lines.len() >> PASS_BITS {
+                let line = (group >> pass.bit) << (pass.bit + PASS_BITS) | group & (step - 1);
+                // SAFETY: there are as many lines as the pass counts, and the scratch has room for them.
+                unsafe {
+                    let mut r = [V::splat(0); 8];
+                    if first {
+                        for (i, vector) in r.iter_mut().enumerate() {
+                            *vector = V::load(source.add(self.lines[line + i * step].0));
+                        }
+                    } else {
+                        for (i, vector) in r.iter_mut().enumerate() {
+                            *vector = V::load(scratch.add((line + i * step) * WORDS));
+                        }
+                    }
+                    r = V::rearrange(r, &pass.before);
+                    r = exchange(r, pass.exchanged);
+                    if last {
+                        r = V::rearrange(r, &self.last);
+                        for (i, vector) in r.into_iter().enumerate() {
+                            vector.store(target.add(self.lines[line + i * step].1));
+                        }
+                    } else {
+                        for (i, vector) in r.into_iter().enumerate() {
+                            vector.store(scratch.add((line + i * step) * WORDS));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Exchanges bit `i` of the number of the vector with bit `i` of the number of the word, for the chosen `i`.
+#[inline(always)]
+fn exchange<V: Vector>(mut r: [V; 8], chosen: [bool; PASS_BITS]) -> [V; 8] {
+    if chosen[0] {
+        for i in [0, 2, 4, 6] {
+            (r[i], r[i + 1]) = r[i].exchange_words::<1>(r[i + 1]);
+        }
+    }
+    if chosen[1] {
+        for i in [0, 1, 4, 5] {
+            (r[i], r[i + 2]) = r[i].exchange_words::<2>(r[i + 2]);
+        }
+    }
+    if chosen[2] {
+        for i in [0, 1, 2, 3] {
+            (r[i], r[i + 4]) = r[i].exchange_words::<4>(r[i + 4]);
+        }
+    }
+    r
+}
+
+#[repr(C, align(64))]
+struct Scratch([u64; TILE_WORDS]);
+
+/// Where the bits of a line are to be before an exchange: those that leave number the words; the others as near to
+/// where they are bound for as the cheapest rearrangement allows.
+fn arrange(
+    line: [usize; LINE_BITS],
+    leave: &[usize],
+    exchanged: [bool; PASS_BITS],
+    to: &[usize],
+) -> [usize; LINE_BITS] {
+    if leave.is_empty() {
+        return line;
+    }
+    const NONE: usize = usize::MAX;
+    let at = |label: usize| line.iter().position(|&l| l == label);
+    let mut wanted = [NONE; LINE_BITS];
+    let mut doors: Vec<usize> = (0..PASS_BITS).filter(|&i| exchanged[i]).map(|i| LINE_BITS - PASS_BITS + i).collect();
+    let mut moving = leave.to_vec();
+    moving.retain(|&label| {
+        let door = doors.iter().position(|&door| at(label) == Some(door));
+        if let Some(door) = door {
+            wanted[doors.remove(door)] = label;
+        }
+        door.is_none()
+    });
+    for (door, label) in doors.into_iter().zip(moving) {
+        wanted[door] = label;
+    }
+    let turning = leave.iter().any(|&label| at(label) < Some(3));
+    let others = || (0..LINE_BITS).filter(|&place| !leave.contains(&line[place]));
+    let mut placed = [false; LINE_BITS];
+    for place in others() {
+        let goal = to[line[place]];
+        let allowed = turning || goal == place || goal >= 3 && place >= 3;
+        if goal < LINE_BITS && wanted[goal] == NONE && allowed {
+            wanted[goal] = line[place];
+            placed[place] = true;
+        }
+    }
+    for place in others() {
+        if !placed[place] && wanted[place] == NONE {
+            wanted[place] = line[place];
+            placed[place] = true;
+        }
+    }
+    for place in others() {
+        if !placed[place] {
+            // Bits inside a byte were placed above unless all bits turn.
+            if let Some(free) = (0..LINE_BITS).rev().find(|&free| wanted[free] == NONE) {
+                wanted[free] = line[place];
+            }
+        }
+    }
+    wanted
+}
+
+fn rearrangement(line: [usize; LINE_BITS], wanted: [usize; LINE_BITS]) -> Rearrangement {
+    Rearrangement::new(line.map(|label| {
+        wanted
+            .iter()
+            .position(|&w| w == label)
+            .unwrap_or_else(|| unreachable!("{wanted:?} holds other bits than {line:?}"))
+    }))
+}
+
+/// Index bits in an order that keeps consecutive tiles near each other in the source and in the target.
+fn alternate(mut rest: Vec<usize>, to: &[usize]) -> Vec<usize> {
+    let mut order = Vec::new();
+    while !rest.is_empty() {
+        order.push(rest.remove(0));
+        if let Some(lowest) = (0..rest.len()).min_by_key(|&i| to[rest[i]]) {
+            order.push(rest.remove(lowest));
+        }
+    }
+    order
+}

@@ -1,0 +1,270 @@
+//! What the kernel asks of 512 bits: the trait, the constants of a shift, and the portable vector.
+
+use super::line::Rearrangement;
+
+/// Words of a vector.
+pub(super) const WORDS: usize = 8;
+
+/// The six-bit numbers that contain all of `low`, as a mask.
+pub(super) fn holding(low: u64) -> u64 {
+    (0..64).filter(|x| x & low == low).fold(0, |mask, x| mask | 1 << x)
+}
+
+/// The parent operation inside a vector: index `x` (nine bits) goes to `x | low`, if `x & low == 0`.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Shift {
+    /// Targets: those `x` that contain `low`. Makes up for wrapping moves of whole bytes and words.
+    pub keep: [u64; WORDS],
+    /// Where each target byte comes from.
+    pub bytes: [u8; 64],
+    /// Where each target quarter of a word comes from, inside its half of the vector.
+    pub doublewords: [u32; 8],
+    /// Shift inside a byte as a matrix of GF2P8AFFINEQB.
+    pub matrix: u64,
+    /// Shift inside a word.
+    pub count: u32,
+    /// Shift in words.
+    pub lane: usize,
+}
+
+impl Shift {
+    pub(super) fn new(low: u64) -> Shift {
+        let lane = (low >> 6) as usize;
+        let keep = std::array::from_fn(|word| if word & lane == lane { holding(low & 63) } else { 0 });
+        let doublewords = std::array::from_fn(|i| (i ^ (lane & 3) << 1) as u32);
+        Shift {
+            keep,
+            bytes: std::array::from_fn(|byte| byte as u8 ^ (low >> 3) as u8),
+            doublewords,
+            matrix: shift_matrix(low & 7),
+            count: (low & 63) as u32,
+            lane,
+        }
+    }
+}
+
+/// GF2P8AFFINEQB matrix that moves bit `x` to `x | low` where `x & low == 0`, and drops the others.
+pub(super) fn shift_matrix(low: u64) -> u64 {
+    (0..8).filter(|to| to & low == low).fold(0, |matrix, to| matrix | (1 << (to ^ low)) << (8 * (7 - to)))
+}
+
+/// The parent operation inside every byte: bit `x` (three bits) goes to `x | low`, if `x & low == 0`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ByteShift {
+    /// Targets, the same in every byte.
+    pub keep: u64,
+    /// GF2P8AFFINEQB matrix.
+    pub matrix: u64,
+    /// Bits to shift by.
+    pub count: u32,
+}
+
+impl ByteShift {
+    pub(super) fn new(low: u64) -> ByteShift {
+        ByteShift { keep: holding(low), matrix: shift_matrix(low), count: low as u32 }
+    }
+}
+
+/// Settling the eight positions of a byte by table.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(super) struct ByteTable {
+    /// Losses by wins.
+    pub whole: [u8; 256],
+    /// By the wins among positions 0 to 3: their losses, and in the upper half the wins these make among 4 to 7.
+    pub lower: [u8; 16],
+    /// By the wins among positions 4 to 7: their losses, in the upper half.
+    pub upper: [u8; 16],
+}
+
+impl ByteTable {
+    /// For moves over three index bits.
+    pub(super) fn new(moves: &[u64]) -> ByteTable {
+        let settle = |wins: u8, from: u32, to: u32| {
+            let (mut wins, mut losses) = (wins, 0_u8);
+            for x in from..to {
+                if wins >> x & 1 == 0 {
+                    losses |= 1 << x;
+                    for mask in moves.iter().filter(|mask| u64::from(x) & *mask == 0) {
+                        wins |= 1 << (u64::from(x) | mask);
+                    }
+                }
+            }
+            (losses, wins)
+        };
+        ByteTable {
+            whole: std::array::from_fn(|wins| settle(wins as u8, 0, 8).0),
+            lower: std::array::from_fn(|wins| {
+                let (losses, wins) = settle(wins as u8, 0, 4);
+                losses | (wins & 0xf0)
+            }),
+            upper: std::array::from_fn(|wins| settle((wins << 4) as u8, 4, 8).0),
+        }
+    }
+}
+
+/// 512 bits.
+///
+/// Values come from [`Vector::load`] and [`Vector::splat`] only, which are unsafe; so a value is the proof that the machine has
+/// the instructions its methods use.
+pub(super) trait Vector: Copy {
+    /// Reads 64 bytes of any alignment.
+    ///
+    /// # Safety
+    /// They must be readable, and the machine must have the instructions of this type.
+    unsafe fn load(from: *const u64) -> Self;
+
+    /// Writes 64 bytes of any alignment.
+    ///
+    /// # Safety
+    /// They must be writable.
+    unsafe fn store(self, to: *mut u64);
+
+    /// The same word eight times.
+    ///
+    /// # Safety
+    /// The machine must have the instructions of this type.
+    unsafe fn splat(word: u64) -> Self;
+
+    /// Bitwise or.
+    fn or(self, other: Self) -> Self;
+
+    /// `self`, or what becomes of `source` by the shift.
+    fn or_shifted(self, source: Self, shift: &Shift) -> Self;
+
+    /// `self`, or what becomes of `source` by a shift inside bytes.
+    fn or_byte_shifted(self, source: Self, shift: &ByteShift) -> Self;
+
+    /// Wins in, losses out, every byte for itself.
+    fn settle_bytes(self, table: &ByteTable) -> Self;
+
+    /// Bytes of two vectors alternating, in each 16 bytes for itself: of the lower eight of both, of the upper
+    /// eight of both.
+    fn zip(self, other: Self) -> (Self, Self);
+
+    /// Quarters 0 and 2 of both vectors, and quarters 1 and 3 of both.
+    fn deal(self, other: Self) -> (Self, Self);
+
+    /// Exchanges the words of odd `number / BIT` of `self` with the words `BIT` below of `other`; `BIT` is 1, 2 or 4.
+    fn exchange_words<const BIT: usize>(self, other: Self) -> (Self, Self);
+
+    /// Permutes the index bits inside each of the vectors.
+    fn rearrange(vectors: [Self; 8], how: &Rearrangement) -> [Self; 8];
+}
+
+impl Vector for [u64; WORDS] {
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { from.cast::<[u64; WORDS]>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u64) {
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<[u64; WORDS]>().write_unaligned(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(word: u64) -> Self {
+        [word; WORDS]
+    }
+
+    #[inline(always)]
+    fn or(mut self, other: Self) -> Self {
+        for word in 0..WORDS {
+            self[word] |= other[word];
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn or_shifted(mut self, source: Self, shift: &Shift) -> Self {
+        for word in 0..WORDS {
+            self[word] |= (source[(word ^ shift.lane) % WORDS] << (shift.count & 63)) & shift.keep[word];
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn or_byte_shifted(mut self, source: Self, shift: &ByteShift) -> Self {
+        for word in 0..WORDS {
+            self[word] |= (source[word] << (shift.count & 63)) & shift.keep;
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn settle_bytes(self, table: &ByteTable) -> Self {
+        bytes(self).map(|wins| table.whole[usize::from(wins)]).words()
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self) -> (Self, Self) {
+        let (a, b) = (bytes(self), bytes(other));
+        let (mut lower, mut upper) = ([0; 64], [0; 64]);
+        for i in 0..64 {
+            let from = i / 16 * 16 + i % 16 / 2;
+            lower[i] = if i % 2 == 0 { a[from] } else { b[from] };
+            upper[i] = if i % 2 == 0 { a[from + 8] } else { b[from + 8] };
+        }
+        (lower.words(), upper.words())
+    }
+
+    #[inline(always)]
+    fn deal(self, other: Self) -> (Self, Self) {
+        let (a, b) = (self, other);
+        ([a[0], a[1], a[4], a[5], b[0], b[1], b[4], b[5]], [a[2], a[3], a[6], a[7], b[2], b[3], b[6], b[7]])
+    }
+
+    #[inline(always)]
+    fn exchange_words<const BIT: usize>(mut self, mut other: Self) -> (Self, Self) {
+        for word in 0..WORDS {
+            if word & BIT == 0 {
+                std::mem::swap(&mut self[word | BIT], &mut other[word]);
+            }
+        }
+        (self, other)
+    }
+
+    #[inline(always)]
+    fn rearrange(mut vectors: [Self; 8], how: &Rearrangement) -> [Self; 8] {
+        for swap in &how.swaps {
+            for vector in &mut vectors {
+                let x = *vector;
+                for word in 0..WORDS {
+                    let y = x[swap.words[word] as usize % WORDS];
+                    vector[word] = x[word] & swap.stay[word]
+                        | y << (swap.count & 63) & swap.up[word]
+                        | y >> (swap.count & 63) & swap.down[word];
+                }
+            }
+        }
+        vectors
+    }
+}
+
+#[inline(always)]
+fn bytes(vector: [u64; WORDS]) -> [u8; 64] {
+    let mut bytes = [0; 64];
+    for (to, word) in bytes.chunks_exact_mut(8).zip(vector) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
+
+trait Words {
+    fn words(self) -> [u64; WORDS];
+}
+
+impl Words for [u8; 64] {
+    #[inline(always)]
+    fn words(self) -> [u64; WORDS] {
+        std::array::from_fn(|word| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&self[8 * word..8 * word + 8]);
+            u64::from_le_bytes(bytes)
+        })
+    }
+}

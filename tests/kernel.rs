@@ -1,0 +1,301 @@
+//! The kernel of every instruction set this machine has against loops that take one bit at a time.
+
+use trinim::kernel::{ApplyPlan, Isa, IsaError, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
+
+/// One-bit-at-a-time definitions.
+mod naive {
+    pub fn bit(bitmap: &[u64], x: u64) -> bool {
+        bitmap[(x >> 6) as usize] >> (x & 63) & 1 == 1
+    }
+
+    pub fn set(bitmap: &mut [u64], x: u64) {
+        bitmap[(x >> 6) as usize] |= 1 << (x & 63);
+    }
+
+    pub fn clear(bitmap: &mut [u64], x: u64) {
+        bitmap[(x >> 6) as usize] &= !(1 << (x & 63));
+    }
+
+    pub fn apply(operations: &[u64], losses: &[u64], wins: &mut [u64]) {
+        for x in 0..losses.len() as u64 * 64 {
+            if bit(losses, x) {
+                for mask in operations.iter().filter(|mask| x & *mask == 0) {
+                    set(wins, x | mask);
+                }
+            }
+        }
+    }
+
+    pub fn settle(moves: &[u64], bitmap: &mut [u64]) {
+        for x in 0..bitmap.len() as u64 * 64 {
+            if bit(bitmap, x) {
+                clear(bitmap, x);
+            } else {
+                set(bitmap, x);
+                for mask in moves.iter().filter(|mask| x & *mask == 0) {
+                    set(bitmap, x | mask);
+                }
+            }
+        }
+    }
+
+    pub fn permute(permutation: &[u8], source: &[u64], target: &mut [u64]) {
+        target.fill(0);
+        for x in 0..1_u64 << permutation.len() {
+            if bit(source, x) {
+                let y = (0..).zip(permutation).fold(0, |y, (i, to)| y | (x >> i & 1) << to);
+                set(target, y);
+            }
+        }
+    }
+
+    pub fn census(index_bits: u32, bitmap: &[u64]) -> Vec<u64> {
+        let mut counts = vec![0; index_bits as usize + 1];
+        for x in 0..1_u64 << index_bits {
+            if bit(bitmap, x) {
+                counts[x.count_ones() as usize] += 1;
+            }
+        }
+        counts
+    }
+}
+
+/// SplitMix64: enough for test bits, the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.word() % bound
+    }
+
+    /// A bitmap with about `percent` of the `2^index_bits` bits set and no phantom.
+    fn bitmap(&mut self, index_bits: u32, percent: u64) -> Vec<u64> {
+        let mut bitmap = vec![0; bitmap_words(index_bits)];
+        for x in 0..1_u64 << index_bits {
+            if self.below(100) < percent {
+                naive::set(&mut bitmap, x);
+            }
+        }
+        bitmap
+    }
+
+    /// A mask of at most `most` bits below `index_bits`.
+    fn mask(&mut self, index_bits: u32, most: u64) -> u64 {
+        let bits = if index_bits == 0 { 0 } else { self.below(most + 1) };
+        (0..bits).fold(0, |mask, _| mask | 1 << self.below(u64::from(index_bits)))
+    }
+
+    fn permutation(&mut self, index_bits: u32) -> Vec<u8> {
+        let mut permutation: Vec<u8> = (0..index_bits as u8).collect();
+        for i in (1..permutation.len()).rev() {
+            permutation.swap(i, self.below(i as u64 + 1) as usize);
+        }
+        permutation
+    }
+}
+
+const PERCENTS: [u64; 4] = [0, 5, 50, 100];
+
+fn kernels() -> Vec<Kernel> {
+    let kernels: Vec<Kernel> = Isa::available().into_iter().map(|isa| Kernel::new(isa).unwrap()).collect();
+    for kernel in &kernels {
+        println!("testing {}", kernel.isa());
+    }
+    kernels
+}
+
+/// Cells of a triangle of `layers` layers and the masks of its moves, written down from the rules.
+fn triangle(layers: u32) -> (u32, Vec<u64>) {
+    let cell = |row: u32, column: u32| row * (row + 1) / 2 + column;
+    let mut moves = Vec::new();
+    for line in 0..layers {
+        let along_row: Vec<u32> = (0..=line).map(|i| cell(line, i)).collect();
+        let along_column = (line..layers).map(|row| cell(row, line)).collect();
+        let along_diagonal = (line..layers).map(|row| cell(row, row - line)).collect();
+        for cells in [along_row, along_column, along_diagonal] {
+            for first in 0..cells.len() {
+                for last in first..cells.len() {
+                    moves.push(cells[first..=last].iter().fold(0, |m, c| m | 1_u64 << c));
+                }
+            }
+        }
+    }
+    moves.sort_unstable();
+    moves.dedup();
+    (layers * (layers + 1) / 2, moves)
+}
+
+#[test]
+fn unavailable_instruction_sets_are_refused() {
+    for isa in Isa::ALL {
+        match Kernel::new(isa) {
+            Ok(kernel) => assert_eq!(kernel.isa(), isa),
+            Err(error) => assert_eq!(error, IsaError::Unavailable(isa)),
+        }
+    }
+    assert_eq!(Kernel::detect().isa(), Isa::detect());
+}
+
+#[test]
+fn apply_marks_what_the_naive_loop_marks() {
+    let mut random = Random(1);
+    let kernels = kernels();
+    for index_bits in 0..=20 {
+        for percent in PERCENTS {
+            if index_bits > 14 && percent != 5 {
+                continue;
+            }
+            for (count, most) in [(1, 1), (7, 3), (24, 8), (12, 24)] {
+                let operations: Vec<u64> = (0..count).map(|_| random.mask(index_bits, most)).collect();
+                let losses = random.bitmap(index_bits, percent);
+                let mut before = random.bitmap(index_bits, 3);
+                mark_phantoms(index_bits, &mut before);
+                let mut expected = before.clone();
+                naive::apply(&operations, &losses, &mut expected);
+                let plan = ApplyPlan::new(index_bits, &operations);
+                for kernel in &kernels {
+                    let mut wins = before.clone();
+                    kernel.apply(&plan, &losses, &mut wins);
+                    assert!(wins == expected, "{kernel:?} {index_bits} {percent} {operations:x?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn settle_finds_what_the_naive_loop_finds() {
+    let mut random = Random(2);
+    let kernels = kernels();
+    for index_bits in 0..=20 {
+        for percent in PERCENTS {
+            if index_bits > 14 && percent != 5 {
+                continue;
+            }
+            for (count, most) in [(0, 1), (4, 1), (30, 3), (40, 8)] {
+                let mut moves: Vec<u64> = (0..count).map(|_| random.mask(index_bits, most)).collect();
+                moves.retain(|mask| *mask != 0);
+                let mut before = random.bitmap(index_bits, percent);
+                mark_phantoms(index_bits, &mut before);
+                let mut expected = before.clone();
+                naive::settle(&moves, &mut expected);
+                let plan = SettlePlan::new(index_bits, &moves);
+                for kernel in &kernels {
+                    let mut bitmap = before.clone();
+                    kernel.settle(&plan, &mut bitmap);
+                    assert!(bitmap == expected, "{kernel:?} {index_bits} {percent} {moves:x?}");
+                }
+            }
+        }
+    }
+}
+
+/// Misère losses of the boards of 1 to 6 layers [LWS09, table 4-1].
+const MISERE_LOSSES: [u64; 6] = [1, 3, 14, 142, 3_902, 189_089];
+
+#[test]
+fn whole_boards_as_one_block() {
+    let kernels = kernels();
+    for layers in 1..=6 {
+        let (cells, moves) = triangle(layers);
+        let plan = SettlePlan::new(cells, &moves);
+        for misere in [false, true] {
+            let mut before = vec![0; bitmap_words(cells)];
+            mark_phantoms(cells, &mut before);
+            before[0] |= u64::from(misere);
+            let mut expected = before.clone();
+            naive::settle(&moves, &mut expected);
+            for kernel in &kernels {
+                let mut bitmap = before.clone();
+                kernel.settle(&plan, &mut bitmap);
+                assert!(bitmap == expected, "{kernel:?} {layers} layers");
+                if misere {
+                    let losses = kernel.popcount(&bitmap);
+                    assert_eq!(losses, MISERE_LOSSES[layers as usize - 1]);
+                    assert_eq!(kernel.census(cells, &bitmap).iter().sum::<u64>(), losses);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn permute_moves_every_bit_where_the_naive_loop_does() {
+    let mut random = Random(3);
+    let kernels = kernels();
+    for index_bits in 0..=16 {
+        for _ in 0..20 {
+            check_permutation(&kernels, &random.permutation(index_bits), &mut random);
+        }
+    }
+    for index_bits in [17, 18, 19, 20, 22] {
+        check_permutation(&kernels, &random.permutation(index_bits), &mut random);
+    }
+}
+
+/// Three fields of `field` bits: one place on, and the last two exchanged with their lowest bits swapped inside.
+#[test]
+fn permute_rotates_and_mirrors_fields() {
+    let mut random = Random(4);
+    let kernels = kernels();
+    for field in [3, 5, 6, 7] {
+        let bits = 3 * field;
+        let rotation: Vec<u8> = (0..bits).map(|i| (i + field) % bits).collect();
+        check_permutation(&kernels, &rotation, &mut random);
+        let back: Vec<u8> = (0..bits).map(|i| (i + 2 * field) % bits).collect();
+        check_permutation(&kernels, &back, &mut random);
+        let mirror: Vec<u8> = (0..bits)
+            .map(|i| {
+                let inside = if i % field < 2 { 1 - i % field } else { i % field };
+                [0, 2, 1][usize::from(i / field)] * field + inside
+            })
+            .collect();
+        check_permutation(&kernels, &mirror, &mut random);
+    }
+}
+
+fn check_permutation(kernels: &[Kernel], permutation: &[u8], random: &mut Random) {
+    let index_bits = permutation.len() as u32;
+    let source = random.bitmap(index_bits, 50);
+    let mut expected = vec![0; source.len()];
+    naive::permute(permutation, &source, &mut expected);
+    for kernel in kernels {
+        let mut target = vec![u64::MAX; source.len()];
+        kernel.permute(&PermutePlan::new(permutation), &source, &mut target);
+        assert!(target == expected, "{kernel:?} {permutation:?}");
+    }
+}
+
+#[test]
+fn counts_and_restriction_match_the_naive_loops() {
+    let mut random = Random(5);
+    let kernels = kernels();
+    for index_bits in 0..=18 {
+        for percent in PERCENTS {
+            let bitmap = random.bitmap(index_bits, percent);
+            let census = naive::census(index_bits, &bitmap);
+            let mask = random.mask(index_bits, 5);
+            let mut expected = bitmap.clone();
+            for x in 0..1_u64 << index_bits {
+                if x & mask != 0 {
+                    naive::clear(&mut expected, x);
+                }
+            }
+            for kernel in &kernels {
+                assert_eq!(kernel.popcount(&bitmap), census.iter().sum::<u64>());
+                assert_eq!(kernel.census(index_bits, &bitmap), census, "{kernel:?}");
+                let mut restricted = bitmap.clone();
+                kernel.restrict(mask, &mut restricted);
+                assert!(restricted == expected, "{kernel:?} {index_bits} {mask:x}");
+            }
+        }
+    }
+}
