@@ -5,6 +5,9 @@
 //! sends updates that depend on its value. Blocks 0 to 3 have log files of their own, blocks 4 and 5
 //! share one. The order of updates in a log, and so its bytes, differ between runs; what is published
 //! may not.
+#![allow(dead_code, reason = "each test crate uses a part")]
+
+pub mod explore;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,7 +35,6 @@ pub struct Broken {
 
 /// What is wrong at the end of a history of crashes.
 #[derive(Debug)]
-#[allow(dead_code, reason = "the fields are shown by assertions")]
 pub enum Wrong {
     /// An acknowledged block is gone.
     Lost(u32),
