@@ -137,27 +137,12 @@ fn at(offset: Option<u64>) -> String {
 impl Error {
     /// An I/O error of `operation` on `path`.
     pub fn io(operation: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
-        Self::Io {
-            operation,
-            path: path.into(),
-            offset: None,
-            source,
-        }
+        Self::Io { operation, path: path.into(), offset: None, source }
     }
 
     /// An I/O error of `operation` on `path` at byte `offset`.
-    pub fn io_at(
-        operation: &'static str,
-        path: impl Into<PathBuf>,
-        offset: u64,
-        source: io::Error,
-    ) -> Self {
-        Self::Io {
-            operation,
-            path: path.into(),
-            offset: Some(offset),
-            source,
-        }
+    pub fn io_at(operation: &'static str, path: impl Into<PathBuf>, offset: u64, source: io::Error) -> Self {
+        Self::Io { operation, path: path.into(), offset: Some(offset), source }
     }
 
     /// A workload that contradicts itself or the folder.
@@ -173,24 +158,12 @@ impl Error {
         expected: impl Display,
         got: impl Display,
     ) -> Self {
-        Self::Corrupt {
-            path: path.into(),
-            offset,
-            what,
-            expected: expected.to_string(),
-            got: got.to_string(),
-        }
+        Self::Corrupt { path: path.into(), offset, what, expected: expected.to_string(), got: got.to_string() }
     }
 
     /// The early end of `path`: `wanted_bytes` were to be read at `offset`.
     pub fn early_end(path: &Path, offset: u64, wanted_bytes: u64) -> Self {
-        Self::corrupt(
-            path,
-            offset,
-            "length of the file",
-            format_args!("{wanted_bytes} bytes here"),
-            "an early end",
-        )
+        Self::corrupt(path, offset, "length of the file", format_args!("{wanted_bytes} bytes here"), "an early end")
     }
 
     /// Whether the cause is a full disk, an exhausted quota or a file size limit.
@@ -199,9 +172,7 @@ impl Error {
             Self::NoSpace { .. } => true,
             Self::Io { source, .. } => matches!(
                 source.kind(),
-                io::ErrorKind::StorageFull
-                    | io::ErrorKind::QuotaExceeded
-                    | io::ErrorKind::FileTooLarge
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
             ),
             _ => false,
         }

@@ -26,18 +26,8 @@ pub(super) struct Damage {
 }
 
 impl Damage {
-    pub(super) fn new(
-        offset: u64,
-        what: &'static str,
-        expected: impl Display,
-        got: impl Display,
-    ) -> Self {
-        Self {
-            offset,
-            what,
-            expected: expected.to_string(),
-            got: got.to_string(),
-        }
+    pub(super) fn new(offset: u64, what: &'static str, expected: impl Display, got: impl Display) -> Self {
+        Self { offset, what, expected: expected.to_string(), got: got.to_string() }
     }
 
     /// The error, for bytes that begin at byte `base` of `path`.
@@ -61,10 +51,7 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self {
-            rest: bytes,
-            offset: 0,
-        }
+        Self { rest: bytes, offset: 0 }
     }
 
     pub(super) fn offset(&self) -> u64 {
@@ -118,20 +105,11 @@ impl<'a> Cursor<'a> {
         if got == magic {
             return Ok(());
         }
-        Err(Damage::new(
-            self.offset.saturating_sub(8),
-            "magic",
-            magic.escape_ascii(),
-            got.escape_ascii(),
-        ))
+        Err(Damage::new(self.offset.saturating_sub(8), "magic", magic.escape_ascii(), got.escape_ascii()))
     }
 
     /// A number of things of at least `least_bytes` each, which therefore is not more than fit.
-    pub(super) fn count(
-        &mut self,
-        least_bytes: usize,
-        what: &'static str,
-    ) -> Result<usize, Damage> {
+    pub(super) fn count(&mut self, least_bytes: usize, what: &'static str) -> Result<usize, Damage> {
         let count = self.u32(what)? as usize;
         let most = self.rest.len() / least_bytes;
         if count > most {
@@ -160,20 +138,11 @@ impl<'a> Cursor<'a> {
         if self.rest.is_empty() {
             return Ok(());
         }
-        Err(self.damage(
-            what,
-            "the end",
-            format_args!("{} more bytes", self.rest.len()),
-        ))
+        Err(self.damage(what, "the end", format_args!("{} more bytes", self.rest.len())))
     }
 
     /// Damage right here.
-    pub(super) fn damage(
-        &self,
-        what: &'static str,
-        expected: impl Display,
-        got: impl Display,
-    ) -> Damage {
+    pub(super) fn damage(&self, what: &'static str, expected: impl Display, got: impl Display) -> Damage {
         Damage::new(self.offset, what, expected, got)
     }
 }
@@ -188,9 +157,7 @@ pub(super) fn seal(bytes: &mut Vec<u8>) -> u128 {
 /// Checks that `bytes` end with the hash of what comes before it; returns that part and the hash.
 pub(super) fn unseal(bytes: &[u8]) -> Result<(&[u8], u128), Damage> {
     let split = bytes.len().checked_sub(HASH_BYTES);
-    let Some((body, mut tail)) = split
-        .map(|split| bytes.split_at(split))
-        .map(|(body, tail)| (body, Cursor::new(tail)))
+    let Some((body, mut tail)) = split.map(|split| bytes.split_at(split)).map(|(body, tail)| (body, Cursor::new(tail)))
     else {
         let got = format_args!("{} bytes", bytes.len()).to_string();
         return Err(Damage::new(0, "length of the file", "a hash", got));
@@ -216,9 +183,7 @@ pub(super) fn length_u32(length: usize) -> u32 {
 /// `length` zero bytes, to be filled from the file at `path`.
 pub(super) fn zeroed(length: usize, path: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    bytes
-        .try_reserve_exact(length)
-        .map_err(|_| Error::io("read", path, io::ErrorKind::OutOfMemory.into()))?;
+    bytes.try_reserve_exact(length).map_err(|_| Error::io("read", path, io::ErrorKind::OutOfMemory.into()))?;
     bytes.resize(length, 0);
     Ok(bytes)
 }

@@ -32,9 +32,7 @@ impl Parameters {
         let map = |of: &Self| of.0.iter().cloned().collect::<BTreeMap<String, String>>();
         let (here, there) = (map(self), map(wanted));
         let names = here.keys().chain(there.keys());
-        let name = names
-            .filter(|name| here.get(*name) != there.get(*name))
-            .min()?;
+        let name = names.filter(|name| here.get(*name) != there.get(*name)).min()?;
         let value = |of: &BTreeMap<String, String>| match of.get(name) {
             Some(value) => value.clone(),
             None => "(absent)".to_string(),
@@ -79,11 +77,7 @@ impl Identity {
     pub(super) fn decode(bytes: &[u8], path: &Path, base: u64) -> Result<Self, Error> {
         let found = Self::version(bytes).map_err(|damage| damage.of(path, base))?;
         if found != FORMAT_VERSION {
-            return Err(Error::Version {
-                path: path.into(),
-                found,
-                supported: FORMAT_VERSION,
-            });
+            return Err(Error::Version { path: path.into(), found, supported: FORMAT_VERSION });
         }
         Self::parse(bytes).map_err(|damage| damage.of(path, base))
     }
@@ -119,22 +113,14 @@ impl Identity {
             pairs.push((name, value));
         }
         cursor.end("parameters")?;
-        Ok(Self {
-            run_id,
-            parameters: Parameters(pairs),
-        })
+        Ok(Self { run_id, parameters: Parameters(pairs) })
     }
 
     /// Compares with the parameters asked for.
     pub(super) fn agree(&self, wanted: &Parameters, path: &Path) -> Result<(), Error> {
         match self.parameters.difference(wanted) {
             None => Ok(()),
-            Some((name, found, wanted)) => Err(Error::Parameters {
-                path: path.into(),
-                name,
-                found,
-                wanted,
-            }),
+            Some((name, found, wanted)) => Err(Error::Parameters { path: path.into(), name, found, wanted }),
         }
     }
 }
@@ -143,9 +129,5 @@ pub(super) fn limit(what: &'static str, value: usize, limit: usize) -> Result<()
     if value <= limit {
         return Ok(());
     }
-    Err(Error::Limit {
-        what,
-        value: value as u64,
-        limit: limit as u64,
-    })
+    Err(Error::Limit { what, value: value as u64, limit: limit as u64 })
 }

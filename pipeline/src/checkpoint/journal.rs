@@ -40,17 +40,10 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Creates the empty journal of a generation; the caller syncs the folder.
-    pub(super) fn create(
-        storage: &dyn Storage,
-        generation: u64,
-        manifest_hash: u128,
-    ) -> Result<Self, Error> {
+    pub(super) fn create(storage: &dyn Storage, generation: u64, manifest_hash: u128) -> Result<Self, Error> {
         let [a, b] = names::Copy::BOTH.map(|copy| names::journal(generation, copy));
         Ok(Self {
-            copies: [
-                storage.create(&a, Create::Truncate)?,
-                storage.create(&b, Create::Truncate)?,
-            ],
+            copies: [storage.create(&a, Create::Truncate)?, storage.create(&b, Create::Truncate)?],
             generation,
             sequence: 0,
             previous: manifest_hash,
@@ -76,12 +69,7 @@ impl Journal {
     }
 }
 
-fn encode(
-    generation: u64,
-    sequence: u64,
-    previous: u128,
-    records: &[BlockRecord],
-) -> Result<(Vec<u8>, u128), Error> {
+fn encode(generation: u64, sequence: u64, previous: u128, records: &[BlockRecord]) -> Result<(Vec<u8>, u128), Error> {
     let mut bytes = Vec::new();
     bytes.extend_from_slice(&MAGIC);
     bytes.extend_from_slice(&generation.to_le_bytes());
@@ -126,18 +114,9 @@ fn parse_header(bytes: &[u8], generation: u64) -> Result<Header, Damage> {
     let payload_bytes = cursor.u32("length of a record")? as usize;
     if payload_bytes > PAYLOAD_BYTES_AT_MOST {
         let expected = format_args!("at most {PAYLOAD_BYTES_AT_MOST}").to_string();
-        return Err(Damage::new(
-            40,
-            "length of a record",
-            expected,
-            payload_bytes,
-        ));
+        return Err(Damage::new(40, "length of a record", expected, payload_bytes));
     }
-    Ok(Header {
-        sequence,
-        previous,
-        payload_bytes,
-    })
+    Ok(Header { sequence, previous, payload_bytes })
 }
 
 /// One copy of a journal that is being read; a missing file reads as damage.
@@ -156,9 +135,7 @@ impl Copy {
                 (Ok(file), length)
             }
             // Not there, or something else than a file: the other copy has to do.
-            Err(error) if error.is_not_found() || matches!(error, Error::Corrupt { .. }) => {
-                (Err(error), 0)
-            }
+            Err(error) if error.is_not_found() || matches!(error, Error::Corrupt { .. }) => (Err(error), 0),
             Err(error) => return Err(error),
         };
         Ok(Self { file, path, length })
@@ -176,8 +153,7 @@ impl Copy {
         }
         let mut header = [0; HEADER_BYTES];
         file.read_exact_at(&mut header, offset)?;
-        let header =
-            parse_header(&header, generation).map_err(|damage| damage.of(&self.path, offset))?;
+        let header = parse_header(&header, generation).map_err(|damage| damage.of(&self.path, offset))?;
         let used = HEADER_BYTES + header.payload_bytes + HASH_BYTES;
         let padded = (used as u64).next_multiple_of(PAGE_BYTES);
         if padded > available {
@@ -190,27 +166,14 @@ impl Copy {
             let damage = Damage::new(used as u64, "padding", "zeros", "something else");
             return Err(damage.of(&self.path, offset));
         }
-        let (_, hash) =
-            super::bytes::unseal(&bytes).map_err(|damage| damage.of(&self.path, offset))?;
+        let (_, hash) = super::bytes::unseal(&bytes).map_err(|damage| damage.of(&self.path, offset))?;
         bytes.truncate(HEADER_BYTES + header.payload_bytes);
         let payload = bytes.split_off(HEADER_BYTES);
-        Ok(Found {
-            sequence: header.sequence,
-            previous: header.previous,
-            hash,
-            payload,
-            padded,
-        })
+        Ok(Found { sequence: header.sequence, previous: header.previous, hash, payload, padded })
     }
 
     /// The record at `offset`, if it is whole and the next one of the chain.
-    fn next(
-        &self,
-        offset: u64,
-        generation: u64,
-        sequence: u64,
-        previous: u128,
-    ) -> Result<Found, Error> {
+    fn next(&self, offset: u64, generation: u64, sequence: u64, previous: u128) -> Result<Found, Error> {
         let found = self.record(offset, generation)?;
         if found.sequence != sequence {
             let damage = Damage::new(16, "sequence", sequence, found.sequence);
@@ -229,11 +192,7 @@ impl Copy {
 ///
 /// A torn record at the end of copy a is a commit that did not happen. Anything else that is not
 /// whole in either copy is damage.
-pub(super) fn read(
-    storage: &dyn Storage,
-    generation: u64,
-    manifest_hash: u128,
-) -> Result<Vec<BlockRecord>, Error> {
+pub(super) fn read(storage: &dyn Storage, generation: u64, manifest_hash: u128) -> Result<Vec<BlockRecord>, Error> {
     let [a, b] = names::Copy::BOTH.map(|copy| names::journal(generation, copy));
     // b first: a reader beside a running writer then finds in a whatever it found in b.
     let b = Copy::open(storage, &b)?;
@@ -282,13 +241,7 @@ fn check_end(
     if b.length > offset {
         let got = format_args!("{} bytes more", b.length - offset).to_string();
         let expected = "the record in copy a or b";
-        return Err(Error::corrupt(
-            &b.path,
-            offset,
-            "journal record",
-            expected,
-            got,
-        ));
+        return Err(Error::corrupt(&b.path, offset, "journal record", expected, got));
     }
     let mut later = offset + PAGE_BYTES;
     while later < a.length {
@@ -296,13 +249,7 @@ fn check_end(
             Ok(found) if found.sequence > sequence => {
                 let expected = format_args!("record {sequence} before").to_string();
                 let got = format_args!("record {}", found.sequence).to_string();
-                return Err(Error::corrupt(
-                    &a.path,
-                    later,
-                    "journal record",
-                    expected,
-                    got,
-                ));
+                return Err(Error::corrupt(&a.path, later, "journal record", expected, got));
             }
             Ok(_) | Err(Error::Corrupt { .. }) => {}
             Err(error) => return Err(error),

@@ -23,11 +23,7 @@ pub(super) struct Manifest {
 }
 
 /// The bytes of a manifest and their hash.
-pub(super) fn encode(
-    identity: &Identity,
-    generation: u64,
-    records: &[BlockRecord],
-) -> Result<(Vec<u8>, u128), Error> {
+pub(super) fn encode(identity: &Identity, generation: u64, records: &[BlockRecord]) -> Result<(Vec<u8>, u128), Error> {
     let identity = identity.encode()?;
     let mut bytes = Vec::new();
     bytes.extend_from_slice(&MAGIC);
@@ -62,15 +58,9 @@ pub(super) fn read(storage: &dyn Storage, name: &str, generation: u64) -> Result
         .map_err(|damage| damage.of(&path, 0))?;
     let identity = Identity::decode(identity, &path, HEADER_BYTES as u64)?;
     let base = cursor.offset();
-    let records = cursor
-        .take(cursor.remaining(), "records")
-        .and_then(decode_records)
-        .map_err(|damage| damage.of(&path, base))?;
-    Ok(Manifest {
-        identity,
-        records,
-        hash,
-    })
+    let records =
+        cursor.take(cursor.remaining(), "records").and_then(decode_records).map_err(|damage| damage.of(&path, base))?;
+    Ok(Manifest { identity, records, hash })
 }
 
 /// Length of the identity and of the whole file, bounded before anything is allocated for them.
@@ -84,20 +74,10 @@ fn parse_header(header: &[u8], generation: u64, file_bytes: u64) -> Result<(usiz
     let identity_bytes = cursor.u32("length of the identity")? as usize;
     let records_bytes = cursor.u64("length of the records")?;
     if identity_bytes > IDENTITY_BYTES_AT_MOST {
-        return Err(Damage::new(
-            16,
-            "length of the identity",
-            "less",
-            identity_bytes,
-        ));
+        return Err(Damage::new(16, "length of the identity", "less", identity_bytes));
     }
     if records_bytes > RECORDS_BYTES_AT_MOST as u64 {
-        return Err(Damage::new(
-            20,
-            "length of the records",
-            "less",
-            records_bytes,
-        ));
+        return Err(Damage::new(20, "length of the records", "less", records_bytes));
     }
     let whole = HEADER_BYTES as u64 + identity_bytes as u64 + records_bytes + HASH_BYTES as u64;
     if whole != file_bytes {

@@ -151,10 +151,7 @@ impl Checkpoint {
         for (index, record) in epoch.records.iter().enumerate() {
             let block = record.block;
             let twice = epoch.records[..index].iter().any(|one| one.block == block);
-            assert!(
-                !twice && !self.finished.contains(block),
-                "block {block} again"
-            );
+            assert!(!twice && !self.finished.contains(block), "block {block} again");
             let generations = record.extents.iter().map(|extent| extent.file_generation);
             for generation in generations {
                 assert_eq!(generation, self.generation, "generation of a log file");
@@ -177,8 +174,7 @@ impl Checkpoint {
 
         for record in epoch.records {
             self.finished.insert(record.block);
-            self.published
-                .extend(record.published.map(|file| file.name));
+            self.published.extend(record.published.map(|file| file.name));
         }
         Ok(())
     }
@@ -235,10 +231,7 @@ fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Result<(), Er
             let joined = thread.join();
             joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        std::iter::once(here)
-            .chain(others)
-            .filter_map(Result::err)
-            .collect()
+        std::iter::once(here).chain(others).filter_map(Result::err).collect()
     });
     // The threads behind a failed one see "poisoned"; the cause is what counts.
     errors.sort_by_key(|error| matches!(error, Error::Poisoned));

@@ -64,27 +64,24 @@ pub(super) fn temporary(name: &str) -> String {
 /// The generation of a finished manifest (name without folder).
 pub(super) fn manifest_generation(name: &str) -> Option<u64> {
     let rest = name.strip_prefix("manifest.")?;
-    number(
-        rest.strip_suffix(".a")
-            .or_else(|| rest.strip_suffix(".b"))?,
-    )
+    number(rest.strip_suffix(".a").or_else(|| rest.strip_suffix(".b"))?)
 }
 
-/// The highest number in a name that may be a generation, however the name is made.
+/// The generation in the name of any file of `m/` or `logs/` (name without folder), 0 if none.
 pub(super) fn generation_in(name: &str) -> u64 {
-    name.split('.')
-        .filter_map(|part| number(part.strip_prefix('g').unwrap_or(part)))
-        .max()
-        .unwrap_or(0)
+    let mut parts = name.split('.');
+    match (parts.next(), parts.next()) {
+        (Some("manifest" | "journal"), Some(part)) => number(part),
+        (_, Some(part)) => part.strip_prefix('g').and_then(number),
+        _ => None,
+    }
+    .unwrap_or(0)
 }
 
 fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     // Numbers near the end of the range are nobody's generation; counting on from them overflows.
-    digits
-        .then(|| text.parse().ok())
-        .flatten()
-        .filter(|number| *number < u64::MAX / 2)
+    digits.then(|| text.parse().ok()).flatten().filter(|number| *number < u64::MAX / 2)
 }
 
 #[cfg(test)]
@@ -95,15 +92,12 @@ mod tests {
     fn generations_are_found_in_names() {
         assert_eq!(manifest_generation("manifest.12.a"), Some(12));
         assert_eq!(manifest_generation("manifest.12.b"), Some(12));
-        for other in [
-            "manifest.12",
-            "manifest..a",
-            "manifest.1.a.tmp",
-            "manifest.-1.a",
-        ] {
+        for other in ["manifest.12", "manifest..a", "manifest.1.a.tmp", "manifest.-1.a"] {
             assert_eq!(manifest_generation(other), None, "{other}");
         }
         assert_eq!(generation_in("0000000a.g7"), 7);
+        assert_eq!(generation_in("s00000100.g7"), 7);
+        assert_eq!(generation_in("00000100.g7.tmp"), 7);
         assert_eq!(generation_in("manifest.9.b.tmp"), 9);
         assert_eq!(generation_in("journal.18446744073709551615.a"), 0);
         assert_eq!(generation_in("x"), 0);

@@ -21,20 +21,13 @@ pub(super) fn open(
     let store = &*storage;
     refuse_foreign(store)?;
     let lock = store.lock(names::LOCK)?;
-    let wanted = Identity {
-        run_id,
-        parameters: parameters.clone(),
-    };
+    let wanted = Identity { run_id, parameters: parameters.clone() };
     let (identity, write_format, mut records, finished, fresh) = match recover(store)? {
         Recovered::Empty => (wanted, true, Vec::new(), Finished::default(), true),
         Recovered::Begun { identity } => (identity, false, Vec::new(), Finished::default(), true),
-        Recovered::Run {
-            identity,
-            format_damaged,
-            records,
-            finished,
-            ..
-        } => (identity, format_damaged, records, finished, false),
+        Recovered::Run { identity, format_damaged, records, finished, .. } => {
+            (identity, format_damaged, records, finished, false)
+        }
     };
     identity.agree(parameters, &store.path(names::FORMAT))?;
     let needed = |extent: &Extent| needs(&finished, extent);
@@ -45,26 +38,11 @@ pub(super) fn open(
 
     prepare(store, &identity, write_format)?;
     let (generation, journal) = begin(store, &identity, &records)?;
-    let published = records
-        .iter()
-        .filter_map(|record| record.published.as_ref())
-        .map(|file| file.name.clone())
-        .collect();
-    let checkpoint = Checkpoint {
-        storage,
-        identity,
-        generation,
-        journal,
-        finished,
-        published,
-        failed: false,
-        _lock: lock,
-    };
-    Ok(Opened {
-        checkpoint,
-        recovered: records,
-        fresh,
-    })
+    let published =
+        records.iter().filter_map(|record| record.published.as_ref()).map(|file| file.name.clone()).collect();
+    let checkpoint =
+        Checkpoint { storage, identity, generation, journal, finished, published, failed: false, _lock: lock };
+    Ok(Opened { checkpoint, recovered: records, fresh })
 }
 
 /// Refuses a folder without `FORMAT` that holds anything an interrupted start cannot have left.
@@ -79,14 +57,8 @@ fn refuse_foreign(storage: &dyn Storage) -> Result<(), Error> {
         EntryKind::Folder => FOLDERS.contains(&name),
         EntryKind::Other => false,
     };
-    if let Some(entry) = entries
-        .iter()
-        .find(|entry| !is_ours(&entry.name, entry.kind))
-    {
-        return Err(Error::NotEmpty {
-            path: storage.path(""),
-            name: entry.name.clone(),
-        });
+    if let Some(entry) = entries.iter().find(|entry| !is_ours(&entry.name, entry.kind)) {
+        return Err(Error::NotEmpty { path: storage.path(""), name: entry.name.clone() });
     }
     // Without LOCK nobody can be at work here, so what the folders hold can be judged right now,
     // before LOCK is made in what may be somebody else's folder.
@@ -115,18 +87,11 @@ fn prepare(storage: &dyn Storage, identity: &Identity, write_format: bool) -> Re
 }
 
 /// Writes the next generation, makes it the current one and removes all others.
-fn begin(
-    storage: &dyn Storage,
-    identity: &Identity,
-    records: &[BlockRecord],
-) -> Result<(u64, Journal), Error> {
+fn begin(storage: &dyn Storage, identity: &Identity, records: &[BlockRecord]) -> Result<(u64, Journal), Error> {
     let old = storage.list(names::METADATA)?;
     let logs = storage.list(names::LOGS)?;
     let seen = old.iter().chain(&logs);
-    let generation = 1 + seen
-        .map(|entry| names::generation_in(&entry.name))
-        .max()
-        .unwrap_or(0);
+    let generation = 1 + seen.map(|entry| names::generation_in(&entry.name)).max().unwrap_or(0);
 
     let (bytes, hash) = manifest::encode(identity, generation, records)?;
     let copies = names::Copy::BOTH.map(|copy| names::manifest(generation, copy));

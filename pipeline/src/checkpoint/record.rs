@@ -98,11 +98,7 @@ impl Extent {
 impl BlockRecord {
     /// Whether the record keeps the limits of the format.
     fn check(&self) -> Result<(), Error> {
-        limit(
-            "length of a summary",
-            self.summary.len(),
-            SUMMARY_BYTES_AT_MOST,
-        )?;
+        limit("length of a summary", self.summary.len(), SUMMARY_BYTES_AT_MOST)?;
         limit("number of extents", self.extents.len(), u32::MAX as usize)?;
         if let Some(file) = &self.published {
             assert!(is_published_name(&file.name), "published as {}", file.name);
@@ -155,12 +151,7 @@ impl BlockRecord {
         for _ in 0..count {
             extents.push(Extent::decode(cursor)?);
         }
-        Ok(Self {
-            block,
-            published,
-            summary,
-            extents,
-        })
+        Ok(Self { block, published, summary, extents })
     }
 }
 

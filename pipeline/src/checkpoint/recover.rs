@@ -85,26 +85,16 @@ pub fn inspect(storage: &dyn Storage) -> Result<Inspection, Error> {
         attempt = recover(storage);
     }
     match attempt? {
-        Recovered::Empty => Err(Error::NotARun {
-            path: storage.path(""),
-        }),
+        Recovered::Empty => Err(Error::NotARun { path: storage.path("") }),
         Recovered::Begun { identity } => Ok(Inspection {
             run_id: identity.run_id,
             parameters: identity.parameters,
             generation: 0,
             records: Vec::new(),
         }),
-        Recovered::Run {
-            identity,
-            generation,
-            records,
-            ..
-        } => Ok(Inspection {
-            run_id: identity.run_id,
-            parameters: identity.parameters,
-            generation,
-            records,
-        }),
+        Recovered::Run { identity, generation, records, .. } => {
+            Ok(Inspection { run_id: identity.run_id, parameters: identity.parameters, generation, records })
+        }
     }
 }
 
@@ -134,9 +124,7 @@ pub(super) fn recover(storage: &dyn Storage) -> Result<Recovered, Error> {
         other => other,
     };
     let metadata = list(storage, names::METADATA)?;
-    let generations = metadata
-        .iter()
-        .filter_map(|entry| names::manifest_generation(&entry.name));
+    let generations = metadata.iter().filter_map(|entry| names::manifest_generation(&entry.name));
     let Some(generation) = generations.max() else {
         let identity = identity?;
         for folder in [names::PUBLISHED, names::LOGS] {
@@ -145,10 +133,7 @@ pub(super) fn recover(storage: &dyn Storage) -> Result<Recovered, Error> {
             }
         }
         // The journals of a generation are made before its manifest, empty.
-        if let Some(entry) = metadata
-            .iter()
-            .find(|entry| entry.length > 0 && !entry.name.ends_with(names::TEMPORARY))
-        {
+        if let Some(entry) = metadata.iter().find(|entry| entry.length > 0 && !entry.name.ends_with(names::TEMPORARY)) {
             return Err(missing(storage, "m/manifest", names::METADATA, entry));
         }
         return Ok(Recovered::Begun { identity });
@@ -169,13 +154,7 @@ pub(super) fn recover(storage: &dyn Storage) -> Result<Recovered, Error> {
     let mut records = manifest.records;
     records.extend(journal::read(storage, generation, manifest.hash)?);
     let finished = check_records(storage, generation, &records)?;
-    Ok(Recovered::Run {
-        identity: manifest.identity,
-        format_damaged,
-        generation,
-        records,
-        finished,
-    })
+    Ok(Recovered::Run { identity: manifest.identity, format_damaged, generation, records, finished })
 }
 
 fn read_identity(storage: &dyn Storage) -> Result<Identity, Error> {
@@ -185,13 +164,7 @@ fn read_identity(storage: &dyn Storage) -> Result<Identity, Error> {
     let fits = usize::try_from(length).ok();
     let Some(length) = fits.filter(|length| *length <= IDENTITY_BYTES_AT_MOST) else {
         let expected = format_args!("at most {IDENTITY_BYTES_AT_MOST}").to_string();
-        return Err(Error::corrupt(
-            path,
-            0,
-            "length of the file",
-            expected,
-            length,
-        ));
+        return Err(Error::corrupt(path, 0, "length of the file", expected, length));
     };
     let mut bytes = bytes::zeroed(length, &path)?;
     file.read_exact_at(&mut bytes, 0)?;
@@ -199,21 +172,11 @@ fn read_identity(storage: &dyn Storage) -> Result<Identity, Error> {
 }
 
 fn missing(storage: &dyn Storage, name: &str, folder: &str, entry: &Entry) -> Error {
-    Error::corrupt(
-        storage.path(name),
-        0,
-        "file",
-        format_args!("one, since {folder}/{} exists", entry.name),
-        "none",
-    )
+    Error::corrupt(storage.path(name), 0, "file", format_args!("one, since {folder}/{} exists", entry.name), "none")
 }
 
 /// Rules that hold across records.
-fn check_records(
-    storage: &dyn Storage,
-    generation: u64,
-    records: &[BlockRecord],
-) -> Result<Finished, Error> {
+fn check_records(storage: &dyn Storage, generation: u64, records: &[BlockRecord]) -> Result<Finished, Error> {
     let path = || storage.path(&names::manifest(generation, names::Copy::A));
     let mut finished = Finished::default();
     for record in records {
@@ -241,29 +204,19 @@ pub(super) fn check_files(
     let lengths = |folder: &str| -> Result<BTreeMap<String, u64>, Error> {
         let entries = list(storage, folder)?.into_iter();
         let files = entries.filter(|entry| entry.kind == EntryKind::File);
-        Ok(files
-            .map(|entry| (format!("{folder}/{}", entry.name), entry.length))
-            .collect())
+        Ok(files.map(|entry| (format!("{folder}/{}", entry.name), entry.length)).collect())
     };
     let published = lengths(names::PUBLISHED)?;
     let logs = lengths(names::LOGS)?;
     for record in records {
         if let Some(file) = &record.published {
             let expected = format_args!("{} bytes", file.length).to_string();
-            check_length(
-                storage,
-                &file.name,
-                published.get(&file.name),
-                expected,
-                |length| length == file.length,
-            )?;
+            check_length(storage, &file.name, published.get(&file.name), expected, |length| length == file.length)?;
         }
         for extent in record.extents.iter().filter(|extent| needs(extent)) {
             let name = extent.file_name();
             let expected = format_args!("at least {} bytes", extent.end()).to_string();
-            check_length(storage, &name, logs.get(&name), expected, |length| {
-                length >= extent.end()
-            })?;
+            check_length(storage, &name, logs.get(&name), expected, |length| length >= extent.end())?;
         }
     }
     Ok(())
@@ -280,13 +233,7 @@ fn check_length(
         Some(&length) if is_right(length) => Ok(()),
         Some(&length) => {
             let got = format_args!("{length} bytes").to_string();
-            Err(Error::corrupt(
-                storage.path(name),
-                0,
-                "length of the file",
-                expected,
-                got,
-            ))
+            Err(Error::corrupt(storage.path(name), 0, "length of the file", expected, got))
         }
         None => {
             let path = storage.path(name);

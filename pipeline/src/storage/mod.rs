@@ -32,6 +32,7 @@
 //! mean.
 
 mod real;
+mod simulated;
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -40,6 +41,7 @@ use std::sync::Arc;
 use crate::Error;
 
 pub use real::RealStorage;
+pub use simulated::{Fault, SECTOR_BYTES, SimulatedStorage};
 
 /// Longest name in bytes.
 pub const NAME_BYTES_AT_MOST: usize = 200;
@@ -187,9 +189,7 @@ pub fn is_valid_name(name: &str) -> bool {
         && name.split('/').all(|part| {
             !part.is_empty()
                 && !part.starts_with('.')
-                && part
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+                && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
         })
 }
 
@@ -207,9 +207,7 @@ mod tests {
         for good in ["FORMAT", "m/manifest.1.a", "logs/0000000a.g3", "a/b/c-d_e"] {
             assert!(is_valid_name(good), "{good}");
         }
-        for bad in [
-            "", "/", "/etc", "a//b", "..", "a/../b", ".x", "a/", "ü", "a\0",
-        ] {
+        for bad in ["", "/", "/etc", "a//b", "..", "a/../b", ".x", "a/", "ü", "a\0"] {
             assert!(!is_valid_name(bad), "{bad}");
         }
         assert!(!is_valid_name(&"x".repeat(NAME_BYTES_AT_MOST + 1)));

@@ -20,9 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Advice as SystemAdvice, OFlags};
 
-use super::{
-    Advice, Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name,
-};
+use super::{Advice, Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name};
 use crate::Error;
 
 /// Syncs under way at the same time: a measured 1,024 files of 64 KiB took 5.6 s one by one and
@@ -71,10 +69,7 @@ impl RealStorage {
     pub fn create(root: impl Into<PathBuf>) -> Result<Self, Error> {
         let root = root.into();
         let root = std::path::absolute(&root).map_err(|error| Error::io("find", &root, error))?;
-        let missing: Vec<&Path> = root
-            .ancestors()
-            .take_while(|folder| !folder.exists())
-            .collect();
+        let missing: Vec<&Path> = root.ancestors().take_while(|folder| !folder.exists()).collect();
         fs::create_dir_all(&root).map_err(|error| Error::io("create", &root, error))?;
         for folder in missing.iter().rev().filter_map(|folder| folder.parent()) {
             sync_folder(folder).map_err(|error| Error::io("sync", folder, error))?;
@@ -100,13 +95,7 @@ impl RealStorage {
             let kind = io::Error::from(io::ErrorKind::NotADirectory);
             return Err(Error::io("open", &root, kind));
         }
-        Ok(Self {
-            root,
-            health: Arc::new(Health {
-                syncs: true,
-                poisoned: AtomicBool::new(false),
-            }),
-        })
+        Ok(Self { root, health: Arc::new(Health { syncs: true, poisoned: AtomicBool::new(false) }) })
     }
 
     /// The folder.
@@ -119,10 +108,7 @@ impl RealStorage {
     #[must_use]
     pub fn with_syncs(self, syncs: bool) -> Self {
         let poisoned = AtomicBool::new(self.health.poisoned.load(Ordering::SeqCst));
-        Self {
-            root: self.root,
-            health: Arc::new(Health { syncs, poisoned }),
-        }
+        Self { root: self.root, health: Arc::new(Health { syncs, poisoned }) }
     }
 
     fn full(&self, operation: &'static str, name: &str) -> Result<PathBuf, Error> {
@@ -137,30 +123,16 @@ impl RealStorage {
         Ok(path)
     }
 
-    fn open_as(
-        &self,
-        operation: &'static str,
-        name: &str,
-        options: &mut OpenOptions,
-    ) -> Result<RealFile, Error> {
+    fn open_as(&self, operation: &'static str, name: &str, options: &mut OpenOptions) -> Result<RealFile, Error> {
         let path = self.full(operation, name)?;
         // Non-blocking, or opening a pipe would wait for its other end for ever.
         let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
-        let file = options
-            .custom_flags(flags)
-            .open(&path)
-            .map_err(|error| Error::io(operation, &path, error))?;
-        let metadata = file
-            .metadata()
-            .map_err(|error| Error::io(operation, &path, error))?;
+        let file = options.custom_flags(flags).open(&path).map_err(|error| Error::io(operation, &path, error))?;
+        let metadata = file.metadata().map_err(|error| Error::io(operation, &path, error))?;
         if !metadata.is_file() {
             return Err(not_a_file(&path));
         }
-        Ok(RealFile {
-            file,
-            path,
-            health: Arc::clone(&self.health),
-        })
+        Ok(RealFile { file, path, health: Arc::clone(&self.health) })
     }
 }
 
@@ -200,11 +172,7 @@ impl Storage for RealStorage {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => (EntryKind::Other, 0),
                 Err(error) => return Err(failed(error)),
             };
-            entries.push(Entry {
-                name: entry.file_name().to_string_lossy().into_owned(),
-                kind,
-                length,
-            });
+            entries.push(Entry { name: entry.file_name().to_string_lossy().into_owned(), kind, length });
         }
         Ok(entries)
     }
@@ -252,8 +220,7 @@ impl Storage for RealStorage {
         self.health.check()?;
         debug_assert_eq!(folder_of(from), folder_of(to));
         let target = self.full("rename", to)?;
-        fs::rename(self.full("rename", from)?, &target)
-            .map_err(|error| Error::io("rename to", &target, error))
+        fs::rename(self.full("rename", from)?, &target).map_err(|error| Error::io("rename to", &target, error))
     }
 
     fn remove(&self, name: &str) -> Result<(), Error> {
@@ -283,8 +250,8 @@ impl Storage for RealStorage {
     }
 
     fn free_bytes(&self) -> Result<u64, Error> {
-        let figures = rustix::fs::statvfs(&self.root)
-            .map_err(|error| Error::io("measure", &self.root, error.into()))?;
+        let figures =
+            rustix::fs::statvfs(&self.root).map_err(|error| Error::io("measure", &self.root, error.into()))?;
         // Available, not free: part of the free blocks may be reserved for the system.
         Ok(figures.f_bavail.saturating_mul(figures.f_frsize))
     }
@@ -319,9 +286,7 @@ impl StorageFile for RealFile {
 
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
         self.health.check()?;
-        self.file
-            .write_all_at(bytes, offset)
-            .map_err(|error| Error::io_at("write", &self.path, offset, error))
+        self.file.write_all_at(bytes, offset).map_err(|error| Error::io_at("write", &self.path, offset, error))
     }
 
     fn sync(&self) -> Result<(), Error> {
@@ -334,16 +299,12 @@ impl StorageFile for RealFile {
 
     fn length(&self) -> Result<u64, Error> {
         let metadata = self.file.metadata();
-        Ok(metadata
-            .map_err(|error| Error::io("measure", &self.path, error))?
-            .len())
+        Ok(metadata.map_err(|error| Error::io("measure", &self.path, error))?.len())
     }
 
     fn set_length(&self, length: u64) -> Result<(), Error> {
         self.health.check()?;
-        self.file
-            .set_len(length)
-            .map_err(|error| Error::io_at("cut", &self.path, length, error))
+        self.file.set_len(length).map_err(|error| Error::io_at("cut", &self.path, length, error))
     }
 
     fn advise(&self, advice: Advice, offset: u64, length: u64) {
@@ -353,11 +314,6 @@ impl StorageFile for RealFile {
             Advice::DontNeed => SystemAdvice::DontNeed,
         };
         // Advice only: the reads that follow report whatever is wrong with the file.
-        let _ = rustix::fs::fadvise(
-            &self.file,
-            offset,
-            std::num::NonZeroU64::new(length),
-            advice,
-        );
+        let _ = rustix::fs::fadvise(&self.file, offset, std::num::NonZeroU64::new(length), advice);
     }
 }

@@ -1,0 +1,319 @@
+//! A toy pipeline on the checkpoint: small enough for a hundred thousand crashes, and of a kind that
+//! shows every lost, doubled or foreign update.
+//!
+//! Six blocks; each one's value is the hash of the sorted multiset of the updates sent to it, and it
+//! sends updates that depend on its value. Blocks 0 to 3 have log files of their own, blocks 4 and 5
+//! share one. The order of updates in a log, and so its bytes, differ between runs; what is published
+//! may not.
+#![allow(dead_code, reason = "each test crate uses a part")]
+
+pub mod explore;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use pipeline::Error;
+use pipeline::checkpoint::{
+    BlockRecord, Checkpoint, Epoch, Extent, Finished, Opened, Parameters, PublishedFile, log_name,
+};
+use pipeline::storage::{Create, SECTOR_BYTES, SimulatedStorage, Storage, StorageFile};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+pub const BLOCKS: u32 = 6;
+const SHARED_FROM: u32 = 4;
+const EPOCH_BLOCKS: usize = 2;
+const ENTRY_BYTES: usize = 12;
+
+/// Rules of the engine that can be broken, to see that the tests notice.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Broken {
+    /// Read whole log files instead of the committed extents.
+    pub salvage: bool,
+    /// Remove consumed logs before the commit.
+    pub remove_early: bool,
+}
+
+/// What is wrong at the end of a history of crashes.
+#[derive(Debug)]
+pub enum Wrong {
+    /// An acknowledged block is gone.
+    Lost(u32),
+    /// The published files differ from the golden ones.
+    Different(String),
+    /// The run cannot be continued.
+    Stuck(Error),
+    /// Files are left that nothing names.
+    Leftover(Vec<String>),
+}
+
+pub fn parameters() -> Parameters {
+    let pair = |name: &str, value: &str| (name.to_string(), value.to_string());
+    Parameters(vec![pair("board", "toy"), pair("rule", "normal")])
+}
+
+fn bucket(target: u32) -> (u32, bool) {
+    if target < SHARED_FROM { (target, false) } else { (0, true) }
+}
+
+fn needs(finished: &Finished, extent: &Extent) -> bool {
+    match extent.shared {
+        true => (SHARED_FROM..BLOCKS).any(|block| !finished.contains(block)),
+        false => !finished.contains(extent.bucket),
+    }
+}
+
+/// The updates a block sends: target and value.
+fn updates(block: u32, value: u64) -> Vec<(u32, u64)> {
+    let mut updates = Vec::new();
+    for target in block + 1..BLOCKS {
+        for number in 0..(block + target) % 3 + u32::from(target == block + 1) {
+            let seed = [value, u64::from(target), u64::from(number)];
+            let bytes: Vec<u8> = seed.iter().flat_map(|word| word.to_le_bytes()).collect();
+            updates.push((target, xxh3_64(&bytes)));
+        }
+    }
+    updates
+}
+
+fn value(block: u32, mut received: Vec<u64>) -> u64 {
+    received.sort_unstable();
+    let words = std::iter::once(u64::from(block)).chain(received);
+    xxh3_64(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
+}
+
+fn published_name(block: u32) -> String {
+    format!("db/{block:08x}.blk")
+}
+
+fn published_bytes(value: u64) -> Vec<u8> {
+    (0..40).flat_map(|index| (value ^ index).to_le_bytes()).collect()
+}
+
+/// What has to be in `db/` at the end.
+pub fn golden() -> BTreeMap<String, Vec<u8>> {
+    let mut received = vec![Vec::new(); BLOCKS as usize];
+    let mut files = BTreeMap::new();
+    let mut sums = Vec::new();
+    for block in 0..BLOCKS {
+        let value = value(block, std::mem::take(&mut received[block as usize]));
+        for (target, update) in updates(block, value) {
+            received[target as usize].push(update);
+        }
+        files.insert(published_name(block), published_bytes(value));
+        sums.extend_from_slice(&value.to_le_bytes());
+    }
+    files.insert("db/SUMS".to_string(), sums);
+    files
+}
+
+struct Run {
+    checkpoint: Checkpoint,
+    broken: Broken,
+    seed: u64,
+    extents: Vec<Extent>,
+    logs: BTreeMap<String, (Arc<dyn StorageFile>, u64)>,
+    touched: BTreeSet<String>,
+    new_logs: bool,
+}
+
+impl Run {
+    fn received(&self, block: u32) -> Result<Vec<u64>, Error> {
+        let storage = self.checkpoint.storage();
+        let bucket = bucket(block);
+        let mut received = Vec::new();
+        let mut read = |name: &str, offset: u64, length: u64, hash: Option<u64>| {
+            let file = storage.open(name)?;
+            let mut bytes = vec![0; length as usize];
+            file.read_exact_at(&mut bytes, offset)?;
+            if hash.is_some_and(|hash| hash != xxh3_64(&bytes)) {
+                return Err(Error::corrupt(name, offset, "hash of an entry", "another", "this"));
+            }
+            for entry in bytes.as_chunks::<ENTRY_BYTES>().0 {
+                let target = u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]);
+                let mut update = [0; 8];
+                update.copy_from_slice(&entry[4..]);
+                if target == block {
+                    received.push(u64::from_le_bytes(update));
+                }
+            }
+            Ok(())
+        };
+        let here = |extent: &&Extent| (extent.bucket, extent.shared) == bucket;
+        if self.broken.salvage {
+            let extents = self.extents.iter().filter(here);
+            let files: BTreeSet<String> = extents.map(Extent::file_name).collect();
+            for name in files {
+                let length = storage.length(&name)?.unwrap_or(0);
+                for offset in (0..length).step_by(SECTOR_BYTES) {
+                    let length = (SECTOR_BYTES as u64).min(length - offset);
+                    read(&name, offset, length / 12 * 12, None)?;
+                }
+            }
+        } else {
+            for extent in self.extents.iter().filter(here) {
+                read(&extent.file_name(), extent.offset, extent.length, Some(extent.hash))?;
+            }
+        }
+        Ok(received)
+    }
+
+    fn send(&mut self, block: u32, value: u64) -> Result<Vec<Extent>, Error> {
+        let mut entries: BTreeMap<(u32, bool), Vec<(u32, u64)>> = BTreeMap::new();
+        for (target, update) in updates(block, value) {
+            entries.entry(bucket(target)).or_default().push((target, update));
+        }
+        let mut extents = Vec::new();
+        for ((bucket, shared), mut entries) in entries {
+            let turn = self.seed as usize % entries.len();
+            entries.rotate_left(turn);
+            let bytes: Vec<u8> = entries
+                .iter()
+                .flat_map(|(target, update)| {
+                    let (target, update) = (target.to_le_bytes(), update.to_le_bytes());
+                    target.into_iter().chain(update)
+                })
+                .collect();
+            let generation = self.checkpoint.generation();
+            let name = log_name(bucket, shared, generation);
+            if !self.logs.contains_key(&name) {
+                let file = self.checkpoint.storage().create(&name, Create::New)?;
+                self.logs.insert(name.clone(), (file, 0));
+                self.new_logs = true;
+            }
+            let (file, end) = self.logs.get_mut(&name).expect("inserted above");
+            file.write_all_at(&bytes, *end)?;
+            let extent = Extent {
+                bucket,
+                shared,
+                file_generation: generation,
+                offset: *end,
+                length: bytes.len() as u64,
+                hash: xxh3_64(&bytes),
+                source: block,
+            };
+            *end = extent.end().next_multiple_of(SECTOR_BYTES as u64);
+            self.touched.insert(name);
+            extents.push(extent);
+        }
+        Ok(extents)
+    }
+
+    fn epoch(&mut self, blocks: &[u32], acknowledged: &mut BTreeSet<u32>) -> Result<(), Error> {
+        let mut epoch = Epoch::default();
+        for &block in blocks {
+            let value = value(block, self.received(block)?);
+            let extents = self.send(block, value)?;
+            self.extents.extend_from_slice(&extents);
+            let (name, bytes) = (published_name(block), published_bytes(value));
+            let temporary = format!("{name}.tmp");
+            let file = self.checkpoint.storage().create(&temporary, Create::Truncate)?;
+            file.write_all_at(&bytes, 0)?;
+            epoch.dirty.push(file);
+            epoch.renames.push((temporary, name.clone()));
+            epoch.records.push(BlockRecord {
+                block,
+                published: Some(PublishedFile { name, length: bytes.len() as u64, hash: xxh3_128(&bytes) }),
+                summary: value.to_le_bytes().to_vec(),
+                extents,
+            });
+        }
+        for name in std::mem::take(&mut self.touched) {
+            epoch.dirty.push(Arc::clone(&self.logs[&name].0));
+        }
+        if std::mem::take(&mut self.new_logs) {
+            epoch.directories.push("logs".to_string());
+        }
+        if self.broken.remove_early {
+            self.remove_consumed(|block| blocks.contains(&block))?;
+        }
+        self.checkpoint.commit(epoch)?;
+        acknowledged.extend(blocks);
+        self.remove_consumed(|_| false)
+    }
+
+    fn remove_consumed(&mut self, also: impl Fn(u32) -> bool) -> Result<(), Error> {
+        let finished = self.checkpoint.finished();
+        let done = |block: u32| finished.contains(block) || also(block);
+        let is_live = |extent: &Extent| match extent.shared {
+            true => (SHARED_FROM..BLOCKS).any(|block| !done(block)),
+            false => !done(extent.bucket),
+        };
+        let (live, consumed) = self.extents.iter().partition(|extent| is_live(extent));
+        let consumed: Vec<Extent> = consumed;
+        self.extents = live;
+        let names: BTreeSet<String> = consumed.iter().map(Extent::file_name).collect();
+        names.iter().try_for_each(|name| self.checkpoint.remove(name))
+    }
+}
+
+/// Opens the folder and works to the end, or until something fails.
+pub fn run(
+    storage: Arc<dyn Storage>,
+    seed: u64,
+    broken: Broken,
+    acknowledged: &mut BTreeSet<u32>,
+) -> Result<Result<(), Wrong>, Error> {
+    let opened = Checkpoint::open(storage, &parameters(), u128::from(seed), &needs)?;
+    let Opened { mut checkpoint, recovered, .. } = opened;
+    if let Some(lost) = acknowledged.iter().find(|block| !checkpoint.finished().contains(**block)) {
+        return Ok(Err(Wrong::Lost(*lost)));
+    }
+    let extents: Vec<Extent> = recovered.iter().flat_map(|record| record.extents.iter().copied()).collect();
+    let live: BTreeSet<String> = extents.iter().map(Extent::file_name).collect();
+    checkpoint.sweep(&|name| live.contains(name))?;
+    let mut run =
+        Run { checkpoint, broken, seed, extents, logs: BTreeMap::new(), touched: BTreeSet::new(), new_logs: false };
+    let left: Vec<u32> = (0..BLOCKS).filter(|block| !run.checkpoint.finished().contains(*block)).collect();
+    let mut values: BTreeMap<u32, Vec<u8>> =
+        recovered.into_iter().map(|record| (record.block, record.summary)).collect();
+    for blocks in left.chunks(EPOCH_BLOCKS) {
+        run.epoch(blocks, acknowledged)?;
+    }
+    for block in left {
+        let file = run.checkpoint.storage().open(&published_name(block))?;
+        let mut value = vec![0; 8];
+        file.read_exact_at(&mut value, 0)?;
+        values.insert(block, value);
+    }
+    let sums: Vec<u8> = values.into_values().flatten().collect();
+    run.checkpoint.write_atomically("db/SUMS", &sums)?;
+    Ok(Ok(()))
+}
+
+/// Whether a disk holds the golden result and nothing that nobody names.
+pub fn check_result(disk: &SimulatedStorage, golden: &BTreeMap<String, Vec<u8>>) -> Result<(), Wrong> {
+    for (name, bytes) in golden {
+        if disk.contents(name).as_ref() != Some(bytes) {
+            return Err(Wrong::Different(name.clone()));
+        }
+    }
+    let expected = ["FORMAT", "LOCK"];
+    let (metadata, others): (Vec<String>, Vec<String>) = disk
+        .names()
+        .into_iter()
+        .filter(|name| !golden.contains_key(name) && !expected.contains(&name.as_str()))
+        .partition(|name| name.starts_with("m/"));
+    if others.is_empty() && metadata.len() == 4 {
+        return Ok(());
+    }
+    Err(Wrong::Leftover([others, metadata].concat()))
+}
+
+/// A way to put something between the protocol and the disk.
+pub type Wrap<'a> = &'a dyn Fn(SimulatedStorage) -> Arc<dyn Storage>;
+
+/// Continues a history without further faults and judges the end of it.
+pub fn finish(
+    disk: &SimulatedStorage,
+    wrap: Wrap<'_>,
+    broken: Broken,
+    acknowledged: &BTreeSet<u32>,
+    golden: &BTreeMap<String, Vec<u8>>,
+) -> Result<(), Wrong> {
+    let mut acknowledged = acknowledged.clone();
+    match run(wrap(disk.clone()), 2, broken, &mut acknowledged) {
+        Err(error) => Err(Wrong::Stuck(error)),
+        Ok(Err(wrong)) => Err(wrong),
+        Ok(Ok(())) => check_result(disk, golden),
+    }
+}
