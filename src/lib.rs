@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 pub mod board;
+pub mod census;
 pub mod database;
 pub mod kernel;
 pub mod layout;

@@ -1,0 +1,180 @@
+//! The file of one canonical block: header, index, frames. `FORMAT.md` has the table of its bytes.
+//!
+//! # Invariants
+//! 1. The bytes are a pure function of (identity, ordinal, bitmap): no date, no run, no thread shows in them.
+//! 2. Every frame is decodable by itself and has its own hash; the header and the index have theirs. A block of another board, rule or
+//!    layout fails by the identity in the header, a block under another's name by its ordinal.
+//! 3. Lengths are checked against the file before anything is allocated.
+
+use super::DatabaseError;
+use pipeline::codec::{self, Scratch};
+use std::path::Path;
+use xxhash_rust::xxh3::xxh3_64;
+
+const MAGIC: [u8; 8] = *b"TRINIMBK";
+const VERSION: u32 = 1;
+/// Length of the header, in bytes.
+pub const HEADER_BYTES: usize = 64;
+/// Length of one index row, in bytes.
+pub const INDEX_ROW_BYTES: usize = 24;
+/// Words of bitmap in a full frame.
+pub const FRAME_WORDS: usize = 128 * 1024;
+/// Codec of the frames: fixed, so that the bytes of a database do not depend on who made it.
+pub const CODEC: &str = "zstd3";
+
+/// Name of the file of a canonical block, inside the `db` folder.
+pub fn block_file_name(ordinal: u32) -> String {
+    format!("{ordinal:06}.blk")
+}
+
+/// Where a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameRow {
+    /// Offset in the file, in bytes.
+    pub offset: u64,
+    /// Length in the file, in bytes.
+    pub stored_bytes: u32,
+    /// Codec tag.
+    pub codec: u8,
+    hash: u64,
+}
+
+/// Header and index of a block file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockIndex {
+    /// Ordinal of the canonical block.
+    pub ordinal: u32,
+    /// Words of its bitmap.
+    pub stream_words: u64,
+    /// Words of a full frame.
+    pub frame_words: u32,
+    /// One row for each frame.
+    pub frames: Vec<FrameRow>,
+}
+
+/// The whole file for a block.
+pub fn block_file(identity: u64, ordinal: u32, stream: &[u64]) -> Vec<u8> {
+    let codec = codec::by_name(CODEC).expect("the database codec is one of the pipeline's");
+    let mut scratch = Scratch::new();
+    let frames = stream.len().div_ceil(FRAME_WORDS);
+    let mut payload = Vec::with_capacity(stream.len() * 8 / 5);
+    let mut index = Vec::with_capacity(frames * INDEX_ROW_BYTES);
+    let begin = HEADER_BYTES + frames * INDEX_ROW_BYTES;
+    for words in stream.chunks(FRAME_WORDS) {
+        let start = payload.len();
+        let tag = codec::encode_frame(codec, words, &mut payload, &mut scratch);
+        index.extend_from_slice(&((begin + start) as u64).to_le_bytes());
+        index.extend_from_slice(&((payload.len() - start) as u32).to_le_bytes());
+        index.extend_from_slice(&[tag, 0, 0, 0]);
+        index.extend_from_slice(&xxh3_64(&payload[start..]).to_le_bytes());
+    }
+    let mut file = Vec::with_capacity(begin + payload.len());
+    file.extend_from_slice(&MAGIC);
+    file.extend_from_slice(&VERSION.to_le_bytes());
+    file.extend_from_slice(&ordinal.to_le_bytes());
+    file.extend_from_slice(&(stream.len() as u64).to_le_bytes());
+    file.extend_from_slice(&(FRAME_WORDS as u32).to_le_bytes());
+    file.extend_from_slice(&(frames as u32).to_le_bytes());
+    file.extend_from_slice(&identity.to_le_bytes());
+    file.extend_from_slice(&xxh3_64(&index).to_le_bytes());
+    file.extend_from_slice(&[0; 8]);
+    let hash = xxh3_64(&file);
+    file.extend_from_slice(&hash.to_le_bytes());
+    file.extend_from_slice(&index);
+    file.extend_from_slice(&payload);
+    file
+}
+
+/// Fixed-width little-endian number at a constant offset of the header; the header's length is a constant too.
+fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&bytes[at..at + N]);
+    out
+}
+
+impl BlockIndex {
+    /// Length of the index that follows the header, in bytes.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Corrupt`] or [`DatabaseError::Version`] when the header is not that of block `ordinal` of this database.
+    pub fn length(path: &Path, header: &[u8; HEADER_BYTES], identity: u64, ordinal: u32, stream_words: u64) -> Result<usize, DatabaseError> {
+        let damage = |offset, what: &str| DatabaseError::corrupt(path, offset, what);
+        if header[..8] != MAGIC {
+            return Err(damage(0, "not a block file (magic)"));
+        }
+        if u64::from_le_bytes(number(header, 56)) != xxh3_64(&header[..56]) {
+            return Err(damage(0, "header hash"));
+        }
+        let version = u32::from_le_bytes(number(header, 8));
+        if version != VERSION {
+            return Err(DatabaseError::Version { path: path.into(), found: version.into(), supported: VERSION.into() });
+        }
+        if u64::from_le_bytes(number(header, 32)) != identity {
+            return Err(damage(32, "block of another board, rule or layout"));
+        }
+        let found = u32::from_le_bytes(number(header, 12));
+        if found != ordinal {
+            return Err(damage(12, &format!("block {found} under the name of block {ordinal}")));
+        }
+        let (words, frame_words) = (u64::from_le_bytes(number(header, 16)), u32::from_le_bytes(number(header, 24)));
+        let frames = u32::from_le_bytes(number(header, 28));
+        if words != stream_words || frame_words == 0 || u64::from(frames) != words.div_ceil(frame_words.into()) {
+            return Err(damage(16, "lengths that do not belong to this layout"));
+        }
+        Ok(frames as usize * INDEX_ROW_BYTES)
+    }
+
+    /// Parses the index that follows a checked header of a file of `file_bytes` bytes.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Corrupt`] when a hash or a length is wrong.
+    pub fn parse(path: &Path, header: &[u8; HEADER_BYTES], index: &[u8], file_bytes: u64) -> Result<BlockIndex, DatabaseError> {
+        let damage = |what: &str| DatabaseError::corrupt(path, HEADER_BYTES as u64, what);
+        if u64::from_le_bytes(number(header, 40)) != xxh3_64(index) {
+            return Err(damage("index hash"));
+        }
+        let mut next = (HEADER_BYTES + index.len()) as u64;
+        let mut frames = Vec::with_capacity(index.len() / INDEX_ROW_BYTES);
+        for row in index.as_chunks::<INDEX_ROW_BYTES>().0 {
+            let row = FrameRow {
+                offset: u64::from_le_bytes(number(row, 0)),
+                stored_bytes: u32::from_le_bytes(number(row, 8)),
+                codec: row[12],
+                hash: u64::from_le_bytes(number(row, 16)),
+            };
+            if row.offset != next {
+                return Err(damage("frames that do not follow one another"));
+            }
+            next += u64::from(row.stored_bytes);
+            frames.push(row);
+        }
+        if next != file_bytes {
+            return Err(DatabaseError::corrupt(path, file_bytes.min(next), format!("{file_bytes} bytes instead of {next}")));
+        }
+        Ok(BlockIndex {
+            ordinal: u32::from_le_bytes(number(header, 12)),
+            stream_words: u64::from_le_bytes(number(header, 16)),
+            frame_words: u32::from_le_bytes(number(header, 24)),
+            frames,
+        })
+    }
+
+    /// Words that frame `frame` decodes to.
+    pub fn words_of(&self, frame: usize) -> usize {
+        let begin = frame as u64 * u64::from(self.frame_words);
+        self.stream_words.saturating_sub(begin).min(self.frame_words.into()) as usize
+    }
+
+    /// Checks and decodes one frame; `words` has [`BlockIndex::words_of`] words.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Corrupt`] when the bytes are not those that were written.
+    pub fn decode(&self, path: &Path, frame: usize, stored: &[u8], words: &mut [u64], scratch: &mut Scratch) -> Result<(), DatabaseError> {
+        let row = &self.frames[frame];
+        if xxh3_64(stored) != row.hash {
+            return Err(DatabaseError::corrupt(path, row.offset, format!("hash of frame {frame}")));
+        }
+        codec::decode_frame(row.codec, stored, words, scratch)
+            .map_err(|error| DatabaseError::corrupt(path, row.offset, format!("frame {frame}: {error}")))
+    }
+}

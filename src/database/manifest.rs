@@ -1,0 +1,154 @@
+//! `manifest.json`: what the database is of, its census and its digest; and `SUMS`, which holds the BLAKE3 of every file.
+//!
+//! # Invariants
+//! 1. The manifest is a pure function of board, rule and layout: two databases of the same are equal byte for byte.
+//! 2. `SUMS` has the lines of the `b3sum` program and is written last: a folder with `SUMS` is a finished database.
+
+use super::DatabaseError;
+use crate::board::{Board, Cell};
+use crate::census::Census;
+use crate::layout::Layout;
+use crate::rule::Rule;
+use crate::solve::BlockSummary;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Name of the manifest inside the `db` folder.
+pub const MANIFEST: &str = "manifest.json";
+/// Name of the list of checksums inside the `db` folder.
+pub const SUMS: &str = "SUMS";
+const FORMAT: &str = "trinim-database";
+const VERSION: u64 = 1;
+
+/// Account of one canonical block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockRow {
+    /// BID of the canonical block.
+    pub bid: u32,
+    /// Losses among its positions.
+    pub losses: u64,
+    /// BLAKE3 of its bitmap, hex.
+    pub digest: String,
+}
+
+/// The manifest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Always `trinim-database`.
+    pub format: String,
+    /// Version of the format.
+    pub version: u64,
+    /// Layers of the board.
+    pub layers: u32,
+    /// `normal` or `misere`.
+    pub rule: String,
+    /// Most pieces a move may take, if that is limited.
+    pub max_take: Option<u32>,
+    /// Cells of the BID bits, bit 0 first.
+    pub bid_cells: Vec<u8>,
+    /// Cells of the offset bits, bit 0 first.
+    pub offset_cells: Vec<u8>,
+    /// Digest of the whole solution, hex; see [`solution_digest`].
+    pub digest: String,
+    /// Losses by number of pieces.
+    #[serde(flatten)]
+    pub census: Census,
+    /// One row for each canonical block, by ordinal.
+    pub blocks: Vec<BlockRow>,
+}
+
+/// The named parameters that decide a solution: board, rule, layout.
+pub fn parameters(board: &Board, rule: Rule, layout: &Layout) -> Vec<(String, String)> {
+    let cells = |cells: &[u8]| cells.iter().map(u8::to_string).collect::<Vec<_>>().join(",");
+    vec![
+        ("layers".into(), board.layers().to_string()),
+        ("rule".into(), rule.name().into()),
+        ("max-take".into(), board.max_take().map_or("none".into(), |take| take.to_string())),
+        ("bid-cells".into(), cells(layout.bid_cells())),
+        ("offset-cells".into(), cells(layout.offset_cells())),
+    ]
+}
+
+/// Short number for (board, rule, layout) that every block file carries.
+pub fn identity(board: &Board, rule: Rule, layout: &Layout) -> u64 {
+    xxh3_64(parameters_text(board, rule, layout).as_bytes())
+}
+
+fn parameters_text(board: &Board, rule: Rule, layout: &Layout) -> String {
+    parameters(board, rule, layout).into_iter().map(|(name, value)| format!("{name}={value}\n")).collect()
+}
+
+/// Digest of a solution: BLAKE3 of the parameters as text and the BLAKE3 of every canonical block's bitmap, by ordinal. It depends on board,
+/// rule and layout alone.
+pub fn solution_digest<'a>(board: &Board, rule: Rule, layout: &Layout, blocks: impl Iterator<Item = &'a [u8; 32]>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"trinim solution 1\n").update(parameters_text(board, rule, layout).as_bytes());
+    for digest in blocks {
+        hasher.update(digest);
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+impl Manifest {
+    /// The manifest of a finished solve; one summary for each ordinal, ascending.
+    pub fn new(board: &Board, rule: Rule, layout: &Layout, summaries: &[BlockSummary]) -> Manifest {
+        let rows = layout.canonical_blocks().iter().zip(summaries);
+        let blocks = rows.map(|(bid, summary)| BlockRow {
+            bid: *bid,
+            losses: summary.losses(),
+            digest: blake3::Hash::from_bytes(summary.digest).to_hex().to_string(),
+        });
+        Manifest {
+            format: FORMAT.into(),
+            version: VERSION,
+            layers: board.layers(),
+            rule: rule.name().into(),
+            max_take: board.max_take(),
+            bid_cells: layout.bid_cells().to_vec(),
+            offset_cells: layout.offset_cells().to_vec(),
+            digest: solution_digest(board, rule, layout, summaries.iter().map(|summary| &summary.digest)),
+            census: Census::of(layout, (0..).zip(summaries)),
+            blocks: blocks.collect(),
+        }
+    }
+
+    /// The manifest as it is written.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec_pretty(self).expect("a manifest has only numbers, strings and lists");
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// Parses a manifest and rebuilds what it is of.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Version`] for another version; [`DatabaseError::Corrupt`] when it is not a manifest or contradicts itself.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<(Manifest, Board, Rule, Layout), DatabaseError> {
+        let damage = |what: String| DatabaseError::corrupt(path, 0, what);
+        let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| damage(format!("not a manifest: {error}")))?;
+        if value["format"] != FORMAT {
+            return Err(damage("not the manifest of a trinim database".into()));
+        }
+        match value["version"].as_u64() {
+            Some(VERSION) => {}
+            found => {
+                let found = found.unwrap_or_default();
+                return Err(DatabaseError::Version { path: path.into(), found, supported: VERSION });
+            }
+        }
+        let manifest: Manifest = serde_json::from_value(value).map_err(|error| damage(format!("not a manifest: {error}")))?;
+        let board = Board::triangle(manifest.layers, manifest.max_take).map_err(|error| damage(error.to_string()))?;
+        let rule: Rule = manifest.rule.parse().map_err(|error| damage(format!("{error}")))?;
+        let cells = manifest.bid_cells.iter().map(|index| Cell::from_index(u32::from(*index)));
+        let layout = Layout::new(&board, &cells.collect::<Vec<_>>()).map_err(|error| damage(error.to_string()))?;
+        let bids = manifest.blocks.iter().map(|row| row.bid);
+        if layout.bid_cells() != manifest.bid_cells
+            || layout.offset_cells() != manifest.offset_cells
+            || !bids.eq(layout.canonical_blocks().iter().copied())
+        {
+            return Err(damage("a layout that this program would not make of these BID cells".into()));
+        }
+        Ok((manifest, board, rule, layout))
+    }
+}

@@ -1,0 +1,22 @@
+//! What a finished solve leaves: the values of all positions, compressed, with random access.
+//!
+//! A database is the folder `db` of a run: one file for each canonical block ([`block`]), a manifest with board, rule, layout, census and digest
+//! ([`manifest`]), and `SUMS`, the BLAKE3 of every file, written last.
+//!
+//! # Shape
+//! Bit `x` of a block's bitmap is 1 iff the player to move at (block, `x`) loses. A position is looked up in its canonical block: the layout's
+//! symmetry that takes its block to the canonical one is applied to the whole position.
+//!
+//! # Not here
+//! How a database is computed (`solve`) and its independent check (`verify`).
+
+pub mod block;
+mod error;
+pub mod manifest;
+mod map;
+mod reader;
+
+pub use block::{block_file, block_file_name};
+pub use error::DatabaseError;
+pub use manifest::{MANIFEST, Manifest, SUMS};
+pub use reader::{Access, Child, Database, Probe};

@@ -1,0 +1,297 @@
+//! Opens a database and looks positions up.
+//!
+//! # Path of a lookup
+//! position → canonical block and offset ([`Layout::locate`]) → frame of the block → decoded frame in the cache, or: positional read of the frame's
+//! bytes, hash, decode → one bit.
+//!
+//! # Invariants
+//! 1. No value is answered from a byte that did not pass its hash.
+//! 2. The cache never holds more than its limit of decoded frames.
+//!
+//! # Cost
+//! A cached frame: a hash-map lookup under a mutex. Another: one read and one decode of up to [`super::block::FRAME_WORDS`] words.
+
+use super::block::{BlockIndex, HEADER_BYTES, block_file_name};
+use super::manifest::{self, MANIFEST, Manifest, SUMS};
+use super::DatabaseError;
+use crate::board::Board;
+use crate::kernel::bitmap_words;
+use crate::layout::Layout;
+use crate::outcome::Value;
+use crate::rule::Rule;
+use memmap2::Mmap;
+use parking_lot::Mutex;
+use pipeline::codec::Scratch;
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How block files are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Positional reads: another process that cuts a file causes an error.
+    Read,
+    /// Memory maps: faster on many small lookups, but a file that is cut or a bad sector kills the process.
+    Map,
+}
+
+/// A child of a probed position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Child {
+    /// The pieces taken.
+    pub taken: u64,
+    /// The position after the move.
+    pub position: u64,
+    /// Its value for the player who moves there: a loss makes the move a winning one.
+    pub value: Value,
+}
+
+/// A probed position with all its moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// The position.
+    pub position: u64,
+    /// Its value for the player to move.
+    pub value: Value,
+    /// Its children, winning moves first, otherwise by ascending mask of the pieces taken.
+    pub children: Vec<Child>,
+}
+
+/// An open database; shared by any number of threads.
+pub struct Database {
+    folder: PathBuf,
+    manifest: Manifest,
+    board: Board,
+    rule: Rule,
+    layout: Layout,
+    identity: u64,
+    access: Access,
+    blocks: Mutex<HashMap<u32, Arc<BlockSource>>>,
+    cache: Mutex<Cache>,
+}
+
+struct BlockSource {
+    path: PathBuf,
+    bytes: Bytes,
+    index: BlockIndex,
+}
+
+enum Bytes {
+    File(File),
+    Map(Mmap),
+}
+
+/// Open block files at most; beyond that all are closed and opened again as needed.
+const OPEN_BLOCKS_MAX: usize = 256;
+/// Decoded frames kept, in bytes, unless told otherwise.
+pub const CACHE_BYTES: usize = 256 << 20;
+
+struct Cache {
+    frames: HashMap<(u32, u32), (u64, Arc<Vec<u64>>)>,
+    limit_words: usize,
+    words: usize,
+    clock: u64,
+}
+
+impl Cache {
+    fn get(&mut self, key: (u32, u32)) -> Option<Arc<Vec<u64>>> {
+        self.clock += 1;
+        let clock = self.clock;
+        self.frames.get_mut(&key).map(|(used, words)| {
+            *used = clock;
+            words.clone()
+        })
+    }
+
+    fn insert(&mut self, key: (u32, u32), words: Arc<Vec<u64>>) {
+        self.words += words.len();
+        if let Some((_, old)) = self.frames.insert(key, (self.clock, words)) {
+            self.words -= old.len();
+        }
+        if self.words > self.limit_words {
+            // Drop the older half at once, so that the search for old frames is paid rarely.
+            let mut used: Vec<u64> = self.frames.values().map(|(used, _)| *used).collect();
+            used.sort_unstable();
+            let median = used[used.len() / 2];
+            self.frames.retain(|_, (used, _)| *used >= median);
+            self.words = self.frames.values().map(|(_, words)| words.len()).sum();
+        }
+    }
+}
+
+impl Database {
+    /// Opens the database in the run folder `folder`, with positional reads and a cache of [`CACHE_BYTES`].
+    ///
+    /// # Errors
+    /// [`DatabaseError::Missing`] when there is no finished database; see [`Manifest::parse`] for the rest.
+    pub fn open(folder: &Path) -> Result<Database, DatabaseError> {
+        Database::open_with(folder, Access::Read, CACHE_BYTES)
+    }
+
+    /// Opens a database with the given access and a cache of about `cache_bytes` of decoded frames.
+    ///
+    /// # Errors
+    /// As [`Database::open`].
+    pub fn open_with(folder: &Path, access: Access, cache_bytes: usize) -> Result<Database, DatabaseError> {
+        let missing = |reason: &str| DatabaseError::Missing { path: folder.into(), reason: reason.into() };
+        let folder = if folder.join("db").is_dir() { folder.join("db") } else { folder.to_path_buf() };
+        if !folder.join(SUMS).is_file() {
+            let unfinished = folder.is_dir() && folder.parent().is_some_and(|run| run.join("FORMAT").is_file());
+            return Err(missing(if unfinished { "the solve is not finished" } else { "no such folder, or no SUMS in it" }));
+        }
+        let path = folder.join(MANIFEST);
+        let bytes = std::fs::read(&path).map_err(|error| DatabaseError::io("read", &path, error))?;
+        let (manifest, board, rule, layout) = Manifest::parse(&path, &bytes)?;
+        let identity = manifest::identity(&board, rule, &layout);
+        let cache = Cache { frames: HashMap::new(), limit_words: cache_bytes / 8, words: 0, clock: 0 };
+        let (blocks, cache) = (Mutex::default(), Mutex::new(cache));
+        Ok(Database { folder, manifest, board, rule, layout, identity, access, blocks, cache })
+    }
+
+    /// The manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The board.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// The layout of the blocks.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The folder with the block files.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The value of a position for the player to move.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when its frame cannot be read or is damaged.
+    ///
+    /// # Panics
+    /// If the position has a bit outside the board.
+    pub fn value(&self, position: u64) -> Result<Value, DatabaseError> {
+        assert_eq!(position & !self.board.full(), 0, "position outside the board");
+        let (ordinal, offset) = self.layout.locate(position);
+        let frame_words = super::block::FRAME_WORDS as u64;
+        let (frame, word) = ((offset / 64 / frame_words) as u32, (offset / 64 % frame_words) as usize);
+        let words = self.frame(ordinal, frame)?;
+        Ok(if words[word] >> (offset % 64) & 1 == 1 { Value::Loss } else { Value::Win })
+    }
+
+    /// The value of a position and of all its children.
+    ///
+    /// # Errors
+    /// As [`Database::value`].
+    pub fn probe(&self, position: u64) -> Result<Probe, DatabaseError> {
+        let value = self.value(position)?;
+        let mut children = Vec::new();
+        for taken in self.board.moves().iter().copied().filter(|mask| position & mask == *mask) {
+            children.push(Child { taken, position: position ^ taken, value: self.value(position ^ taken)? });
+        }
+        children.sort_by_key(|child| (child.value == Value::Win, child.taken));
+        Ok(Probe { position, value, children })
+    }
+
+    /// The whole bitmap of a canonical block, without using the cache.
+    ///
+    /// # Errors
+    /// As [`Database::value`].
+    pub fn bitmap(&self, ordinal: u32, words: &mut [u64]) -> Result<(), DatabaseError> {
+        let source = self.block(ordinal)?;
+        let mut scratch = Scratch::new();
+        for (frame, words) in words.chunks_mut(source.index.frame_words as usize).enumerate() {
+            source.decode(frame, words, &mut scratch)?;
+        }
+        Ok(())
+    }
+
+    fn frame(&self, ordinal: u32, frame: u32) -> Result<Arc<Vec<u64>>, DatabaseError> {
+        if let Some(words) = self.cache.lock().get((ordinal, frame)) {
+            return Ok(words);
+        }
+        let source = self.block(ordinal)?;
+        let mut words = vec![0; source.index.words_of(frame as usize)];
+        source.decode(frame as usize, &mut words, &mut Scratch::new())?;
+        let words = Arc::new(words);
+        self.cache.lock().insert((ordinal, frame), words.clone());
+        Ok(words)
+    }
+
+    fn block(&self, ordinal: u32) -> Result<Arc<BlockSource>, DatabaseError> {
+        if let Some(source) = self.blocks.lock().get(&ordinal) {
+            return Ok(source.clone());
+        }
+        let stream_words = bitmap_words(self.layout.offset_bits()) as u64;
+        let source = BlockSource::open(&self.folder, ordinal, self.identity, stream_words, self.access)?;
+        let source = Arc::new(source);
+        let mut blocks = self.blocks.lock();
+        if blocks.len() >= OPEN_BLOCKS_MAX {
+            blocks.clear();
+        }
+        blocks.insert(ordinal, source.clone());
+        Ok(source)
+    }
+}
+
+impl BlockSource {
+    fn open(folder: &Path, ordinal: u32, identity: u64, stream_words: u64, access: Access) -> Result<BlockSource, DatabaseError> {
+        let path = folder.join(block_file_name(ordinal));
+        let io = |operation| {
+            let path = path.clone();
+            move |error| DatabaseError::io(operation, path, error)
+        };
+        let file = File::open(&path).map_err(io("open"))?;
+        let file_bytes = file.metadata().map_err(io("read the length of"))?.len();
+        let bytes = match access {
+            Access::Read => Bytes::File(file),
+            Access::Map => Bytes::Map(super::map::map(&file).map_err(io("map"))?),
+        };
+        let mut header = [0; HEADER_BYTES];
+        bytes.read(&path, 0, &mut header)?;
+        let length = BlockIndex::length(&path, &header, identity, ordinal, stream_words)?;
+        if (HEADER_BYTES + length) as u64 > file_bytes {
+            return Err(DatabaseError::corrupt(&path, file_bytes, "the file ends inside its index"));
+        }
+        let mut index = vec![0; length];
+        bytes.read(&path, HEADER_BYTES as u64, &mut index)?;
+        let index = BlockIndex::parse(&path, &header, &index, file_bytes)?;
+        Ok(BlockSource { path, bytes, index })
+    }
+
+    fn decode(&self, frame: usize, words: &mut [u64], scratch: &mut Scratch) -> Result<(), DatabaseError> {
+        let row = self.index.frames[frame];
+        let mut stored = vec![0; row.stored_bytes as usize];
+        self.bytes.read(&self.path, row.offset, &mut stored)?;
+        self.index.decode(&self.path, frame, &stored, words, scratch)
+    }
+}
+
+impl Bytes {
+    fn read(&self, path: &Path, offset: u64, buffer: &mut [u8]) -> Result<(), DatabaseError> {
+        let early = || DatabaseError::corrupt(path, offset, "the file ends early");
+        match self {
+            Bytes::File(file) => file.read_exact_at(buffer, offset).map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => early(),
+                _ => DatabaseError::io("read", path, error),
+            }),
+            Bytes::Map(map) => {
+                let range = map.get(offset as usize..offset as usize + buffer.len()).ok_or_else(early)?;
+                buffer.copy_from_slice(range);
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Solves a board: hands the workload to the engine and turns what it leaves into a database.
+//!
+//! # Path
+//! board, rule, layout → [`RemovalGame`] (the workload) → `pipeline::engine::run` → one [`BlockSummary`] for each canonical block → manifest and
+//! `SUMS` beside the published blocks.
+//!
+//! # Not here
+//! How logs move (package `pipeline`), what a block file holds (`database`), printing (`cli`).
+
+mod summary;
+mod workload;
+
+pub use crate::database::manifest::parameters;
+pub use summary::{BlockSummary, stream_digest};
+pub use workload::RemovalGame;
+
+use crate::board::Board;
+use crate::database::{MANIFEST, Manifest, SUMS};
+use crate::kernel::Kernel;
+use crate::layout::Layout;
+use crate::rule::Rule;
+use pipeline::checkpoint::PUBLISHED;
+use pipeline::engine::{self, Event, Finished, Options};
+use pipeline::metrics::Metrics;
+use pipeline::storage::Storage;
+use std::sync::Arc;
+
+/// A solved board.
+pub struct Solved {
+    /// What the database's manifest says: census, digest, layout.
+    pub manifest: Manifest,
+    /// Codec of the logs, with what was measured for it.
+    pub codec: Option<(&'static str, Vec<pipeline::Candidate>)>,
+    /// Bytes of all files in the `db` folder; 0 when no database was kept.
+    pub database_bytes: u64,
+    /// Highest sum of memory leased by the engine, in bytes.
+    pub peak_leased_bytes: u64,
+}
+
+/// Solves, or goes on solving, in the folder behind `storage`.
+///
+/// # Errors
+/// Those of [`engine::run`]; [`pipeline::Error::Corrupt`] when a published block is not what was written.
+pub fn solve(
+    board: &Board,
+    rule: Rule,
+    layout: &Layout,
+    kernel: Kernel,
+    storage: &Arc<dyn Storage>,
+    options: &Options,
+    metrics: &Metrics,
+    observer: &(dyn Fn(&Event) + Sync),
+) -> Result<Solved, pipeline::Error> {
+    let workload = RemovalGame::new(board, rule, layout, kernel, true);
+    let finished = engine::run(&workload, storage.clone(), options, metrics, observer)?;
+    let summaries: Vec<BlockSummary> = finished
+        .records
+        .values()
+        .map(|record| BlockSummary::from_bytes(&record.summary))
+        .collect::<Option<_>>()
+        .ok_or_else(|| pipeline::Error::workload("a block's summary in the journal is not one of this program"))?;
+    let manifest = Manifest::new(board, rule, layout, &summaries);
+    let database_bytes = seal(&**storage, &finished, &manifest)?;
+    Ok(Solved { manifest, codec: finished.codec, database_bytes, peak_leased_bytes: finished.peak_leased_bytes })
+}
+
+/// Writes manifest and `SUMS`, unless they are there; returns the bytes of the database.
+fn seal(storage: &dyn Storage, finished: &Finished, manifest: &Manifest) -> Result<u64, pipeline::Error> {
+    let json = manifest.to_json();
+    let mut sums = String::new();
+    let mut total = json.len() as u64;
+    let (manifest_name, sums_name) = (format!("{PUBLISHED}/{MANIFEST}"), format!("{PUBLISHED}/{SUMS}"));
+    let sealed = storage.length(&sums_name)?;
+    for published in finished.records.values().filter_map(|record| record.published.as_ref()) {
+        total += published.length;
+        if sealed.is_none() {
+            let mut bytes = vec![0; published.length as usize];
+            storage.open(&published.name)?.read_exact_at(&mut bytes, 0)?;
+            let found = xxhash_rust::xxh3::xxh3_128(&bytes);
+            if found != published.hash {
+                let (expected, got) = (format!("{:032x}", published.hash), format!("{found:032x}"));
+                return Err(pipeline::Error::corrupt(storage.path(&published.name), 0, "hash of a published block", expected, got));
+            }
+            let name = published.name.rsplit('/').next().unwrap_or(&published.name);
+            sums.push_str(&format!("{}  {name}\n", blake3::hash(&bytes)));
+        }
+    }
+    if let Some(length) = sealed {
+        return Ok(total + length);
+    }
+    sums.push_str(&format!("{}  {MANIFEST}\n", blake3::hash(&json)));
+    finished.checkpoint.write_atomically(&manifest_name, &json)?;
+    finished.checkpoint.write_atomically(&sums_name, sums.as_bytes())?;
+    Ok(total + sums.len() as u64)
+}

@@ -1,0 +1,120 @@
+//! Triangular Nim, or any game given as cells and move masks, as a workload of the engine.
+//!
+//! # Shape
+//! Engine blocks are the ordinals of the layout's canonical blocks, orientations the indices of the layout's symmetries. A bitmap holds
+//! `2^max(m, 9)` bits for `m` offset bits; bit `x` stands for the position with offset `x`.
+//!
+//! # Invariants
+//! 1. A stream is the loss bitmap of the whole block: `x` is set iff the player to move at (block, `x`) loses.
+//! 2. A restriction is the set of offset cells that every operation of an edge fills: a loss with one of these cells present has no parent
+//!    through this edge and need not be logged.
+//!
+//! # Not here
+//! Files, threads, codecs of the logs (package `pipeline`); bytes of the published blocks (`database`).
+
+use crate::board::Board;
+use crate::database::{block_file, block_file_name, manifest};
+use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
+use crate::layout::Layout;
+use crate::rule::Rule;
+use pipeline::workload::{Edge, Publication, Workload};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::summary::{BlockSummary, stream_digest};
+
+/// The workload of one solve.
+pub struct RemovalGame<'a> {
+    board: &'a Board,
+    rule: Rule,
+    layout: &'a Layout,
+    kernel: Kernel,
+    operations: Vec<Arc<[u64]>>,
+    apply: HashMap<Arc<[u64]>, ApplyPlan>,
+    settle: SettlePlan,
+    turns: Vec<PermutePlan>,
+    order: Vec<u32>,
+    identity: u64,
+    publish: bool,
+}
+
+impl<'a> RemovalGame<'a> {
+    /// Prepares the plans of all updates. `publish` says whether finished blocks become a database.
+    pub fn new(board: &'a Board, rule: Rule, layout: &'a Layout, kernel: Kernel, publish: bool) -> RemovalGame<'a> {
+        let bits = layout.offset_bits();
+        let operations: Vec<Arc<[u64]>> = layout.traces().iter().map(|trace| Arc::from(&trace.operations[..])).collect();
+        let apply = operations.iter().map(|masks| (masks.clone(), ApplyPlan::new(bits, masks))).collect();
+        let settle = SettlePlan::new(bits, layout.inner_moves());
+        let turns = layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
+        RemovalGame { board, rule, layout, kernel, operations, apply, settle, turns, order: layout.order(), identity: manifest::identity(board, rule, layout), publish }
+    }
+
+    fn edge(&self, edge: crate::layout::Edge) -> Edge {
+        let operations = self.operations[edge.trace.0 as usize].clone();
+        let restriction = operations.iter().fold(u64::MAX, |common, mask| common & mask);
+        Edge { source: edge.source, target: edge.target, orientation: edge.symmetry, restriction, operations }
+    }
+}
+
+impl Workload for RemovalGame<'_> {
+    fn parameters(&self) -> Vec<(String, String)> {
+        super::parameters(self.board, self.rule, self.layout)
+    }
+
+    fn blocks(&self) -> u32 {
+        self.layout.canonical_blocks().len() as u32
+    }
+
+    fn order(&self) -> Vec<u32> {
+        self.order.clone()
+    }
+
+    fn stream_words(&self) -> usize {
+        bitmap_words(self.layout.offset_bits())
+    }
+
+    fn edges_into(&self, target: u32) -> Vec<Edge> {
+        self.layout.edges_into(target).into_iter().map(|edge| self.edge(edge)).collect()
+    }
+
+    fn edges_from(&self, source: u32) -> Vec<Edge> {
+        self.layout.edges_from(source).into_iter().map(|edge| self.edge(edge)).collect()
+    }
+
+    fn begin(&self, block: u32, bitmap: &mut [u64]) {
+        mark_phantoms(self.layout.offset_bits(), bitmap);
+        // The empty position has no move: a loss in normal play, which is what no update means; a win in misère.
+        if self.rule == Rule::Misere && self.layout.canonical_blocks()[block as usize] == 0 {
+            bitmap[0] |= 1;
+        }
+    }
+
+    fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
+        if orientation == 0 {
+            oriented.copy_from_slice(stream);
+        } else {
+            self.kernel.permute(&self.turns[usize::from(orientation)], stream, oriented);
+        }
+        if restriction != 0 {
+            self.kernel.restrict(restriction, oriented);
+        }
+    }
+
+    fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
+        let plan = &self.apply[&edge.operations];
+        self.kernel.apply(plan, stream, bitmap);
+    }
+
+    fn settle(&self, _: u32, bitmap: &mut [u64]) {
+        self.kernel.settle(&self.settle, bitmap);
+    }
+
+    fn summarise(&self, _: u32, stream: &[u64]) -> Vec<u8> {
+        let losses = self.kernel.census(self.layout.offset_bits(), stream);
+        BlockSummary { losses_by_pieces: losses, digest: stream_digest(stream) }.to_bytes()
+    }
+
+    fn publish(&self, block: u32, stream: &[u64]) -> Option<Publication> {
+        self.publish.then(|| Publication { name: block_file_name(block), bytes: block_file(self.identity, block, stream) })
+    }
+}
