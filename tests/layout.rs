@@ -55,8 +55,8 @@ fn figure_3_of_the_paper() {
     }
 }
 
-/// [SWLK12] figure 9: nine layers, 13 BID cells, without redundancy removal. Which cells 9(b) and 9(c) have is not in the
-/// text; the first is a set with the same figures, the second the best set with a mirror, which meets them.
+/// [SWLK12] figure 9: nine layers, 13 BID cells, without redundancy removal. Which cells 9(b) and 9(c) have is not
+/// in the text; the first is a set with the same figures, the second the best set with a mirror, which meets them.
 #[test]
 fn figure_9_of_the_paper() {
     let first_rows: Vec<Cell> = (0..13).map(Cell::from_index).collect();
@@ -133,6 +133,9 @@ fn the_best_closed_sets() {
         assert_eq!(grouped, counts.blocks);
         assert!(counts.canonical_loads <= counts.canonical_updates);
     }
+    // Four sets are equally good here; the one with whole corners is chosen.
+    let set = search::best_closed(&triangle(8), 9);
+    assert_eq!(set, Some(cells(&[(2, 1), (3, 0), (3, 3), (4, 0), (4, 4), (6, 1), (6, 5), (7, 3), (7, 4)])));
     let board = triangle(9);
     let set = search::best_closed(&board, 21).unwrap();
     assert_eq!(search::closed_updates(&board, &set), Some(7_999_604));

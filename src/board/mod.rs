@@ -18,7 +18,7 @@
 //!
 //! Lines run in three directions: along a row, along a column (`column` fixed) and along a diagonal (`row - column`
 //! fixed). A move takes one or more neighbouring pieces of one line; move `m` is legal in position `p` when
-//! `p & m == m`, and leads to `p ^ m` ([SWLK12] section 2).
+//! `p & m == m`, and leads to `p ^ m` (\[SWLK12\] section 2).
 //!
 //! ## Invariants
 //!
@@ -156,7 +156,8 @@ impl Board {
         &self.moves
     }
 
-    /// The symmetries, the identity first: six, or one where the board is a single cell.
+    /// The symmetries: the identity, the two rotations, the three reflections; the identity alone where the board is a
+    /// single cell.
     pub fn symmetries(&self) -> &[Symmetry] {
         &self.symmetries
     }

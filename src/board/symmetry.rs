@@ -1,7 +1,7 @@
 //! # Symmetries of a board
 //!
 //! A symmetry is a permutation of the cells that maps moves to moves, so that a position and its image have the same
-//! value. The triangle has six: three rotations and three reflections ([SWLK12] section 3.2 removes the redundancy
+//! value. The triangle has six: three rotations and three reflections (\[SWLK12\] section 3.2 removes the redundancy
 //! they cause).
 
 use super::BitPermutation;

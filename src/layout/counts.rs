@@ -1,6 +1,6 @@
 //! # Figures of a layout
 //!
-//! The numbers by which [SWLK12] (figures 3, 9 and 10) and the search compare layouts.
+//! The numbers by which \[SWLK12\] (figures 3, 9 and 10) and the search compare layouts.
 
 use super::Layout;
 

@@ -3,7 +3,7 @@
 //! A solve works on blocks. Some cells, the *BID cells*, become the high bits of a position and name its block; the
 //! others become the *offset* inside it. If a symmetry of the board keeps the set of BID cells, whole blocks are images
 //! of each other, and only the smallest of such an *isomorphic group*, the *canonical block*, is evaluated
-//! ([SWLK12] sections 3.1 and 3.2).
+//! (\[SWLK12\] sections 3.1 and 3.2).
 //!
 //! ## Shape
 //!
@@ -31,8 +31,9 @@
 //!
 //! ## Cost
 //!
-//! A layout with `b` BID bits lists its canonical blocks in `2^b` steps (2 million for 21 bits: 50 ms). Edges are not
-//! stored: those of one block are found in microseconds when asked for.
+//! A layout with `b` BID bits lists its canonical blocks in `2^b` steps and keeps nothing else
+//! of that size. Edges are not stored: those of one block are found when asked for, in as many steps as the layout has
+//! traces, some dozens.
 //!
 //! ## Not here
 //!
@@ -60,7 +61,7 @@ pub const BID_BITS_MAX: u32 = 24;
 /// use trinim::board::{Board, Cell};
 /// use trinim::layout::Layout;
 ///
-/// // [SWLK12] figure 3(f): the six cells next to the corners.
+/// // \[SWLK12\] figure 3(f): the six cells next to the corners.
 /// let board = Board::triangle(8, None)?;
 /// let cells = [(1, 0), (1, 1), (6, 0), (6, 6), (7, 1), (7, 6)].map(|(row, col)| Cell::new(row, col));
 /// let layout = Layout::new(&board, &cells)?;

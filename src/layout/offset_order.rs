@@ -20,8 +20,9 @@
 //!
 //! Sector 0 takes the cell of the orbit that is nearest to the apex. Where two cells of an orbit are equally near, they
 //! are mirror images of each other and the third lies on the apex's own axis; taking *that* one keeps every sector
-//! symmetric about its axis, so that a reflection, too, takes sectors to sectors: it keeps one field, exchanges the other
-//! two, and permutes bits inside them. The third is the farthest of its orbit, so it ends up in the sector's high bits.
+//! symmetric about its axis, so that a reflection, too, takes sectors to sectors: it keeps one field, exchanges the
+//! other two, and permutes bits inside them. The third is the farthest of its orbit, so it ends up in the
+//! sector's high bits.
 //!
 //! **Corner order**, for all other BID sets: the three corner triangles of three rows first, each from its corner
 //! inwards, then the other cells row by row.
@@ -33,7 +34,6 @@ const CORNER_LAYERS: u8 = 3;
 
 /// The cells outside `bid_mask` in the order of the offset bits, as cell indices, bit 0 first.
 pub(super) fn offset_cells(board: &Board, bid_mask: u64) -> Vec<u8> {
-    // Rotations of three cells and more come second and third.
     let rotations = board.symmetries().get(1..3);
     match rotations {
         Some([once, twice]) if once.apply(bid_mask) == bid_mask => sector_order(board, bid_mask, once, twice),

@@ -1,8 +1,8 @@
 //! # Search for good BID sets
 //!
-//! The best set of a given size is taken to be the one with the fewest updates after redundancy removal, as in [SWLK12]
-//! section 4. Sets that all symmetries of the board keep save most space, and there are few of them, because they are
-//! unions of whole orbits: some hundreds for a given size on ten layers. All are looked at.
+//! The best set of a given size is taken to be the one with the fewest updates after redundancy removal, as in
+//! \[SWLK12\] section 4. Sets that all symmetries of the board keep save most space, and there are few of them,
+//! because they are unions of whole orbits: some hundreds for a given size on ten layers. All are looked at.
 //!
 //! The number of updates is not counted but computed (ours, by Burnside's lemma). The pairs of a target block and a
 //! trace in it fall into orbits under the symmetries, and the number of canonical updates is the number of pairs with a
@@ -22,7 +22,8 @@ use std::cmp::Reverse;
 
 /// The set of `bits` cells, closed under all symmetries of the board, with the fewest updates after redundancy removal.
 ///
-/// Among equals the one with the first cells in row order wins, so that the answer is always the same. `None` if no
+/// Among equals the one that leaves the corners whole to the greatest depth wins, because corners left in the offset
+/// compress well; then the one with the first cells in row order, so that the answer is always the same. `None` if no
 /// closed set has that size.
 pub fn best_closed(board: &Board, bits: u32) -> Option<Vec<Cell>> {
     let mask = best_closed_mask(board, bits)?;
@@ -39,7 +40,21 @@ pub(super) fn best_closed_mask(board: &Board, bits: u32) -> Option<u64> {
     unions(&orbits, 0, bits, &mut sets);
     let cycles: Vec<Vec<u64>> = board.symmetries().iter().map(cycles).collect();
     // Reversing the bits turns "has the earlier cell" into "is larger".
-    sets.into_iter().min_by_key(|&set| (updates(board.moves(), &cycles, set), Reverse(set.reverse_bits())))
+    sets.into_iter().min_by_key(|&set| {
+        let whole_corners = Reverse(corner_distances(board, set));
+        (updates(board.moves(), &cycles, set), whole_corners, Reverse(set.reverse_bits()))
+    })
+}
+
+/// For each cell of a set, the number of rows between it and its nearest corner, in ascending order.
+fn corner_distances(board: &Board, set: u64) -> Vec<u8> {
+    let cells = (0..board.cells() as usize).filter(|cell| set >> cell & 1 == 1);
+    let rows = |cell: usize| {
+        board.symmetries().iter().map(move |symmetry| Cell::from_index(symmetry.image()[cell].into()).row)
+    };
+    let mut distances: Vec<u8> = cells.filter_map(|cell| rows(cell).min()).collect();
+    distances.sort_unstable();
+    distances
 }
 
 /// The number of updates after redundancy removal, [`Counts::canonical_updates`](super::Counts::canonical_updates),
