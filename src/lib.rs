@@ -11,3 +11,4 @@ pub mod position;
 pub mod reference;
 pub mod rule;
 pub mod solve;
+pub mod verify;

@@ -59,7 +59,6 @@ impl Budget {
     pub fn peak_bytes(&self) -> u64 {
         self.usage.lock().peak_bytes
     }
-
 }
 
 impl Drop for Lease<'_> {

@@ -52,11 +52,14 @@ fn the_result_does_not_depend_on_threads_memory_placement_codec_or_write_order()
                 for (threads, memory_bytes, sorted) in [(1, 4 << 20, true), (4, 64 << 20, true), (3, 4 << 20, false)] {
                     let folder = tempfile::tempdir().unwrap();
                     let codec_choice = CodecChoice::parse(codec).unwrap();
-                    let options = Options { threads, memory_bytes, sorted, placement, codec: codec_choice, ..options() };
+                    let options =
+                        Options { threads, memory_bytes, sorted, placement, codec: codec_choice, ..options() };
                     let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
                     let finished = engine::run(&workload, storage, &options, &Metrics::default(), &|_| {}).unwrap();
                     assert_eq!(finished.records.len(), 32);
-                    let story = format!("{density} % {placement:?} {codec} {threads} threads {memory_bytes} bytes sorted {sorted}");
+                    let story = format!(
+                        "{density} % {placement:?} {codec} {threads} threads {memory_bytes} bytes sorted {sorted}"
+                    );
                     assert_published(&workload, folder.path(), &story);
                 }
             }
@@ -155,7 +158,8 @@ fn a_damaged_log_is_refused_with_its_file() {
         let first = engine::run(&stopped, real(pristine.path()), &options, &Metrics::default(), &|_| {});
         let workload = Synthetic { stop_at: None, ..stopped };
         assert!(matches!(first, Err(Error::Interrupted)), "the run was over before it could be stopped");
-        let logs: Vec<_> = std::fs::read_dir(pristine.path().join("logs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let logs: Vec<_> =
+            std::fs::read_dir(pristine.path().join("logs")).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(!logs.is_empty());
         let log = &logs[0];
         let good = std::fs::read(log).unwrap();

@@ -97,7 +97,13 @@ impl BlockIndex {
     ///
     /// # Errors
     /// [`DatabaseError::Corrupt`] or [`DatabaseError::Version`] when the header is not that of block `ordinal` of this database.
-    pub fn length(path: &Path, header: &[u8; HEADER_BYTES], identity: u64, ordinal: u32, stream_words: u64) -> Result<usize, DatabaseError> {
+    pub fn length(
+        path: &Path,
+        header: &[u8; HEADER_BYTES],
+        identity: u64,
+        ordinal: u32,
+        stream_words: u64,
+    ) -> Result<usize, DatabaseError> {
         let damage = |offset, what: &str| DatabaseError::corrupt(path, offset, what);
         if header[..8] != MAGIC {
             return Err(damage(0, "not a block file (magic)"));
@@ -128,7 +134,12 @@ impl BlockIndex {
     ///
     /// # Errors
     /// [`DatabaseError::Corrupt`] when a hash or a length is wrong.
-    pub fn parse(path: &Path, header: &[u8; HEADER_BYTES], index: &[u8], file_bytes: u64) -> Result<BlockIndex, DatabaseError> {
+    pub fn parse(
+        path: &Path,
+        header: &[u8; HEADER_BYTES],
+        index: &[u8],
+        file_bytes: u64,
+    ) -> Result<BlockIndex, DatabaseError> {
         let damage = |what: &str| DatabaseError::corrupt(path, HEADER_BYTES as u64, what);
         if u64::from_le_bytes(number(header, 40)) != xxh3_64(index) {
             return Err(damage("index hash"));
@@ -149,7 +160,11 @@ impl BlockIndex {
             frames.push(row);
         }
         if next != file_bytes {
-            return Err(DatabaseError::corrupt(path, file_bytes.min(next), format!("{file_bytes} bytes instead of {next}")));
+            return Err(DatabaseError::corrupt(
+                path,
+                file_bytes.min(next),
+                format!("{file_bytes} bytes instead of {next}"),
+            ));
         }
         Ok(BlockIndex {
             ordinal: u32::from_le_bytes(number(header, 12)),
@@ -169,7 +184,14 @@ impl BlockIndex {
     ///
     /// # Errors
     /// [`DatabaseError::Corrupt`] when the bytes are not those that were written.
-    pub fn decode(&self, path: &Path, frame: usize, stored: &[u8], words: &mut [u64], scratch: &mut Scratch) -> Result<(), DatabaseError> {
+    pub fn decode(
+        &self,
+        path: &Path,
+        frame: usize,
+        stored: &[u8],
+        words: &mut [u64],
+        scratch: &mut Scratch,
+    ) -> Result<(), DatabaseError> {
         let row = &self.frames[frame];
         if xxh3_64(stored) != row.hash {
             return Err(DatabaseError::corrupt(path, row.offset, format!("hash of frame {frame}")));

@@ -81,7 +81,12 @@ fn parameters_text(board: &Board, rule: Rule, layout: &Layout) -> String {
 
 /// Digest of a solution: BLAKE3 of the parameters as text and the BLAKE3 of every canonical block's bitmap, by ordinal. It depends on board,
 /// rule and layout alone.
-pub fn solution_digest<'a>(board: &Board, rule: Rule, layout: &Layout, blocks: impl Iterator<Item = &'a [u8; 32]>) -> String {
+pub fn solution_digest<'a>(
+    board: &Board,
+    rule: Rule,
+    layout: &Layout,
+    blocks: impl Iterator<Item = &'a [u8; 32]>,
+) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"trinim solution 1\n").update(parameters_text(board, rule, layout).as_bytes());
     for digest in blocks {
@@ -126,7 +131,8 @@ impl Manifest {
     /// [`DatabaseError::Version`] for another version; [`DatabaseError::Corrupt`] when it is not a manifest or contradicts itself.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<(Manifest, Board, Rule, Layout), DatabaseError> {
         let damage = |what: String| DatabaseError::corrupt(path, 0, what);
-        let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| damage(format!("not a manifest: {error}")))?;
+        let value: serde_json::Value =
+            serde_json::from_slice(bytes).map_err(|error| damage(format!("not a manifest: {error}")))?;
         if value["format"] != FORMAT {
             return Err(damage("not the manifest of a trinim database".into()));
         }
@@ -137,7 +143,8 @@ impl Manifest {
                 return Err(DatabaseError::Version { path: path.into(), found, supported: VERSION });
             }
         }
-        let manifest: Manifest = serde_json::from_value(value).map_err(|error| damage(format!("not a manifest: {error}")))?;
+        let manifest: Manifest =
+            serde_json::from_value(value).map_err(|error| damage(format!("not a manifest: {error}")))?;
         let board = Board::triangle(manifest.layers, manifest.max_take).map_err(|error| damage(error.to_string()))?;
         let rule: Rule = manifest.rule.parse().map_err(|error| damage(format!("{error}")))?;
         let cells = manifest.bid_cells.iter().map(|index| Cell::from_index(u32::from(*index)));

@@ -11,9 +11,9 @@
 //! # Cost
 //! A cached frame: a hash-map lookup under a mutex. Another: one read and one decode of up to [`super::block::FRAME_WORDS`] words.
 
+use super::DatabaseError;
 use super::block::{BlockIndex, HEADER_BYTES, block_file_name};
 use super::manifest::{self, MANIFEST, Manifest, SUMS};
-use super::DatabaseError;
 use crate::board::Board;
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
@@ -139,7 +139,11 @@ impl Database {
         let folder = if folder.join("db").is_dir() { folder.join("db") } else { folder.to_path_buf() };
         if !folder.join(SUMS).is_file() {
             let unfinished = folder.is_dir() && folder.parent().is_some_and(|run| run.join("FORMAT").is_file());
-            return Err(missing(if unfinished { "the solve is not finished" } else { "no such folder, or no SUMS in it" }));
+            return Err(missing(if unfinished {
+                "the solve is not finished"
+            } else {
+                "no such folder, or no SUMS in it"
+            }));
         }
         let path = folder.join(MANIFEST);
         let bytes = std::fs::read(&path).map_err(|error| DatabaseError::io("read", &path, error))?;
@@ -247,7 +251,13 @@ impl Database {
 }
 
 impl BlockSource {
-    fn open(folder: &Path, ordinal: u32, identity: u64, stream_words: u64, access: Access) -> Result<BlockSource, DatabaseError> {
+    fn open(
+        folder: &Path,
+        ordinal: u32,
+        identity: u64,
+        stream_words: u64,
+        access: Access,
+    ) -> Result<BlockSource, DatabaseError> {
         let path = folder.join(block_file_name(ordinal));
         let io = |operation| {
             let path = path.clone();

@@ -37,21 +37,32 @@ pub struct Solved {
     pub peak_leased_bytes: u64,
 }
 
+/// What is to be solved, and with which kernel.
+#[derive(Clone, Copy)]
+pub struct Problem<'a> {
+    /// The board.
+    pub board: &'a Board,
+    /// Who wins at the end.
+    pub rule: Rule,
+    /// How the state space is cut.
+    pub layout: &'a Layout,
+    /// Kernel of the bit-parallel operations; without influence on the result.
+    pub kernel: Kernel,
+}
+
 /// Solves, or goes on solving, in the folder behind `storage`.
 ///
 /// # Errors
 /// Those of [`engine::run`]; [`pipeline::Error::Corrupt`] when a published block is not what was written.
 pub fn solve(
-    board: &Board,
-    rule: Rule,
-    layout: &Layout,
-    kernel: Kernel,
+    problem: Problem<'_>,
     storage: &Arc<dyn Storage>,
     options: &Options,
     metrics: &Metrics,
     observer: &(dyn Fn(&Event) + Sync),
 ) -> Result<Solved, pipeline::Error> {
-    let workload = RemovalGame::new(board, rule, layout, kernel, true);
+    let Problem { board, rule, layout, .. } = problem;
+    let workload = RemovalGame::new(problem, true);
     let finished = engine::run(&workload, storage.clone(), options, metrics, observer)?;
     let summaries: Vec<BlockSummary> = finished
         .records
@@ -79,7 +90,13 @@ fn seal(storage: &dyn Storage, finished: &Finished, manifest: &Manifest) -> Resu
             let found = xxhash_rust::xxh3::xxh3_128(&bytes);
             if found != published.hash {
                 let (expected, got) = (format!("{:032x}", published.hash), format!("{found:032x}"));
-                return Err(pipeline::Error::corrupt(storage.path(&published.name), 0, "hash of a published block", expected, got));
+                return Err(pipeline::Error::corrupt(
+                    storage.path(&published.name),
+                    0,
+                    "hash of a published block",
+                    expected,
+                    got,
+                ));
             }
             let name = published.name.rsplit('/').next().unwrap_or(&published.name);
             sums.push_str(&format!("{}  {name}\n", blake3::hash(&bytes)));

@@ -21,6 +21,7 @@ use pipeline::workload::{Edge, Publication, Workload};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::Problem;
 use super::summary::{BlockSummary, stream_digest};
 
 /// The workload of one solve.
@@ -40,13 +41,28 @@ pub struct RemovalGame<'a> {
 
 impl<'a> RemovalGame<'a> {
     /// Prepares the plans of all updates. `publish` says whether finished blocks become a database.
-    pub fn new(board: &'a Board, rule: Rule, layout: &'a Layout, kernel: Kernel, publish: bool) -> RemovalGame<'a> {
+    pub fn new(problem: Problem<'a>, publish: bool) -> RemovalGame<'a> {
+        let Problem { board, rule, layout, kernel } = problem;
         let bits = layout.offset_bits();
-        let operations: Vec<Arc<[u64]>> = layout.traces().iter().map(|trace| Arc::from(&trace.operations[..])).collect();
+        let operations: Vec<Arc<[u64]>> =
+            layout.traces().iter().map(|trace| Arc::from(&trace.operations[..])).collect();
         let apply = operations.iter().map(|masks| (masks.clone(), ApplyPlan::new(bits, masks))).collect();
         let settle = SettlePlan::new(bits, layout.inner_moves());
-        let turns = layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
-        RemovalGame { board, rule, layout, kernel, operations, apply, settle, turns, order: layout.order(), identity: manifest::identity(board, rule, layout), publish }
+        let turns =
+            layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
+        RemovalGame {
+            board,
+            rule,
+            layout,
+            kernel,
+            operations,
+            apply,
+            settle,
+            turns,
+            order: layout.order(),
+            identity: manifest::identity(board, rule, layout),
+            publish,
+        }
     }
 
     fn edge(&self, edge: crate::layout::Edge) -> Edge {
@@ -115,6 +131,7 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn publish(&self, block: u32, stream: &[u64]) -> Option<Publication> {
-        self.publish.then(|| Publication { name: block_file_name(block), bytes: block_file(self.identity, block, stream) })
+        self.publish
+            .then(|| Publication { name: block_file_name(block), bytes: block_file(self.identity, block, stream) })
     }
 }

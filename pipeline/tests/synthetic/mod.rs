@@ -90,7 +90,11 @@ impl Workload for Synthetic {
     }
 
     fn edges_into(&self, target: u32) -> Vec<Edge> {
-        self.traces().into_iter().filter(|trace| target & trace == *trace).map(|trace| self.edge(target ^ trace, trace)).collect()
+        self.traces()
+            .into_iter()
+            .filter(|trace| target & trace == *trace)
+            .map(|trace| self.edge(target ^ trace, trace))
+            .collect()
     }
 
     fn edges_from(&self, source: u32) -> Vec<Edge> {
