@@ -5,6 +5,8 @@ mod identity;
 mod journal;
 mod manifest;
 mod names;
+#[cfg(test)]
+mod omitted;
 mod open;
 mod record;
 mod recover;
