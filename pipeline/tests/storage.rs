@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pipeline::Error;
-use pipeline::checkpoint::{Checkpoint, inspect};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, inspect};
 use pipeline::storage::{Advice, Create, EntryKind, Fault, RealStorage, SimulatedStorage, Storage, StorageFile};
 use toy::{Broken, golden, parameters, run};
 
@@ -218,4 +219,40 @@ fn real_folders_have_to_be_folders() {
     assert!(missing.is_not_found());
     let empty = RealStorage::open(folder.path()).unwrap();
     assert!(matches!(inspect(&empty), Err(Error::NotARun { .. })));
+}
+
+/// A reader beside a running owner sees a prefix of the commits, also while generations change.
+#[test]
+fn a_reader_beside_an_owner_sees_every_commit_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let storage = || RealStorage::create(root).unwrap().with_syncs(false);
+    drop(Checkpoint::open(Arc::new(storage()), &parameters(), 1, &|_, _| true).unwrap());
+    let (done, commits) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for generation in 0..20 {
+                let opened = Checkpoint::open(Arc::new(storage()), &parameters(), 1, &|_, _| true);
+                let mut checkpoint = opened.unwrap().checkpoint;
+                for commit in 0..10 {
+                    let record = BlockRecord { block: generation * 10 + commit, ..BlockRecord::default() };
+                    let records = vec![record];
+                    checkpoint.commit(Epoch { records, ..Epoch::default() }).unwrap();
+                    commits.fetch_add(1, Ordering::SeqCst);
+                }
+            }
+            done.store(true, Ordering::SeqCst);
+        });
+        let mut readings = 0;
+        while !done.load(Ordering::SeqCst) {
+            let before = commits.load(Ordering::SeqCst);
+            let records = inspect(&RealStorage::open(root).unwrap()).unwrap().records;
+            assert!(records.len() >= before, "{} of {before}", records.len());
+            for (index, record) in records.iter().enumerate() {
+                assert_eq!(record.block as usize, index);
+            }
+            readings += 1;
+        }
+        println!("{readings} readings");
+    });
 }

@@ -335,3 +335,33 @@ fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Result<(), Er
     errors.sort_by_key(|error| matches!(error, Error::Poisoned));
     errors.into_iter().next().map_or(Ok(()), Err)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{Create, Fault, SimulatedStorage};
+
+    #[test]
+    fn the_cause_of_a_failed_sync_is_reported() {
+        let disk = SimulatedStorage::new(1);
+        let files: Vec<_> = (0..40).map(|number| disk.create(&format!("x{number}"), Create::New).unwrap()).collect();
+        assert!(sync_all(&files, 16).is_ok());
+        assert_eq!(disk.steps(), 80);
+        let disk = disk.with_fault(100, Fault::FailOnce);
+        let error = sync_all(&files, 16).unwrap_err();
+        assert!(matches!(error, Error::Io { .. }), "{error:?}");
+        assert!(matches!(sync_all(&files, 16), Err(Error::Poisoned)));
+        assert!(disk.steps() >= 100);
+    }
+
+    #[test]
+    #[should_panic(expected = "block 5 again")]
+    fn a_block_is_committed_once() {
+        let storage = Arc::new(SimulatedStorage::new(1));
+        let opened = Checkpoint::open(storage, &Parameters::default(), 1, &|_, _| true);
+        let mut checkpoint = opened.unwrap().checkpoint;
+        let record = BlockRecord { block: 5, ..BlockRecord::default() };
+        let records = vec![record.clone(), record];
+        let _ = checkpoint.commit(Epoch { records, ..Epoch::default() });
+    }
+}
