@@ -16,7 +16,7 @@ const HEADER_BYTES: usize = 36;
 const NAME_BYTES_AT_MOST: usize = 255;
 
 /// Named parameters of a run. A run can be resumed only with the same ones; their order is of no
-/// meaning.
+/// meaning, and no name may occur twice (a run does not begin then, but panics).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters(pub Vec<(String, String)>);
 
@@ -59,7 +59,9 @@ impl Identity {
         limit("number of parameters", pairs.len(), usize::from(u16::MAX))?;
         bytes.extend_from_slice(&length_u32(pairs.len()).to_le_bytes());
         debug_assert_eq!(bytes.len(), HEADER_BYTES);
-        for (name, value) in pairs {
+        for (index, (name, value)) in pairs.iter().enumerate() {
+            let twice = pairs[..index].iter().any(|pair| pair.0 == *name);
+            assert!(!twice, "parameter {name} is given twice");
             limit("length of a parameter name", name.len(), NAME_BYTES_AT_MOST)?;
             limit("length of a parameter", value.len(), IDENTITY_BYTES_AT_MOST)?;
             bytes.extend_from_slice(&length_u32(name.len()).to_le_bytes()[..2]);
@@ -130,4 +132,43 @@ pub(super) fn limit(what: &'static str, value: usize, limit: usize) -> Result<()
         return Ok(());
     }
     Err(Error::Limit { what, value: value as u64, limit: limit as u64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn identities_come_back(
+            run_id in any::<u128>(),
+            pairs in proptest::collection::btree_map(".{0,20}", ".{0,50}", 0..8),
+        ) {
+            let parameters = Parameters(pairs.into_iter().collect());
+            let identity = Identity { run_id, parameters };
+            let bytes = identity.encode().unwrap();
+            prop_assert_eq!(Identity::decode(&bytes, Path::new("x"), 0).unwrap(), identity);
+        }
+
+        /// With a right hash, so that the fields are reached.
+        #[test]
+        fn any_sealed_bytes_do_no_harm(
+            rest in proptest::collection::vec(any::<u8>(), 0..100),
+            known in 0..3_usize,
+        ) {
+            let mut bytes = [&MAGIC[..], &[1, 0, 0, 0], &[0; 20]][..=known].concat();
+            bytes.extend_from_slice(&rest);
+            seal(&mut bytes);
+            let _ = Identity::decode(&bytes, Path::new("x"), 0);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "given twice")]
+    fn doubled_parameters_are_not_written() {
+        let pair = ("a".to_string(), "1".to_string());
+        let parameters = Parameters(vec![pair.clone(), pair]);
+        let _ = Identity { run_id: 1, parameters }.encode();
+    }
 }

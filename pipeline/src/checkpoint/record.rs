@@ -181,3 +181,91 @@ pub(super) fn decode_records(bytes: &[u8]) -> Result<Vec<BlockRecord>, Damage> {
     cursor.end("records")?;
     Ok(records)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn extent() -> impl Strategy<Value = Extent> {
+        let numbers = (any::<u32>(), any::<bool>(), any::<u64>(), any::<u64>(), any::<u32>());
+        (numbers, 0..1_u64 << 62, 0..1_u64 << 62).prop_map(
+            |((bucket, shared, file_generation, hash, source), offset, length)| Extent {
+                bucket,
+                shared,
+                file_generation,
+                offset,
+                length,
+                hash,
+                source,
+            },
+        )
+    }
+
+    fn record() -> impl Strategy<Value = BlockRecord> {
+        let published = proptest::option::of(("db/[a-z0-9]{1,20}", any::<u64>(), any::<u128>()));
+        let summary = proptest::collection::vec(any::<u8>(), 0..100);
+        let extents = proptest::collection::vec(extent(), 0..10);
+        (any::<u32>(), published, summary, extents).prop_map(|(block, published, summary, extents)| BlockRecord {
+            block,
+            published: published.map(|(name, length, hash)| PublishedFile { name, length, hash }),
+            summary,
+            extents,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn records_come_back(records in proptest::collection::vec(record(), 0..5)) {
+            let mut bytes = Vec::new();
+            encode_records(&records, &mut bytes).unwrap();
+            prop_assert_eq!(decode_records(&bytes).unwrap(), records);
+        }
+
+        #[test]
+        fn cut_and_changed_records_do_no_harm(
+            records in proptest::collection::vec(record(), 1..4),
+            place in any::<proptest::sample::Index>(),
+            value in any::<u8>(),
+        ) {
+            let mut bytes = Vec::new();
+            encode_records(&records, &mut bytes).unwrap();
+            let place = place.index(bytes.len());
+            prop_assert!(decode_records(&bytes[..place]).is_err());
+            bytes[place] = value;
+            let _ = decode_records(&bytes);
+        }
+
+        #[test]
+        fn any_bytes_do_no_harm(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = decode_records(&bytes);
+        }
+    }
+
+    #[test]
+    fn counts_are_checked_before_they_are_believed() {
+        let error = decode_records(&[0xff; 100]).unwrap_err();
+        let error = error.of(std::path::Path::new("x"), 0);
+        assert!(error.to_string().contains("number of records"), "{error}");
+    }
+
+    #[test]
+    fn published_names_stay_below_their_folder() {
+        for name in ["db/../x", "/etc/x", "logs/x", "db/a/b", "db/", "x"] {
+            let mut bytes = vec![1, 0, 0, 0, 7, 0, 0, 0, 1];
+            bytes.extend_from_slice(&(name.len() as u16).to_le_bytes());
+            bytes.extend_from_slice(name.as_bytes());
+            bytes.extend_from_slice(&[0; 32]);
+            let error = decode_records(&bytes).unwrap_err();
+            let error = error.of(std::path::Path::new("x"), 0);
+            assert!(error.to_string().contains("published name"), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn too_long_summaries_are_refused() {
+        let record = BlockRecord { summary: vec![0; SUMMARY_BYTES_AT_MOST + 1], ..BlockRecord::default() };
+        let error = encode_records(&[record], &mut Vec::new()).unwrap_err();
+        assert!(matches!(error, Error::Limit { limit: 65536, .. }), "{error:?}");
+    }
+}
