@@ -127,6 +127,16 @@ pub(super) trait Vector: Copy {
     /// The machine must have the instructions of this type.
     unsafe fn splat(word: u64) -> Self;
 
+    /// Asks for the line at an address, which need not be readable.
+    #[inline(always)]
+    fn prefetch(_address: *const u64) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every machine of the target has the instruction, and it never faults.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<2>(_address.cast());
+        }
+    }
+
     /// Bitwise or.
     fn or(self, other: Self) -> Self;
 
