@@ -289,7 +289,7 @@ impl Kernel {
         // SAFETY: a kernel exists only for an instruction set this machine has.
         let mut counts = unsafe {
             match self.isa {
-                Isa::Portable => count::census(bitmap),
+                Isa::Portable => count::census::<[u64; 8]>(bitmap),
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx2 => entry::census_avx2(bitmap),
                 #[cfg(target_arch = "x86_64")]
@@ -381,12 +381,14 @@ mod entry {
 
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     pub(super) fn census_avx2(bitmap: &[u64]) -> Vec<u64> {
-        count::census(bitmap)
+        // SAFETY: this function's features are those of the vector.
+        unsafe { count::census::<Avx2>(bitmap) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
     pub(super) fn census_avx512(bitmap: &[u64]) -> Vec<u64> {
-        count::census(bitmap)
+        // SAFETY: this function's features are those of the vector.
+        unsafe { count::census::<Avx512>(bitmap) }
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]

@@ -4,6 +4,8 @@ use super::line::Rearrangement;
 
 /// Words of a vector.
 pub(super) const WORDS: usize = 8;
+/// Bit planes of a counter, one for each binary digit: it counts to 127.
+pub(super) const PLANES: usize = 7;
 
 /// The six-bit numbers that contain all of `low`, as a mask.
 pub(super) fn holding(low: u64) -> u64 {
@@ -161,6 +163,24 @@ pub(super) trait Vector: Copy {
 
     /// Permutes the index bits inside each of the vectors.
     fn rearrange(vectors: [Self; 8], how: &Rearrangement) -> [Self; 8];
+
+    /// Adds bit by bit: sum and carry.
+    fn half_add(self, carry: Self) -> (Self, Self);
+
+    /// Sum of the counters at the positions of the mask.
+    #[inline(always)]
+    fn total(planes: &[Self; PLANES], mask: &[u64; WORDS]) -> u64 {
+        let mut sum = 0;
+        for (digit, plane) in planes.iter().enumerate() {
+            let mut words = [0; WORDS];
+            // SAFETY: the array has the size of a vector.
+            unsafe { plane.store(words.as_mut_ptr()) };
+            for (word, mask) in words.into_iter().zip(mask) {
+                sum += u64::from((word & mask).count_ones()) << digit;
+            }
+        }
+        sum
+    }
 }
 
 impl Vector for [u64; WORDS] {
@@ -252,6 +272,16 @@ impl Vector for [u64; WORDS] {
             }
         }
         vectors
+    }
+
+    #[inline(always)]
+    fn half_add(self, carry: Self) -> (Self, Self) {
+        let (mut sum, mut both) = (self, carry);
+        for word in 0..WORDS {
+            sum[word] ^= carry[word];
+            both[word] &= self[word];
+        }
+        (sum, both)
     }
 }
 
