@@ -136,8 +136,8 @@ impl SettlePlan {
 #[derive(Clone, Debug)]
 pub struct PermutePlan {
     permutation: Vec<u8>,
-    /// None if there are too few index bits for tiles.
-    tiles: Option<Tiles>,
+    /// None if there are too few index bits for tiles. The second is for instruction sets that rearrange lines at once.
+    tiles: Option<[Tiles; 2]>,
 }
 
 impl PermutePlan {
@@ -152,7 +152,8 @@ impl PermutePlan {
         assert!(sorted.iter().copied().eq((0..=u8::MAX).take(sorted.len())), "{permutation:?} is no permutation");
         PermutePlan {
             permutation: permutation.to_vec(),
-            tiles: (permutation.len() >= permute::LEAST_BITS).then(|| Tiles::new(permutation)),
+            tiles: (permutation.len() >= permute::LEAST_BITS)
+                .then(|| [true, false].map(|direct| Tiles::new(permutation, direct))),
         }
     }
 
@@ -244,17 +245,17 @@ impl Kernel {
     pub fn permute(self, plan: &PermutePlan, source: &[u64], target: &mut [u64]) {
         check_length(plan.index_bits(), source);
         check_length(plan.index_bits(), target);
-        let Some(tiles) = &plan.tiles else {
+        let Some([direct, rearranging]) = &plan.tiles else {
             return plain::permute(&plan.permutation, source, target);
         };
         // SAFETY: a kernel exists only for an instruction set this machine has.
         unsafe {
             match self.isa {
-                Isa::Portable => tiles.permute::<[u64; 8]>(source, target),
+                Isa::Portable => direct.permute::<[u64; 8]>(source, target),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => entry::permute_avx2(tiles, source, target),
+                Isa::Avx2 => entry::permute_avx2(direct, source, target),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => entry::permute_avx512(tiles, source, target),
+                Isa::Avx512 => entry::permute_avx512(rearranging, source, target),
                 #[cfg(not(target_arch = "x86_64"))]
                 _ => unreachable!("no kernel of {} exists", self.isa),
             }

@@ -47,8 +47,8 @@ struct Pass {
     before: Rearrangement,
     /// Lowest of the three bits of the line number.
     bit: usize,
-    /// Which of the three are exchanged.
-    exchanged: [bool; PASS_BITS],
+    /// The bits of the place inside the line that the three are exchanged with.
+    exchanged: [Option<usize>; PASS_BITS],
 }
 
 /// Words index bit `bit` stands for.
@@ -69,7 +69,9 @@ fn offset(number: usize, bits: &[(usize, usize)]) -> (usize, usize) {
 }
 
 impl Tiles {
-    pub(super) fn new(permutation: &[u8]) -> Tiles {
+    /// Compiles a permutation. Bits leave a line as bits of the number of the word, after a rearrangement of the line;
+    /// or, if `direct`, from where they are: better without instructions that rearrange a line at once.
+    pub(super) fn new(permutation: &[u8], direct: bool) -> Tiles {
         let to: Vec<usize> = permutation.iter().map(|&to| usize::from(to)).collect();
         let from = |place: usize| to.iter().position(|&t| t == place);
         // Labels are index bits of the source.
@@ -84,14 +86,29 @@ impl Tiles {
         let mut passes = Vec::new();
         for first in (0..slots.len()).step_by(PASS_BITS) {
             let bit = first.min(slots.len() - PASS_BITS);
-            let exchanged = std::array::from_fn(|i| (first..entering.len()).contains(&(bit + i)));
-            let count = exchanged.iter().filter(|yes| **yes).count();
-            let leave = leaving.split_off(leaving.len() - count);
-            let wanted = arrange(line, &leave, exchanged, &to);
+            let entering = &entering[first..entering.len().min(first + PASS_BITS).max(first)];
+            let mut exchanged = [None; PASS_BITS];
+            let mut wanted = line;
+            if direct {
+                for (slot, &label) in (first - bit..).zip(entering) {
+                    // Its own place if that is to be left, else any other.
+                    let own = leaving.iter().position(|&leaves| line[to[label]] == leaves);
+                    let leaves = leaving.remove(own.unwrap_or(leaving.len() - 1));
+                    exchanged[slot] = line.iter().position(|&l| l == leaves);
+                }
+            } else {
+                for slot in (first - bit..).take(entering.len()) {
+                    exchanged[slot] = Some(LINE_BITS - PASS_BITS + slot);
+                }
+                let leave = leaving.split_off(leaving.len() - entering.len());
+                wanted = arrange(line, &leave, exchanged, &to);
+            }
             passes.push(Pass { before: rearrangement(line, wanted), bit, exchanged });
             line = wanted;
-            for i in (0..PASS_BITS).filter(|&i| exchanged[i]) {
-                std::mem::swap(&mut line[LINE_BITS - PASS_BITS + i], &mut slots[bit + i]);
+            for (slot, place) in exchanged.into_iter().enumerate() {
+                if let Some(place) = place {
+                    std::mem::swap(&mut line[place], &mut slots[bit + slot]);
+                }
             }
         }
         let mut wanted = line;
@@ -261,23 +278,33 @@ unsafe fn store_lines<V: Vector>(scratch: *mut u64, line: usize, step: usize, r:
     }
 }
 
-/// Exchanges bit `i` of the number of the vector with bit `i` of the number of the word, for the chosen `i`.
+/// Exchanges bit `i` of the number of the vector with bit `bits[i]` of the place inside the vector.
 #[inline(always)]
-fn exchange<V: Vector>(mut r: [V; 8], chosen: [bool; PASS_BITS]) -> [V; 8] {
-    if chosen[0] {
-        for i in [0, 2, 4, 6] {
-            (r[i], r[i + 1]) = r[i].exchange_words::<1>(r[i + 1]);
-        }
+fn exchange<V: Vector>(mut r: [V; 8], bits: [Option<usize>; PASS_BITS]) -> [V; 8] {
+    r = exchange_one(r, 1, bits[0]);
+    r = exchange_one(r, 2, bits[1]);
+    exchange_one(r, 4, bits[2])
+}
+
+#[inline(always)]
+fn exchange_one<V: Vector>(mut r: [V; 8], distance: usize, bit: Option<usize>) -> [V; 8] {
+    macro_rules! pairs {
+        ($method:ident $(::<$words:literal>)? $(, $bit:ident)?) => {{
+            let mut i = 0;
+            while i < 8 {
+                if i & distance == 0 {
+                    (r[i], r[i + distance]) = r[i].$method$(::<$words>)?(r[i + distance] $(, $bit)?);
+                }
+                i += 1;
+            }
+        }};
     }
-    if chosen[1] {
-        for i in [0, 1, 4, 5] {
-            (r[i], r[i + 2]) = r[i].exchange_words::<2>(r[i + 2]);
-        }
-    }
-    if chosen[2] {
-        for i in [0, 1, 2, 3] {
-            (r[i], r[i + 4]) = r[i].exchange_words::<4>(r[i + 4]);
-        }
+    match bit {
+        None => {}
+        Some(6) => pairs!(exchange_words::<1>),
+        Some(7) => pairs!(exchange_words::<2>),
+        Some(8) => pairs!(exchange_words::<4>),
+        Some(bit) => pairs!(exchange_bits, bit),
     }
     r
 }
@@ -290,7 +317,7 @@ struct Scratch([u64; TILE_WORDS << BUNDLE_BITS]);
 fn arrange(
     line: [usize; LINE_BITS],
     leave: &[usize],
-    exchanged: [bool; PASS_BITS],
+    exchanged: [Option<usize>; PASS_BITS],
     to: &[usize],
 ) -> [usize; LINE_BITS] {
     if leave.is_empty() {
@@ -299,7 +326,7 @@ fn arrange(
     const NONE: usize = usize::MAX;
     let at = |label: usize| line.iter().position(|&l| l == label);
     let mut wanted = [NONE; LINE_BITS];
-    let mut doors: Vec<usize> = (0..PASS_BITS).filter(|&i| exchanged[i]).map(|i| LINE_BITS - PASS_BITS + i).collect();
+    let mut doors: Vec<usize> = exchanged.into_iter().flatten().collect();
     let mut moving = leave.to_vec();
     moving.retain(|&label| {
         let door = doors.iter().position(|&door| at(label) == Some(door));

@@ -12,6 +12,16 @@ pub(super) fn holding(low: u64) -> u64 {
     (0..64).filter(|x| x & low == low).fold(0, |mask, x| mask | 1 << x)
 }
 
+/// The six-bit numbers that lack a bit, as masks.
+pub(super) const BELOW: [u64; 6] = [
+    0x5555_5555_5555_5555,
+    0x3333_3333_3333_3333,
+    0x0f0f_0f0f_0f0f_0f0f,
+    0x00ff_00ff_00ff_00ff,
+    0x0000_ffff_0000_ffff,
+    0x0000_0000_ffff_ffff,
+];
+
 /// The parent operation inside a vector: index `x` (nine bits) goes to `x | low`, if `x & low == 0`.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -161,6 +171,9 @@ pub(super) trait Vector: Copy {
     /// Exchanges the words of odd `number / BIT` of `self` with the words `BIT` below of `other`; `BIT` is 1, 2 or 4.
     fn exchange_words<const BIT: usize>(self, other: Self) -> (Self, Self);
 
+    /// Exchanges the bits at odd `place >> bit` of every word of `self` with those `1 << bit` lower of `other`; `bit < 6`.
+    fn exchange_bits(self, other: Self, bit: usize) -> (Self, Self);
+
     /// Permutes the index bits inside each of the vectors.
     fn rearrange(vectors: [Self; 8], how: &Rearrangement) -> [Self; 8];
 
@@ -254,6 +267,16 @@ impl Vector for [u64; WORDS] {
             if word & BIT == 0 {
                 std::mem::swap(&mut self[word | BIT], &mut other[word]);
             }
+        }
+        (self, other)
+    }
+
+    #[inline(always)]
+    fn exchange_bits(mut self, mut other: Self, bit: usize) -> (Self, Self) {
+        for word in 0..WORDS {
+            let differing = (self[word] >> (1 << bit) ^ other[word]) & BELOW[bit % 6];
+            other[word] ^= differing;
+            self[word] ^= differing << (1 << bit);
         }
         (self, other)
     }

@@ -5,7 +5,7 @@
 use std::arch::x86_64::*;
 
 use super::line::{Rearrangement, Step, Swap, SwapKind};
-use super::vector::{ByteShift, ByteTable, PLANES, Shift, Vector, WORDS};
+use super::vector::{BELOW, ByteShift, ByteTable, PLANES, Shift, Vector, WORDS};
 
 /// Two halves of 256 bits.
 #[derive(Clone, Copy)]
@@ -194,6 +194,24 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
+    fn exchange_bits(self, other: Self, bit: usize) -> (Self, Self) {
+        // SAFETY: the vector's existence proves AVX2.
+        unsafe {
+            let mask = _mm256_set1_epi64x(BELOW[bit % 6] as i64);
+            let count = _mm_cvtsi32_si128(1 << bit);
+            let first = _mm256_and_si256(_mm256_xor_si256(_mm256_srl_epi64(self.0, count), other.0), mask);
+            let second = _mm256_and_si256(_mm256_xor_si256(_mm256_srl_epi64(self.1, count), other.1), mask);
+            (
+                Avx2(
+                    _mm256_xor_si256(self.0, _mm256_sll_epi64(first, count)),
+                    _mm256_xor_si256(self.1, _mm256_sll_epi64(second, count)),
+                ),
+                Avx2(_mm256_xor_si256(other.0, first), _mm256_xor_si256(other.1, second)),
+            )
+        }
+    }
+
+    #[inline(always)]
     fn rearrange(mut vectors: [Self; 8], how: &Rearrangement) -> [Self; 8] {
         for swap in &how.swaps {
             for vector in &mut vectors {
@@ -314,6 +332,20 @@ impl Vector for Avx512 {
                 }
                 _ => (Avx512(_mm512_shuffle_i64x2::<0x44>(a, b)), Avx512(_mm512_shuffle_i64x2::<0xee>(a, b))),
             }
+        }
+    }
+
+    #[inline(always)]
+    fn exchange_bits(self, other: Self, bit: usize) -> (Self, Self) {
+        // SAFETY: the vector's existence proves AVX-512.
+        unsafe {
+            let mask = _mm512_set1_epi64(BELOW[bit % 6] as i64);
+            let count = _mm_cvtsi32_si128(1 << bit);
+            let (up, down) = (_mm512_sll_epi64(other.0, count), _mm512_srl_epi64(self.0, count));
+            (
+                Avx512(_mm512_ternarylogic_epi64::<0xe4>(self.0, up, mask)),
+                Avx512(_mm512_ternarylogic_epi64::<0xe4>(down, other.0, mask)),
+            )
         }
     }
 
