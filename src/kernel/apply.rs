@@ -120,20 +120,23 @@ impl Operations {
         assert!(losses.len() == wins.len() && chunks * self.chunk_words() == wins.len());
         assert!(self.touched < chunks);
         let untouched = (chunks - 1) & !self.touched;
-        let mut outer = 0;
+        let mut outer = 0_usize;
         loop {
-            let mut inner = 0;
+            let mut inner = 0_usize;
+            let next_outer = outer.wrapping_sub(untouched) & untouched;
             loop {
+                let next_inner = inner.wrapping_sub(self.touched) & self.touched;
+                let next = if next_inner == 0 { next_outer } else { outer | next_inner };
                 // SAFETY: the chunk is inside both bitmaps, which do not overlap.
                 unsafe {
-                    self.apply_to::<V>(outer | inner, losses.as_ptr(), wins.as_mut_ptr());
+                    self.apply_to::<V>(outer | inner, next, losses.as_ptr(), wins.as_mut_ptr());
                 }
-                inner = inner.wrapping_sub(self.touched) & self.touched;
+                inner = next_inner;
                 if inner == 0 {
                     break;
                 }
             }
-            outer = outer.wrapping_sub(untouched) & untouched;
+            outer = next_outer;
             if outer == 0 {
                 break;
             }
@@ -146,11 +149,12 @@ impl Operations {
     /// Both bitmaps must reach to the end of the chunk; none of the chunks read may be the one written. The machine must have
     /// the instructions of `V`.
     #[inline(always)]
-    pub(super) unsafe fn apply_to<V: Vector>(&self, chunk: usize, losses: *const u64, wins: *mut u64) {
+    pub(super) unsafe fn apply_to<V: Vector>(&self, chunk: usize, next: usize, losses: *const u64, wins: *mut u64) {
         let words = self.chunk_words();
         // SAFETY: sources are chunks of lower or the same number, rows and distances stay inside a chunk.
         unsafe {
             let to = wins.add(chunk * words);
+            let mut ahead = wins.add(next * words).cast_const();
             let mut pending = [losses; PASS];
             let mut waiting = 0;
             for source in &self.sources {
@@ -167,7 +171,8 @@ impl Operations {
                     }
                 }
                 for group in &self.groups[source.groups.clone()] {
-                    self.apply_group::<V>(group, from, to);
+                    self.apply_group::<V>(group, from, to, ahead);
+                    ahead = losses.add((next ^ source.high) % (next.max(chunk) + 1) * words);
                 }
             }
             let [a, b, c, _] = pending;
@@ -183,7 +188,7 @@ impl Operations {
     /// # Safety
     /// As of [`Operations::apply_to`].
     #[inline(always)]
-    unsafe fn apply_group<V: Vector>(&self, group: &Group, from: *const u64, to: *mut u64) {
+    unsafe fn apply_group<V: Vector>(&self, group: &Group, from: *const u64, to: *mut u64, ahead: *const u64) {
         let rows = &self.rows[group.rows.clone()];
         let shifts = &self.shifts[group.shifts.clone()];
         // SAFETY: rows plus distance stay inside the chunk.
@@ -192,12 +197,16 @@ impl Operations {
             if shifts.is_empty() {
                 for &row in rows {
                     let to = to.add(row as usize);
+                    V::prefetch(ahead.add(row as usize));
                     V::load(to).or(V::load(from.add(row as usize))).store(to);
                 }
                 return;
             }
             for rows in rows.chunks_exact(PASS) {
                 let at = |i: usize| rows[i] as usize;
+                for i in 0..PASS {
+                    V::prefetch(ahead.add(at(i)));
+                }
                 let source = [
                     V::load(from.add(at(0))),
                     V::load(from.add(at(1))),

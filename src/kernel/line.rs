@@ -16,6 +16,7 @@ pub(super) struct Rearrangement {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Swap {
+    pub kind: SwapKind,
     /// Bits that stay.
     pub stay: [u64; WORDS],
     /// Bits that come from below.
@@ -28,10 +29,26 @@ pub(super) struct Swap {
     pub count: u32,
 }
 
+/// Which kinds of index bits are exchanged.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SwapKind {
+    /// Two bits of the place inside a word.
+    Bits,
+    /// A bit of the place and a bit of the number of the word, of this value.
+    BitAndWord(u32),
+    /// These two bits of the number of the word.
+    Words(u32, u32),
+}
+
 impl Swap {
     /// Exchanges index bits `low < high`.
     fn new(low: u32, high: u32) -> Swap {
         let mut swap = Swap {
+            kind: match (low, high) {
+                (0..6, 0..6) => SwapKind::Bits,
+                (0..6, _) => SwapKind::BitAndWord(1 << (high - 6)),
+                _ => SwapKind::Words(low - 6, high - 6),
+            },
             stay: [0; WORDS],
             up: [0; WORDS],
             down: [0; WORDS],

@@ -22,6 +22,7 @@
 )]
 
 mod apply;
+mod count;
 mod isa;
 mod line;
 mod permute;
@@ -135,8 +136,8 @@ impl SettlePlan {
 #[derive(Clone, Debug)]
 pub struct PermutePlan {
     permutation: Vec<u8>,
-    /// None if there are too few index bits for tiles.
-    tiles: Option<Tiles>,
+    /// None if there are too few index bits for tiles. The second is for instruction sets that rearrange lines at once.
+    tiles: Option<[Tiles; 2]>,
 }
 
 impl PermutePlan {
@@ -151,7 +152,8 @@ impl PermutePlan {
         assert!(sorted.iter().copied().eq((0..=u8::MAX).take(sorted.len())), "{permutation:?} is no permutation");
         PermutePlan {
             permutation: permutation.to_vec(),
-            tiles: (permutation.len() >= permute::LEAST_BITS).then(|| Tiles::new(permutation)),
+            tiles: (permutation.len() >= permute::LEAST_BITS)
+                .then(|| [true, false].map(|direct| Tiles::new(permutation, direct))),
         }
     }
 
@@ -202,9 +204,9 @@ impl Kernel {
             match self.isa {
                 Isa::Portable => plan.operations.apply::<[u64; 8]>(losses, wins),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => entry::apply_avx2(plan, losses, wins),
+                Isa::Avx2 => entry::apply_avx2(&plan.operations, losses, wins),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => entry::apply_avx512(plan, losses, wins),
+                Isa::Avx512 => entry::apply_avx512(&plan.operations, losses, wins),
                 #[cfg(not(target_arch = "x86_64"))]
                 _ => unreachable!("no kernel of {} exists", self.isa),
             }
@@ -226,9 +228,9 @@ impl Kernel {
             match self.isa {
                 Isa::Portable => plan.moves.settle::<[u64; 8]>(bitmap),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => entry::settle_avx2(plan, bitmap),
+                Isa::Avx2 => entry::settle_avx2(&plan.moves, bitmap),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => entry::settle_avx512(plan, bitmap),
+                Isa::Avx512 => entry::settle_avx512(&plan.moves, bitmap),
                 #[cfg(not(target_arch = "x86_64"))]
                 _ => unreachable!("no kernel of {} exists", self.isa),
             }
@@ -243,17 +245,17 @@ impl Kernel {
     pub fn permute(self, plan: &PermutePlan, source: &[u64], target: &mut [u64]) {
         check_length(plan.index_bits(), source);
         check_length(plan.index_bits(), target);
-        let Some(tiles) = &plan.tiles else {
+        let Some([direct, rearranging]) = &plan.tiles else {
             return plain::permute(&plan.permutation, source, target);
         };
         // SAFETY: a kernel exists only for an instruction set this machine has.
         unsafe {
             match self.isa {
-                Isa::Portable => tiles.permute::<[u64; 8]>(source, target),
+                Isa::Portable => direct.permute::<[u64; 8]>(source, target),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => entry::permute_avx2(tiles, source, target),
+                Isa::Avx2 => entry::permute_avx2(direct, source, target),
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => entry::permute_avx512(tiles, source, target),
+                Isa::Avx512 => entry::permute_avx512(rearranging, source, target),
                 #[cfg(not(target_arch = "x86_64"))]
                 _ => unreachable!("no kernel of {} exists", self.isa),
             }
@@ -263,7 +265,18 @@ impl Kernel {
     /// Set bits of a bitmap, or of any part of one.
     #[must_use]
     pub fn popcount(self, bitmap: &[u64]) -> u64 {
-        bitmap.iter().map(|word| u64::from(word.count_ones())).sum()
+        // SAFETY: a kernel exists only for an instruction set this machine has.
+        unsafe {
+            match self.isa {
+                Isa::Portable => count::popcount(bitmap),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => entry::popcount_avx2(bitmap),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => entry::popcount_avx512(bitmap),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => unreachable!("no kernel of {} exists", self.isa),
+            }
+        }
     }
 
     /// Set bits by the number of set index bits: element `p` counts the `x` with `x.count_ones() == p`. One element
@@ -274,7 +287,20 @@ impl Kernel {
     #[must_use]
     pub fn census(self, index_bits: u32, bitmap: &[u64]) -> Vec<u64> {
         check_length(index_bits, bitmap);
-        plain::census(index_bits, bitmap)
+        // SAFETY: a kernel exists only for an instruction set this machine has.
+        let mut counts = unsafe {
+            match self.isa {
+                Isa::Portable => count::census::<[u64; 8]>(bitmap),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => entry::census_avx2(bitmap),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => entry::census_avx512(bitmap),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => unreachable!("no kernel of {} exists", self.isa),
+            }
+        };
+        counts.truncate(index_bits as usize + 1);
+        counts
     }
 
     /// Clears every bit `x` with `x & mask != 0`: drops the losses that no operation within `mask` can use.
@@ -287,7 +313,18 @@ impl Kernel {
             "{} words are no bitmap",
             bitmap.len()
         );
-        plain::restrict(mask, bitmap);
+        // SAFETY: a kernel exists only for an instruction set this machine has.
+        unsafe {
+            match self.isa {
+                Isa::Portable => count::restrict(mask, bitmap),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => entry::restrict_avx2(mask, bitmap),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => entry::restrict_avx512(mask, bitmap),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => unreachable!("no kernel of {} exists", self.isa),
+            }
+        }
     }
 }
 
@@ -295,41 +332,73 @@ impl Kernel {
 #[cfg(target_arch = "x86_64")]
 mod entry {
     use super::x86::{Avx2, Avx512};
-    use super::{ApplyPlan, SettlePlan, Tiles};
+    use super::{Moves, Operations, Tiles, count};
 
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    pub(super) fn apply_avx2(plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
-        // SAFETY: this function's features.
-        unsafe { plan.operations.apply::<Avx2>(losses, wins) }
+    pub(super) fn apply_avx2(plan: &Operations, losses: &[u64], wins: &mut [u64]) {
+        // SAFETY: this function's features are those of the vector.
+        unsafe { plan.apply::<Avx2>(losses, wins) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
-    pub(super) fn apply_avx512(plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
-        // SAFETY: this function's features.
-        unsafe { plan.operations.apply::<Avx512>(losses, wins) }
+    pub(super) fn apply_avx512(plan: &Operations, losses: &[u64], wins: &mut [u64]) {
+        // SAFETY: this function's features are those of the vector.
+        unsafe { plan.apply::<Avx512>(losses, wins) }
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    pub(super) fn settle_avx2(plan: &SettlePlan, bitmap: &mut [u64]) {
-        // SAFETY: this function's features.
-        unsafe { plan.moves.settle::<Avx2>(bitmap) }
+    pub(super) fn settle_avx2(plan: &Moves, bitmap: &mut [u64]) {
+        // SAFETY: this function's features are those of the vector.
+        unsafe { plan.settle::<Avx2>(bitmap) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
-    pub(super) fn settle_avx512(plan: &SettlePlan, bitmap: &mut [u64]) {
-        // SAFETY: this function's features.
-        unsafe { plan.moves.settle::<Avx512>(bitmap) }
+    pub(super) fn settle_avx512(plan: &Moves, bitmap: &mut [u64]) {
+        // SAFETY: this function's features are those of the vector.
+        unsafe { plan.settle::<Avx512>(bitmap) }
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    pub(super) fn permute_avx2(tiles: &Tiles, source: &[u64], target: &mut [u64]) {
-        // SAFETY: this function's features.
-        unsafe { tiles.permute::<Avx2>(source, target) }
+    pub(super) fn permute_avx2(plan: &Tiles, source: &[u64], target: &mut [u64]) {
+        // SAFETY: this function's features are those of the vector.
+        unsafe { plan.permute::<Avx2>(source, target) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
-    pub(super) fn permute_avx512(tiles: &Tiles, source: &[u64], target: &mut [u64]) {
-        // SAFETY: this function's features.
-        unsafe { tiles.permute::<Avx512>(source, target) }
+    pub(super) fn permute_avx512(plan: &Tiles, source: &[u64], target: &mut [u64]) {
+        // SAFETY: this function's features are those of the vector.
+        unsafe { plan.permute::<Avx512>(source, target) }
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn popcount_avx2(bitmap: &[u64]) -> u64 {
+        count::popcount(bitmap)
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
+    pub(super) fn popcount_avx512(bitmap: &[u64]) -> u64 {
+        count::popcount(bitmap)
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn census_avx2(bitmap: &[u64]) -> Vec<u64> {
+        // SAFETY: this function's features are those of the vector.
+        unsafe { count::census::<Avx2>(bitmap) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
+    pub(super) fn census_avx512(bitmap: &[u64]) -> Vec<u64> {
+        // SAFETY: this function's features are those of the vector.
+        unsafe { count::census::<Avx512>(bitmap) }
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    pub(super) fn restrict_avx2(mask: u64, bitmap: &mut [u64]) {
+        count::restrict(mask, bitmap)
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
+    pub(super) fn restrict_avx512(mask: u64, bitmap: &mut [u64]) {
+        count::restrict(mask, bitmap)
     }
 }

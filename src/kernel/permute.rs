@@ -7,6 +7,8 @@
 //! rearranged so that those which are to leave number the words. Nine bits take three such passes; the first reads
 //! the source, the last writes the target. Ours.
 
+use std::mem::MaybeUninit;
+
 use super::line::Rearrangement;
 use super::vector::{Vector, WORDS};
 
@@ -18,7 +20,9 @@ const PASS_BITS: usize = 3;
 const TILE_WORDS: usize = WORDS << LINE_BITS;
 /// Index bits of the smallest bitmap done in tiles.
 pub(super) const LEAST_BITS: usize = LINE_BITS + PASS_BITS;
-/// Tiles between two computations of where a tile begins.
+/// Tiles of the largest bundle, as index bits.
+const BUNDLE_BITS: usize = 3;
+/// Bundles between two computations of where a bundle begins, as index bits.
 const RUN_BITS: usize = 8;
 
 /// A permutation of at least [`LEAST_BITS`] index bits, compiled.
@@ -28,7 +32,11 @@ pub(super) struct Tiles {
     last: Rearrangement,
     /// Words from the beginning of a tile to its lines, in the source and in the target.
     lines: Vec<(usize, usize)>,
-    /// Words from the beginning of a run to its tiles.
+    /// Words from the beginning of a bundle to its tiles.
+    bundle: Vec<(usize, usize)>,
+    /// Whether the lines of a tile lie apart in the target.
+    scattered: bool,
+    /// Words from the beginning of a run to its bundles.
     run: Vec<(usize, usize)>,
     /// Words each bit of the number of a run stands for.
     runs: Vec<(usize, usize)>,
@@ -39,8 +47,8 @@ struct Pass {
     before: Rearrangement,
     /// Lowest of the three bits of the line number.
     bit: usize,
-    /// Which of the three are exchanged.
-    exchanged: [bool; PASS_BITS],
+    /// The bits of the place inside the line that the three are exchanged with.
+    exchanged: [Option<usize>; PASS_BITS],
 }
 
 /// Words index bit `bit` stands for.
@@ -61,7 +69,9 @@ fn offset(number: usize, bits: &[(usize, usize)]) -> (usize, usize) {
 }
 
 impl Tiles {
-    pub(super) fn new(permutation: &[u8]) -> Tiles {
+    /// Compiles a permutation. Bits leave a line as bits of the number of the word, after a rearrangement of the line;
+    /// or, if `direct`, from where they are: better without instructions that rearrange a line at once.
+    pub(super) fn new(permutation: &[u8], direct: bool) -> Tiles {
         let to: Vec<usize> = permutation.iter().map(|&to| usize::from(to)).collect();
         let from = |place: usize| to.iter().position(|&t| t == place);
         // Labels are index bits of the source.
@@ -76,14 +86,29 @@ impl Tiles {
         let mut passes = Vec::new();
         for first in (0..slots.len()).step_by(PASS_BITS) {
             let bit = first.min(slots.len() - PASS_BITS);
-            let exchanged = std::array::from_fn(|i| (first..entering.len()).contains(&(bit + i)));
-            let count = exchanged.iter().filter(|yes| **yes).count();
-            let leave = leaving.split_off(leaving.len() - count);
-            let wanted = arrange(line, &leave, exchanged, &to);
+            let entering = &entering[first..entering.len().min(first + PASS_BITS).max(first)];
+            let mut exchanged = [None; PASS_BITS];
+            let mut wanted = line;
+            if direct {
+                for (slot, &label) in (first - bit..).zip(entering) {
+                    // Its own place if that is to be left, else any other.
+                    let own = leaving.iter().position(|&leaves| line[to[label]] == leaves);
+                    let leaves = leaving.remove(own.unwrap_or(leaving.len() - 1));
+                    exchanged[slot] = line.iter().position(|&l| l == leaves);
+                }
+            } else {
+                for slot in (first - bit..).take(entering.len()) {
+                    exchanged[slot] = Some(LINE_BITS - PASS_BITS + slot);
+                }
+                let leave = leaving.split_off(leaving.len() - entering.len());
+                wanted = arrange(line, &leave, exchanged, &to);
+            }
             passes.push(Pass { before: rearrangement(line, wanted), bit, exchanged });
             line = wanted;
-            for i in (0..PASS_BITS).filter(|&i| exchanged[i]) {
-                std::mem::swap(&mut line[LINE_BITS - PASS_BITS + i], &mut slots[bit + i]);
+            for (slot, place) in exchanged.into_iter().enumerate() {
+                if let Some(place) = place {
+                    std::mem::swap(&mut line[place], &mut slots[bit + slot]);
+                }
             }
         }
         let mut wanted = line;
@@ -92,7 +117,17 @@ impl Tiles {
         }
         let lines: Vec<(usize, usize)> =
             first_slots.iter().zip(&slots).map(|(&source, &target)| (words(source), words(to[target]))).collect();
-        let rest: Vec<usize> = (LINE_BITS..to.len()).filter(|bit| !first_slots.contains(bit)).collect();
+        let mut rest: Vec<usize> = (LINE_BITS..to.len()).filter(|bit| !first_slots.contains(bit)).collect();
+        // Tiles of a bundle are neighbours on the sides where the lines of a tile are none.
+        let gathered = !first_slots.contains(&LINE_BITS);
+        let scattered = !slots.iter().any(|&bit| to[bit] == LINE_BITS);
+        let mut bundle = Vec::new();
+        while passes.len() > 1 && bundle.len() < BUNDLE_BITS && !rest.is_empty() && (gathered || scattered) {
+            let by_target = scattered && (!gathered || bundle.len() % 2 == 1);
+            let next = (0..rest.len()).min_by_key(|&i| if by_target { to[rest[i]] } else { rest[i] });
+            bundle.extend(next.map(|i| rest.remove(i)));
+        }
+        let bundle: Vec<(usize, usize)> = bundle.into_iter().map(|bit| (words(bit), words(to[bit]))).collect();
         let order: Vec<(usize, usize)> =
             alternate(rest, &to).into_iter().map(|bit| (words(bit), words(to[bit]))).collect();
         let (run, runs) = order.split_at(order.len().min(RUN_BITS));
@@ -100,6 +135,8 @@ impl Tiles {
             passes,
             last: rearrangement(line, wanted),
             lines: offsets(&lines),
+            bundle: offsets(&bundle),
+            scattered,
             run: offsets(run),
             runs: runs.to_vec(),
         }
@@ -111,94 +148,176 @@ impl Tiles {
     /// The machine must have the instructions of `V`.
     #[inline(always)]
     pub(super) unsafe fn permute<V: Vector>(&self, source: &[u64], target: &mut [u64]) {
-        let tile_words = self.lines.len() * WORDS;
-        let expected = tile_words * self.run.len() << self.runs.len();
+        let bundle_words = self.lines.len() * self.bundle.len() * WORDS;
+        let expected = bundle_words * self.run.len() << self.runs.len();
         assert!(source.len() == expected && target.len() == expected);
         let (source, target) = (source.as_ptr(), target.as_mut_ptr());
-        let mut scratch = Scratch([0; TILE_WORDS]);
+        let mut scratch = MaybeUninit::<Scratch>::uninit();
         for number in 0..1_usize << self.runs.len() {
             let start = offset(number, &self.runs);
-            for tile in &self.run {
-                // SAFETY: bits of tiles, runs and lines are different index bits, so their sum is inside.
+            for bundle in &self.run {
+                // SAFETY: runs, bundles, tiles and lines are of different index bits, so their sum is inside.
                 unsafe {
-                    let source = source.add(start.0 + tile.0);
-                    let target = target.add(start.1 + tile.1);
-                    self.permute_tile::<V>(source, target, scratch.0.as_mut_ptr());
+                    let source = source.add(start.0 + bundle.0);
+                    let target = target.add(start.1 + bundle.1);
+                    self.permute_bundle::<V>(source, target, scratch.as_mut_ptr().cast());
                 }
             }
         }
     }
 
     /// # Safety
-    /// All lines of the tile must be inside the bitmaps. The machine must have the instructions of `V`.
+    /// All lines of the bundle must be inside the bitmaps, and `scratch` must have room for them. The machine must have
+    /// the instructions of `V`.
     #[inline(always)]
-    unsafe fn permute_tile<V: Vector>(&self, source: *const u64, target: *mut u64, scratch: *mut u64) {
-        for (number, pass) in self.passes.iter().enumerate() {
-            let first = number == 0;
-            let last = number + 1 == self.passes.len();
-            let step = 1 << pass.bit;
-            for group in 0..self.lines.len() >> PASS_BITS {
-                let line = (group >> pass.bit) << (pass.bit + PASS_BITS) | group & (step - 1);
-                // SAFETY: there are as many lines as the pass counts, and the scratch has room for them.
-                unsafe {
+    unsafe fn permute_bundle<V: Vector>(&self, source: *const u64, target: *mut u64, scratch: *mut u64) {
+        let [first, rest @ ..] = &self.passes[..] else { unreachable!("a permutation without a pass") };
+        let groups = 0..self.lines.len() >> PASS_BITS;
+        let tiles = 0..self.bundle.len();
+        let tile_words = self.lines.len() * WORDS;
+        // SAFETY: there are as many lines as the passes count; a pass reads what the pass before wrote.
+        unsafe {
+            for group in groups.clone() {
+                let (line, step) = first.lines(group);
+                for tile in tiles.clone() {
+                    let source = source.add(self.bundle[tile].0);
                     let mut r = [V::splat(0); 8];
-                    if first {
-                        for (i, vector) in r.iter_mut().enumerate() {
-                            *vector = V::load(source.add(self.lines[line + i * step].0));
-                        }
-                    } else {
-                        for (i, vector) in r.iter_mut().enumerate() {
-                            *vector = V::load(scratch.add((line + i * step) * WORDS));
-                        }
+                    for (i, vector) in r.iter_mut().enumerate() {
+                        *vector = V::load(source.add(self.lines[line + i * step].0));
                     }
-                    r = V::rearrange(r, &pass.before);
-                    r = exchange(r, pass.exchanged);
-                    if last {
-                        r = V::rearrange(r, &self.last);
-                        for (i, vector) in r.into_iter().enumerate() {
-                            vector.store(target.add(self.lines[line + i * step].1));
-                        }
+                    r = first.run(r);
+                    if rest.is_empty() {
+                        self.finish(line, step, r, target.add(self.bundle[tile].1));
                     } else {
-                        for (i, vector) in r.into_iter().enumerate() {
-                            vector.store(scratch.add((line + i * step) * WORDS));
-                        }
+                        store_lines(scratch.add(tile * tile_words), line, step, r);
+                    }
+                }
+            }
+            let Some((last, middle)) = rest.split_last() else {
+                return;
+            };
+            for tile in tiles.clone() {
+                let scratch = scratch.add(tile * tile_words);
+                for pass in middle {
+                    for group in groups.clone() {
+                        let (line, step) = pass.lines(group);
+                        let r = pass.run(load_lines::<V>(scratch, line, step));
+                        store_lines(scratch, line, step, r);
+                    }
+                }
+                if !self.scattered {
+                    let target = target.add(self.bundle[tile].1);
+                    for group in groups.clone() {
+                        let (line, step) = last.lines(group);
+                        let r = last.run(load_lines::<V>(scratch, line, step));
+                        self.finish(line, step, r, target);
+                    }
+                }
+            }
+            if self.scattered {
+                for group in groups {
+                    let (line, step) = last.lines(group);
+                    for tile in tiles.clone() {
+                        let target = target.add(self.bundle[tile].1);
+                        let scratch = scratch.add(tile * tile_words);
+                        let r = last.run(load_lines::<V>(scratch, line, step));
+                        self.finish(line, step, r, target);
                     }
                 }
             }
         }
     }
+
+    /// # Safety
+    /// As of [`Tiles::permute_bundle`].
+    #[inline(always)]
+    unsafe fn finish<V: Vector>(&self, line: usize, step: usize, r: [V; 8], target: *mut u64) {
+        for (i, vector) in V::rearrange(r, &self.last).into_iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { vector.store(target.add(self.lines[line + i * step].1)) }
+        }
+    }
 }
 
-/// Exchanges bit `i` of the number of the vector with bit `i` of the number of the word, for the chosen `i`.
+impl Pass {
+    /// The first of the eight lines of a group, and the distance to the next.
+    #[inline(always)]
+    fn lines(&self, group: usize) -> (usize, usize) {
+        let step = 1 << self.bit;
+        let line = (group >> self.bit) << (self.bit + PASS_BITS) | group & (step - 1);
+        (line, step)
+    }
+
+    #[inline(always)]
+    fn run<V: Vector>(&self, r: [V; 8]) -> [V; 8] {
+        exchange(V::rearrange(r, &self.before), self.exchanged)
+    }
+}
+
+/// # Safety
+/// The lines must be inside the scratch.
 #[inline(always)]
-fn exchange<V: Vector>(mut r: [V; 8], chosen: [bool; PASS_BITS]) -> [V; 8] {
-    if chosen[0] {
-        for i in [0, 2, 4, 6] {
-            (r[i], r[i + 1]) = r[i].exchange_words::<1>(r[i + 1]);
+unsafe fn load_lines<V: Vector>(scratch: *const u64, line: usize, step: usize) -> [V; 8] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut r = [V::splat(0); 8];
+        for (i, vector) in r.iter_mut().enumerate() {
+            *vector = V::load(scratch.add((line + i * step) * WORDS));
         }
+        r
     }
-    if chosen[1] {
-        for i in [0, 1, 4, 5] {
-            (r[i], r[i + 2]) = r[i].exchange_words::<2>(r[i + 2]);
-        }
+}
+
+/// # Safety
+/// The lines must be inside the scratch.
+#[inline(always)]
+unsafe fn store_lines<V: Vector>(scratch: *mut u64, line: usize, step: usize, r: [V; 8]) {
+    for (i, vector) in r.into_iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { vector.store(scratch.add((line + i * step) * WORDS)) }
     }
-    if chosen[2] {
-        for i in [0, 1, 2, 3] {
-            (r[i], r[i + 4]) = r[i].exchange_words::<4>(r[i + 4]);
-        }
+}
+
+/// Exchanges bit `i` of the number of the vector with bit `bits[i]` of the place inside the vector.
+#[inline(always)]
+fn exchange<V: Vector>(mut r: [V; 8], bits: [Option<usize>; PASS_BITS]) -> [V; 8] {
+    r = exchange_one(r, 1, bits[0]);
+    r = exchange_one(r, 2, bits[1]);
+    exchange_one(r, 4, bits[2])
+}
+
+#[inline(always)]
+fn exchange_one<V: Vector>(mut r: [V; 8], distance: usize, bit: Option<usize>) -> [V; 8] {
+    macro_rules! pairs {
+        ($method:ident $(::<$words:literal>)? $(, $bit:ident)?) => {{
+            let mut i = 0;
+            while i < 8 {
+                if i & distance == 0 {
+                    (r[i], r[i + distance]) = r[i].$method$(::<$words>)?(r[i + distance] $(, $bit)?);
+                }
+                i += 1;
+            }
+        }};
+    }
+    match bit {
+        None => {}
+        Some(6) => pairs!(exchange_words::<1>),
+        Some(7) => pairs!(exchange_words::<2>),
+        Some(8) => pairs!(exchange_words::<4>),
+        Some(bit) => pairs!(exchange_bits, bit),
     }
     r
 }
 
 #[repr(C, align(64))]
-struct Scratch([u64; TILE_WORDS]);
+struct Scratch([u64; TILE_WORDS << BUNDLE_BITS]);
 
 /// Where the bits of a line are to be before an exchange: those that leave number the words; the others as near to
 /// where they are bound for as the cheapest rearrangement allows.
 fn arrange(
     line: [usize; LINE_BITS],
     leave: &[usize],
-    exchanged: [bool; PASS_BITS],
+    exchanged: [Option<usize>; PASS_BITS],
     to: &[usize],
 ) -> [usize; LINE_BITS] {
     if leave.is_empty() {
@@ -207,7 +326,7 @@ fn arrange(
     const NONE: usize = usize::MAX;
     let at = |label: usize| line.iter().position(|&l| l == label);
     let mut wanted = [NONE; LINE_BITS];
-    let mut doors: Vec<usize> = (0..PASS_BITS).filter(|&i| exchanged[i]).map(|i| LINE_BITS - PASS_BITS + i).collect();
+    let mut doors: Vec<usize> = exchanged.into_iter().flatten().collect();
     let mut moving = leave.to_vec();
     moving.retain(|&label| {
         let door = doors.iter().position(|&door| at(label) == Some(door));

@@ -1,4 +1,4 @@
-//! Word-wise versions of every operation.
+//! What is too small to be worth a plan.
 
 pub(super) fn permute(permutation: &[u8], source: &[u64], target: &mut [u64]) {
     target.fill(0);
@@ -12,25 +12,5 @@ pub(super) fn permute(permutation: &[u8], source: &[u64], target: &mut [u64]) {
                 target[y >> 6] |= 1 << (y & 63);
             }
         }
-    }
-}
-
-pub(super) fn census(index_bits: u32, bitmap: &[u64]) -> Vec<u64> {
-    let mut counts = vec![0; index_bits as usize + 1];
-    for (word, &bits) in bitmap.iter().enumerate() {
-        let mut bits = bits;
-        while bits != 0 {
-            let pieces = word.count_ones() + bits.trailing_zeros().count_ones();
-            counts[pieces as usize] += 1;
-            bits &= bits - 1;
-        }
-    }
-    counts
-}
-
-pub(super) fn restrict(mask: u64, bitmap: &mut [u64]) {
-    let keep = (0..64_u64).filter(|x| x & mask == 0).fold(0, |keep, x| keep | 1 << x);
-    for (word, bits) in (0_u64..).zip(bitmap.iter_mut()) {
-        *bits &= if word & (mask >> 6) == 0 { keep } else { 0 };
     }
 }

@@ -4,11 +4,23 @@ use super::line::Rearrangement;
 
 /// Words of a vector.
 pub(super) const WORDS: usize = 8;
+/// Bit planes of a counter, one for each binary digit: it counts to 127.
+pub(super) const PLANES: usize = 7;
 
 /// The six-bit numbers that contain all of `low`, as a mask.
 pub(super) fn holding(low: u64) -> u64 {
     (0..64).filter(|x| x & low == low).fold(0, |mask, x| mask | 1 << x)
 }
+
+/// The six-bit numbers that lack a bit, as masks.
+pub(super) const BELOW: [u64; 6] = [
+    0x5555_5555_5555_5555,
+    0x3333_3333_3333_3333,
+    0x0f0f_0f0f_0f0f_0f0f,
+    0x00ff_00ff_00ff_00ff,
+    0x0000_ffff_0000_ffff,
+    0x0000_0000_ffff_ffff,
+];
 
 /// The parent operation inside a vector: index `x` (nine bits) goes to `x | low`, if `x & low == 0`.
 #[derive(Clone, Debug)]
@@ -127,6 +139,16 @@ pub(super) trait Vector: Copy {
     /// The machine must have the instructions of this type.
     unsafe fn splat(word: u64) -> Self;
 
+    /// Asks for the line at an address, which need not be readable.
+    #[inline(always)]
+    fn prefetch(_address: *const u64) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every machine of the target has the instruction, and it never faults.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<2>(_address.cast());
+        }
+    }
+
     /// Bitwise or.
     fn or(self, other: Self) -> Self;
 
@@ -149,8 +171,29 @@ pub(super) trait Vector: Copy {
     /// Exchanges the words of odd `number / BIT` of `self` with the words `BIT` below of `other`; `BIT` is 1, 2 or 4.
     fn exchange_words<const BIT: usize>(self, other: Self) -> (Self, Self);
 
+    /// Exchanges the bits at odd `place >> bit` of every word of `self` with those `1 << bit` lower of `other`; `bit < 6`.
+    fn exchange_bits(self, other: Self, bit: usize) -> (Self, Self);
+
     /// Permutes the index bits inside each of the vectors.
     fn rearrange(vectors: [Self; 8], how: &Rearrangement) -> [Self; 8];
+
+    /// Adds bit by bit: sum and carry.
+    fn half_add(self, carry: Self) -> (Self, Self);
+
+    /// Sum of the counters at the positions of the mask.
+    #[inline(always)]
+    fn total(planes: &[Self; PLANES], mask: &[u64; WORDS]) -> u64 {
+        let mut sum = 0;
+        for (digit, plane) in planes.iter().enumerate() {
+            let mut words = [0; WORDS];
+            // SAFETY: the array has the size of a vector.
+            unsafe { plane.store(words.as_mut_ptr()) };
+            for (word, mask) in words.into_iter().zip(mask) {
+                sum += u64::from((word & mask).count_ones()) << digit;
+            }
+        }
+        sum
+    }
 }
 
 impl Vector for [u64; WORDS] {
@@ -229,6 +272,16 @@ impl Vector for [u64; WORDS] {
     }
 
     #[inline(always)]
+    fn exchange_bits(mut self, mut other: Self, bit: usize) -> (Self, Self) {
+        for word in 0..WORDS {
+            let differing = (self[word] >> (1 << bit) ^ other[word]) & BELOW[bit % 6];
+            other[word] ^= differing;
+            self[word] ^= differing << (1 << bit);
+        }
+        (self, other)
+    }
+
+    #[inline(always)]
     fn rearrange(mut vectors: [Self; 8], how: &Rearrangement) -> [Self; 8] {
         for swap in &how.swaps {
             for vector in &mut vectors {
@@ -242,6 +295,16 @@ impl Vector for [u64; WORDS] {
             }
         }
         vectors
+    }
+
+    #[inline(always)]
+    fn half_add(self, carry: Self) -> (Self, Self) {
+        let (mut sum, mut both) = (self, carry);
+        for word in 0..WORDS {
+            sum[word] ^= carry[word];
+            both[word] &= self[word];
+        }
+        (sum, both)
     }
 }
 

@@ -4,8 +4,8 @@
 
 use std::arch::x86_64::*;
 
-use super::line::{Rearrangement, Step, Swap};
-use super::vector::{ByteShift, ByteTable, Shift, Vector, WORDS};
+use super::line::{Rearrangement, Step, Swap, SwapKind};
+use super::vector::{BELOW, ByteShift, ByteTable, PLANES, Shift, Vector, WORDS};
 
 /// Two halves of 256 bits.
 #[derive(Clone, Copy)]
@@ -27,20 +27,45 @@ impl Avx2 {
     /// Exchanges two index bits.
     #[inline(always)]
     fn swap(self, swap: &Swap) -> Self {
-        let mut x = [0; WORDS];
-        // SAFETY: the vector's existence proves AVX2; the array has its size.
+        // SAFETY: the vector's existence proves AVX2.
         unsafe {
-            self.store(x.as_mut_ptr());
-            let y = swap.words.map(|word| x[word as usize % WORDS]);
-            let y = Avx2::load(y.as_ptr());
-            let count = _mm_cvtsi32_si128(swap.count as i32);
-            let half = |x, y, at| {
-                let mask = |masks: &[u64; WORDS]| _mm256_load_si256(masks.as_ptr().add(at).cast());
-                let up = _mm256_and_si256(_mm256_sll_epi64(y, count), mask(&swap.up));
-                let down = _mm256_and_si256(_mm256_srl_epi64(y, count), mask(&swap.down));
-                _mm256_or_si256(_mm256_and_si256(x, mask(&swap.stay)), _mm256_or_si256(up, down))
+            let y = match swap.kind {
+                SwapKind::Bits => self,
+                SwapKind::BitAndWord(4) => Avx2(self.1, self.0),
+                SwapKind::BitAndWord(2) => {
+                    Avx2(_mm256_permute4x64_epi64::<0x4e>(self.0), _mm256_permute4x64_epi64::<0x4e>(self.1))
+                }
+                SwapKind::BitAndWord(_) => {
+                    Avx2(_mm256_permute4x64_epi64::<0xb1>(self.0), _mm256_permute4x64_epi64::<0xb1>(self.1))
+                }
+                SwapKind::Words(0, 1) => {
+                    return Avx2(_mm256_permute4x64_epi64::<0xd8>(self.0), _mm256_permute4x64_epi64::<0xd8>(self.1));
+                }
+                SwapKind::Words(0, _) => {
+                    return Avx2(_mm256_unpacklo_epi64(self.0, self.1), _mm256_unpackhi_epi64(self.0, self.1));
+                }
+                SwapKind::Words(..) => {
+                    return Avx2(
+                        _mm256_permute2x128_si256::<0x20>(self.0, self.1),
+                        _mm256_permute2x128_si256::<0x31>(self.0, self.1),
+                    );
+                }
             };
-            Avx2(half(self.0, y.0, 0), half(self.1, y.1, 4))
+            let count = _mm_cvtsi32_si128(swap.count as i32);
+            Avx2(Avx2::swap_half(self.0, y.0, swap, 0, count), Avx2::swap_half(self.1, y.1, swap, 4, count))
+        }
+    }
+
+    #[inline(always)]
+    fn swap_half(x: __m256i, y: __m256i, swap: &Swap, at: usize, count: __m128i) -> __m256i {
+        // SAFETY: the vector's existence proves AVX2; the loads stay inside `swap`.
+        unsafe {
+            let stay = _mm256_load_si256(swap.stay.as_ptr().add(at).cast());
+            let up = _mm256_load_si256(swap.up.as_ptr().add(at).cast());
+            let down = _mm256_load_si256(swap.down.as_ptr().add(at).cast());
+            let up = _mm256_and_si256(_mm256_sll_epi64(y, count), up);
+            let down = _mm256_and_si256(_mm256_srl_epi64(y, count), down);
+            _mm256_or_si256(_mm256_and_si256(x, stay), _mm256_or_si256(up, down))
         }
     }
 }
@@ -169,6 +194,24 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
+    fn exchange_bits(self, other: Self, bit: usize) -> (Self, Self) {
+        // SAFETY: the vector's existence proves AVX2.
+        unsafe {
+            let mask = _mm256_set1_epi64x(BELOW[bit % 6] as i64);
+            let count = _mm_cvtsi32_si128(1 << bit);
+            let first = _mm256_and_si256(_mm256_xor_si256(_mm256_srl_epi64(self.0, count), other.0), mask);
+            let second = _mm256_and_si256(_mm256_xor_si256(_mm256_srl_epi64(self.1, count), other.1), mask);
+            (
+                Avx2(
+                    _mm256_xor_si256(self.0, _mm256_sll_epi64(first, count)),
+                    _mm256_xor_si256(self.1, _mm256_sll_epi64(second, count)),
+                ),
+                Avx2(_mm256_xor_si256(other.0, first), _mm256_xor_si256(other.1, second)),
+            )
+        }
+    }
+
+    #[inline(always)]
     fn rearrange(mut vectors: [Self; 8], how: &Rearrangement) -> [Self; 8] {
         for swap in &how.swaps {
             for vector in &mut vectors {
@@ -176,6 +219,17 @@ impl Vector for Avx2 {
             }
         }
         vectors
+    }
+
+    #[inline(always)]
+    fn half_add(self, carry: Self) -> (Self, Self) {
+        // SAFETY: the vector's existence proves AVX2.
+        unsafe {
+            (
+                Avx2(_mm256_xor_si256(self.0, carry.0), _mm256_xor_si256(self.1, carry.1)),
+                Avx2(_mm256_and_si256(self.0, carry.0), _mm256_and_si256(self.1, carry.1)),
+            )
+        }
     }
 }
 
@@ -282,6 +336,20 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
+    fn exchange_bits(self, other: Self, bit: usize) -> (Self, Self) {
+        // SAFETY: the vector's existence proves AVX-512.
+        unsafe {
+            let mask = _mm512_set1_epi64(BELOW[bit % 6] as i64);
+            let count = _mm_cvtsi32_si128(1 << bit);
+            let (up, down) = (_mm512_sll_epi64(other.0, count), _mm512_srl_epi64(self.0, count));
+            (
+                Avx512(_mm512_ternarylogic_epi64::<0xe4>(self.0, up, mask)),
+                Avx512(_mm512_ternarylogic_epi64::<0xe4>(down, other.0, mask)),
+            )
+        }
+    }
+
+    #[inline(always)]
     fn rearrange(mut vectors: [Self; 8], how: &Rearrangement) -> [Self; 8] {
         for step in &how.steps {
             // SAFETY: the vector's existence proves AVX-512 with VBMI and GFNI; the load stays inside the step.
@@ -309,5 +377,26 @@ impl Vector for Avx512 {
             }
         }
         vectors
+    }
+
+    #[inline(always)]
+    fn half_add(self, carry: Self) -> (Self, Self) {
+        // SAFETY: the vector's existence proves AVX-512.
+        unsafe { (Avx512(_mm512_xor_si512(self.0, carry.0)), Avx512(_mm512_and_si512(self.0, carry.0))) }
+    }
+
+    #[inline(always)]
+    fn total(planes: &[Self; PLANES], mask: &[u64; WORDS]) -> u64 {
+        // SAFETY: the vectors' existence proves AVX-512 with VPOPCNTDQ; the load stays inside `mask`.
+        unsafe {
+            let mask = _mm512_loadu_si512(mask.as_ptr().cast());
+            let mut sum = _mm512_setzero_si512();
+            // Highest digit first: doubling takes the place of weights.
+            for plane in planes.iter().rev() {
+                let ones = _mm512_popcnt_epi64(_mm512_and_si512(plane.0, mask));
+                sum = _mm512_add_epi64(_mm512_add_epi64(sum, sum), ones);
+            }
+            _mm512_reduce_add_epi64(sum) as u64
+        }
     }
 }
