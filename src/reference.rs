@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(values(3, &LINE, Rule::Misere), [Win, Loss, Loss, Win, Loss, Win, Win, Win]);
         assert_eq!(winning_moves(&LINE, Rule::Normal, 0b111), [0b010, 0b111]);
         assert_eq!(winning_moves(&LINE, Rule::Misere, 0b111), [0b011, 0b110]);
-        assert_eq!(winning_moves(&LINE, Rule::Misere, 0), []);
+        assert!(winning_moves(&LINE, Rule::Misere, 0).is_empty());
         let grundy: Vec<u32> = (0..8).map(|position| grundy(&LINE, position)).collect();
         assert_eq!(grundy, [0, 1, 1, 2, 1, 0, 2, 3]);
     }
@@ -146,6 +146,6 @@ mod tests {
     fn pieces_that_no_move_joins_are_components() {
         assert_eq!(components(&LINE, 0b111), [0b111]);
         assert_eq!(components(&LINE, 0b101), [0b001, 0b100]);
-        assert_eq!(components(&LINE, 0), []);
+        assert!(components(&LINE, 0).is_empty());
     }
 }

@@ -7,7 +7,7 @@
 //! 3. Lengths are checked against the file before anything is allocated.
 
 use super::DatabaseError;
-use pipeline::codec::{self, Scratch};
+use super::frame::{self, Frame, FrameError};
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -17,10 +17,8 @@ const VERSION: u32 = 1;
 pub const HEADER_BYTES: usize = 64;
 /// Length of one index row, in bytes.
 pub const INDEX_ROW_BYTES: usize = 24;
-/// Words of bitmap in a full frame.
-pub const FRAME_WORDS: usize = 128 * 1024;
-/// Codec of the frames: fixed, so that the bytes of a database do not depend on who made it.
-pub const CODEC: &str = "zstd3";
+/// Words of bitmap in a full frame: 16 MiB. Larger frames find few more repeats, smaller ones lose them (1 MiB: a fifth more bytes).
+pub const FRAME_WORDS: usize = 1 << 21;
 
 /// Name of the file of a canonical block, inside the `db` folder.
 pub fn block_file_name(ordinal: u32) -> String {
@@ -33,9 +31,7 @@ pub struct FrameRow {
     /// Offset in the file, in bytes.
     pub offset: u64,
     /// Length in the file, in bytes.
-    pub stored_bytes: u32,
-    /// Codec tag.
-    pub codec: u8,
+    pub stored_bytes: u64,
     hash: u64,
 }
 
@@ -54,19 +50,16 @@ pub struct BlockIndex {
 
 /// The whole file for a block.
 pub fn block_file(identity: u64, ordinal: u32, stream: &[u64]) -> Vec<u8> {
-    let codec = codec::by_name(CODEC).expect("the database codec is one of the pipeline's");
-    let mut scratch = Scratch::new();
     let frames = stream.len().div_ceil(FRAME_WORDS);
-    let mut payload = Vec::with_capacity(stream.len() * 8 / 5);
+    let mut payload = Vec::new();
     let mut index = Vec::with_capacity(frames * INDEX_ROW_BYTES);
     let begin = HEADER_BYTES + frames * INDEX_ROW_BYTES;
     for words in stream.chunks(FRAME_WORDS) {
-        let start = payload.len();
-        let tag = codec::encode_frame(codec, words, &mut payload, &mut scratch);
-        index.extend_from_slice(&((begin + start) as u64).to_le_bytes());
-        index.extend_from_slice(&((payload.len() - start) as u32).to_le_bytes());
-        index.extend_from_slice(&[tag, 0, 0, 0]);
-        index.extend_from_slice(&xxh3_64(&payload[start..]).to_le_bytes());
+        let stored = frame::encode(words);
+        index.extend_from_slice(&((begin + payload.len()) as u64).to_le_bytes());
+        index.extend_from_slice(&(stored.len() as u64).to_le_bytes());
+        index.extend_from_slice(&xxh3_64(&stored).to_le_bytes());
+        payload.extend_from_slice(&stored);
     }
     let mut file = Vec::with_capacity(begin + payload.len());
     file.extend_from_slice(&MAGIC);
@@ -124,7 +117,10 @@ impl BlockIndex {
         }
         let (words, frame_words) = (u64::from_le_bytes(number(header, 16)), u32::from_le_bytes(number(header, 24)));
         let frames = u32::from_le_bytes(number(header, 28));
-        if words != stream_words || frame_words == 0 || u64::from(frames) != words.div_ceil(frame_words.into()) {
+        if words != stream_words
+            || frame_words as usize != FRAME_WORDS
+            || u64::from(frames) != words.div_ceil(frame_words.into())
+        {
             return Err(damage(16, "lengths that do not belong to this layout"));
         }
         Ok(frames as usize * INDEX_ROW_BYTES)
@@ -149,14 +145,13 @@ impl BlockIndex {
         for row in index.as_chunks::<INDEX_ROW_BYTES>().0 {
             let row = FrameRow {
                 offset: u64::from_le_bytes(number(row, 0)),
-                stored_bytes: u32::from_le_bytes(number(row, 8)),
-                codec: row[12],
+                stored_bytes: u64::from_le_bytes(number(row, 8)),
                 hash: u64::from_le_bytes(number(row, 16)),
             };
             if row.offset != next {
                 return Err(damage("frames that do not follow one another"));
             }
-            next += u64::from(row.stored_bytes);
+            next = next.saturating_add(row.stored_bytes);
             frames.push(row);
         }
         if next != file_bytes {
@@ -180,23 +175,20 @@ impl BlockIndex {
         self.stream_words.saturating_sub(begin).min(self.frame_words.into()) as usize
     }
 
-    /// Checks and decodes one frame; `words` has [`BlockIndex::words_of`] words.
+    /// Checks and parses one frame.
     ///
     /// # Errors
     /// [`DatabaseError::Corrupt`] when the bytes are not those that were written.
-    pub fn decode(
-        &self,
-        path: &Path,
-        frame: usize,
-        stored: &[u8],
-        words: &mut [u64],
-        scratch: &mut Scratch,
-    ) -> Result<(), DatabaseError> {
+    pub fn frame(&self, path: &Path, frame: usize, stored: Vec<u8>) -> Result<Frame, DatabaseError> {
         let row = &self.frames[frame];
-        if xxh3_64(stored) != row.hash {
+        if xxh3_64(&stored) != row.hash {
             return Err(DatabaseError::corrupt(path, row.offset, format!("hash of frame {frame}")));
         }
-        codec::decode_frame(row.codec, stored, words, scratch)
-            .map_err(|error| DatabaseError::corrupt(path, row.offset, format!("frame {frame}: {error}")))
+        Frame::parse(stored, self.words_of(frame)).map_err(|error| self.damage(path, frame, error))
+    }
+
+    /// Damage inside a frame whose hash was right.
+    pub fn damage(&self, path: &Path, frame: usize, error: FrameError) -> DatabaseError {
+        DatabaseError::corrupt(path, self.frames[frame].offset, format!("frame {frame}: {error}"))
     }
 }

@@ -12,6 +12,7 @@
 
 pub mod block;
 mod error;
+pub mod frame;
 pub mod manifest;
 mod map;
 mod reader;

@@ -1,18 +1,20 @@
 //! Opens a database and looks positions up.
 //!
 //! # Path of a lookup
-//! position → canonical block and offset ([`Layout::locate`]) → frame of the block → decoded frame in the cache, or: positional read of the frame's
-//! bytes, hash, decode → one bit.
+//! position → canonical block and offset ([`Layout::locate`]) → frame of the block → parsed frame in the cache, or: positional read of the frame's
+//! bytes, hash, parse → one word decoded → one bit.
 //!
 //! # Invariants
 //! 1. No value is answered from a byte that did not pass its hash.
-//! 2. The cache never holds more than its limit of decoded frames.
+//! 2. The cache never holds more than its limit of parsed frames, and one.
 //!
 //! # Cost
-//! A cached frame: a hash-map lookup under a mutex. Another: one read and one decode of up to [`super::block::FRAME_WORDS`] words.
+//! A cached frame: a hash-map lookup under a mutex and about a microsecond of decoding. Another: one read and one parse of a whole frame, a few
+//! milliseconds for 16 MiB of bitmap.
 
 use super::DatabaseError;
-use super::block::{BlockIndex, HEADER_BYTES, block_file_name};
+use super::block::{BlockIndex, FRAME_WORDS, HEADER_BYTES, block_file_name};
+use super::frame::Frame;
 use super::manifest::{self, MANIFEST, Manifest, SUMS};
 use crate::board::Board;
 use crate::kernel::bitmap_words;
@@ -21,7 +23,6 @@ use crate::outcome::Value;
 use crate::rule::Rule;
 use memmap2::Mmap;
 use parking_lot::Mutex;
-use pipeline::codec::Scratch;
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -85,38 +86,38 @@ enum Bytes {
 
 /// Open block files at most; beyond that all are closed and opened again as needed.
 const OPEN_BLOCKS_MAX: usize = 256;
-/// Decoded frames kept, in bytes, unless told otherwise.
+/// Parsed frames kept, in bytes, unless told otherwise.
 pub const CACHE_BYTES: usize = 256 << 20;
 
 struct Cache {
-    frames: HashMap<(u32, u32), (u64, Arc<Vec<u64>>)>,
-    limit_words: usize,
-    words: usize,
+    frames: HashMap<(u32, u32), (u64, Arc<Frame>)>,
+    limit_bytes: usize,
+    bytes: usize,
     clock: u64,
 }
 
 impl Cache {
-    fn get(&mut self, key: (u32, u32)) -> Option<Arc<Vec<u64>>> {
+    fn get(&mut self, key: (u32, u32)) -> Option<Arc<Frame>> {
         self.clock += 1;
         let clock = self.clock;
-        self.frames.get_mut(&key).map(|(used, words)| {
+        self.frames.get_mut(&key).map(|(used, frame)| {
             *used = clock;
-            words.clone()
+            frame.clone()
         })
     }
 
-    fn insert(&mut self, key: (u32, u32), words: Arc<Vec<u64>>) {
-        self.words += words.len();
-        if let Some((_, old)) = self.frames.insert(key, (self.clock, words)) {
-            self.words -= old.len();
+    fn insert(&mut self, key: (u32, u32), frame: Arc<Frame>) {
+        self.bytes += frame.memory_bytes();
+        if let Some((_, old)) = self.frames.insert(key, (self.clock, frame)) {
+            self.bytes -= old.memory_bytes();
         }
-        if self.words > self.limit_words {
+        if self.bytes > self.limit_bytes && self.frames.len() > 1 {
             // Drop the older half at once, so that the search for old frames is paid rarely.
             let mut used: Vec<u64> = self.frames.values().map(|(used, _)| *used).collect();
             used.sort_unstable();
             let median = used[used.len() / 2];
             self.frames.retain(|_, (used, _)| *used >= median);
-            self.words = self.frames.values().map(|(_, words)| words.len()).sum();
+            self.bytes = self.frames.values().map(|(_, frame)| frame.memory_bytes()).sum();
         }
     }
 }
@@ -130,7 +131,7 @@ impl Database {
         Database::open_with(folder, Access::Read, CACHE_BYTES)
     }
 
-    /// Opens a database with the given access and a cache of about `cache_bytes` of decoded frames.
+    /// Opens a database with the given access and a cache of about `cache_bytes` of parsed frames.
     ///
     /// # Errors
     /// As [`Database::open`].
@@ -149,7 +150,7 @@ impl Database {
         let bytes = std::fs::read(&path).map_err(|error| DatabaseError::io("read", &path, error))?;
         let (manifest, board, rule, layout) = Manifest::parse(&path, &bytes)?;
         let identity = manifest::identity(&board, rule, &layout);
-        let cache = Cache { frames: HashMap::new(), limit_words: cache_bytes / 8, words: 0, clock: 0 };
+        let cache = Cache { frames: HashMap::new(), limit_bytes: cache_bytes, bytes: 0, clock: 0 };
         let (blocks, cache) = (Mutex::default(), Mutex::new(cache));
         Ok(Database { folder, manifest, board, rule, layout, identity, access, blocks, cache })
     }
@@ -189,10 +190,10 @@ impl Database {
     pub fn value(&self, position: u64) -> Result<Value, DatabaseError> {
         assert_eq!(position & !self.board.full(), 0, "position outside the board");
         let (ordinal, offset) = self.layout.locate(position);
-        let frame_words = super::block::FRAME_WORDS as u64;
-        let (frame, word) = ((offset / 64 / frame_words) as u32, (offset / 64 % frame_words) as usize);
-        let words = self.frame(ordinal, frame)?;
-        Ok(if words[word] >> (offset % 64) & 1 == 1 { Value::Loss } else { Value::Win })
+        let (frame, word) = ((offset / 64) as usize / FRAME_WORDS, (offset / 64) as usize % FRAME_WORDS);
+        let (source, parsed) = self.frame(ordinal, frame)?;
+        let word = parsed.word(word).map_err(|error| source.index.damage(&source.path, frame, error))?;
+        Ok(Value::from_loss(word >> (offset % 64) & 1 == 1))
     }
 
     /// The value of a position and of all its children.
@@ -215,23 +216,21 @@ impl Database {
     /// As [`Database::value`].
     pub fn bitmap(&self, ordinal: u32, words: &mut [u64]) -> Result<(), DatabaseError> {
         let source = self.block(ordinal)?;
-        let mut scratch = Scratch::new();
-        for (frame, words) in words.chunks_mut(source.index.frame_words as usize).enumerate() {
-            source.decode(frame, words, &mut scratch)?;
+        for (frame, words) in words.chunks_mut(FRAME_WORDS).enumerate() {
+            source.frame(frame)?.decode(words).map_err(|error| source.index.damage(&source.path, frame, error))?;
         }
         Ok(())
     }
 
-    fn frame(&self, ordinal: u32, frame: u32) -> Result<Arc<Vec<u64>>, DatabaseError> {
-        if let Some(words) = self.cache.lock().get((ordinal, frame)) {
-            return Ok(words);
-        }
+    fn frame(&self, ordinal: u32, frame: usize) -> Result<(Arc<BlockSource>, Arc<Frame>), DatabaseError> {
         let source = self.block(ordinal)?;
-        let mut words = vec![0; source.index.words_of(frame as usize)];
-        source.decode(frame as usize, &mut words, &mut Scratch::new())?;
-        let words = Arc::new(words);
-        self.cache.lock().insert((ordinal, frame), words.clone());
-        Ok(words)
+        let key = (ordinal, frame as u32);
+        if let Some(parsed) = self.cache.lock().get(key) {
+            return Ok((source, parsed));
+        }
+        let parsed = Arc::new(source.frame(frame)?);
+        self.cache.lock().insert(key, parsed.clone());
+        Ok((source, parsed))
     }
 
     fn block(&self, ordinal: u32) -> Result<Arc<BlockSource>, DatabaseError> {
@@ -281,11 +280,11 @@ impl BlockSource {
         Ok(BlockSource { path, bytes, index })
     }
 
-    fn decode(&self, frame: usize, words: &mut [u64], scratch: &mut Scratch) -> Result<(), DatabaseError> {
+    fn frame(&self, frame: usize) -> Result<Frame, DatabaseError> {
         let row = self.index.frames[frame];
         let mut stored = vec![0; row.stored_bytes as usize];
         self.bytes.read(&self.path, row.offset, &mut stored)?;
-        self.index.decode(&self.path, frame, &stored, words, scratch)
+        self.index.frame(&self.path, frame, stored)
     }
 }
 

@@ -13,9 +13,11 @@
 //! Checksums: the frame module distrusts the bytes before a codec sees them.
 
 mod gaps;
+mod rows;
 mod zstd_words;
 
 pub use gaps::Gaps;
+pub use rows::Rows;
 pub use zstd_words::ZstdWords;
 
 use std::fmt;
@@ -43,6 +45,9 @@ pub struct Scratch {
     compressor: Option<(i32, zstd::bulk::Compressor<'static>)>,
     decompressor: Option<zstd::bulk::Decompressor<'static>>,
     bytes: Vec<u8>,
+    table: Vec<u32>,
+    numbers: Vec<u16>,
+    distinct: Vec<u64>,
 }
 
 impl Scratch {
@@ -123,7 +128,9 @@ static RAW: Raw = Raw;
 static ZSTD1: ZstdWords = ZstdWords { tag: 2, level: 1, name: "zstd1" };
 static ZSTD3: ZstdWords = ZstdWords { tag: 3, level: 3, name: "zstd3" };
 static GAPS: Gaps = Gaps;
-static ALL: [&dyn Codec; 4] = [&RAW, &ZSTD1, &ZSTD3, &GAPS];
+static ROWS: Rows = Rows { tag: 5, level: None, name: "rows" };
+static ROWS_ZSTD1: Rows = Rows { tag: 6, level: Some(1), name: "rows-zstd1" };
+static ALL: [&dyn Codec; 6] = [&RAW, &ZSTD1, &ZSTD3, &GAPS, &ROWS, &ROWS_ZSTD1];
 
 /// Every codec of this version, by ascending tag.
 pub fn all() -> &'static [&'static dyn Codec] {
@@ -197,6 +204,9 @@ mod tests {
         prop_oneof![
             proptest::collection::vec(word, 0..300),
             (any::<u64>(), 0usize..4096).prop_map(|(word, length)| vec![word; length]),
+            (any::<u64>(), 1usize..40, 0usize..4096).prop_map(|(seed, period, length)| (0..length)
+                .map(|at| seed.rotate_left((at % period) as u32))
+                .collect()),
         ]
     }
 

@@ -1,0 +1,166 @@
+//! Each distinct 64-byte row of the frame once, and for every row which one it is.
+//!
+//! Loss streams repeat rows (two of three at 8 layers) but hardly anything shorter that a byte-wise compressor could find quickly: finding
+//! whole rows by one hash each is several times faster than zstd level 1 and decodes at the speed of copying. With zstd behind it, the
+//! matcher of zstd works on the third that is left.
+//!
+//! Payload: distinct rows `d` (u32), then, raw or as two zstd frames each after its stored length (u32): the number of its distinct row for
+//! each row (u16 little-endian; with zstd: all low bytes, then all high bytes), and the distinct rows in order of first occurrence. Words
+//! behind the last whole row follow as they are.
+
+use super::{Codec, DecodeError, Scratch, append_words, words_from_bytes};
+
+/// Words of a row: one vector of 512 bits.
+const ROW_WORDS: usize = 8;
+/// Rows that fit the 16-bit numbers.
+const ROWS_MAX: usize = 1 << 16;
+/// 2^64 divided by the golden ratio, odd.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Row numbers and distinct rows, as they are or under zstd.
+pub struct Rows {
+    pub(super) tag: u8,
+    pub(super) level: Option<i32>,
+    pub(super) name: &'static str,
+}
+
+fn hash(row: &[u64; ROW_WORDS]) -> u64 {
+    let mut sums = [0u64; 2];
+    for (at, pair) in row.as_chunks::<2>().0.iter().enumerate() {
+        let turn = 11 + 7 * at as u32;
+        sums[0] = (sums[0] ^ pair[0]).wrapping_mul(GOLDEN).rotate_left(turn);
+        sums[1] = (sums[1] ^ pair[1]).wrapping_mul(GOLDEN).rotate_left(turn);
+    }
+    (sums[0] ^ sums[1].rotate_left(32)).wrapping_mul(GOLDEN)
+}
+
+impl Codec for Rows {
+    fn tag(&self) -> u8 {
+        self.tag
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn encode(&self, words: &[u64], out: &mut Vec<u8>, scratch: &mut Scratch) {
+        let (rows, rest) = words.as_chunks::<ROW_WORDS>();
+        // Frames are shorter ([`super::FRAME_WORDS`]): the numbers fit 16 bits.
+        assert!(rows.len() <= ROWS_MAX, "a frame of {} rows", rows.len());
+        let bits = (2 * rows.len().max(8)).next_power_of_two().trailing_zeros();
+        let mask = (1usize << bits) - 1;
+        let Scratch { table, numbers, distinct, .. } = scratch;
+        table.clear();
+        table.resize(1 << bits, 0);
+        numbers.clear();
+        distinct.clear();
+        let mut count = 0u32;
+        for row in rows {
+            let mut at = (hash(row) >> (64 - bits)) as usize;
+            let number = loop {
+                match table[at] {
+                    0 => {
+                        count += 1;
+                        table[at] = count;
+                        distinct.extend_from_slice(row);
+                        break count - 1;
+                    }
+                    found if distinct[(found as usize - 1) * ROW_WORDS..][..ROW_WORDS] == *row => break found - 1,
+                    _ => at = (at + 1) & mask,
+                }
+            };
+            numbers.push(number as u16);
+        }
+        out.extend_from_slice(&count.to_le_bytes());
+        match self.level {
+            None => {
+                out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+                append_words(distinct, out);
+            }
+            Some(level) => {
+                let mut bytes = std::mem::take(&mut scratch.bytes);
+                bytes.clear();
+                bytes.extend(scratch.numbers.iter().map(|number| *number as u8));
+                bytes.extend(scratch.numbers.iter().map(|number| (*number >> 8) as u8));
+                append_zstd(level, &bytes, out, scratch);
+                bytes.clear();
+                append_words(&scratch.distinct, &mut bytes);
+                append_zstd(level, &bytes, out, scratch);
+                scratch.bytes = bytes;
+            }
+        }
+        append_words(rest, out);
+    }
+
+    fn decode(&self, stored: &[u8], words: &mut [u64], scratch: &mut Scratch) -> Result<(), DecodeError> {
+        let (rows, rest) = words.as_chunks_mut::<ROW_WORDS>();
+        let (count, stored) = stored.split_first_chunk::<4>().ok_or(DecodeError("row frame without counts"))?;
+        let count = u32::from_le_bytes(*count) as usize;
+        if count > rows.len() {
+            return Err(DecodeError("more distinct rows than rows"));
+        }
+        let mut bytes = std::mem::take(&mut scratch.bytes);
+        let result = match self.level {
+            None => stored
+                .split_at_checked(rows.len() * 2)
+                .and_then(|(numbers, stored)| Some((numbers, stored.split_at_checked(count * ROW_WORDS * 8)?)))
+                .ok_or(DecodeError("row frame too short"))
+                .and_then(|(numbers, (distinct, tail))| {
+                    let numbers = numbers.as_chunks::<2>().0.iter().map(|number| u16::from_le_bytes(*number));
+                    copy_rows(rows, numbers, distinct)?;
+                    Ok(tail)
+                }),
+            Some(_) => {
+                bytes.clear();
+                bytes.resize(rows.len() * 2 + count * ROW_WORDS * 8, 0);
+                let (numbers, distinct) = bytes.split_at_mut(rows.len() * 2);
+                take_zstd(stored, numbers, scratch).and_then(|stored| take_zstd(stored, distinct, scratch)).and_then(
+                    |tail| {
+                        let (low, high) = numbers.split_at(numbers.len() / 2);
+                        let numbers = low.iter().zip(high).map(|(low, high)| u16::from_le_bytes([*low, *high]));
+                        copy_rows(rows, numbers, distinct)?;
+                        Ok(tail)
+                    },
+                )
+            }
+        };
+        scratch.bytes = bytes;
+        let tail = result?;
+        if tail.len() != rest.len() * 8 {
+            return Err(DecodeError("row frame of another length"));
+        }
+        words_from_bytes(tail, rest);
+        Ok(())
+    }
+}
+
+fn append_zstd(level: i32, bytes: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) {
+    let at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    scratch.compress(level, bytes, out);
+    let length = (out.len() - at - 4) as u32;
+    out[at..at + 4].copy_from_slice(&length.to_le_bytes());
+}
+
+fn take_zstd<'a>(stored: &'a [u8], out: &mut [u8], scratch: &mut Scratch) -> Result<&'a [u8], DecodeError> {
+    let short = DecodeError("row frame too short");
+    let (length, stored) = stored.split_first_chunk::<4>().ok_or(short.clone())?;
+    let (frame, stored) = stored.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(short)?;
+    if scratch.decompress(frame, out)? != out.len() {
+        return Err(DecodeError("row frame shorter than its rows"));
+    }
+    Ok(stored)
+}
+
+fn copy_rows(
+    rows: &mut [[u64; ROW_WORDS]],
+    numbers: impl Iterator<Item = u16>,
+    distinct: &[u8],
+) -> Result<(), DecodeError> {
+    let (distinct, _) = distinct.as_chunks::<{ ROW_WORDS * 8 }>();
+    for (row, number) in rows.iter_mut().zip(numbers) {
+        let found = distinct.get(usize::from(number)).ok_or(DecodeError("row number beyond the distinct rows"))?;
+        words_from_bytes(found, row);
+    }
+    Ok(())
+}

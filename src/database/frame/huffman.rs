@@ -1,0 +1,158 @@
+//! Canonical Huffman codes over many symbols: only the number of codes of each length is stored.
+//!
+//! Codes of one length are consecutive numbers, given to the symbols in ascending order; shorter codes come first (Schwartz and Kallick, 1964).
+//! The counts of a frame add up to at most 2^24, so no code is longer than 36 bits and, by the Fibonacci bound on Huffman depths, the true
+//! maximum for them is 34: codes fit in [`LENGTHS`] lengths.
+
+/// Code lengths 1 to this are possible.
+pub const LENGTHS: usize = 40;
+
+/// Lengths of optimal codes for `counts` (all positive, in any order); a single symbol gets length 1.
+pub fn lengths(counts: &[u32]) -> Vec<u8> {
+    if counts.len() == 1 {
+        return vec![1];
+    }
+    // Two queues: leaves by ascending count, and inner vertices, which arise in ascending order.
+    let mut leaves: Vec<u64> =
+        counts.iter().enumerate().map(|(at, count)| u64::from(*count) << 32 | at as u64).collect();
+    leaves.sort_unstable();
+    let total = 2 * counts.len() - 1;
+    let mut weight: Vec<u64> = leaves.iter().map(|leaf| leaf >> 32).collect();
+    weight.resize(total, 0);
+    let mut parent = vec![0u32; total];
+    let (mut leaf, mut inner) = (0, counts.len());
+    for next in counts.len()..total {
+        for _ in 0..2 {
+            let take_leaf = leaf < counts.len() && (inner == next || weight[leaf] <= weight[inner]);
+            let taken = if take_leaf { &mut leaf } else { &mut inner };
+            parent[*taken] = next as u32;
+            weight[next] += weight[*taken];
+            *taken += 1;
+        }
+    }
+    let mut depth = vec![0u8; total];
+    for vertex in (0..total - 1).rev() {
+        depth[vertex] = depth[parent[vertex] as usize] + 1;
+    }
+    let mut lengths = vec![0; counts.len()];
+    for (leaf, depth) in leaves.iter().zip(depth) {
+        lengths[(leaf & u64::from(u32::MAX)) as usize] = depth;
+    }
+    lengths
+}
+
+/// First code and first symbol of each length.
+#[derive(Clone, Debug)]
+pub struct Canonical {
+    /// By length: first code, left-aligned in 64 bits, of the codes longer than this length; codes of at most this length are below it.
+    limit: [u64; LENGTHS + 1],
+    /// By length: first code (right-aligned).
+    first_code: [u64; LENGTHS + 1],
+    /// By length: index of the first symbol.
+    first_symbol: [u32; LENGTHS + 1],
+    longest: usize,
+}
+
+impl Canonical {
+    /// The code for the given number of codes of each length, index 0 being length 1; `None` when there is no such prefix code.
+    pub fn new(counts: &[u32; LENGTHS]) -> Option<Canonical> {
+        let mut canonical = Canonical {
+            limit: [0; LENGTHS + 1],
+            first_code: [0; LENGTHS + 1],
+            first_symbol: [0; LENGTHS + 1],
+            longest: 0,
+        };
+        let (mut code, mut symbol) = (0u64, 0u32);
+        for (at, count) in counts.iter().enumerate() {
+            let length = at + 1;
+            code <<= 1;
+            canonical.first_code[length] = code;
+            canonical.first_symbol[length] = symbol;
+            code += u64::from(*count);
+            symbol = symbol.checked_add(*count)?;
+            if code > 1 << length {
+                return None;
+            }
+            // All codes of this length used up: everything is below the limit.
+            canonical.limit[length] = if code == 1 << length { u64::MAX } else { code << (64 - length) };
+            if *count > 0 {
+                canonical.longest = length;
+            }
+        }
+        Some(canonical)
+    }
+
+    /// The code of the symbol with index `at` among the codes of `length`, right-aligned.
+    pub fn code(&self, length: usize, at: u32) -> u64 {
+        self.first_code[length] + u64::from(at - self.first_symbol[length])
+    }
+
+    /// Index of the first symbol of a length.
+    pub fn first_symbol(&self, length: usize) -> u32 {
+        self.first_symbol[length]
+    }
+
+    /// Length and symbol of the code at the top of `window`; the length is 0 when no code fits.
+    pub fn read(&self, window: u64) -> (u32, u32) {
+        for length in 1..=self.longest {
+            if window < self.limit[length] || self.limit[length] == u64::MAX {
+                let code = window >> (64 - length);
+                let Some(rank) = code.checked_sub(self.first_code[length]) else { return (0, 0) };
+                return (length as u32, self.first_symbol[length].wrapping_add(rank as u32));
+            }
+        }
+        (0, 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cost of an optimal code by the definition: merge the two least weights, again and again.
+    fn optimal_cost(counts: &[u32]) -> u64 {
+        let mut weights: Vec<u64> = counts.iter().map(|count| u64::from(*count)).collect();
+        let mut cost = 0;
+        while weights.len() > 1 {
+            weights.sort_unstable_by(|a, b| b.cmp(a));
+            let merged = weights.pop().unwrap() + weights.pop().unwrap();
+            cost += merged;
+            weights.push(merged);
+        }
+        cost
+    }
+
+    #[test]
+    fn lengths_are_optimal_and_codes_read_back() {
+        let cases: [&[u32]; 5] = [&[5], &[1, 1], &[1, 1, 2, 3, 5, 8, 13, 21, 34], &[9; 100], &[1, 1000, 1, 1, 7, 7, 3]];
+        for counts in cases {
+            let lengths = lengths(counts);
+            if counts.len() > 1 {
+                let cost: u64 =
+                    counts.iter().zip(&lengths).map(|(count, length)| u64::from(*count) * u64::from(*length)).sum();
+                assert_eq!(cost, optimal_cost(counts), "{counts:?}");
+            }
+            let mut by_length = [0; LENGTHS];
+            for length in &lengths {
+                by_length[usize::from(*length) - 1] += 1;
+            }
+            let canonical = Canonical::new(&by_length).unwrap();
+            for (at, count) in by_length.iter().enumerate() {
+                for rank in 0..*count {
+                    let symbol = canonical.first_symbol(at + 1) + rank;
+                    let code = canonical.code(at + 1, symbol);
+                    assert_eq!(canonical.read(code << (63 - at)), (at as u32 + 1, symbol));
+                    let tail = (1u64 << (63 - at)) - 1;
+                    assert_eq!(canonical.read(code << (63 - at) | tail), (at as u32 + 1, symbol));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn too_many_codes_are_no_prefix_code() {
+        let mut counts = [0; LENGTHS];
+        counts[0] = 3;
+        assert!(Canonical::new(&counts).is_none());
+    }
+}
