@@ -1,6 +1,7 @@
 //! The commit protocol through every crash, on a simulated disk and under a toy pipeline.
 //!
-//! `PIPELINE_CRASH_STATES=10` multiplies the number of states tested by about ten.
+//! `PIPELINE_CRASH_STATES=N` looks at more images and more second stops; the number of states grows
+//! a little faster than N squared: 60,000 for 1 (4 s), 4.9 million for 8 (8 min, 2 cores).
 
 mod toy;
 
