@@ -172,7 +172,7 @@ impl Operations {
                 }
                 for group in &self.groups[source.groups.clone()] {
                     self.apply_group::<V>(group, from, to, ahead);
-                    ahead = losses.add((next ^ source.high) % (next.max(chunk) + 1) * words);
+                    ahead = losses.add((next ^ source.high) * words);
                 }
             }
             let [a, b, c, _] = pending;
