@@ -225,8 +225,8 @@ impl Operations {
                         target[i] = target[i].or_shifted(source[i], shift);
                     }
                 }
-                for i in 0..PASS {
-                    target[i].store(to.add(at(i)));
+                for (i, target) in target.into_iter().enumerate() {
+                    target.store(to.add(at(i)));
                 }
             }
         }

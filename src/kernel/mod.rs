@@ -3,15 +3,31 @@
 //! A block of `2^m` positions is a bitmap, one bit a position; an operation is a mask over the `m` index bits, the part
 //! of a move inside the block. Nothing here knows a board: any impartial game whose moves remove pieces works.
 //!
+//! Solving a block is: [`Kernel::permute`] the losses of a block that is stored in another orientation,
+//! [`Kernel::apply`] them for every trace that leads here, then [`Kernel::settle`].
+//!
 //! # Shape
 //! - A bitmap is a `[u64]`, little-endian: index `x` is bit `x % 64` of word `x / 64`. It has
 //!   [`bitmap_words`]`(m)` words, at least eight; only the 8-byte alignment of `u64` is asked for.
 //! - With `m < 9` the bitmap keeps 512 bits. Indices of `2^m` and above are *phantoms*: no loss lies there, and
 //!   before [`Kernel::settle`] they are marked as wins ([`mark_phantoms`]).
 //!
+//! ```text
+//! index bit   m-1 ..... 19 18 17 16 ..... 9 8 7 6 5 4 3 2 1 0
+//!             which chunk            vector  word     bit        apply: chunks of 2^8 vectors (16 KiB)
+//!             which chunk      vector        byte          bit   settle: chunks of 2^10 vectors (64 KiB)
+//! ```
+//!
 //! # Invariants
 //! 1. Every [`Isa`] gives the same bits.
 //! 2. Plans hold no buffer: one plan serves any number of threads at once.
+//!
+//! # Cost
+//! All stages are linear in the block, without branches that depend on positions. Besides the bitmaps given, a
+//! settling thread uses 4 KiB of stack and a permuting one 256 KiB; plans take some 100 KiB. On one core of a 2.3 GHz Sapphire
+//! Rapids, 16 MiB blocks of eight layers, AVX-512 (64-byte vectors of 512 positions, CPU time): settle 50 ns, apply 9 ns an
+//! edge, permute 8 to 12 ns, census 10 ns a vector; AVX2 takes 1.5 times as long, permuting twice. `benches/kernel.rs` measures
+//! every stage.
 //!
 //! # Not here
 //! Boards, layouts and symmetries (they arrive as masks and bit permutations), threads, allocation of bitmaps.
