@@ -2,8 +2,8 @@
 //! seven-layer triangle. Answers are compared with the portable kernel's, and settling with a published count,
 //! before anything is timed.
 //!
-//! `cargo bench --bench kernel`, or one stage: `cargo bench --bench kernel -- settle`. Figures are bytes of bitmap a second: a byte is
-//! eight positions, 64 bytes are one vector.
+//! `cargo bench --bench kernel`, or one stage: `cargo bench --bench kernel -- settle`. Figures are bytes of bitmap a
+//! second: a byte is eight positions, 64 bytes are one vector.
 
 use std::hint::black_box;
 

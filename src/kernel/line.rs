@@ -11,8 +11,8 @@ pub(super) struct Rearrangement {
     pub steps: Vec<Step>,
 }
 
-/// The exchange of two index bits: new = (x & stay) | (y << count & up) | (y >> count & down), where y is x with its words
-/// reordered.
+/// The exchange of two index bits: new = (x & stay) | (y << count & up) | (y >> count & down), where y is x with its
+/// words reordered.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Swap {
