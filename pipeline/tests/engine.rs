@@ -31,6 +31,11 @@ fn real(folder: &Path) -> Arc<dyn Storage> {
     Arc::new(RealStorage::create(folder).unwrap())
 }
 
+/// Without syncs: durability is not what these tests are about, and their many small runs would wait for the disk most of the time.
+fn unsynced(folder: &Path) -> Arc<dyn Storage> {
+    Arc::new(RealStorage::create(folder).unwrap().with_syncs(false))
+}
+
 /// Whether `db/` holds exactly the reference's streams.
 fn assert_published(workload: &Synthetic, folder: &Path, story: &str) {
     let reference = workload.reference();
@@ -54,8 +59,9 @@ fn the_result_does_not_depend_on_threads_memory_placement_codec_or_write_order()
                     let codec_choice = CodecChoice::parse(codec).unwrap();
                     let options =
                         Options { threads, memory_bytes, sorted, placement, codec: codec_choice, ..options() };
-                    let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
-                    let finished = engine::run(&workload, storage, &options, &Metrics::default(), &|_| {}).unwrap();
+                    let finished =
+                        engine::run(&workload, unsynced(folder.path()), &options, &Metrics::default(), &|_| {})
+                            .unwrap();
                     assert_eq!(finished.records.len(), 32);
                     let story = format!(
                         "{density} % {placement:?} {codec} {threads} threads {memory_bytes} bytes sorted {sorted}"
@@ -155,7 +161,7 @@ fn a_damaged_log_is_refused_with_its_file() {
         let pristine = tempfile::tempdir().unwrap();
         let options = Options { placement, threads: 1, stop: Arc::default(), ..options() };
         let stopped = Synthetic { stop_at: Some((3, options.stop.clone())), ..workload };
-        let first = engine::run(&stopped, real(pristine.path()), &options, &Metrics::default(), &|_| {});
+        let first = engine::run(&stopped, unsynced(pristine.path()), &options, &Metrics::default(), &|_| {});
         let workload = Synthetic { stop_at: None, ..stopped };
         assert!(matches!(first, Err(Error::Interrupted)), "the run was over before it could be stopped");
         let logs: Vec<_> =
@@ -171,7 +177,7 @@ fn a_damaged_log_is_refused_with_its_file() {
             copy_folder(pristine.path(), copy.path());
             std::fs::write(copy.path().join("logs").join(log.file_name().unwrap()), &bad).unwrap();
             let options = Options { stop: Arc::default(), ..options.clone() };
-            match engine::run(&workload, real(copy.path()), &options, &Metrics::default(), &|_| {}) {
+            match engine::run(&workload, unsynced(copy.path()), &options, &Metrics::default(), &|_| {}) {
                 Err(Error::Corrupt { path, .. }) => {
                     assert_eq!(path.file_name(), log.file_name());
                     refused += 1;
