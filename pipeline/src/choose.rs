@@ -9,7 +9,7 @@
 
 use crate::codec::{self, Codec, FRAME_WORDS, Scratch};
 use crate::metrics::{Metrics, Stage, Stopwatch};
-use std::sync::OnceLock;
+use parking_lot::Mutex;
 use std::sync::atomic::Ordering;
 
 /// Which codec the logs are written with.
@@ -43,10 +43,17 @@ pub struct Candidate {
     pub cost: f64,
 }
 
-/// The choice of a run: candidates are measured once, the device is watched all the time.
+/// The choice of a run: candidates are measured now and then, the device is watched all the time.
 pub struct Chooser {
     choice: CodecChoice,
-    measured: OnceLock<Vec<Measured>>,
+    samples: Mutex<Samples>,
+}
+
+#[derive(Default)]
+struct Samples {
+    measured: Vec<Measured>,
+    /// Dense streams seen.
+    streams: u64,
 }
 
 /// What was measured of one codec, per raw byte.
@@ -79,7 +86,7 @@ const DEVICE_BYTES_PER_SECOND: f64 = 1e9;
 impl Chooser {
     /// A chooser for a run.
     pub fn new(choice: CodecChoice) -> Chooser {
-        Chooser { choice, measured: OnceLock::new() }
+        Chooser { choice, samples: Mutex::default() }
     }
 
     /// The codec for a stream with the given traffic.
@@ -90,24 +97,27 @@ impl Chooser {
         metrics: &Metrics,
         scratch: &mut Scratch,
     ) -> &'static dyn Codec {
-        let codec = match self.choice {
-            CodecChoice::Fixed(codec) => return codec,
-            CodecChoice::Auto if self.measured.get().is_none() && !dense(stream) => None,
-            CodecChoice::Auto => {
-                let measured = self.measured.get_or_init(|| measure(stream, scratch));
-                let device = device_bytes_per_second(metrics);
-                let cost = |one: &Measured| one.cost(traffic, device);
-                measured.iter().min_by(|a, b| cost(a).total_cmp(&cost(b))).map(|best| best.codec)
+        if let CodecChoice::Fixed(codec) = self.choice {
+            return codec;
+        }
+        let device = device_bytes_per_second(metrics);
+        let mut samples = self.samples.lock();
+        if dense(stream) {
+            // Streams grow denser as the run goes on: measure again whenever twice as many have come.
+            samples.streams += 1;
+            if samples.streams.is_power_of_two() {
+                samples.measured = measure(stream, scratch);
             }
-        };
-        codec.or_else(|| codec::by_name("rows")).unwrap_or(codec::all()[0])
+        }
+        let cost = |one: &Measured| one.cost(traffic, device);
+        let best = samples.measured.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
+        best.map(|best| best.codec).or_else(|| codec::by_name("rows")).unwrap_or(codec::all()[0])
     }
 
-    /// What was measured, with the costs for the given traffic on the device as it was on average.
+    /// What was measured last, with the costs for the given traffic on the device as it was on average.
     pub fn result(&self, traffic: Traffic, metrics: &Metrics) -> Vec<Candidate> {
         let device = device_bytes_per_second(metrics);
-        let measured = self.measured.get().map_or(&[][..], Vec::as_slice);
-        measured.iter().map(|one| one.candidate(traffic, device)).collect()
+        self.samples.lock().measured.iter().map(|one| one.candidate(traffic, device)).collect()
     }
 }
 
