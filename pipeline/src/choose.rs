@@ -111,7 +111,7 @@ impl Chooser {
         }
         let cost = |one: &Measured| one.cost(traffic, device);
         let best = samples.measured.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
-        best.map(|best| best.codec).or_else(|| codec::by_name("rows")).unwrap_or(codec::all()[0])
+        best.map(|best| best.codec).or_else(|| codec::by_name("rows-bytes")).unwrap_or(codec::all()[0])
     }
 
     /// What was measured last, with the costs for the given traffic on the device as it was on average.
