@@ -1,1 +1,0 @@
-//! Programs for people who work on trinim; see `tools/README.md`.
