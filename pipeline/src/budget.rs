@@ -1,11 +1,12 @@
-//! The memory budget: every large buffer of the engine is leased from it.
+//! The memory budget of the queue: everything on its way from a worker to the writer is leased from it.
 //!
 //! # Invariants
 //! 1. The sum of the live leases never exceeds the budget, except for a single lease that is larger than the whole budget while nothing
-//!    else is leased (a piece must be able to pass; the plan refuses budgets for which this could happen).
+//!    else is leased: a piece must be able to pass, or its worker would wait for ever. A stream that does not compress is larger than
+//!    the least queue by its frame headers; a published file can have any length.
 //!
 //! # Not here
-//! Small allocations (headers, indexes, channels): they are bounded by the block graph and measured by the peak figure of the process.
+//! The workers' buffers: they are as many as fit, from the beginning to the end (engine). Small allocations (headers, indexes, channels): they are bounded by the block graph and measured by the peak figure of the process.
 
 use parking_lot::{Condvar, Mutex};
 
@@ -33,6 +34,11 @@ impl Budget {
     /// A budget of `limit_bytes`.
     pub fn new(limit_bytes: u64) -> Budget {
         Budget { limit_bytes, usage: Mutex::default(), freed: Condvar::new() }
+    }
+
+    /// The limit, in bytes.
+    pub fn limit_bytes(&self) -> u64 {
+        self.limit_bytes
     }
 
     /// Waits until `bytes` are free and leases them; `None` once the budget is closed.

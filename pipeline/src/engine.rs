@@ -101,7 +101,7 @@ pub struct Finished {
     pub checkpoint: Checkpoint,
     /// What was measured to choose the log codec, if that was left to the engine.
     pub candidates: Vec<Candidate>,
-    /// Highest sum of leased memory, in bytes.
+    /// Workers' buffers and the highest sum of the leases in the queue, in bytes.
     pub peak_leased_bytes: u64,
 }
 
@@ -193,7 +193,7 @@ pub fn run(
         observer,
         workers,
         run_id: checkpoint.run_id(),
-        budget: Budget::new(options.memory_bytes),
+        queue: Budget::new(options.memory_bytes.saturating_sub(per_worker * workers as u64)),
         schedule,
         ledger,
         chooser: Chooser::new(options.codec),
@@ -209,7 +209,8 @@ pub fn run(
     let uses = edges / (metrics.blocks_settled.load(Ordering::Relaxed) as f64).max(1.0);
     let copies = if options.placement == Placement::Shared { 1.0 } else { uses };
     let candidates = session.chooser.result(Traffic { copies, uses, workers }, metrics);
-    Ok(Finished { records, checkpoint, candidates, peak_leased_bytes: session.budget.peak_bytes() })
+    let peak_leased_bytes = per_worker * workers as u64 + session.queue.peak_bytes();
+    Ok(Finished { records, checkpoint, candidates, peak_leased_bytes })
 }
 
 fn sources_of(workload: &dyn Workload, target: u32) -> BTreeSet<u32> {
@@ -225,7 +226,9 @@ struct Session<'a> {
     observer: &'a (dyn Fn(&Event) + Sync),
     workers: usize,
     run_id: u128,
-    budget: Budget,
+    /// What the workers' own buffers leave of the memory. It is a budget of its own: a piece that waits for room must not wait for buffers
+    /// that are only returned at the end.
+    queue: Budget,
     schedule: Schedule,
     ledger: Ledger,
     chooser: Chooser,
@@ -244,6 +247,17 @@ struct Buffers {
     encoded: Vec<u8>,
 }
 
+/// Makes the other threads end when this one panics, so that the panic is reported and not waited on for ever.
+struct OnPanic<'a>(&'a Session<'a>);
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.give_up();
+        }
+    }
+}
+
 impl Session<'_> {
     fn run(&self, checkpoint: &mut Checkpoint, records: &mut BTreeMap<u32, BlockRecord>) -> Result<(), Error> {
         let (sender, messages) = bounded::<Message<'_>>(64);
@@ -256,22 +270,25 @@ impl Session<'_> {
             ledger: &self.ledger,
             unsynced: &self.unsynced,
             retired: &self.retired,
-            gather_bytes: GATHER_BYTES.min(self.queue_bytes() / 2),
+            gather_bytes: GATHER_BYTES.min(self.queue.limit_bytes() / 2),
             sorted: self.options.sorted,
         };
         std::thread::scope(|scope| {
             for _ in 0..self.workers {
                 let sender = sender.clone();
                 scope.spawn(move || {
+                    let _guard = OnPanic(self);
                     self.guard(self.work(&sender));
                 });
             }
             drop(sender);
             let writer = &writer;
             scope.spawn(move || {
+                let _guard = OnPanic(self);
                 self.guard(writer.serve(&messages));
                 self.unsynced.end();
             });
+            let _guard = OnPanic(self);
             self.guard(self.commit_until_over(checkpoint, records));
         });
         match self.failure.lock().take() {
@@ -280,24 +297,23 @@ impl Session<'_> {
         }
     }
 
-    fn queue_bytes(&self) -> u64 {
-        let fixed = worker_bytes(self.workload.stream_words(), self.options.placement) * self.workers as u64;
-        self.options.memory_bytes.saturating_sub(fixed)
-    }
-
     /// Keeps the first error and makes every thread give up.
     fn guard(&self, result: Result<(), Error>) {
         if let Err(error) = result {
             self.failure.lock().get_or_insert(error);
-            self.schedule.stop();
-            self.budget.close();
-            self.unsynced.end();
+            self.give_up();
         }
+    }
+
+    /// Wakes every thread that waits for another one, to end.
+    fn give_up(&self) {
+        self.schedule.stop();
+        self.queue.close();
+        self.unsynced.end();
     }
 
     fn work<'m>(&'m self, sender: &Sender<Message<'m>>) -> Result<(), Error> {
         let words = self.workload.stream_words();
-        let Some(_lease) = self.budget.lease(worker_bytes(words, self.options.placement)) else { return Ok(()) };
         let mut buffers = Buffers {
             bitmap: Bitmap::zeroed(words)?,
             stream: Bitmap::zeroed(words)?,
@@ -356,7 +372,7 @@ impl Session<'_> {
         });
         if let Some(publication) = publication {
             let bytes = publication.bytes.len() as u64;
-            let Some(lease) = self.metrics.time(Stage::AwaitWrite, || self.budget.lease(bytes)) else {
+            let Some(lease) = self.metrics.time(Stage::AwaitWrite, || self.queue.lease(bytes)) else {
                 return Ok(false);
             };
             if !self.send(sender, Message::Publish(block, publication, lease)) {
@@ -513,7 +529,7 @@ impl Session<'_> {
         });
         Metrics::add(&self.metrics.raw_bytes_encoded, stream.len() as u64 * 8);
         let bytes = frames.iter().map(|frame| frame.stored_bytes() as u64).sum();
-        let Some(lease) = self.metrics.time(Stage::AwaitWrite, || self.budget.lease(bytes)) else { return false };
+        let Some(lease) = self.metrics.time(Stage::AwaitWrite, || self.queue.lease(bytes)) else { return false };
         self.send(sender, Message::Piece(Piece { entries, frames: Arc::new(frames) }, lease))
     }
 

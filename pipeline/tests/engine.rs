@@ -75,7 +75,7 @@ fn the_result_does_not_depend_on_threads_memory_placement_codec_or_write_order()
 
 #[test]
 fn streams_of_several_frames_and_auto_codec() {
-    let workload = Synthetic { bits: 3, words: 300_000, density: 5, salt: 3, stop_at: None };
+    let workload = Synthetic { bits: 3, words: 300_000, density: 5, salt: 4, stop_at: None };
     for placement in [Placement::Dedicated, Placement::Shared] {
         let folder = tempfile::tempdir().unwrap();
         let metrics = Metrics::default();
@@ -86,7 +86,9 @@ fn streams_of_several_frames_and_auto_codec() {
         let all: Vec<_> = pipeline::codec::all().iter().map(|codec| codec.name()).collect();
         assert_eq!(measured, all);
         assert_published(&workload, folder.path(), "several frames");
-        assert_eq!(metrics.edges_applied.load(Ordering::Relaxed), 3 * 4 + 2 * 2);
+        let edges: usize = (0..workload.blocks()).map(|block| workload.edges_into(block).len()).sum();
+        assert!(edges > 3 * 4 + 2 * 2, "no block updates another one twice");
+        assert_eq!(metrics.edges_applied.load(Ordering::Relaxed), edges as u64);
         assert!(finished.peak_leased_bytes <= 128 << 20);
     }
 }
@@ -101,7 +103,7 @@ fn an_interrupted_run_goes_on_with_other_options() {
     loop {
         let stop = Arc::new(AtomicBool::new(false));
         workload.stop_at = order.get(4 + 9 * sessions).map(|block| (*block, stop.clone()));
-        let placement = if sessions % 2 == 0 { Placement::Dedicated } else { Placement::Shared };
+        let placement = if sessions.is_multiple_of(2) { Placement::Dedicated } else { Placement::Shared };
         let threads = 1 + sessions % 3;
         let commit_interval = Duration::from_millis(1);
         let options = Options { placement, threads, commit_interval, stop, ..options() };
@@ -166,8 +168,7 @@ fn a_damaged_log_is_refused_with_its_file() {
         assert!(matches!(first, Err(Error::Interrupted)), "the run was over before it could be stopped");
         let logs: Vec<_> =
             std::fs::read_dir(pristine.path().join("logs")).unwrap().map(|entry| entry.unwrap().path()).collect();
-        assert!(!logs.is_empty());
-        let log = &logs[0];
+        let log = logs.iter().max_by_key(|log| (log.metadata().unwrap().len(), *log)).expect("logs wait for blocks");
         let good = std::fs::read(log).unwrap();
         let mut refused = 0;
         for byte in (0..good.len()).step_by(31) {
@@ -187,7 +188,7 @@ fn a_damaged_log_is_refused_with_its_file() {
                 Ok(_) => assert_published(&workload, copy.path(), "flip in a gap"),
             }
         }
-        assert!(refused > 20, "only {refused} flips were refused");
+        assert!(refused > 10, "only {refused} flips were refused");
     }
 }
 

@@ -30,11 +30,16 @@ impl Synthetic {
         singles.chain(pairs).collect()
     }
 
-    fn edge(&self, source: u32, trace: u32) -> Edge {
+    /// The edges from `source` along `trace`: one, or two that differ in all but their ends.
+    fn edges(&self, source: u32, trace: u32) -> impl Iterator<Item = Edge> {
         let hash = mix(self.salt ^ u64::from(source) << 32 ^ u64::from(trace));
-        let operations: Arc<[u64]> = (0..1 + hash % 3).map(|at| mix(hash ^ at)).collect();
-        let restriction = if trace.count_ones() == 2 { 1 + hash % 3 } else { 0 };
-        Edge { source, target: source | trace, orientation: (hash >> 8) as u8 % 6, restriction, operations }
+        let copies = 1 + u64::from(hash >> 16 & 3 == 0);
+        (0..copies).map(move |copy| {
+            let operations: Arc<[u64]> = (0..1 + hash % 3).map(|at| mix(hash ^ at ^ copy << 32)).collect();
+            let restriction = if trace.count_ones() == 2 { (1 + hash % 3) ^ copy } else { copy };
+            let orientation = ((hash >> 8) as u8).wrapping_add(copy as u8) % 6;
+            Edge { source, target: source | trace, orientation, restriction, operations }
+        })
     }
 
     fn mask(&self, block: u32, word: usize) -> u64 {
@@ -93,12 +98,16 @@ impl Workload for Synthetic {
         self.traces()
             .into_iter()
             .filter(|trace| target & trace == *trace)
-            .map(|trace| self.edge(target ^ trace, trace))
+            .flat_map(|trace| self.edges(target ^ trace, trace))
             .collect()
     }
 
     fn edges_from(&self, source: u32) -> Vec<Edge> {
-        self.traces().into_iter().filter(|trace| source & trace == 0).map(|trace| self.edge(source, trace)).collect()
+        self.traces()
+            .into_iter()
+            .filter(|trace| source & trace == 0)
+            .flat_map(|trace| self.edges(source, trace))
+            .collect()
     }
 
     fn begin(&self, block: u32, bitmap: &mut [u64]) {

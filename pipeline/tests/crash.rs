@@ -1,0 +1,423 @@
+//! The whole engine through crashes, errors and lies, on a simulated disk.
+//!
+//! A *history* is a session of the engine that a fault strikes, the disk that this leaves (the process was killed, or the power was cut,
+//! under some seeds), perhaps a second session that is stopped, and a last one without faults, often with other options. It is good if the
+//! published files are those of the reference, if no acknowledged block was lost, if no file is left over and if no session hangs.
+//! The threads of the engine make the numbers of the steps differ between runs; what is demanded holds for every schedule.
+//!
+//! `PIPELINE_ENGINE_STATES=N` looks at about N times as many states.
+
+mod synthetic;
+
+use pipeline::engine::{self, Event, Finished, Options, Placement};
+use pipeline::metrics::Metrics;
+use pipeline::storage::{Fault, SimulatedStorage, Storage};
+use pipeline::workload::{Edge, Publication, Workload};
+use pipeline::{CodecChoice, Error, checkpoint};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, Once};
+use std::time::{Duration, Instant};
+use synthetic::Synthetic;
+
+const BLOCK_BITS: u32 = 3;
+
+fn effort() -> u64 {
+    let text = std::env::var("PIPELINE_ENGINE_STATES").unwrap_or_default();
+    text.parse().unwrap_or(1).max(1)
+}
+
+fn workload() -> Synthetic {
+    Synthetic { bits: BLOCK_BITS, words: 40, density: 50, salt: 11, stop_at: None }
+}
+
+/// How one session is carried out.
+#[derive(Clone, Copy, Debug)]
+struct Setup {
+    placement: Placement,
+    threads: usize,
+    codec: &'static str,
+}
+
+impl Setup {
+    const FIRST: [Setup; 4] = [
+        Setup { placement: Placement::Dedicated, threads: 1, codec: "zstd1" },
+        Setup { placement: Placement::Dedicated, threads: 2, codec: "raw" },
+        Setup { placement: Placement::Shared, threads: 1, codec: "rows" },
+        Setup { placement: Placement::Shared, threads: 2, codec: "gaps" },
+    ];
+
+    /// The setup of a later session: the same one every other time, else another.
+    fn later(self, number: u64) -> Setup {
+        if number.is_multiple_of(2) { self } else { Setup::FIRST[(number / 2 % 4) as usize] }
+    }
+
+    fn options(self) -> Options {
+        Options {
+            threads: self.threads,
+            memory_bytes: 8 << 20,
+            placement: self.placement,
+            codec: CodecChoice::parse(self.codec).unwrap(),
+            commit_interval: Duration::from_micros(100),
+            sorted: true,
+            run_id: 7,
+            stop: Arc::default(),
+        }
+    }
+}
+
+/// What happened to a disk.
+#[derive(Clone, Copy, Debug)]
+#[expect(dead_code, reason = "the fields are read in messages")]
+struct History {
+    setup: Setup,
+    fault: Fault,
+    step: u64,
+    image: usize,
+    second_stop: u64,
+}
+
+/// What is wrong at the end of a history.
+#[derive(Debug)]
+#[expect(dead_code, reason = "the fields are read in messages")]
+enum Wrong {
+    /// An acknowledged block is gone.
+    Lost(u32),
+    /// A published file is not the reference's.
+    Different(String),
+    /// A published file is not what its record says; whoever seals the result compares the hashes and refuses it.
+    Refused(String),
+    /// The run cannot be continued.
+    Stuck(Error),
+    /// Files are left that nothing names.
+    Leftover(Vec<String>),
+}
+
+/// Aborts the whole test when one piece of work takes far too long: a hang must not look like patience.
+fn watched<T>(what: impl Debug + Copy + Send + 'static, work: impl FnOnce() -> T) -> T {
+    type Watched = BTreeMap<u64, (Instant, Box<dyn Debug + Send>)>;
+    static RUNNING: Mutex<(u64, Watched)> = Mutex::new((0, BTreeMap::new()));
+    static WATCHDOG: Once = Once::new();
+    WATCHDOG.call_once(|| {
+        std::thread::spawn(|| {
+            loop {
+                std::thread::sleep(Duration::from_millis(500));
+                for (start, what) in RUNNING.lock().unwrap().1.values() {
+                    if start.elapsed() > Duration::from_secs(60) {
+                        eprintln!("hangs for 60 s: {what:?}");
+                        std::process::abort();
+                    }
+                }
+            }
+        });
+    });
+    struct Entry(u64);
+    impl Drop for Entry {
+        fn drop(&mut self) {
+            RUNNING.lock().unwrap().1.remove(&self.0);
+        }
+    }
+    let entry = {
+        let mut running = RUNNING.lock().unwrap();
+        running.0 += 1;
+        let ticket = running.0;
+        running.1.insert(ticket, (Instant::now(), Box::new(what)));
+        Entry(ticket)
+    };
+    let result = work();
+    drop(entry);
+    result
+}
+
+/// Runs the engine; returns its result and the number of blocks it has said are done for good.
+fn session(
+    disk: &SimulatedStorage,
+    setup: Setup,
+    workload: &dyn Workload,
+    history: impl Debug + Copy + Send + 'static,
+) -> (Result<Finished, Error>, u32) {
+    let done = AtomicU32::new(0);
+    let observer = |event: &Event| match event {
+        Event::Opened { finished_blocks, .. } | Event::Committed { finished_blocks } => {
+            done.store(*finished_blocks, Ordering::Relaxed);
+        }
+    };
+    let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+    let result = watched(history, || engine::run(workload, storage, &setup.options(), &Metrics::default(), &observer));
+    (result, done.into_inner())
+}
+
+/// The blocks that count on a disk, in the order of their commits.
+fn committed(disk: &SimulatedStorage) -> Result<Vec<u32>, Error> {
+    match checkpoint::inspect(disk) {
+        Ok(found) => Ok(found.records.iter().map(|record| record.block).collect()),
+        Err(Error::NotARun { .. }) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Goes on with a history that ended with `disk`, without further faults, and judges the end.
+fn finish(
+    disk: &SimulatedStorage,
+    setup: Setup,
+    acknowledged: &BTreeSet<u32>,
+    golden: &BTreeMap<String, Vec<u8>>,
+    history: History,
+) -> Result<(), Wrong> {
+    let found: BTreeSet<u32> = committed(disk).map_err(Wrong::Stuck)?.into_iter().collect();
+    if let Some(lost) = acknowledged.difference(&found).next() {
+        return Err(Wrong::Lost(*lost));
+    }
+    let finished = session(disk, setup, &workload(), history).0.map_err(Wrong::Stuck)?;
+    for record in finished.records.values() {
+        let Some(file) = &record.published else { return Err(Wrong::Different(format!("{record:?}"))) };
+        let bytes = disk.contents(&file.name).unwrap_or_default();
+        if xxhash_rust::xxh3::xxh3_128(&bytes) != file.hash {
+            return Err(Wrong::Refused(file.name.clone()));
+        }
+    }
+    drop(finished);
+    let (metadata, others): (Vec<String>, Vec<String>) =
+        disk.names().into_iter().filter(|name| !golden.contains_key(name)).partition(|name| name.starts_with("m/"));
+    if others != ["FORMAT", "LOCK"] || metadata.len() != 4 {
+        return Err(Wrong::Leftover([others, metadata].concat()));
+    }
+    for (name, bytes) in golden {
+        if disk.contents(name).as_ref() != Some(bytes) {
+            return Err(Wrong::Different(name.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn golden() -> BTreeMap<String, Vec<u8>> {
+    let workload = workload();
+    let streams = workload.reference();
+    let files = (0..).zip(&streams).filter_map(|(block, stream)| workload.publish(block, stream));
+    files.map(|file| (format!("db/{}", file.name), file.bytes)).collect()
+}
+
+/// A session that a fault strikes: the blocks that were acknowledged in it or before, and how it ended.
+fn struck(
+    disk: &SimulatedStorage,
+    setup: Setup,
+    before: &BTreeSet<u32>,
+    history: History,
+) -> (BTreeSet<u32>, Result<(), Error>) {
+    let (result, done) = session(disk, setup, &workload(), history);
+    // Blocks are recorded in the order of their commits, so the acknowledged ones come first.
+    let mut acknowledged = before.clone();
+    if done > 0 {
+        let blocks = committed(&disk.kill()).unwrap_or_else(|error| panic!("{history:?}: {error}"));
+        acknowledged.extend(&blocks[..done as usize]);
+    }
+    (acknowledged, result.map(|_| ()))
+}
+
+/// Images of a disk after the end of a process: killed, or a power cut under some seeds.
+fn images(disk: &SimulatedStorage, cuts: u64, salt: u64) -> impl Iterator<Item = SimulatedStorage> {
+    let seeds = (0..cuts).map(move |cut| if cut < 4 { (cut + salt) % 4 } else { cut + 1000 * salt });
+    std::iter::once(disk.kill()).chain(seeds.map(|seed| disk.power_cut(seed)))
+}
+
+/// Steps of an undisturbed run.
+fn steps(setup: Setup) -> u64 {
+    let disk = SimulatedStorage::new(1);
+    session(&disk, setup, &workload(), setup).0.unwrap();
+    disk.steps()
+}
+
+struct Reach {
+    faults: &'static [Fault],
+    /// Every how many steps the first fault strikes.
+    stride: u64,
+    /// Power cuts after it.
+    cuts: u64,
+    /// Of how many images one is stopped again on its way to the end, 0 for none.
+    second: u64,
+}
+
+fn survives(name: &str, reach: Reach) {
+    let golden = golden();
+    let start = Instant::now();
+    let (mut states, mut sessions, mut without_effect) = (0u64, 0u64, 0u64);
+    for setup in Setup::FIRST {
+        for &fault in reach.faults {
+            let last = steps(setup);
+            for step in (1..=last).step_by(reach.stride as usize) {
+                let disk = SimulatedStorage::new(step).with_fault(step, fault);
+                let mut history = History { setup, fault, step, image: 0, second_stop: 0 };
+                let (acknowledged, result) = struck(&disk, setup, &BTreeSet::new(), history);
+                sessions += 1;
+                match (&result, fault) {
+                    (Ok(()), Fault::Stop | Fault::FailOnce | Fault::FailForever) => {
+                        assert!(disk.steps() < step, "{history:?}: a failed call was not reported");
+                        without_effect += 1;
+                    }
+                    (Ok(()), _) => without_effect += 1,
+                    (Err(Error::Io { .. } | Error::Poisoned), _) => {}
+                    (Err(error), _) => panic!("{history:?}: a fault of the disk was reported as {error}"),
+                }
+                for (image, disk) in images(&disk, reach.cuts, step).enumerate() {
+                    history.image = image;
+                    let number = step / reach.stride + image as u64;
+                    let again = setup.later(number);
+                    let (disk, acknowledged) = if reach.second > 0 && number.is_multiple_of(reach.second) {
+                        history.second_stop = 1 + (step * 7 + number * 13) % (last + 30);
+                        let disk = disk.with_fault(history.second_stop, Fault::Stop);
+                        let (acknowledged, _) = struck(&disk, again, &acknowledged, history);
+                        sessions += 1;
+                        (if number % 4 < 2 { disk.kill() } else { disk.power_cut(number) }, acknowledged)
+                    } else {
+                        (disk, acknowledged.clone())
+                    };
+                    finish(&disk, again.later(number / 4), &acknowledged, &golden, history)
+                        .unwrap_or_else(|wrong| panic!("{history:?}: {wrong:?}"));
+                    sessions += 1;
+                    states += 1;
+                }
+            }
+        }
+    }
+    let time = start.elapsed();
+    println!("{name}: {states} states, {sessions} sessions, {without_effect} faults without effect, {time:.1?}");
+    assert!(without_effect < states / 10, "most faults struck nothing");
+}
+
+#[test]
+fn every_stop_and_often_a_second_one() {
+    survives("stops", Reach { faults: &[Fault::Stop], stride: 1, cuts: 2 * effort(), second: 2 });
+}
+
+#[test]
+fn errors_of_the_disk() {
+    let faults = &[Fault::FailOnce, Fault::FailForever, Fault::Full, Fault::LoseSync];
+    survives("errors", Reach { faults, stride: (5 / effort()).max(1), cuts: effort(), second: 4 });
+}
+
+/// A disk that lies may cost finished work or the whole run, but never gives a wrong result.
+#[test]
+fn a_lying_disk_never_gives_a_wrong_result() {
+    let golden = golden();
+    let start = Instant::now();
+    let (mut states, mut lost, mut refused) = (0u32, 0u32, 0u32);
+    for setup in Setup::FIRST {
+        let last = steps(setup);
+        for step in (1..last).step_by((7 / effort()).max(1) as usize) {
+            for after in [3, 29, 97, 1 << 20] {
+                let stop = step + after;
+                let disk = SimulatedStorage::new(step).with_fault(step, Fault::LieSync).with_fault(stop, Fault::Stop);
+                let mut history = History { setup, fault: Fault::LieSync, step, image: 0, second_stop: stop };
+                let (acknowledged, _) = struck(&disk, setup, &BTreeSet::new(), history);
+                for seed in 0..2 * effort() {
+                    history.image = 1 + seed as usize;
+                    let disk = disk.power_cut(if seed == 0 { 2 } else { 1000 * step + seed });
+                    match finish(&disk, setup.later(step), &acknowledged, &golden, history) {
+                        Ok(()) => {}
+                        Err(Wrong::Lost(_)) => lost += 1,
+                        Err(Wrong::Stuck(_) | Wrong::Refused(_)) => refused += 1,
+                        Err(wrong) => panic!("{history:?}: {wrong:?}"),
+                    }
+                    states += 1;
+                }
+            }
+        }
+    }
+    println!("lying disk: {states} states, {lost} lost, {refused} refused, 0 wrong, {:.1?}", start.elapsed());
+    assert!(lost > 0 && refused > 0, "the lies had no effect");
+}
+
+/// A workload that breaks its promises in one place.
+struct Careless {
+    sound: Synthetic,
+    /// Panics when it settles this block.
+    panics_at: Option<u32>,
+    /// Publishes files of this length in bytes.
+    published_bytes: Option<usize>,
+}
+
+impl Workload for Careless {
+    fn parameters(&self) -> Vec<(String, String)> {
+        self.sound.parameters()
+    }
+    fn blocks(&self) -> u32 {
+        self.sound.blocks()
+    }
+    fn order(&self) -> Vec<u32> {
+        self.sound.order()
+    }
+    fn stream_words(&self) -> usize {
+        self.sound.stream_words()
+    }
+    fn edges_into(&self, target: u32) -> Vec<Edge> {
+        self.sound.edges_into(target)
+    }
+    fn edges_from(&self, source: u32) -> Vec<Edge> {
+        self.sound.edges_from(source)
+    }
+    fn begin(&self, block: u32, bitmap: &mut [u64]) {
+        self.sound.begin(block, bitmap);
+    }
+    fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
+        self.sound.orient(orientation, restriction, stream, oriented);
+    }
+    fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
+        self.sound.apply(edge, stream, bitmap);
+    }
+    fn settle(&self, block: u32, bitmap: &mut [u64]) {
+        assert_ne!(Some(block), self.panics_at, "this panic is part of the test");
+        self.sound.settle(block, bitmap);
+    }
+    fn summarise(&self, block: u32, stream: &[u64]) -> Vec<u8> {
+        self.sound.summarise(block, stream)
+    }
+    fn publish(&self, block: u32, stream: &[u64]) -> Option<Publication> {
+        let sound = self.sound.publish(block, stream)?;
+        let bytes = self.published_bytes.map_or(sound.bytes, |bytes| vec![block as u8; bytes]);
+        Some(Publication { name: sound.name, bytes })
+    }
+}
+
+/// A worker that panicked left the others waiting for its block for ever. Now the panic ends the run, and the run can be resumed.
+#[test]
+fn a_panic_of_the_workload_ends_the_run() {
+    for setup in Setup::FIRST {
+        for block in [0, 3, 7] {
+            let disk = SimulatedStorage::new(1);
+            let careless = Careless { sound: workload(), panics_at: Some(block), published_bytes: None };
+            let run = std::panic::AssertUnwindSafe(|| session(&disk, setup, &careless, (setup, block)).0.is_ok());
+            assert!(std::panic::catch_unwind(run).is_err(), "{setup:?}: the panic in block {block} was swallowed");
+            let history = History { setup, fault: Fault::Stop, step: 0, image: 0, second_stop: 0 };
+            finish(&disk.kill(), setup, &BTreeSet::new(), &golden(), history)
+                .unwrap_or_else(|wrong| panic!("{wrong:?}"));
+        }
+    }
+}
+
+/// The least memory that is accepted suffices. It did not: with frame headers, streams that do not compress are a little longer than the
+/// queue was, and a file to publish may be longer than the whole budget; the worker that wanted to hand over such a piece waited for
+/// ever, because its own buffers were counted among the leases that had to be returned first.
+#[test]
+fn the_least_memory_suffices_for_pieces_of_any_length() {
+    let words = 300_000;
+    for setup in Setup::FIRST {
+        for published_bytes in [None, Some(40 << 20)] {
+            for density in [5, 50] {
+                let sound = Synthetic { bits: 2, words, density, salt: 1, stop_at: None };
+                let careless = Careless { sound, panics_at: None, published_bytes };
+                let disk = SimulatedStorage::new(1);
+                let memory_bytes = engine::footprint_bytes(words, setup.placement, setup.threads);
+                let options = Options { memory_bytes, ..setup.options() };
+                let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+                let work = || engine::run(&careless, storage, &options, &Metrics::default(), &|_| {}).unwrap();
+                let finished = watched((setup, published_bytes, density), work);
+                assert_eq!(finished.records.len(), 4);
+                if published_bytes.is_none() {
+                    let over = finished.peak_leased_bytes.saturating_sub(memory_bytes);
+                    assert!(over < 4096, "{setup:?}: {over} bytes over the budget");
+                }
+            }
+        }
+    }
+}
