@@ -1,4 +1,4 @@
-//! The check of one canonical block: its row in the manifest, and every position of it against its children.
+//! The check of canonical blocks: their rows in the manifest, and every position against its children.
 
 use super::Finding;
 use super::children::Moves;
@@ -10,6 +10,7 @@ use crate::database::{Database, DatabaseError, block_file_name};
 use crate::position;
 use crate::rule::Rule;
 use pipeline::Bitmap;
+use std::collections::BTreeMap;
 
 /// Positions listed for one block; the rest is counted.
 const LISTED: usize = 10;
@@ -25,12 +26,25 @@ pub(super) struct Plan<'a> {
 
 /// The bitmaps of one worker.
 pub(super) struct Scratch {
-    own: Bitmap,
-    child: Bitmap,
+    source: Bitmap,
     turned: Bitmap,
-    losing: Bitmap,
+    losing: Vec<Bitmap>,
     tile: Tile,
 }
+
+/// A block that is being checked.
+struct Target {
+    ordinal: u32,
+    /// Positions that each of its children counts for in the progress.
+    step: u64,
+    children: u64,
+    /// Whether all children could be read so far.
+    complete: bool,
+    outcome: Outcome,
+}
+
+/// For the turns in which a source is needed: the targets that need it, by their place in the group, and the moves from there.
+type Uses<'a> = BTreeMap<usize, Vec<(usize, &'a [u64])>>;
 
 /// What was seen of one block.
 #[derive(Default)]
@@ -50,8 +64,8 @@ impl<'a> Plan<'a> {
         Plan { database, geometry, scatters, inner: Moves::new(geometry.inner()) }
     }
 
-    /// Memory for one worker.
-    pub(super) fn scratch(&self) -> Result<Scratch, DatabaseError> {
+    /// Memory for one worker that checks up to `targets` blocks at once.
+    pub(super) fn scratch(&self, targets: usize) -> Result<Scratch, DatabaseError> {
         let bitmap = || {
             Bitmap::zeroed(1 << (self.geometry.index_bits() - 6)).map_err(|_| DatabaseError::Io {
                 operation: "allocate memory for the bitmaps of",
@@ -59,57 +73,82 @@ impl<'a> Plan<'a> {
                 source: std::io::ErrorKind::OutOfMemory.into(),
             })
         };
-        Ok(Scratch { own: bitmap()?, child: bitmap()?, turned: bitmap()?, losing: bitmap()?, tile: Tile::new() })
+        let losing = (0..targets).map(|_| bitmap()).collect::<Result<_, _>>()?;
+        Ok(Scratch { source: bitmap()?, turned: bitmap()?, losing, tile: Tile::new() })
     }
 
     /// Only reads a block: whether every frame of it decodes.
     pub(super) fn read(&self, ordinal: u32, scratch: &mut Scratch) -> Result<Option<Finding>, DatabaseError> {
-        damage(self.database.bitmap(ordinal, scratch.own.words_mut()))
+        damage(self.database.bitmap(ordinal, scratch.source.words_mut()))
     }
 
-    /// Checks a block. Every unit of progress is a position.
-    pub(super) fn check(&self, ordinal: u32, scratch: &mut Scratch, watch: &Watch<'_>) -> Result<Outcome, Halt> {
-        let Scratch { own, child, turned, losing, tile } = scratch;
+    /// Checks some blocks together, so that what several of them need is decoded and turned once. A unit of progress is a position.
+    pub(super) fn check(
+        &self,
+        group: &[u32],
+        scratch: &mut Scratch,
+        watch: &Watch<'_>,
+    ) -> Result<Vec<(u32, Outcome)>, Halt> {
         let positions = 1_u64 << self.geometry.offset_bits();
-        if let Some(finding) = damage(self.database.bitmap(ordinal, own.words_mut()))? {
-            watch.advance(positions)?;
-            return Ok(Outcome { findings: vec![finding], ..Outcome::default() });
+        let mut targets = Vec::new();
+        // Ascending, so that a target, which is its own last source, comes after all its children.
+        let mut sources: BTreeMap<u32, Uses<'_>> = BTreeMap::new();
+        for (place, &ordinal) in group.iter().enumerate() {
+            let children = self.geometry.children(ordinal);
+            for child in &children {
+                let uses = sources.entry(child.ordinal).or_default();
+                uses.entry(child.turn).or_default().push((place, child.moves));
+            }
+            sources.entry(ordinal).or_default();
+            let children = children.len() as u64;
+            let step = positions / (children + 1);
+            targets.push(Target { ordinal, step, children, complete: true, outcome: Outcome::default() });
+            scratch.losing[place].words_mut().fill(0);
         }
-        watch.advance(0)?;
-        let mut outcome = Outcome::default();
+        for (ordinal, uses) in sources {
+            let damage = damage(self.database.bitmap(ordinal, scratch.source.words_mut()))?;
+            let readable = damage.is_none();
+            watch.advance(0)?;
+            for (turn, uses) in uses {
+                if readable && turn != 0 {
+                    let Scratch { source, turned, tile, .. } = &mut *scratch;
+                    self.scatters[turn].scatter(lines(source), lines_mut(turned), tile);
+                }
+                let child = if turn == 0 { &scratch.source } else { &scratch.turned };
+                for (place, moves) in uses {
+                    // The damage itself is reported where the block is a target or only read.
+                    targets[place].complete &= readable;
+                    if readable {
+                        Moves::new(moves).mark(lines(child), lines_mut(&mut scratch.losing[place]));
+                    }
+                    watch.advance(targets[place].step)?;
+                }
+            }
+            if let Some(place) = group.iter().position(|target| *target == ordinal) {
+                let target = &mut targets[place];
+                match damage {
+                    Some(finding) => target.outcome.findings.push(finding),
+                    None => self.finish(target, &scratch.source, &mut scratch.losing[place]),
+                }
+                watch.advance(positions - target.step * target.children)?;
+            }
+        }
+        Ok(targets.into_iter().map(|target| (target.ordinal, target.outcome)).collect())
+    }
+
+    /// Checks a block whose children have all been looked at.
+    fn finish(&self, target: &mut Target, own: &Bitmap, losing: &mut Bitmap) {
+        let Target { ordinal, complete, ref mut outcome, .. } = *target;
         let counted = account(self.geometry, ordinal, lines(own));
         self.compare_row(ordinal, &counted, &mut outcome.findings);
         outcome.account = Some(counted);
-
-        let children = self.geometry.children(ordinal);
-        let step = positions / (children.len() as u64 + 2);
-        watch.advance(step)?;
-        losing.words_mut().fill(0);
-        if self.empty_is_win(ordinal) {
-            losing.words_mut()[0] |= 1;
-        }
-        self.inner.mark(lines(own), lines_mut(losing));
-        watch.advance(step)?;
-        for same in children.chunk_by(|one, other| one.ordinal == other.ordinal) {
-            // A damaged child is reported where it is checked itself.
-            if damage(self.database.bitmap(same[0].ordinal, child.words_mut()))?.is_some() {
-                watch.advance(positions - step * 2)?;
-                return Ok(outcome);
+        if complete {
+            self.inner.mark(lines(own), lines_mut(losing));
+            if self.empty_is_win(ordinal) {
+                losing.words_mut()[0] |= 1;
             }
-            for edge in same {
-                let moves = Moves::new(edge.moves);
-                if edge.turn == 0 {
-                    moves.mark(lines(child), lines_mut(losing));
-                } else {
-                    self.scatters[edge.turn].scatter(lines(child), lines_mut(turned), tile);
-                    moves.mark(lines(turned), lines_mut(losing));
-                }
-                watch.advance(step)?;
-            }
+            outcome.differences = Some(self.compare(ordinal, own.words(), losing.words(), &mut outcome.findings));
         }
-        outcome.differences = Some(self.compare(ordinal, own.words(), losing.words(), &mut outcome.findings));
-        watch.advance(positions - step * (children.len() as u64 + 2))?;
-        Ok(outcome)
     }
 
     fn empty_is_win(&self, ordinal: u32) -> bool {

@@ -66,13 +66,21 @@ impl Geometry {
         }
         let known: BTreeSet<u64> = moves.iter().copied().collect();
         let images = board.symmetries().iter().map(|symmetry| symmetry.image());
-        let kept = images.filter(|image| moves.iter().all(|taken| known.contains(&spread(image, *taken))));
-        let turns = kept
+        let kept = images.filter(|image| {
+            let places: BTreeSet<u8> = image.iter().copied().collect();
+            places.into_iter().eq(0..board.cells() as u8)
+                && moves.iter().all(|taken| known.contains(&spread(image, *taken)))
+        });
+        let turns: Vec<Turn> = kept
             .filter_map(|image| {
                 let (offset, bid) = (along(image, &offset_cells)?, along(image, &bid_cells)?);
                 Some(Turn { offset, bid })
             })
             .collect();
+        let stays = |places: &[u8]| places.iter().copied().eq(0..places.len() as u8);
+        if !turns.first().is_some_and(|turn| stays(&turn.offset) && stays(&turn.bid)) {
+            return Err("the identity is not the first symmetry".into());
+        }
         let mut inner = Vec::new();
         let mut traces: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         for &taken in &moves {
@@ -99,9 +107,16 @@ impl Geometry {
 
     /// Fills the table of blocks from the canonical ones.
     fn claim_blocks(&mut self) -> Result<(), String> {
+        if !self.canonical.is_sorted() {
+            return Err("the canonical blocks are not in ascending order".into());
+        }
         for (ordinal, &bid) in (0..).zip(&self.canonical) {
             for (turn, symmetry) in (0..).zip(&self.turns) {
-                let block = &mut self.blocks[spread(&symmetry.bid, bid.into()) as usize];
+                let image = spread(&symmetry.bid, bid.into());
+                if image < u64::from(bid) {
+                    return Err(format!("canonical block {ordinal} is not the smallest of its images"));
+                }
+                let block = &mut self.blocks[image as usize];
                 if *block == NOBODY {
                     *block = (ordinal, turn);
                 } else if block.0 != ordinal {
@@ -145,7 +160,8 @@ impl Geometry {
         &self.inner
     }
 
-    /// Every child of a canonical block, those that need the same canonical block together.
+    /// Every child of a canonical block, by ordinal. All have smaller ordinals than the block itself: a child is a subset of its target, and a
+    /// canonical block is the smallest of its images.
     pub(super) fn children(&self, ordinal: u32) -> Vec<Child<'_>> {
         let bid = self.bid(ordinal);
         let mut children: Vec<Child<'_>> = self

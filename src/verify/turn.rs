@@ -13,6 +13,8 @@ pub(super) const LINE: usize = 8;
 const TILE_BITS_MAX: usize = 2 * LINE_BITS;
 /// Tiles are not made smaller than this many index bits, to have less of them.
 const TILE_BITS_MIN: usize = 16;
+/// Lines of the source that are fetched at once.
+const FETCH_LINES: usize = 64;
 
 /// The buffer of a tile.
 pub(super) struct Tile(Box<[[u64; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]>);
@@ -82,8 +84,15 @@ impl Scatter {
                     origin = (origin.0 | from, origin.1 | to);
                 }
             }
-            for (line, place) in self.source_lines.iter().zip(&self.lines) {
-                self.scatter_line(&source[(origin.0 | line) as usize], *place, tile);
+            // The lines of a tile may be far apart: fetching some at once lets the waits for memory overlap.
+            let mut fetched = [[0; LINE]; FETCH_LINES];
+            for (lines, places) in self.source_lines.chunks(FETCH_LINES).zip(self.lines.chunks(FETCH_LINES)) {
+                for (fetched, line) in fetched.iter_mut().zip(lines) {
+                    *fetched = source[(origin.0 | line) as usize];
+                }
+                for (fetched, place) in fetched.iter().zip(places) {
+                    self.scatter_line(fetched, *place, tile);
+                }
             }
             for (line, collected) in self.target_lines.iter().zip(tile.0.iter_mut()) {
                 target[(origin.1 | line) as usize] = std::mem::take(collected);
