@@ -5,7 +5,7 @@
 //!
 //! # Invariants
 //! 1. The positions of all rows add up to `2^cells`, row `p` being a binomial coefficient.
-//! 2. A canonical block stands for the `orbit_size` blocks of its isomorphic group, which have the same counts ([SWLK12] section 3.2).
+//! 2. A canonical block stands for the `orbit_size` blocks of its isomorphic group, which have the same counts (\[SWLK12\] section 3.2).
 
 use crate::layout::Layout;
 use crate::outcome::Value;

@@ -20,4 +20,4 @@ mod reader;
 pub use block::{block_file, block_file_name};
 pub use error::DatabaseError;
 pub use manifest::{MANIFEST, Manifest, SUMS};
-pub use reader::{Access, Child, Database, Probe};
+pub use reader::{Access, CACHE_BYTES, Child, Database, Probe};

@@ -15,7 +15,7 @@ impl fmt::Display for FrameError {
 }
 
 /// Codes of up to this many bits are decoded by one look at a table.
-const TABLE_BITS: u32 = 12;
+const TABLE_BITS: u32 = 13;
 /// Rows between two counts of flags.
 const RANK_ROWS: usize = 512;
 
@@ -116,7 +116,7 @@ impl Frame {
         }
         let table = (0..1u64 << TABLE_BITS)
             .map(|top| {
-                let (length, symbol) = canonical.read(top << (64 - TABLE_BITS));
+                let (length, symbol) = canonical.read(top << (64 - TABLE_BITS), 1);
                 if length <= TABLE_BITS { (symbol, length as u8) } else { (0, 0) }
             })
             .collect();
@@ -215,7 +215,7 @@ impl Frame {
             reader.at += u64::from(length);
             return Ok(symbol as usize);
         }
-        let (length, symbol) = self.canonical.read(window);
+        let (length, symbol) = self.canonical.read(window, TABLE_BITS as usize + 1);
         if length == 0 {
             return Err(FrameError("no such code"));
         }

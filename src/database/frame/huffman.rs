@@ -87,9 +87,9 @@ impl Canonical {
         self.first_code[length] + u64::from(at - self.first_symbol[length])
     }
 
-    /// Length and symbol of the code at the top of `window`; the length is 0 when no code fits.
-    pub fn read(&self, window: u64) -> (u32, u32) {
-        for length in 1..=self.longest {
+    /// Length and symbol of the code at the top of `window`, which is known to have at least `least` bits; the length is 0 when no code fits.
+    pub fn read(&self, window: u64, least: usize) -> (u32, u32) {
+        for length in least..=self.longest {
             if window < self.limit[length] || self.limit[length] == u64::MAX {
                 let code = window >> (64 - length);
                 let Some(rank) = code.checked_sub(self.first_code[length]) else { return (0, 0) };
@@ -136,9 +136,10 @@ mod tests {
                 for rank in 0..*count {
                     let symbol = canonical.first_symbol[at + 1] + rank;
                     let code = canonical.code(at + 1, symbol);
-                    assert_eq!(canonical.read(code << (63 - at)), (at as u32 + 1, symbol));
+                    assert_eq!(canonical.read(code << (63 - at), 1), (at as u32 + 1, symbol));
+                    assert_eq!(canonical.read(code << (63 - at), at + 1), (at as u32 + 1, symbol));
                     let tail = (1u64 << (63 - at)) - 1;
-                    assert_eq!(canonical.read(code << (63 - at) | tail), (at as u32 + 1, symbol));
+                    assert_eq!(canonical.read(code << (63 - at) | tail, 1), (at as u32 + 1, symbol));
                 }
             }
         }
