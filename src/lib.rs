@@ -7,6 +7,7 @@ pub mod database;
 pub mod kernel;
 pub mod layout;
 pub mod outcome;
+pub mod plan;
 pub mod position;
 pub mod reference;
 pub mod rule;
