@@ -1,5 +1,6 @@
 //! The kernel of every instruction set this machine has against loops that take one bit at a time.
 
+use proptest::prelude::*;
 use trinim::kernel::{ApplyPlan, Isa, IsaError, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
 
 /// One-bit-at-a-time definitions.
@@ -296,6 +297,79 @@ fn counts_and_restriction_match_the_naive_loops() {
                 kernel.restrict(mask, &mut restricted);
                 assert!(restricted == expected, "{kernel:?} {index_bits} {mask:x}");
             }
+        }
+    }
+}
+
+/// A word off the alignment of vectors and lines.
+#[test]
+fn bitmaps_need_no_alignment() {
+    let mut random = Random(6);
+    let (cells, moves) = triangle(5);
+    let words = bitmap_words(cells);
+    let wins = random.bitmap(cells, 10);
+    let mut expected = wins.clone();
+    naive::settle(&moves, &mut expected);
+    for kernel in kernels() {
+        for offset in 0..8 {
+            let mut room = vec![0; words + 8];
+            let bitmap = &mut room[offset..offset + words];
+            bitmap.copy_from_slice(&wins);
+            kernel.settle(&SettlePlan::new(cells, &moves), bitmap);
+            assert!(bitmap == expected, "{kernel:?} {offset}");
+            let mut other = vec![0; words + 8];
+            let target = &mut other[7 - offset..7 - offset + words];
+            let permutation: Vec<u8> = (0..cells as u8).rev().collect();
+            kernel.permute(&PermutePlan::new(&permutation), bitmap, target);
+            assert_eq!(kernel.popcount(target), kernel.popcount(&expected));
+            kernel.apply(&ApplyPlan::new(cells, &[0]), bitmap, target);
+            assert!(bitmap.iter().zip(&*target).all(|(losses, wins)| losses & !wins == 0));
+        }
+    }
+}
+
+/// Masks over at most fourteen index bits: short runs like moves, biased to the edges of words and vectors.
+fn moves_and_wins() -> impl Strategy<Value = (u32, Vec<u64>, u64)> {
+    let bit = prop_oneof![0_u32..14, 4_u32..7, 7_u32..11];
+    let mask = prop::collection::vec(bit, 1..4).prop_map(|bits| bits.into_iter().fold(0, |m, b| m | 1_u64 << b));
+    (0_u32..=14, prop::collection::vec(mask, 0..24), any::<u64>()).prop_map(|(index_bits, mut moves, seed)| {
+        moves.retain(|mask| mask >> index_bits == 0);
+        (index_bits, moves, seed)
+    })
+}
+
+proptest! {
+    /// The definition, not an algorithm: a position is a loss if and only if it is no win from outside and none of
+    /// its children is a loss.
+    #[test]
+    fn losses_are_the_positions_without_losing_children((index_bits, moves, seed) in moves_and_wins()) {
+        let wins = Random(seed).bitmap(index_bits, 30);
+        for kernel in kernels() {
+            let mut bitmap = wins.clone();
+            mark_phantoms(index_bits, &mut bitmap);
+            kernel.settle(&SettlePlan::new(index_bits, &moves), &mut bitmap);
+            for x in 0..1_u64 << index_bits {
+                let losing_child = moves.iter().any(|m| x & m == *m && naive::bit(&bitmap, x ^ m));
+                let loss = !naive::bit(&wins, x) && !losing_child;
+                prop_assert_eq!(naive::bit(&bitmap, x), loss, "{} {:#x}", kernel.isa(), x);
+            }
+        }
+    }
+
+    /// One permutation after the other is their product; with the inverse, nothing.
+    #[test]
+    fn permutations_compose(index_bits in 0_u32..=16, seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let (first, second) = (random.permutation(index_bits), random.permutation(index_bits));
+        let product: Vec<u8> = first.iter().map(|&bit| second[usize::from(bit)]).collect();
+        let source = random.bitmap(index_bits, 50);
+        for kernel in kernels() {
+            let run = |permutation: &[u8], source: &[u64]| {
+                let mut target = vec![u64::MAX; source.len()];
+                kernel.permute(&PermutePlan::new(permutation), source, &mut target);
+                target
+            };
+            prop_assert!(run(&second, &run(&first, &source)) == run(&product, &source), "{}", kernel.isa());
         }
     }
 }

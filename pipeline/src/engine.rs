@@ -26,7 +26,7 @@
 use crate::bitmap::Bitmap;
 use crate::budget::Budget;
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Epoch, Extent, LOGS, Opened, PUBLISHED, Parameters};
-use crate::choose::{Candidate, Chooser, CodecChoice};
+use crate::choose::{Candidate, Chooser, CodecChoice, Traffic};
 use crate::codec::{self, FRAME_WORDS, Scratch};
 use crate::error::Error;
 use crate::frame::{EntryHeader, Frame, Route, frames_of};
@@ -99,8 +99,8 @@ pub struct Finished {
     pub records: BTreeMap<u32, BlockRecord>,
     /// The open folder, still locked.
     pub checkpoint: Checkpoint,
-    /// Name of the codec that was chosen or given, and what was measured for it.
-    pub codec: Option<(&'static str, Vec<Candidate>)>,
+    /// What was measured to choose the log codec, if that was left to the engine.
+    pub candidates: Vec<Candidate>,
     /// Highest sum of leased memory, in bytes.
     pub peak_leased_bytes: u64,
 }
@@ -205,8 +205,11 @@ pub fn run(
     if records.len() < workload.blocks() as usize {
         return Err(Error::Interrupted);
     }
-    let codec = session.chooser.result().map(|(name, candidates)| (name, candidates.to_vec()));
-    Ok(Finished { records, checkpoint, codec, peak_leased_bytes: session.budget.peak_bytes() })
+    let edges = metrics.edges_applied.load(Ordering::Relaxed) as f64;
+    let uses = edges / (metrics.blocks_settled.load(Ordering::Relaxed) as f64).max(1.0);
+    let copies = if options.placement == Placement::Shared { 1.0 } else { uses };
+    let candidates = session.chooser.result(Traffic { copies, uses, workers }, metrics);
+    Ok(Finished { records, checkpoint, candidates, peak_leased_bytes: session.budget.peak_bytes() })
 }
 
 fn sources_of(workload: &dyn Workload, target: u32) -> BTreeSet<u32> {
@@ -461,11 +464,11 @@ impl Session<'_> {
         if edges.is_empty() {
             return Ok(true);
         }
-        let uses = edges.len() as f64;
         if self.options.placement == Placement::Shared {
             let routes = edges.iter().map(Route::of).collect();
             let header = self.header(block, true, routes);
-            return Ok(self.emit_entries(vec![(block, header)], 1.0, uses, false, buffers, sender));
+            let traffic = Traffic { copies: 1.0, uses: edges.len() as f64, workers: self.workers };
+            return Ok(self.emit_entries(vec![(block, header)], traffic, false, buffers, sender));
         }
         let mut groups: BTreeMap<(u8, u64), Vec<&Edge>> = BTreeMap::new();
         for edge in &edges {
@@ -478,9 +481,10 @@ impl Session<'_> {
                 self.metrics.time(Stage::Orient, || self.workload.orient(orientation, restriction, from, to));
             }
             let copies = group.len() as f64;
+            let traffic = Traffic { copies, uses: copies, workers: self.workers };
             let entries =
                 group.into_iter().map(|edge| (edge.target, self.header(block, false, vec![Route::of(edge)]))).collect();
-            if !self.emit_entries(entries, copies, copies, turned, buffers, sender) {
+            if !self.emit_entries(entries, traffic, turned, buffers, sender) {
                 return Ok(false);
             }
         }
@@ -496,8 +500,7 @@ impl Session<'_> {
     fn emit_entries<'m>(
         &'m self,
         entries: Vec<(u32, EntryHeader)>,
-        copies: f64,
-        uses: f64,
+        traffic: Traffic,
         turned: bool,
         buffers: &mut Buffers,
         sender: &Sender<Message<'m>>,
@@ -505,7 +508,7 @@ impl Session<'_> {
         let stream = if turned { buffers.stream.words() } else { buffers.bitmap.words() };
         let (scratch, encoded) = (&mut buffers.scratch, &mut buffers.encoded);
         let frames: Vec<Frame> = self.metrics.time(Stage::Encode, || {
-            let codec = self.chooser.codec(stream, copies, uses, self.workers, self.metrics, scratch);
+            let codec = self.chooser.codec(stream, traffic, self.metrics, scratch);
             stream.chunks(FRAME_WORDS).map(|words| Frame::encode(codec, words, scratch, encoded)).collect()
         });
         Metrics::add(&self.metrics.raw_bytes_encoded, stream.len() as u64 * 8);

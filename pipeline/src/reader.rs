@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 /// Frames that may wait between a reader and its worker.
 pub const READ_AHEAD_FRAMES: usize = 4;
-/// Bytes asked of storage at a time.
-const READ_BYTES: usize = 1 << 20;
+/// Bytes asked of storage at a time for headers; the rest of a payload is read straight into its own buffer.
+const READ_BYTES: usize = 64 << 10;
 
 /// What a reader delivers, in order.
 pub enum Delivery {
@@ -108,7 +108,7 @@ fn deliver(
         let header = FrameHeader::parse(&header_bytes, index, fixed.hash, stream_words)
             .map_err(|what| source.damage(begin, what))?;
         hash.add(header.hash);
-        let payload = source.take(header.payload_bytes)?.to_vec();
+        let payload = source.payload(header.payload_bytes)?;
         if !header.fits(&payload) {
             return Err(source.damage(begin, "frame payload hash"));
         }
@@ -161,6 +161,25 @@ impl Source<'_> {
         let start = self.start;
         self.start += bytes;
         Ok(&self.buffer[start..start + bytes])
+    }
+
+    /// The next `bytes` bytes in a buffer of their own; only the part that came with a header is copied.
+    fn payload(&mut self, bytes: usize) -> Result<Vec<u8>, Error> {
+        let missing = bytes.saturating_sub(self.buffer.len() - self.start) as u64;
+        if missing > self.end - self.at {
+            return Err(self.damage(self.position(), "entry ends inside a frame"));
+        }
+        let mut payload = vec![0; bytes];
+        let (buffered, rest) = payload.split_at_mut(bytes - missing as usize);
+        buffered.copy_from_slice(&self.buffer[self.start..self.start + buffered.len()]);
+        self.start += buffered.len();
+        if !rest.is_empty() {
+            let (file, at) = (&self.file, self.at);
+            self.metrics.time(Stage::Read, || file.read_exact_at(rest, at))?;
+            Metrics::add(&self.metrics.log_bytes_read, missing);
+            self.at += missing;
+        }
+        Ok(payload)
     }
 
     fn damage(&self, offset: u64, what: &'static str) -> Error {

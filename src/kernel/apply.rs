@@ -2,8 +2,8 @@
 //!
 //! Index bits are split in three: the lowest nine number the bits of a vector, the next eight the vectors of a chunk
 //! (16 KiB), the others the chunks. An operation is split alike into a low, a middle and a high part. The high part
-//! says which chunk a target chunk reads, the middle part which vector of it, the low part is a shift inside the vector. All
-//! operations of the same high and middle part read the same vector once.
+//! says which chunk a target chunk reads, the middle part which vector of it, the low part is a shift inside the
+//! vector. All operations of the same high and middle part read the same vector once.
 //!
 //! Target chunks are visited so that the high bits which occur in operations run fastest: the chunks between
 //! two changes of the other high bits form a set that is closed under the operations and mostly fits the cache.
@@ -146,8 +146,8 @@ impl Operations {
     /// Applies the operations to one target chunk.
     ///
     /// # Safety
-    /// Both bitmaps must reach to the end of the chunk; none of the chunks read may be the one written. The machine must have
-    /// the instructions of `V`.
+    /// Both bitmaps must reach to the end of the chunk; none of the chunks read may be the one written. The machine
+    /// must have the instructions of `V`.
     #[inline(always)]
     pub(super) unsafe fn apply_to<V: Vector>(&self, chunk: usize, next: usize, losses: *const u64, wins: *mut u64) {
         let words = self.chunk_words();
@@ -172,7 +172,7 @@ impl Operations {
                 }
                 for group in &self.groups[source.groups.clone()] {
                     self.apply_group::<V>(group, from, to, ahead);
-                    ahead = losses.add((next ^ source.high) % (next.max(chunk) + 1) * words);
+                    ahead = losses.add((next ^ source.high) * words);
                 }
             }
             let [a, b, c, _] = pending;
@@ -225,8 +225,8 @@ impl Operations {
                         target[i] = target[i].or_shifted(source[i], shift);
                     }
                 }
-                for i in 0..PASS {
-                    target[i].store(to.add(at(i)));
+                for (i, target) in target.into_iter().enumerate() {
+                    target.store(to.add(at(i)));
                 }
             }
         }

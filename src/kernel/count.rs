@@ -18,9 +18,9 @@ pub(super) fn popcount(bitmap: &[u64]) -> u64 {
 
 /// Set bits by the number of set index bits, 0 to at least nine.
 ///
-/// Vectors of a chunk whose numbers have equally many set bits are added up position by position, in counters laid
-/// out as bit planes (one vector for each binary digit); the planes are then counted under the ten masks of the positions with equally many
-/// set bits. Ours; the planes are the carry-save adders of Harley and Seal without the tree.
+/// Vectors of a chunk whose numbers have equally many set bits are added up position by position, in counters laid out
+/// as bit planes (one vector for each binary digit); the planes are then counted under the ten masks of the positions
+/// with equally many set bits. Ours; the planes are the carry-save adders of Harley and Seal without the tree.
 ///
 /// # Safety
 /// The machine must have the instructions of `V`.

@@ -11,8 +11,8 @@ pub(super) struct Rearrangement {
     pub steps: Vec<Step>,
 }
 
-/// The exchange of two index bits: new = (x & stay) | (y << count & up) | (y >> count & down), where y is x with its words
-/// reordered.
+/// The exchange of two index bits: new = (x & stay) | (y << count & up) | (y >> count & down), where y is x with its
+/// words reordered.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Swap {
@@ -78,7 +78,6 @@ impl Swap {
 
 /// One step on the bytes of a vector.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
 pub(super) enum Step {
     /// New byte `i` is byte `.0[i]`.
     Bytes(ByteOrder),
@@ -161,10 +160,8 @@ fn turn(places: &mut [usize; 9], steps: &mut Vec<Step>, inside: [usize; 3]) {
             free.retain(|place| *place != places[bit]);
         }
     }
-    for bit in 3..9 {
-        if order[bit] > 8 {
-            order[bit] = free.remove(0);
-        }
+    for to in order[3..].iter_mut().filter(|to| **to > 8) {
+        *to = free.remove(0);
     }
     for (bit, to) in order.iter_mut().enumerate().take(3) {
         *to = bit;

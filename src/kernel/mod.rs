@@ -3,15 +3,39 @@
 //! A block of `2^m` positions is a bitmap, one bit a position; an operation is a mask over the `m` index bits, the part
 //! of a move inside the block. Nothing here knows a board: any impartial game whose moves remove pieces works.
 //!
+//! Solving a block is: [`Kernel::permute`] the losses of a block that is stored in another orientation,
+//! [`Kernel::apply`] them for every trace that leads here, then [`Kernel::settle`].
+//!
 //! # Shape
 //! - A bitmap is a `[u64]`, little-endian: index `x` is bit `x % 64` of word `x / 64`. It has
 //!   [`bitmap_words`]`(m)` words, at least eight; only the 8-byte alignment of `u64` is asked for.
 //! - With `m < 9` the bitmap keeps 512 bits. Indices of `2^m` and above are *phantoms*: no loss lies there, and
 //!   before [`Kernel::settle`] they are marked as wins ([`mark_phantoms`]).
 //!
+//! ```text
+//! index bit   m-1 ..... 19 18 17 16 ..... 9 8 7 6 5 4 3 2 1 0
+//!             which chunk            vector  word     bit        apply: chunks of 2^8 vectors (16 KiB)
+//!             which chunk      vector        byte          bit   settle: chunks of 2^10 vectors (64 KiB)
+//! ```
+//!
 //! # Invariants
 //! 1. Every [`Isa`] gives the same bits.
 //! 2. Plans hold no buffer: one plan serves any number of threads at once.
+//!
+//! # Cost
+//! All stages are linear in the block, without branches that depend on positions. Besides the bitmaps given, a
+//! settling thread uses 4 KiB of stack and a permuting one 256 KiB; plans take some 100 KiB.
+//!
+//! One core of a 2.3 GHz Sapphire Rapids shared with others, 2026-11-20, all of eight layers in 104 canonical blocks of
+//! 16 MiB kept in memory, CPU time for each vector of 512 positions (64 bytes):
+//!
+//! | stage | avx512 | avx2 |
+//! |---|---|---|
+//! | settle | 42 ns | 54 ns |
+//! | apply, an edge | 8 ns | 11 ns |
+//! | permute | 16 ns | 34 ns |
+//!
+//! Bitmaps aligned to 64 bytes are a fifth faster than others. `benches/kernel.rs` measures every stage.
 //!
 //! # Not here
 //! Boards, layouts and symmetries (they arrive as masks and bit permutations), threads, allocation of bitmaps.

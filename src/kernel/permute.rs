@@ -149,7 +149,7 @@ impl Tiles {
     #[inline(always)]
     pub(super) unsafe fn permute<V: Vector>(&self, source: &[u64], target: &mut [u64]) {
         let bundle_words = self.lines.len() * self.bundle.len() * WORDS;
-        let expected = bundle_words * self.run.len() << self.runs.len();
+        let expected = (bundle_words * self.run.len()) << self.runs.len();
         assert!(source.len() == expected && target.len() == expected);
         let (source, target) = (source.as_ptr(), target.as_mut_ptr());
         let mut scratch = MaybeUninit::<Scratch>::uninit();

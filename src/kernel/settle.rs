@@ -169,7 +169,7 @@ impl Moves {
             // SAFETY: the chunk is inside the bitmap; moves between chunks read lower chunks only.
             unsafe {
                 for part in chunk * parts..(chunk + 1) * parts {
-                    self.between.apply_to::<V>(part, part, bitmap, bitmap);
+                    self.between.apply_to::<V>(part, (part + 1) % (chunks * parts), bitmap, bitmap);
                 }
                 self.settle_chunk::<V>(bitmap.add(chunk * words));
             }

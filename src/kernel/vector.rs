@@ -118,8 +118,8 @@ impl ByteTable {
 
 /// 512 bits.
 ///
-/// Values come from [`Vector::load`] and [`Vector::splat`] only, which are unsafe; so a value is the proof that the machine has
-/// the instructions its methods use.
+/// Values come from [`Vector::load`] and [`Vector::splat`] only, which are unsafe; so a value is the proof that the
+/// machine has the instructions its methods use.
 pub(super) trait Vector: Copy {
     /// Reads 64 bytes of any alignment.
     ///
@@ -171,7 +171,8 @@ pub(super) trait Vector: Copy {
     /// Exchanges the words of odd `number / BIT` of `self` with the words `BIT` below of `other`; `BIT` is 1, 2 or 4.
     fn exchange_words<const BIT: usize>(self, other: Self) -> (Self, Self);
 
-    /// Exchanges the bits at odd `place >> bit` of every word of `self` with those `1 << bit` lower of `other`; `bit < 6`.
+    /// Exchanges the bits at odd `place >> bit` of every word of `self` with those `1 << bit` lower of `other`;
+    /// `bit < 6`.
     fn exchange_bits(self, other: Self, bit: usize) -> (Self, Self);
 
     /// Permutes the index bits inside each of the vectors.

@@ -29,8 +29,8 @@ use std::sync::Arc;
 pub struct Solved {
     /// What the database's manifest says: census, digest, layout.
     pub manifest: Manifest,
-    /// Codec of the logs, with what was measured for it.
-    pub codec: Option<(&'static str, Vec<pipeline::Candidate>)>,
+    /// What was measured to choose the codec of the logs, if that was left to the engine.
+    pub candidates: Vec<pipeline::Candidate>,
     /// Bytes of all files in the `db` folder; 0 when no database was kept.
     pub database_bytes: u64,
     /// Highest sum of memory leased by the engine, in bytes.
@@ -72,7 +72,12 @@ pub fn solve(
         .ok_or_else(|| pipeline::Error::workload("a block's summary in the journal is not one of this program"))?;
     let manifest = Manifest::new(board, rule, layout, &summaries);
     let database_bytes = seal(&**storage, &finished, &manifest)?;
-    Ok(Solved { manifest, codec: finished.codec, database_bytes, peak_leased_bytes: finished.peak_leased_bytes })
+    Ok(Solved {
+        manifest,
+        candidates: finished.candidates,
+        database_bytes,
+        peak_leased_bytes: finished.peak_leased_bytes,
+    })
 }
 
 /// Writes manifest and `SUMS`, unless they are there; returns the bytes of the database.

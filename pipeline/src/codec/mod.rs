@@ -17,7 +17,7 @@ mod rows;
 mod zstd_words;
 
 pub use gaps::Gaps;
-pub use rows::Rows;
+pub use rows::{Rows, Store};
 pub use zstd_words::ZstdWords;
 
 use std::fmt;
@@ -128,9 +128,10 @@ static RAW: Raw = Raw;
 static ZSTD1: ZstdWords = ZstdWords { tag: 2, level: 1, name: "zstd1" };
 static ZSTD3: ZstdWords = ZstdWords { tag: 3, level: 3, name: "zstd3" };
 static GAPS: Gaps = Gaps;
-static ROWS: Rows = Rows { tag: 5, level: None, name: "rows" };
-static ROWS_ZSTD1: Rows = Rows { tag: 6, level: Some(1), name: "rows-zstd1" };
-static ALL: [&dyn Codec; 6] = [&RAW, &ZSTD1, &ZSTD3, &GAPS, &ROWS, &ROWS_ZSTD1];
+static ROWS: Rows = Rows { tag: 5, store: Store::Plain, name: "rows" };
+static ROWS_BYTES: Rows = Rows { tag: 7, store: Store::Bytes, name: "rows-bytes" };
+static ROWS_ZSTD1: Rows = Rows { tag: 6, store: Store::Zstd(1), name: "rows-zstd1" };
+static ALL: [&dyn Codec; 7] = [&RAW, &ZSTD1, &ZSTD3, &GAPS, &ROWS, &ROWS_ZSTD1, &ROWS_BYTES];
 
 /// Every codec of this version, by ascending tag.
 pub fn all() -> &'static [&'static dyn Codec] {

@@ -87,11 +87,6 @@ impl Canonical {
         self.first_code[length] + u64::from(at - self.first_symbol[length])
     }
 
-    /// Index of the first symbol of a length.
-    pub fn first_symbol(&self, length: usize) -> u32 {
-        self.first_symbol[length]
-    }
-
     /// Length and symbol of the code at the top of `window`; the length is 0 when no code fits.
     pub fn read(&self, window: u64) -> (u32, u32) {
         for length in 1..=self.longest {
@@ -139,7 +134,7 @@ mod tests {
             let canonical = Canonical::new(&by_length).unwrap();
             for (at, count) in by_length.iter().enumerate() {
                 for rank in 0..*count {
-                    let symbol = canonical.first_symbol(at + 1) + rank;
+                    let symbol = canonical.first_symbol[at + 1] + rank;
                     let code = canonical.code(at + 1, symbol);
                     assert_eq!(canonical.read(code << (63 - at)), (at as u32 + 1, symbol));
                     let tail = (1u64 << (63 - at)) - 1;

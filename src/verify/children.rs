@@ -1,0 +1,129 @@
+//! Forward checking: which positions of a block have a loss among the children that some moves reach.
+//!
+//! A position `x` has the move `m` iff `x & m == m`, and then the child `x ^ m`. Over whole words: the part of `m` in the bits above a line
+//! says which line of the child is looked at, the part in the next three bits which word of it, and the part in the lowest six bits becomes a shift
+//! of that word. The target is walked in chunks that stay in the nearest cache while all moves read their lines of the child.
+
+use super::turn::LINE;
+
+/// Lines of a chunk of the target: 16 KiB.
+const CHUNK_LINES: usize = 256;
+
+/// The moves that differ only in the lowest six index bits.
+struct Family {
+    /// The part above a line.
+    line: usize,
+    /// The part inside a line, as a mask of the word number.
+    word: usize,
+    /// For each move the shift, and the bits of a child word that have a parent: those with none of the taken pieces.
+    shifts: Vec<(u32, u64)>,
+}
+
+/// Some moves, by what of the child they look at.
+pub(super) struct Moves(Vec<Family>);
+
+impl Moves {
+    /// The moves with these offset masks.
+    pub(super) fn new(masks: &[u64]) -> Moves {
+        let mut families: Vec<Family> = Vec::new();
+        for mask in masks {
+            let (line, word, low) = ((mask >> 9) as usize, (mask >> 6 & 7) as usize, mask & 63);
+            let parents = (0..64).filter(|bit| bit & low == 0).fold(0, |parents, bit| parents | 1 << bit);
+            let shift = (low as u32, parents);
+            match families.iter_mut().find(|family| (family.line, family.word) == (line, word)) {
+                Some(family) => family.shifts.push(shift),
+                None => families.push(Family { line, word, shifts: vec![shift] }),
+            }
+        }
+        Moves(families)
+    }
+
+    /// Adds to `losing` every position from which one of the moves leads to a loss; `child` holds the losses of the block they lead to.
+    pub(super) fn mark(&self, child: &[[u64; LINE]], losing: &mut [[u64; LINE]]) {
+        for (number, chunk) in losing.chunks_mut(CHUNK_LINES).enumerate() {
+            let first = number * CHUNK_LINES;
+            for family in &self.0 {
+                let far = family.line & !(CHUNK_LINES - 1);
+                if first & far == far {
+                    family.mark_chunk(&child[first ^ far..][..chunk.len()], chunk);
+                }
+            }
+        }
+    }
+}
+
+impl Family {
+    fn mark_chunk(&self, child: &[[u64; LINE]], chunk: &mut [[u64; LINE]]) {
+        match self.word {
+            0 => self.mark_lines::<0>(child, chunk),
+            1 => self.mark_lines::<1>(child, chunk),
+            2 => self.mark_lines::<2>(child, chunk),
+            3 => self.mark_lines::<3>(child, chunk),
+            4 => self.mark_lines::<4>(child, chunk),
+            5 => self.mark_lines::<5>(child, chunk),
+            6 => self.mark_lines::<6>(child, chunk),
+            _ => self.mark_lines::<7>(child, chunk),
+        }
+    }
+
+    fn mark_lines<const WORD: usize>(&self, child: &[[u64; LINE]], chunk: &mut [[u64; LINE]]) {
+        let near = self.line & (CHUNK_LINES - 1);
+        if near == 0 {
+            return self.mark_run::<WORD>(child, chunk);
+        }
+        // The lines with these bits set come in runs as long as the lowest of the bits.
+        let run = 1 << near.trailing_zeros();
+        let mut line = near;
+        while line < chunk.len() {
+            self.mark_run::<WORD>(&child[line ^ near..][..run], &mut chunk[line..][..run]);
+            line = (line + run) | near;
+        }
+    }
+
+    #[inline]
+    fn mark_run<const WORD: usize>(&self, child: &[[u64; LINE]], run: &mut [[u64; LINE]]) {
+        for (losses, losing) in child.iter().zip(run) {
+            let mut found = [0; LINE];
+            for &(shift, parents) in &self.shifts {
+                for word in 0..LINE {
+                    found[word] |= (losses[word] & parents) << shift;
+                }
+            }
+            for word in 0..LINE {
+                if word & WORD == WORD {
+                    losing[word] |= found[word ^ WORD];
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn marks_are_the_definition(
+            bits in 9u32..=18,
+            picks in proptest::collection::vec(any::<u64>(), 1..100),
+            masks in proptest::collection::vec((any::<u64>(), any::<u64>()), 1..20),
+        ) {
+            let all = (1 << bits) - 1;
+            let masks: Vec<u64> = masks.into_iter().map(|(one, other)| one & other & all).collect();
+            let mut child = vec![[0; LINE]; 1 << (bits - 9)];
+            let mut expected = child.clone();
+            for pick in picks {
+                let pick = pick & all;
+                child.as_flattened_mut()[pick as usize >> 6] |= 1 << (pick & 63);
+                for parent in masks.iter().filter(|mask| *mask & pick == 0).map(|mask| pick | mask) {
+                    expected.as_flattened_mut()[parent as usize >> 6] |= 1 << (parent & 63);
+                }
+            }
+            let mut losing = vec![[0; LINE]; 1 << (bits - 9)];
+            Moves::new(&masks).mark(&child, &mut losing);
+            prop_assert_eq!(losing, expected);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! `SUMS` and the files of the `db` folder.
+
+use super::workers::{Halt, Watch, run};
+use super::{Finding, Progress};
+use crate::database::{DatabaseError, SUMS};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// Bytes read at once; also how often a stop is noticed.
+const READ_BYTES: usize = 1 << 20;
+
+/// What was seen of the files.
+#[derive(Default)]
+pub(super) struct Checked {
+    /// Files whose bytes were hashed.
+    pub files: u64,
+    /// Their bytes.
+    pub file_bytes: u64,
+    /// What is wrong, by the place in the folder's alphabet.
+    pub findings: Vec<Finding>,
+}
+
+/// Checks every file of a `db` folder against `SUMS`; `None` when stopped.
+///
+/// `expected` names the files that a database has; without it the list in `SUMS` is taken as it is. `also(name)` is called for every file
+/// that was hashed, with memory of the worker.
+pub(super) fn check<S>(
+    folder: &Path,
+    expected: Option<&BTreeSet<String>>,
+    threads: usize,
+    stop: &AtomicBool,
+    progress: Progress<'_>,
+    scratch: impl Fn() -> Result<S, DatabaseError> + Sync,
+    also: impl Fn(&mut S, &str) -> Result<Option<Finding>, DatabaseError> + Sync,
+) -> Result<Option<Checked>, DatabaseError> {
+    let mut findings = Vec::new();
+    let sums = read_sums(&folder.join(SUMS), &mut findings)?;
+    let present = present(folder)?;
+    for name in present.keys().filter(|name| *name != SUMS && !sums.contains_key(*name)) {
+        findings.push(Finding(format!("{} is not named in {SUMS}", folder.join(name).display())));
+    }
+    for name in expected.into_iter().flatten().filter(|name| !sums.contains_key(*name)) {
+        findings.push(Finding(format!("{}: the line for {name} is missing", folder.join(SUMS).display())));
+    }
+    for name in sums.keys().filter(|name| expected.is_some_and(|expected| !expected.contains(*name))) {
+        findings
+            .push(Finding(format!("{} names {name}, which is no file of this database", folder.join(SUMS).display())));
+    }
+    let tasks: Vec<(&String, &blake3::Hash)> = sums.iter().collect();
+    let length = |name: &String| present.get(name).copied().flatten();
+    let all = tasks.iter().filter_map(|(name, _)| length(name)).sum();
+    let watch = Watch::new(stop, progress, all);
+    let results = Mutex::new(BTreeMap::new());
+    let finished = run(
+        threads,
+        tasks.len(),
+        &watch,
+        || Ok((scratch()?, vec![0; READ_BYTES])),
+        |(scratch, buffer), index| {
+            let (name, sum) = tasks[index];
+            let path = folder.join(name);
+            let seen = match length(name) {
+                Some(_) => check_file(&path, sum, buffer, &watch)?,
+                None if present.contains_key(name) => (None, Some(format!("{} is not a file", path.display()))),
+                None => (None, Some(format!("{} is missing", path.display()))),
+            };
+            let also = if seen.0.is_some() { also(scratch, name)? } else { None };
+            results.lock().insert(index, (seen.0, seen.1.map(Finding), also));
+            Ok(())
+        },
+    )?;
+    let mut checked = Checked { findings, ..Checked::default() };
+    for (bytes, finding, also) in results.into_inner().into_values() {
+        checked.files += u64::from(bytes.is_some());
+        checked.file_bytes += bytes.unwrap_or(0);
+        checked.findings.extend(finding.into_iter().chain(also));
+    }
+    Ok(finished.then_some(checked))
+}
+
+/// The bytes hashed, or nothing if the file vanished, and what is wrong.
+fn check_file(
+    path: &Path,
+    expected: &blake3::Hash,
+    buffer: &mut [u8],
+    watch: &Watch<'_>,
+) -> Result<(Option<u64>, Option<String>), Halt> {
+    let failed = |operation, source| DatabaseError::Io { operation, path: path.into(), source };
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Ok((None, Some(format!("{} is missing", path.display()))));
+        }
+        Err(error) => return Err(failed("open", error).into()),
+    };
+    let mut hasher = blake3::Hasher::new();
+    let mut bytes = 0;
+    loop {
+        let read = match file.read(buffer) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(failed("read", error).into()),
+        };
+        hasher.update(&buffer[..read]);
+        bytes += read as u64;
+        watch.advance(read as u64)?;
+    }
+    let found = hasher.finalize();
+    let wrong = found != *expected;
+    Ok((Some(bytes), wrong.then(|| format!("{}: BLAKE3 is {found}, {SUMS} says {expected}", path.display()))))
+}
+
+/// Everything in the folder, with the length of what is a plain file.
+fn present(folder: &Path) -> Result<BTreeMap<String, Option<u64>>, DatabaseError> {
+    let failed = |source| DatabaseError::Io { operation: "list", path: folder.into(), source };
+    let mut present = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        // Of a link, that to which it leads; a broken one is no file.
+        let length = std::fs::metadata(entry.path()).ok().filter(|found| found.is_file()).map(|found| found.len());
+        present.insert(entry.file_name().to_string_lossy().into_owned(), length);
+    }
+    Ok(present)
+}
+
+/// The lines of `SUMS` by name. Lines that the `b3sum` program would not have written are findings.
+fn read_sums(path: &Path, findings: &mut Vec<Finding>) -> Result<BTreeMap<String, blake3::Hash>, DatabaseError> {
+    let mut sums = BTreeMap::new();
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            findings.push(Finding(format!("{} is missing", path.display())));
+            return Ok(sums);
+        }
+        Err(source) => return Err(DatabaseError::Io { operation: "read", path: path.into(), source }),
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    if !text.ends_with('\n') {
+        findings.push(Finding(format!("{} does not end in a whole line", path.display())));
+    }
+    for (number, line) in (1..).zip(text.split_terminator('\n')) {
+        match parse_line(line) {
+            Some((sum, name)) if !sums.contains_key(name) => {
+                sums.insert(name.to_owned(), sum);
+            }
+            Some((_, name)) => {
+                findings.push(Finding(format!("{} line {number}: {name} is named twice", path.display())))
+            }
+            None => findings.push(Finding(format!("{} line {number} is not a checksum and a name", path.display()))),
+        }
+    }
+    Ok(sums)
+}
+
+/// Sixty-four lower-case hexadecimal digits, two spaces, the name of a file in the same folder.
+fn parse_line(line: &str) -> Option<(blake3::Hash, &str)> {
+    let (sum, name) = line.split_at_checked(64)?;
+    let name = name.strip_prefix("  ")?;
+    let plain = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
+    let is_name = !name.is_empty() && name.chars().all(plain) && !name.starts_with('.') && name != SUMS;
+    let lower = sum.chars().all(|digit| digit.is_ascii_digit() || ('a'..='f').contains(&digit));
+    (is_name && lower).then(|| blake3::Hash::from_hex(sum).ok())?.map(|sum| (sum, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_of_b3sum_are_sums() {
+        let sum = blake3::hash(b"").to_hex();
+        assert_eq!(parse_line(&format!("{sum}  000000.blk")), Some((blake3::hash(b""), "000000.blk")));
+        for line in [
+            String::new(),
+            format!("{sum}"),
+            format!("{sum}  "),
+            format!("{sum} 000000.blk"),
+            format!("{sum}   000000.blk"),
+            format!("{sum}  ../000000.blk"),
+            format!("{sum}  .."),
+            format!("{sum}  SUMS"),
+            format!("{sum}  000000.blk\r"),
+            format!("{}  000000.blk", sum.to_uppercase()),
+            format!("g{}  000000.blk", &sum[1..]),
+            format!("{}ä  000000.blk", &sum[1..]),
+        ] {
+            assert_eq!(parse_line(&line), None, "{line}");
+        }
+    }
+}

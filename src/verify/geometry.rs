@@ -1,0 +1,267 @@
+//! The geometry of the check, made again from cell masks: moves, blocks, and which canonical block stands for which child.
+//!
+//! Nothing here is taken on trust. The moves are generated from pairs of ends and compared with the board's; a symmetry counts only if it
+//! maps these moves to themselves; the table of blocks is filled from the canonical ones, and must come out full and without conflict.
+//! Of the layout only the two lists of cells, which say what a bit of a database means, and the list of canonical blocks are used.
+
+use crate::board::{Board, Cell};
+use crate::layout::Layout;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Index bits of the smallest bitmap of a database: 512 bits.
+const LEAST_BITS: u32 = 9;
+
+/// A symmetry of the game that keeps the set of BID cells.
+pub(super) struct Turn {
+    /// Offset bit `i` goes to bit `offset[i]`.
+    pub offset: Vec<u8>,
+    /// BID bit `i` goes to bit `bid[i]`.
+    bid: Vec<u8>,
+}
+
+/// The moves with one trace in the BID cells.
+struct Trace {
+    bid: u32,
+    offsets: Vec<u64>,
+}
+
+/// A child of a canonical block.
+pub(super) struct Child<'a> {
+    /// Ordinal of the canonical block that stands for it.
+    pub ordinal: u32,
+    /// Which turn takes the canonical block to the child, a place in [`Geometry::turns`].
+    pub turn: usize,
+    /// Offset masks of the moves that lead to it.
+    pub moves: &'a [u64],
+}
+
+/// A place in the table of blocks that no canonical block has claimed.
+const NOBODY: (u32, u8) = (u32::MAX, 0);
+
+/// Moves, blocks and symmetries in the bits of a layout.
+pub(super) struct Geometry {
+    offset_cells: Vec<u8>,
+    bid_cells: Vec<u8>,
+    canonical: Vec<u32>,
+    moves: Vec<u64>,
+    turns: Vec<Turn>,
+    /// For each BID the ordinal of its canonical block and the turn that takes this one to it.
+    blocks: Vec<(u32, u8)>,
+    inner: Vec<u64>,
+    traces: Vec<Trace>,
+    last_row: u64,
+}
+
+impl Geometry {
+    /// The geometry of a layout, or what is wrong with the layout.
+    pub(super) fn new(board: &Board, layout: &Layout) -> Result<Geometry, String> {
+        let moves = moves(board);
+        if moves.iter().ne(board.moves()) {
+            return Err("the moves of the board are not the runs of neighbouring cells of its lines".into());
+        }
+        let (offset_cells, bid_cells) = (layout.offset_cells().to_vec(), layout.bid_cells().to_vec());
+        let cells: BTreeSet<u8> = offset_cells.iter().chain(&bid_cells).copied().collect();
+        if offset_cells.len() + bid_cells.len() != cells.len() || !cells.into_iter().eq(0..board.cells() as u8) {
+            return Err("the layout does not name every cell of the board once".into());
+        }
+        let known: BTreeSet<u64> = moves.iter().copied().collect();
+        let images = board.symmetries().iter().map(|symmetry| symmetry.image());
+        let kept = images.filter(|image| moves.iter().all(|taken| known.contains(&spread(image, *taken))));
+        let turns = kept
+            .filter_map(|image| {
+                let (offset, bid) = (along(image, &offset_cells)?, along(image, &bid_cells)?);
+                Some(Turn { offset, bid })
+            })
+            .collect();
+        let mut inner = Vec::new();
+        let mut traces: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for &taken in &moves {
+            match gather(&bid_cells, taken) {
+                0 => inner.push(gather(&offset_cells, taken)),
+                bid => traces.entry(bid as u32).or_default().push(gather(&offset_cells, taken)),
+            }
+        }
+        let row = board.layers() - 1;
+        let mut geometry = Geometry {
+            canonical: layout.canonical_blocks().to_vec(),
+            last_row: (0..=row as u8).fold(0, |cells, col| cells | Cell::new(row as u8, col).mask()),
+            blocks: vec![NOBODY; 1 << bid_cells.len()],
+            traces: traces.into_iter().map(|(bid, offsets)| Trace { bid, offsets }).collect(),
+            offset_cells,
+            bid_cells,
+            moves,
+            turns,
+            inner,
+        };
+        geometry.claim_blocks()?;
+        Ok(geometry)
+    }
+
+    /// Fills the table of blocks from the canonical ones.
+    fn claim_blocks(&mut self) -> Result<(), String> {
+        for (ordinal, &bid) in (0..).zip(&self.canonical) {
+            for (turn, symmetry) in (0..).zip(&self.turns) {
+                let block = &mut self.blocks[spread(&symmetry.bid, bid.into()) as usize];
+                if *block == NOBODY {
+                    *block = (ordinal, turn);
+                } else if block.0 != ordinal {
+                    return Err(format!("canonical blocks {} and {ordinal} are images of each other", block.0));
+                }
+            }
+        }
+        match self.blocks.iter().position(|block| *block == NOBODY) {
+            Some(bid) => Err(format!("no canonical block stands for block {bid}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Number of canonical blocks.
+    pub(super) fn canonical_blocks(&self) -> u32 {
+        self.canonical.len() as u32
+    }
+
+    /// BID of a canonical block.
+    pub(super) fn bid(&self, ordinal: u32) -> u32 {
+        self.canonical[ordinal as usize]
+    }
+
+    /// Number of offset bits.
+    pub(super) fn offset_bits(&self) -> u32 {
+        self.offset_cells.len() as u32
+    }
+
+    /// Number of index bits of a bitmap: the offset bits, but never fewer than nine.
+    pub(super) fn index_bits(&self) -> u32 {
+        self.offset_bits().max(LEAST_BITS)
+    }
+
+    /// The symmetries, the identity first.
+    pub(super) fn turns(&self) -> &[Turn] {
+        &self.turns
+    }
+
+    /// Offset masks of the moves inside a block.
+    pub(super) fn inner(&self) -> &[u64] {
+        &self.inner
+    }
+
+    /// Every child of a canonical block, those that need the same canonical block together.
+    pub(super) fn children(&self, ordinal: u32) -> Vec<Child<'_>> {
+        let bid = self.bid(ordinal);
+        let mut children: Vec<Child<'_>> = self
+            .traces
+            .iter()
+            .filter(|trace| bid & trace.bid == trace.bid)
+            .map(|trace| {
+                let (ordinal, turn) = self.blocks[(bid ^ trace.bid) as usize];
+                Child { ordinal, turn: turn.into(), moves: &trace.offsets }
+            })
+            .collect();
+        children.sort_by_key(|child| (child.ordinal, child.turn));
+        children
+    }
+
+    /// The turns that take a canonical block to each of the blocks it stands for, itself included, each of these once.
+    fn images(&self, ordinal: u32) -> impl Iterator<Item = &Turn> {
+        let bid = u64::from(self.bid(ordinal));
+        let turns = (0..).zip(&self.turns);
+        turns
+            .filter(move |(index, turn)| self.blocks[spread(&turn.bid, bid) as usize] == (ordinal, *index))
+            .map(|(_, turn)| turn)
+    }
+
+    /// Number of blocks for which a canonical block stands.
+    pub(super) fn weight(&self, ordinal: u32) -> u64 {
+        self.images(ordinal).count() as u64
+    }
+
+    /// For each block for which a canonical block stands and in which the last row of the board can be empty: the offset cells that are empty
+    /// in the canonical block when it is.
+    pub(super) fn last_row_masks(&self, ordinal: u32) -> Vec<u64> {
+        let bid = u64::from(self.bid(ordinal));
+        let (row_bid, row_offset) = (gather(&self.bid_cells, self.last_row), gather(&self.offset_cells, self.last_row));
+        let disjoint = self.images(ordinal).filter(|turn| spread(&turn.bid, bid) & row_bid == 0);
+        disjoint.map(|turn| gather(&turn.offset, row_offset)).collect()
+    }
+
+    /// The position at an offset of a canonical block.
+    pub(super) fn position(&self, ordinal: u32, offset: u64) -> u64 {
+        spread(&self.offset_cells, offset) | spread(&self.bid_cells, self.bid(ordinal).into())
+    }
+
+    /// The children of a position.
+    pub(super) fn children_of(&self, position: u64) -> impl Iterator<Item = u64> {
+        self.moves.iter().filter(move |taken| position & *taken == **taken).map(move |taken| position ^ taken)
+    }
+}
+
+/// Every run of cells from one end to another on a row, a column or a diagonal, no longer than the board allows; sorted.
+fn moves(board: &Board) -> Vec<u64> {
+    let cells: Vec<Cell> = (0..board.cells()).map(Cell::from_index).collect();
+    let mut moves = BTreeSet::new();
+    for first in &cells {
+        for last in &cells {
+            let (down, right) = (last.row as i32 - first.row as i32, last.col as i32 - first.col as i32);
+            let steps = down.max(right);
+            let straight = [(0, steps), (steps, 0), (steps, steps)].contains(&(down, right));
+            if straight && steps >= 0 && board.max_take().is_none_or(|most| steps < most as i32) {
+                let at =
+                    |step: i32| (first.row as i32 + step * down.signum(), first.col as i32 + step * right.signum());
+                moves.insert(
+                    (0..=steps).map(at).fold(0, |run, (row, col)| run | Cell::new(row as u8, col as u8).mask()),
+                );
+            }
+        }
+    }
+    moves.into_iter().collect()
+}
+
+/// A permutation of all cells seen on the bits of some of them; `None` if it leaves these cells.
+fn along(image: &[u8], cells: &[u8]) -> Option<Vec<u8>> {
+    let bit_of = |cell: &u8| cells.iter().position(|other| *other == image[usize::from(*cell)]).map(|bit| bit as u8);
+    cells.iter().map(bit_of).collect()
+}
+
+/// Bit `i` of a word goes to bit `places[i]`.
+pub(super) fn spread(places: &[u8], word: u64) -> u64 {
+    (0..).zip(places).fold(0, |out, (bit, place)| out | (word >> bit & 1) << place)
+}
+
+/// Bit `places[i]` of a word goes to bit `i`.
+fn gather(places: &[u8], word: u64) -> u64 {
+    (0..).zip(places).fold(0, |out, (bit, place)| out | (word >> place & 1) << bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_between_two_ends_are_the_moves_of_the_board() {
+        for layers in 1..=10 {
+            for max_take in [None, Some(1), Some(2), Some(3), Some(99)] {
+                let board = Board::triangle(layers, max_take).unwrap();
+                assert_eq!(moves(&board), board.moves());
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_of_blocks_agrees_with_the_layout() {
+        let board = Board::triangle(5, None).unwrap();
+        for cells in [vec![], vec![1, 2, 6, 9, 11, 13], vec![0], vec![3, 4]] {
+            let cells: Vec<Cell> = cells.into_iter().map(Cell::from_index).collect();
+            let layout = Layout::new(&board, &cells).unwrap();
+            let geometry = Geometry::new(&board, &layout).unwrap();
+            for (bid, &(ordinal, turn)) in (0..).zip(&geometry.blocks) {
+                assert_eq!(ordinal, layout.canonical(bid).0);
+                let from = u64::from(geometry.bid(ordinal));
+                assert_eq!(spread(&geometry.turns[usize::from(turn)].bid, from), u64::from(bid));
+            }
+            for ordinal in 0..geometry.canonical_blocks() {
+                assert_eq!(geometry.weight(ordinal), u64::from(layout.orbit_size(ordinal)));
+                assert_eq!(geometry.children(ordinal).len(), layout.edges_into(ordinal).len());
+            }
+        }
+    }
+}

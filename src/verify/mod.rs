@@ -1,0 +1,280 @@
+//! # The verifier: a database against the rules of the game
+//!
+//! A solver of this speed is a piece of machinery: vector kernels, compressed logs, checkpoints. Whoever uses its database should not have to
+//! believe in it. The verifier recomputes what a database claims from nothing but the rules and reports every place where the two differ.
+//!
+//! What is checked, in this order:
+//!
+//! | | checksums | sample | full |
+//! |---|---|---|---|
+//! | `SUMS` is well formed, names every file and no other; every file has its BLAKE3 | yes | yes | yes |
+//! | every frame of every block decodes | yes | yes | yes |
+//! | a block's losses and digest are those of its row in the manifest | | chosen blocks | yes |
+//! | a position is a loss iff none of its children is one | | chosen blocks | yes |
+//! | census, start and solution digest of the manifest | | | yes |
+//! | losses and start against published figures, where there are some | | | yes |
+//! | losses with an empty last row against the published board with one layer less | | | yes |
+//!
+//! ## Shape
+//!
+//! For each canonical block, and each of its child blocks:
+//!
+//! ```text
+//! canonical block that stands for the child  --decode-->  its losses, in its own orientation
+//!     --scatter, loss by loss-->  the losses of the child  --shift and OR, for each move-->  positions with a losing child
+//! ```
+//!
+//! and at the end stored losses and positions with a losing child must be complements. Positions with several children in the same block, and
+//! moves inside the block, are treated alike: the whole block is known, so there is no order to keep.
+//!
+//! ## Why a clean report means something
+//!
+//! *That it is enough.* Let no position of a canonical block contradict its children. Then every stored value is right, by induction on
+//! the number of pieces: the empty position has its value by the rule, and a position with pieces has children with fewer, whose
+//! stored values are right. A child in another block is read from its canonical block through a symmetry, which maps moves to moves, so it has
+//! the value of its image there. One pass in any order suffices; that is why a wrong value is found even if everything computed from it fits.
+//!
+//! *That it is independent.* The solver marks parents of losses and settles a block level by level; the verifier asks every position for its
+//! children, reads finished bitmaps only and settles nothing. It uses no function of [`kernel`](crate::kernel) and no edge of
+//! [`layout`](crate::layout). It generates the moves again from the ends of runs, tests that symmetries keep them, assigns blocks to canonical
+//! blocks by its own table and tests that the table is complete. Blocks are turned by moving single losses, not by permuting vectors; pieces are
+//! counted by its own loops. What it shares with the solver: the meaning of a bit (the two lists of cells in the manifest, which every reader
+//! of the database uses), the list of cell images of the board's symmetries (tested before use), the codec that decodes
+//! frames (whose output is hashed) and the definition of the solution digest.
+//!
+//! ## Invariants
+//!
+//! 1. Damage of the database is a finding; it is never an error and never a panic.
+//! 2. The report depends on database and depth alone: not on threads or time.
+//! 3. A block of a sample is checked against the stored values of its children, whether or not these are in the sample.
+//!
+//! ## Cost
+//!
+//! For each thread four bitmaps, 64 MiB for eight layers in blocks of 2^27 positions.
+//!
+//! ## Not here
+//!
+//! Repair. Published counts for normal play: there are none, so for it the last two rows of the table shrink to the published value
+//! of the start.
+
+mod block;
+mod children;
+mod files;
+mod geometry;
+mod totals;
+mod turn;
+mod workers;
+
+use crate::database::{Database, DatabaseError, MANIFEST, block_file_name};
+use block::{Outcome, Plan};
+use geometry::Geometry;
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use workers::Watch;
+
+/// How much is checked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Depth {
+    /// Every byte of every file against its checksum, and that every block decodes.
+    Checksums,
+    /// The checksums and a share of the blocks, chosen by a seed.
+    Sample {
+        /// Share of the canonical blocks, 0 to 1, rounded up; at least one block is checked.
+        share: f64,
+        /// Seed of the choice: the same seed chooses the same blocks, and a larger share more besides.
+        seed: u64,
+    },
+    /// The checksums, every position, and the counts of the manifest.
+    Full,
+}
+
+/// Something that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding(pub String);
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What was checked and found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Files whose bytes were checked.
+    pub files: u64,
+    /// Bytes of these files.
+    pub file_bytes: u64,
+    /// Canonical blocks whose positions were checked.
+    pub blocks: u64,
+    /// Positions checked against their children, those of canonical blocks only.
+    pub positions: u64,
+    /// Of these, the ones that contradict their children. Of each block only the first few are listed in `findings`.
+    pub differences: u64,
+    /// What is wrong, at most the first hundred: of files first, then of blocks, then of counts.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+/// Progress: (done, all) in bytes of files first, then in positions. Called from the worker threads, never by two at once, with a
+/// growing first number.
+pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
+
+/// Findings in a report at most.
+const FINDINGS_MAX: usize = 100;
+
+/// Checks a database on `threads` threads; `None` when `stop` was set.
+///
+/// # Errors
+/// [`DatabaseError::Io`] when the operating system refuses to read a file or to give memory. Damage is not an error but a finding.
+pub fn verify(
+    database: &Database,
+    depth: Depth,
+    threads: usize,
+    stop: &AtomicBool,
+    progress: Progress<'_>,
+) -> Result<Option<Report>, DatabaseError> {
+    let mut report = Report::default();
+    let geometry = match Geometry::new(database.board(), database.layout()) {
+        Ok(geometry) => geometry,
+        Err(reason) => {
+            report.findings.push(Finding(format!("{MANIFEST}: {reason}")));
+            return Ok(Some(report));
+        }
+    };
+    let plan = Plan::new(database, &geometry);
+    let chosen = chosen(depth, geometry.canonical_blocks());
+    let ordinals: BTreeMap<String, u32> =
+        (0..geometry.canonical_blocks()).map(|ordinal| (block_file_name(ordinal), ordinal)).collect();
+    let expected: BTreeSet<String> = ordinals.keys().cloned().chain([MANIFEST.to_owned()]).collect();
+    // Blocks that are checked later are decoded then.
+    let unread = |name: &str| ordinals.get(name).filter(|ordinal| !chosen.contains(*ordinal));
+    let files = files::check(
+        database.folder(),
+        Some(&expected),
+        threads,
+        stop,
+        progress,
+        || Ok(None),
+        |scratch, name| match unread(name) {
+            Some(ordinal) => {
+                let scratch = match scratch {
+                    Some(scratch) => scratch,
+                    None => scratch.insert(plan.scratch()?),
+                };
+                plan.read(*ordinal, scratch)
+            }
+            None => Ok(None),
+        },
+    )?;
+    let Some(files) = files else { return Ok(None) };
+    report.files = files.files;
+    report.file_bytes = files.file_bytes;
+    report.findings = files.findings;
+
+    let Some(outcomes) = check_blocks(&plan, &geometry, &chosen, threads, stop, progress)? else { return Ok(None) };
+    report.blocks = outcomes.values().filter(|outcome| outcome.differences.is_some()).count() as u64;
+    report.positions = report.blocks << geometry.offset_bits();
+    report.differences = outcomes.values().filter_map(|outcome| outcome.differences).sum();
+    let unchecked = chosen.len() as u64 - report.blocks;
+    let mut accounts = Vec::new();
+    for outcome in outcomes.into_values() {
+        report.findings.extend(outcome.findings);
+        accounts.extend(outcome.account);
+    }
+    if unchecked > 0 {
+        let what = "blocks were not checked, because they or blocks of their children cannot be read";
+        report.findings.push(Finding(format!("{unchecked} {what}")));
+    }
+    if depth == Depth::Full && accounts.len() == geometry.canonical_blocks() as usize {
+        report.findings.extend(totals::compare(database, &geometry, &accounts));
+    }
+    report.findings.truncate(FINDINGS_MAX);
+    Ok(Some(report))
+}
+
+/// Checks the files in `folder`, the `db` folder of a run, against its `SUMS`, without opening them as a database: what is left to do
+/// when [`Database::open`] fails. `None` when `stop` was set.
+///
+/// # Errors
+/// [`DatabaseError::Io`] when the operating system refuses to read a file or the folder.
+pub fn verify_files(
+    folder: &Path,
+    threads: usize,
+    stop: &AtomicBool,
+    progress: Progress<'_>,
+) -> Result<Option<Report>, DatabaseError> {
+    let checked = files::check(folder, None, threads, stop, progress, || Ok(()), |(), _| Ok(None))?;
+    Ok(checked.map(|files::Checked { files, file_bytes, mut findings }| {
+        findings.truncate(FINDINGS_MAX);
+        Report { files, file_bytes, findings, ..Report::default() }
+    }))
+}
+
+/// The canonical blocks whose positions are checked.
+fn chosen(depth: Depth, canonical_blocks: u32) -> BTreeSet<u32> {
+    match depth {
+        Depth::Checksums => BTreeSet::new(),
+        Depth::Full => (0..canonical_blocks).collect(),
+        Depth::Sample { share, seed } => {
+            let mut ordinals: Vec<u32> = (0..canonical_blocks).collect();
+            ordinals.sort_by_cached_key(|ordinal| *blake3::hash(format!("{seed} {ordinal}").as_bytes()).as_bytes());
+            // A share that is no number counts as 0.
+            let wanted = (share * f64::from(canonical_blocks)).ceil() as usize;
+            ordinals.into_iter().take(wanted.max(1)).collect()
+        }
+    }
+}
+
+/// Checks the chosen blocks; `None` when stopped.
+fn check_blocks(
+    plan: &Plan<'_>,
+    geometry: &Geometry,
+    chosen: &BTreeSet<u32>,
+    threads: usize,
+    stop: &AtomicBool,
+    progress: Progress<'_>,
+) -> Result<Option<BTreeMap<u32, Outcome>>, DatabaseError> {
+    let mut ordinals: Vec<u32> = chosen.iter().copied().collect();
+    // Those with most children first, so that no thread is left alone with a long one.
+    ordinals.sort_by_cached_key(|ordinal| std::cmp::Reverse(geometry.children(*ordinal).len()));
+    let watch = Watch::new(stop, progress, (ordinals.len() as u64) << geometry.offset_bits());
+    let outcomes = Mutex::new(BTreeMap::new());
+    let finished = workers::run(
+        threads,
+        ordinals.len(),
+        &watch,
+        || plan.scratch(),
+        |scratch, index| {
+            let outcome = plan.check(ordinals[index], scratch, &watch)?;
+            outcomes.lock().insert(ordinals[index], outcome);
+            Ok(())
+        },
+    )?;
+    Ok(finished.then(|| outcomes.into_inner()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_a_share_chosen_by_its_seed() {
+        let sample = |share, seed| chosen(Depth::Sample { share, seed }, 104);
+        assert_eq!(sample(0.25, 7), sample(0.25, 7));
+        assert_ne!(sample(0.25, 7), sample(0.25, 8));
+        assert!(sample(0.5, 7).is_superset(&sample(0.25, 7)));
+        for (share, blocks) in [(0.0, 1), (-1.0, 1), (f64::NAN, 1), (0.011, 2), (0.25, 26), (1.0, 104), (9.0, 104)] {
+            assert_eq!(sample(share, 1).len(), blocks, "{share}");
+        }
+    }
+}

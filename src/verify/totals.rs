@@ -1,0 +1,214 @@
+//! Counts and digests: of one block by going over its bitmap, of all blocks against the manifest and against published figures.
+
+use super::Finding;
+use super::geometry::Geometry;
+use super::turn::LINE;
+use crate::database::manifest::{MANIFEST, solution_digest};
+use crate::database::{Database, Manifest};
+use crate::outcome::Value;
+use crate::rule::Rule;
+
+/// Losses of the boards of 1 to 8 layers in misère play, any number of pieces a move (\[LWS09\] table 4-1).
+const PUBLISHED_MISERE_LOSSES: [u64; 8] = [1, 3, 14, 142, 3_902, 189_089, 19_496_523, 4_124_279_452];
+
+/// Values of the full boards of 1 to 9 layers, any number of pieces a move: normal, misère (\[LWS09\], \[SWLK12\]).
+const PUBLISHED_STARTS: [(Value, Value); 9] = {
+    use Value::{Loss, Win};
+    [(Win, Loss), (Loss, Win), (Win, Loss), (Win, Win), (Win, Loss), (Win, Win), (Win, Win), (Win, Win), (Win, Win)]
+};
+
+/// What a bitmap says of its block.
+pub(super) struct Account {
+    /// Losses by number of pieces on the offset cells.
+    losses_by_pieces: Vec<u64>,
+    /// Losses of the whole isomorphic group in which the last row of the board is empty.
+    without_last_row: u64,
+    /// BLAKE3 of the bitmap.
+    pub digest: [u8; 32],
+}
+
+impl Account {
+    /// All losses of the block.
+    pub(super) fn losses(&self) -> u64 {
+        self.losses_by_pieces.iter().sum()
+    }
+}
+
+/// Counts and hashes the bitmap of a canonical block.
+pub(super) fn account(geometry: &Geometry, ordinal: u32, bitmap: &[[u64; LINE]]) -> Account {
+    let masks = geometry.last_row_masks(ordinal);
+    Account {
+        losses_by_pieces: losses_by_pieces(geometry.index_bits(), bitmap),
+        without_last_row: masks.into_iter().map(|mask| losses_without(mask, bitmap)).sum(),
+        digest: digest(bitmap),
+    }
+}
+
+/// Losses by the number of bits in their index.
+///
+/// The losses of a byte by the number of bits of their place in it are read from a table, four counters in one word; the place of the byte in its
+/// line shifts the counters. A line has at most 126 losses with equally many bits, so that no counter of eight bits overflows.
+fn losses_by_pieces(index_bits: u32, bitmap: &[[u64; LINE]]) -> Vec<u64> {
+    let table: [u64; 256] = std::array::from_fn(|byte| {
+        (0_u32..8).filter(|bit| byte >> bit & 1 == 1).map(|bit| 1 << (8 * bit.count_ones())).sum()
+    });
+    let mut counts = vec![0; index_bits as usize + 1];
+    for (number, line) in (0_u32..).zip(bitmap) {
+        let mut packed = 0_u128;
+        for (word, losses) in (0_u32..).zip(line) {
+            let bytes = (0_u32..).zip(losses.to_le_bytes());
+            let sum: u64 = bytes.map(|(place, byte)| table[usize::from(byte)] << (8 * place.count_ones())).sum();
+            packed += u128::from(sum) << (8 * word.count_ones());
+        }
+        let counts = &mut counts[number.count_ones() as usize..];
+        for (count, found) in counts.iter_mut().zip(packed.to_le_bytes()).take(10) {
+            *count += u64::from(found);
+        }
+    }
+    counts
+}
+
+/// Losses whose index has none of the bits of `mask`.
+fn losses_without(mask: u64, bitmap: &[[u64; LINE]]) -> u64 {
+    let keep = (0..64_u64).filter(|bit| bit & mask == 0).fold(0, |keep, bit| keep | 1 << bit);
+    let words = (0..LINE).filter(|word| word & (mask >> 6) as usize == 0);
+    let words: Vec<usize> = words.collect();
+    let mut losses = 0;
+    let far = (mask >> 9) as usize;
+    let mut line = 0;
+    while line < bitmap.len() {
+        losses += words.iter().map(|word| u64::from((bitmap[line][*word] & keep).count_ones())).sum::<u64>();
+        // The next line with none of the bits.
+        line = ((line | far) + 1) & !far;
+    }
+    losses
+}
+
+/// BLAKE3 of the words, little-endian.
+fn digest(bitmap: &[[u64; LINE]]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    let mut bytes = vec![0; 64 << 10];
+    for lines in bitmap.chunks(bytes.len() / (8 * LINE)) {
+        let words = lines.as_flattened();
+        for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
+        hasher.update(&bytes[..words.len() * 8]);
+    }
+    *hasher.finalize().as_bytes()
+}
+
+/// Counts of all blocks together against the manifest and against published figures. `accounts` has one for each ordinal.
+pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Account]) -> Vec<Finding> {
+    let (manifest, board, rule) = (database.manifest(), database.board(), database.rule());
+    let mut findings = Vec::new();
+    let mut losses = vec![0_u64; board.cells() as usize + 1];
+    for (ordinal, account) in (0..).zip(accounts) {
+        let in_bid = geometry.bid(ordinal).count_ones() as usize;
+        for (in_offset, count) in account.losses_by_pieces.iter().enumerate() {
+            // A count beyond the cells is of bits that stand for no position; they are findings already.
+            if let Some(losses) = losses.get_mut(in_bid + in_offset) {
+                *losses += geometry.weight(ordinal) * count;
+            }
+        }
+    }
+    compare_census(manifest, &losses, &mut findings);
+    let digests = accounts.iter().map(|account| &account.digest);
+    let digest = solution_digest(board, rule, database.layout(), digests);
+    if manifest.digest != digest {
+        findings
+            .push(Finding(format!("{MANIFEST}: the solution digest is {}, the blocks have {digest}", manifest.digest)));
+    }
+    let start = Value::from_loss(losses.last().is_some_and(|losses| *losses > 0));
+    if manifest.census.start() != start {
+        findings.push(Finding(format!(
+            "{MANIFEST}: the start is a {}, the blocks make it a {start}",
+            manifest.census.start()
+        )));
+    }
+    if board.max_take().is_none_or(|most| most >= board.layers()) {
+        let layers = board.layers() as usize;
+        if let Some(published) = PUBLISHED_STARTS.get(layers - 1) {
+            let published = if rule == Rule::Normal { published.0 } else { published.1 };
+            if start != published {
+                findings.push(Finding(format!("the start is a {start}, published is a {published}")));
+            }
+        }
+        if rule == Rule::Misere {
+            let all: u64 = losses.iter().sum();
+            let inside: u64 = accounts.iter().map(|account| account.without_last_row).sum();
+            compare_published(layers, all, "losses in all", &mut findings);
+            compare_published(layers - 1, inside, "losses with an empty last row", &mut findings);
+        }
+    }
+    findings
+}
+
+fn compare_published(layers: usize, found: u64, what: &str, findings: &mut Vec<Finding>) {
+    let published = layers.checked_sub(1).and_then(|row| PUBLISHED_MISERE_LOSSES.get(row));
+    if let Some(published) = published
+        && *published != found
+    {
+        findings.push(Finding(format!("{found} {what}, {published} are published for {layers} layers")));
+    }
+}
+
+/// The census of the manifest row by row.
+fn compare_census(manifest: &Manifest, losses: &[u64], findings: &mut Vec<Finding>) {
+    let rows = &manifest.census.by_pieces;
+    if rows.len() != losses.len() {
+        let (said, expected) = (rows.len(), losses.len());
+        findings.push(Finding(format!("{MANIFEST}: the census has {said} rows instead of {expected}")));
+    }
+    // Pascal's triangle, row by row in place.
+    let mut positions = vec![0_u64; losses.len()];
+    positions[0] = 1;
+    for row in 1..losses.len() {
+        for pieces in (1..=row).rev() {
+            positions[pieces] += positions[pieces - 1];
+        }
+    }
+    for (pieces, (row, expected)) in (0..).zip(rows.iter().zip(positions.iter().zip(losses))) {
+        let said = (row.pieces, row.positions, row.losses);
+        if said != (pieces, *expected.0, *expected.1) {
+            findings.push(Finding(format!(
+                "{MANIFEST}: the census says {} pieces, {} positions, {} losses; counted are {pieces} pieces, {} positions, {} losses",
+                row.pieces, row.positions, row.losses, expected.0, expected.1
+            )));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn counts_are_the_definition(index_bits in 9u32..=14, seed: u64, mask: u64, dense: bool) {
+            let mut words = seed;
+            let lines: Vec<[u64; LINE]> = (0..1 << (index_bits - 9)).map(|_| std::array::from_fn(|_| {
+                words = words.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                if dense { u64::MAX } else { words & words.rotate_left(21) }
+            })).collect();
+            let mask = mask & mask.rotate_left(17) & ((1 << index_bits) - 1);
+            let losses = (0..1_u64 << index_bits).filter(|x| lines.as_flattened()[*x as usize / 64] >> (x % 64) & 1 == 1);
+            let mut by_pieces = vec![0; index_bits as usize + 1];
+            let mut without = 0;
+            for loss in losses {
+                by_pieces[loss.count_ones() as usize] += 1;
+                without += u64::from(loss & mask == 0);
+            }
+            prop_assert_eq!(losses_by_pieces(index_bits, &lines), by_pieces);
+            prop_assert_eq!(losses_without(mask, &lines), without);
+        }
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_words() {
+        let lines: Vec<[u64; LINE]> = (0..3000).map(|line| [line; LINE]).collect();
+        let bytes: Vec<u8> = lines.as_flattened().iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(digest(&lines), *blake3::hash(&bytes).as_bytes());
+    }
+}

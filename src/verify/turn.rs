@@ -1,0 +1,135 @@
+//! Brings the losses of a canonical block into the orientation of one of its images, loss by loss.
+//!
+//! Losses are few, so each is looked up and written by itself: its place is the OR of three table entries, for its bit in the word, its
+//! word in the line and its line in the tile. A *tile* is a set of lines (512 bits) whose losses land in equally many lines of the target:
+//! it is the closure of the nine lowest index bits of the source and of those that become the nine lowest of the target. Its image is
+//! collected in a buffer that fits the nearest cache and copied out line by line.
+
+/// Index bits of a line.
+const LINE_BITS: usize = 9;
+/// Words of a line.
+pub(super) const LINE: usize = 8;
+/// Index bits of the largest tile: the lowest nine, and nine that become the lowest.
+const TILE_BITS_MAX: usize = 2 * LINE_BITS;
+/// Tiles are not made smaller than this many index bits, to have less of them.
+const TILE_BITS_MIN: usize = 16;
+
+/// The buffer of a tile.
+pub(super) struct Tile(Box<[[u64; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]>);
+
+impl Tile {
+    /// An empty buffer.
+    pub(super) fn new() -> Tile {
+        Tile(Box::new([[0; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]))
+    }
+}
+
+/// The tables for one permutation of the index bits.
+pub(super) struct Scatter {
+    /// Places in the tile: of each bit of a word, each word of a line, each line of the tile.
+    bits: [u32; 64],
+    words: [u32; LINE],
+    lines: Vec<u32>,
+    /// Where the lines of a tile are, in source and target.
+    source_lines: Vec<u32>,
+    target_lines: Vec<u32>,
+    /// For each index bit outside the tile: what it adds to the line in source and target.
+    outer: Vec<(u32, u32)>,
+}
+
+impl Scatter {
+    /// The tables for the permutation that takes index bit `i` to `permutation[i]`; bits beyond it, up to the ninth, stay.
+    pub(super) fn new(permutation: &[u8]) -> Scatter {
+        let mut image: Vec<usize> = permutation.iter().map(|bit| usize::from(*bit)).collect();
+        image.extend(image.len()..LINE_BITS);
+        let low = |bit: usize| bit < LINE_BITS;
+        let mut inside: Vec<usize> = (0..image.len()).filter(|bit| low(*bit) || low(image[*bit])).collect();
+        for bit in LINE_BITS..image.len() {
+            if inside.len() < TILE_BITS_MIN && !inside.contains(&bit) {
+                inside.push(bit);
+            }
+        }
+        let mut images: Vec<usize> = inside.iter().map(|bit| image[*bit]).collect();
+        inside.sort_unstable();
+        images.sort_unstable();
+        // The tile numbers the lines of the target it covers; the nine lowest bits are the same in both.
+        let place = |index: usize| {
+            let bits = inside.iter().enumerate().filter(|(rank, _)| index >> rank & 1 == 1);
+            bits.fold(0, |place, (_, bit)| place | 1 << images.binary_search(&image[*bit]).unwrap_or_default())
+        };
+        let lines = 1 << (inside.len() - LINE_BITS);
+        let deposit = |bits: &[usize], line: usize| {
+            let bits = bits[LINE_BITS..].iter().enumerate();
+            bits.fold(0, |out, (rank, bit)| out | ((line >> rank & 1) << (bit - LINE_BITS)) as u32)
+        };
+        let outside = (0..image.len()).filter(|bit| !inside.contains(bit));
+        Scatter {
+            bits: std::array::from_fn(place),
+            words: std::array::from_fn(|word| place(word << 6)),
+            lines: (0..lines).map(|line| place(line << LINE_BITS)).collect(),
+            source_lines: (0..lines).map(|line| deposit(&inside, line)).collect(),
+            target_lines: (0..lines).map(|line| deposit(&images, line)).collect(),
+            outer: outside.map(|bit| (1 << (bit - LINE_BITS), 1 << (image[bit] - LINE_BITS))).collect(),
+        }
+    }
+
+    /// Writes the image of `source` to `target`: bit `x` to the place to which the permutation takes `x`.
+    pub(super) fn scatter(&self, source: &[[u64; LINE]], target: &mut [[u64; LINE]], tile: &mut Tile) {
+        for outer in 0..1_usize << self.outer.len() {
+            let mut origin = (0, 0);
+            for (rank, (from, to)) in self.outer.iter().enumerate() {
+                if outer >> rank & 1 == 1 {
+                    origin = (origin.0 | from, origin.1 | to);
+                }
+            }
+            for (line, place) in self.source_lines.iter().zip(&self.lines) {
+                self.scatter_line(&source[(origin.0 | line) as usize], *place, tile);
+            }
+            for (line, collected) in self.target_lines.iter().zip(tile.0.iter_mut()) {
+                target[(origin.1 | line) as usize] = std::mem::take(collected);
+            }
+        }
+    }
+
+    #[inline]
+    fn scatter_line(&self, line: &[u64; LINE], place: u32, tile: &mut Tile) {
+        let tile = tile.0.as_flattened_mut();
+        for (losses, word_place) in line.iter().zip(&self.words) {
+            let mut losses = *losses;
+            let place = place | word_place;
+            while losses != 0 {
+                let to = place | self.bits[losses.trailing_zeros() as usize];
+                tile[to as usize >> 6] |= 1 << (to & 63);
+                losses &= losses - 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::geometry::spread;
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_loss_arrives_where_the_permutation_takes_it(
+            permutation in (0u8..=21).prop_flat_map(|bits| Just((0..bits).collect::<Vec<u8>>()).prop_shuffle()),
+            picks in proptest::collection::vec(any::<u64>(), 1..200),
+        ) {
+            let bits = permutation.len();
+            let lines = 1 << bits.max(LINE_BITS) >> LINE_BITS;
+            let (mut source, mut target) = (vec![[0; LINE]; lines], vec![[u64::MAX; LINE]; lines]);
+            let mut expected = vec![[0; LINE]; lines];
+            for pick in picks {
+                let from = pick & ((1 << bits) - 1);
+                let to = spread(&permutation, from);
+                source.as_flattened_mut()[from as usize >> 6] |= 1 << (from & 63);
+                expected.as_flattened_mut()[to as usize >> 6] |= 1 << (to & 63);
+            }
+            Scatter::new(&permutation).scatter(&source, &mut target, &mut Tile::new());
+            prop_assert_eq!(target, expected);
+        }
+    }
+}

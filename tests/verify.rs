@@ -1,0 +1,495 @@
+//! The verifier against databases that are right, damaged, and consistently wrong.
+
+use pipeline::CodecChoice;
+use pipeline::engine::{Options, Placement};
+use pipeline::metrics::Metrics;
+use pipeline::storage::{RealStorage, Storage};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tempfile::TempDir;
+use trinim::board::{Board, Cell};
+use trinim::database::{Database, MANIFEST, Manifest, SUMS, block_file, block_file_name, manifest};
+use trinim::kernel::{Kernel, bitmap_words};
+use trinim::layout::Layout;
+use trinim::outcome::Value;
+use trinim::position;
+use trinim::rule::Rule;
+use trinim::solve::{BlockSummary, Problem, solve, stream_digest};
+use trinim::verify::{Depth, Report, verify, verify_files};
+
+const DEPTHS: [Depth; 4] =
+    [Depth::Checksums, Depth::Sample { share: 0.0, seed: 1 }, Depth::Sample { share: 0.4, seed: 2 }, Depth::Full];
+
+/// A database in a folder of its own.
+struct Solved {
+    folder: TempDir,
+    board: Board,
+    rule: Rule,
+    layout: Layout,
+}
+
+/// The set of cells with these indices and all their images.
+fn closure(board: &Board, cells: &[u32]) -> Vec<u32> {
+    let mask = cells
+        .iter()
+        .fold(0, |mask, cell| board.symmetries().iter().fold(mask, |mask, symmetry| mask | symmetry.apply(1 << cell)));
+    (0..board.cells()).filter(|cell| mask >> cell & 1 == 1).collect()
+}
+
+fn solved(layers: u32, max_take: Option<u32>, rule: Rule, bid_cells: &[u32]) -> Solved {
+    let board = Board::triangle(layers, max_take).unwrap();
+    let cells: Vec<Cell> = bid_cells.iter().copied().map(Cell::from_index).collect();
+    let layout = Layout::new(&board, &cells).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+    let options = Options {
+        threads: 1,
+        memory_bytes: 256 << 20,
+        placement: Placement::Shared,
+        codec: CodecChoice::parse("zstd1").unwrap(),
+        commit_interval: Duration::from_secs(1),
+        sorted: true,
+        run_id: 1,
+        stop: Arc::default(),
+    };
+    let problem = Problem { board: &board, rule, layout: &layout, kernel: Kernel::detect() };
+    solve(problem, &storage, &options, &Metrics::default(), &|_| ()).unwrap();
+    Solved { folder, board, rule, layout }
+}
+
+impl Solved {
+    fn db(&self) -> PathBuf {
+        self.folder.path().join("db")
+    }
+
+    fn open(&self) -> Database {
+        Database::open(self.folder.path()).unwrap()
+    }
+
+    fn check(&self, depth: Depth) -> Report {
+        check(&self.open(), depth, 1)
+    }
+
+    fn streams(&self) -> Vec<Vec<u64>> {
+        let database = self.open();
+        let words = bitmap_words(self.layout.offset_bits());
+        let read = |ordinal| {
+            let mut stream = vec![0; words];
+            database.bitmap(ordinal, &mut stream).unwrap();
+            stream
+        };
+        (0..self.layout.canonical_blocks().len() as u32).map(read).collect()
+    }
+
+    /// Writes a block file with this content, and `SUMS` to go with it.
+    fn rewrite(&self, ordinal: u32, stream: &[u64]) {
+        let identity = manifest::identity(&self.board, self.rule, &self.layout);
+        fs::write(self.db().join(block_file_name(ordinal)), block_file(identity, ordinal, stream)).unwrap();
+        resum(&self.db());
+    }
+
+    /// Writes a manifest that says of these streams what a solver would say, and `SUMS` to go with it.
+    fn rewrite_manifest(&self, streams: &[Vec<u64>]) {
+        let positions = 1_u64 << self.layout.offset_bits();
+        let summarise = |stream: &Vec<u64>| {
+            let mut losses_by_pieces = vec![0; self.layout.offset_bits() as usize + 1];
+            for x in (0..positions).filter(|x| bit(stream, *x)) {
+                losses_by_pieces[x.count_ones() as usize] += 1;
+            }
+            BlockSummary { losses_by_pieces, digest: stream_digest(stream) }
+        };
+        let summaries: Vec<BlockSummary> = streams.iter().map(summarise).collect();
+        let lying = Manifest::new(&self.board, self.rule, &self.layout, &summaries);
+        fs::write(self.db().join(MANIFEST), lying.to_json()).unwrap();
+        resum(&self.db());
+    }
+
+    /// The positions of canonical blocks, as text, whose stored value is not what the stored values of their children say.
+    fn contradictions(&self, streams: &[Vec<u64>]) -> BTreeSet<String> {
+        let stored = |position| {
+            let (bid, offset) = self.layout.split(position);
+            let (ordinal, symmetry) = self.layout.canonical(bid);
+            let back = &self.layout.symmetries()[self.layout.symmetries()[symmetry].inverse()];
+            bit(&streams[ordinal as usize], back.map_offset(offset))
+        };
+        let wrong = |position: &u64| {
+            let mut legal = self.board.moves().iter().filter(|taken| position & *taken == **taken);
+            let loss = match position {
+                0 => self.rule.empty() == Value::Loss,
+                _ => !legal.any(|taken| stored(position ^ taken)),
+            };
+            stored(*position) != loss
+        };
+        let is_canonical = |position: &u64| self.layout.canonical_blocks().contains(&self.layout.split(*position).0);
+        let positions = (0..=self.board.full()).filter(is_canonical).filter(wrong);
+        positions.map(|position| position::rows(&self.board, position)).collect()
+    }
+}
+
+fn bit(stream: &[u64], index: u64) -> bool {
+    stream[index as usize / 64] >> (index % 64) & 1 == 1
+}
+
+fn check(database: &Database, depth: Depth, threads: usize) -> Report {
+    verify(database, depth, threads, &AtomicBool::new(false), &|_, _| ()).unwrap().unwrap()
+}
+
+/// Writes `SUMS` for whatever is in the folder.
+fn resum(db: &Path) {
+    let mut names: Vec<String> = names(db);
+    names.retain(|name| name != SUMS);
+    let line = |name: &String| format!("{}  {name}\n", blake3::hash(&fs::read(db.join(name)).unwrap()));
+    fs::write(db.join(SUMS), names.iter().map(line).collect::<String>()).unwrap();
+}
+
+fn names(db: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(db).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// The rows of every position that the report lists.
+fn listed(report: &Report) -> BTreeSet<String> {
+    let rows = |text: &str| Some(text.split_once("position ")?.1.split_once(" (offset")?.0.to_owned());
+    report.findings.iter().filter_map(|finding| rows(&finding.0)).collect()
+}
+
+fn texts(report: &Report) -> String {
+    report.findings.iter().map(|finding| format!("{finding}\n")).collect()
+}
+
+#[test]
+fn right_databases_are_clean_at_every_depth() {
+    for rule in Rule::ALL {
+        for layers in 1..=6 {
+            let board = Board::triangle(layers, None).unwrap();
+            let all: Vec<u32> = (0..board.cells().min(6)).collect();
+            let mut layouts = vec![vec![], closure(&board, &[0]), all, vec![board.cells() - 1]];
+            if layers >= 3 {
+                layouts.extend([closure(&board, &[1]), vec![1, 3, 5], vec![0, 4]]);
+            }
+            for cells in layouts {
+                let solved = solved(layers, None, rule, &cells);
+                let canonical_blocks = solved.layout.canonical_blocks().len() as u64;
+                for depth in DEPTHS {
+                    let report = solved.check(depth);
+                    assert!(report.is_clean(), "{rule} {layers} {cells:?} {depth:?}:\n{}", texts(&report));
+                    assert_eq!(report.differences, 0);
+                    assert_eq!(report.files, canonical_blocks + 1);
+                    assert_eq!(report.positions, report.blocks << solved.layout.offset_bits());
+                    let expected = match depth {
+                        Depth::Checksums => 0,
+                        Depth::Sample { share, .. } => ((share * canonical_blocks as f64).ceil() as u64).max(1),
+                        Depth::Full => canonical_blocks,
+                    };
+                    assert_eq!(report.blocks, expected, "{rule} {layers} {cells:?} {depth:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_limit_of_pieces_is_part_of_the_rules() {
+    for rule in Rule::ALL {
+        for max_take in [1, 2, 3, 7] {
+            let solved = solved(5, Some(max_take), rule, &[1, 2, 6, 9, 11, 13]);
+            let report = solved.check(Depth::Full);
+            assert!(report.is_clean(), "{rule} {max_take}:\n{}", texts(&report));
+        }
+    }
+}
+
+#[test]
+fn reports_depend_on_neither_threads_nor_time() {
+    let solved = solved(6, None, Rule::Misere, &[1, 2, 15, 20, 16, 19]);
+    let mut streams = solved.streams();
+    for (ordinal, stream) in (0..).zip(&mut streams) {
+        stream[5] ^= 0x9000;
+        solved.rewrite(ordinal, stream);
+    }
+    for depth in DEPTHS {
+        let database = solved.open();
+        let once = check(&database, depth, 1);
+        for threads in [0, 2, 3, 64] {
+            assert_eq!(check(&database, depth, threads), once);
+        }
+    }
+    // As many findings as a report has room for.
+    let report = solved.check(Depth::Full);
+    assert_eq!(report.findings.len(), 100);
+    assert!(report.differences > 16, "{report:?}");
+}
+
+#[test]
+fn samples_are_chosen_by_their_seed() {
+    let solved = solved(5, None, Rule::Normal, &[0, 3, 4, 8]);
+    let mut streams = solved.streams();
+    for (ordinal, stream) in (0..).zip(&mut streams) {
+        stream[0] ^= 0x0100;
+        solved.rewrite(ordinal, stream);
+    }
+    let sample = |share, seed| texts(&solved.check(Depth::Sample { share, seed }));
+    assert_eq!(sample(0.3, 1), sample(0.3, 1));
+    assert_ne!(sample(0.3, 1), sample(0.3, 2));
+    assert_ne!(sample(0.0, 1), "");
+}
+
+#[test]
+fn every_byte_of_every_file_counts() {
+    let solved = solved(3, None, Rule::Misere, &[1]);
+    for name in names(&solved.db()) {
+        let path = solved.db().join(&name);
+        let intact = fs::read(&path).unwrap();
+        for at in 0..intact.len() {
+            for flip in [0x01, 0x20, 0x80] {
+                let mut bytes = intact.clone();
+                bytes[at] ^= flip;
+                fs::write(&path, &bytes).unwrap();
+                let files = verify_files(&solved.db(), 1, &AtomicBool::new(false), &|_, _| ()).unwrap().unwrap();
+                assert!(!files.is_clean(), "byte {at} of {name} ^ {flip:#x}");
+                // A damaged manifest may be no manifest any more; then there is no database to verify.
+                if let Ok(database) = Database::open(solved.folder.path()) {
+                    for depth in DEPTHS {
+                        let report = check(&database, depth, 1);
+                        let text = texts(&report);
+                        assert!(text.contains(&name) || text.contains(SUMS), "byte {at} of {name} ^ {flip:#x}: {text}");
+                    }
+                } else {
+                    assert_eq!(name, MANIFEST);
+                }
+            }
+        }
+        fs::write(&path, &intact).unwrap();
+    }
+    assert!(solved.check(Depth::Full).is_clean());
+}
+
+#[test]
+fn files_that_are_cut_or_grow_are_found() {
+    let solved = solved(5, None, Rule::Normal, &[0, 10, 14]);
+    let path = solved.db().join(block_file_name(1));
+    let intact = fs::read(&path).unwrap();
+    let longer = [&intact[..], b"\0"].concat();
+    for bytes in [&intact[..0], &intact[..40], &intact[..intact.len() - 1], &longer] {
+        fs::write(&path, bytes).unwrap();
+        for depth in DEPTHS {
+            let report = solved.check(depth);
+            assert!(texts(&report).contains("000001.blk"), "{}", texts(&report));
+        }
+        // The same with checksums that fit: now the block itself must say so.
+        resum(&solved.db());
+        let report = solved.check(Depth::Full);
+        assert!(texts(&report).contains("000001.blk is damaged at byte"), "{}", texts(&report));
+        assert!(texts(&report).contains("blocks were not checked"), "{}", texts(&report));
+        assert!(report.blocks < solved.layout.canonical_blocks().len() as u64);
+        fs::write(&path, &intact).unwrap();
+        resum(&solved.db());
+    }
+    assert!(solved.check(Depth::Full).is_clean());
+}
+
+#[test]
+fn missing_files_are_found() {
+    let solved = solved(4, None, Rule::Misere, &[0, 4]);
+    for name in names(&solved.db()) {
+        let path = solved.db().join(&name);
+        // Opened while everything was there.
+        let database = solved.open();
+        let intact = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        for depth in DEPTHS {
+            let report = check(&database, depth, 2);
+            assert!(texts(&report).contains(&format!("{name} is missing")), "{depth:?} {name}: {}", texts(&report));
+        }
+        fs::write(&path, &intact).unwrap();
+    }
+}
+
+#[test]
+fn lines_of_the_sums_are_as_strict_as_the_files() {
+    let solved = solved(4, None, Rule::Misere, &[0, 4]);
+    let path = solved.db().join(SUMS);
+    let intact = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = intact.lines().collect();
+    let zeroes = "0".repeat(64);
+    let cases = [
+        (format!("{}\n", lines[1..].join("\n")), "the line for 000000.blk is missing"),
+        (format!("{}\n", lines[1..].join("\n")), "000000.blk is not named in SUMS"),
+        (format!("{intact}{}\n", lines[0]), "000000.blk is named twice"),
+        (format!("{intact}{zeroes}  other\n"), "names other, which is no file of this database"),
+        (format!("{intact}{zeroes}  ../secret\n"), "is not a checksum and a name"),
+        (format!("{intact}\n"), "is not a checksum and a name"),
+        (lines.join("\n"), "does not end in a whole line"),
+        (String::new(), "the line for manifest.json is missing"),
+    ];
+    for (text, expected) in cases {
+        fs::write(&path, text).unwrap();
+        let report = solved.check(Depth::Checksums);
+        assert!(texts(&report).contains(expected), "{expected}: {}", texts(&report));
+    }
+    fs::write(&path, &intact).unwrap();
+    fs::write(solved.db().join("notes.txt"), "").unwrap();
+    fs::create_dir(solved.db().join("more")).unwrap();
+    let report = solved.check(Depth::Checksums);
+    assert_eq!(report.findings.len(), 2, "{}", texts(&report));
+    assert!(texts(&report).contains("more is not named in SUMS"));
+    assert!(texts(&report).contains("notes.txt is not named in SUMS"));
+    fs::remove_file(solved.db().join(block_file_name(0))).unwrap();
+    fs::create_dir(solved.db().join(block_file_name(0))).unwrap();
+    assert!(texts(&solved.check(Depth::Checksums)).contains("000000.blk is not a file"));
+}
+
+/// One bit is wrong, and everything else is made to fit: checksums, digests, counts. Only the children can tell.
+#[test]
+fn one_wrong_bit_is_found_with_all_it_contradicts() {
+    for (rule, cells) in [
+        (Rule::Normal, vec![1, 2, 6, 9, 11, 13]),
+        (Rule::Misere, vec![0, 3]),
+        (Rule::Normal, vec![]),
+        (Rule::Misere, vec![0, 10, 14]),
+    ] {
+        let solved = solved(5, None, rule, &cells);
+        let right = solved.streams();
+        assert!(solved.contradictions(&right).is_empty());
+        for lie in 0..12_u64 {
+            let mut streams = right.clone();
+            let ordinal = (lie * 7 % right.len() as u64) as u32;
+            // The first lies are about the lowest offsets, the others anywhere.
+            let offset = if lie < 3 { lie } else { lie * 0x9E37_79B9 } & ((1 << solved.layout.offset_bits()) - 1);
+            streams[ordinal as usize][offset as usize / 64] ^= 1 << (offset % 64);
+            solved.rewrite(ordinal, &streams[ordinal as usize]);
+            let expected = solved.contradictions(&streams);
+            let wrong = solved.layout.join(solved.layout.canonical_blocks()[ordinal as usize], offset);
+            assert!(expected.contains(&position::rows(&solved.board, wrong)));
+
+            // As long as the manifest is honest it disagrees too.
+            let report = solved.check(Depth::Full);
+            assert!(texts(&report).contains("the manifest says digest"), "{}", texts(&report));
+            assert!(texts(&report).contains("the census says"), "{}", texts(&report));
+            assert!(texts(&report).contains("the solution digest"), "{}", texts(&report));
+
+            solved.rewrite_manifest(&streams);
+            assert!(solved.check(Depth::Checksums).is_clean());
+            let report = solved.check(Depth::Full);
+            assert_eq!(report.differences, expected.len() as u64, "{rule} {cells:?} {ordinal} {offset}");
+            if report.differences <= 10 {
+                assert_eq!(listed(&report), expected);
+            } else {
+                assert!(listed(&report).is_subset(&expected));
+            }
+            // In misère play the published number of losses is one more witness.
+            assert_eq!(texts(&report).contains("are published for 5 layers"), rule == Rule::Misere);
+            solved.rewrite(ordinal, &right[ordinal as usize]);
+            solved.rewrite_manifest(&right);
+        }
+        assert!(solved.check(Depth::Full).is_clean());
+    }
+}
+
+#[test]
+fn the_empty_position_and_bits_without_a_position_are_checked() {
+    for (rule, said) in
+        [(Rule::Normal, "makes the empty position a loss"), (Rule::Misere, "makes the empty position a win")]
+    {
+        let solved = solved(3, None, rule, &[0, 1]);
+        let mut streams = solved.streams();
+        streams[0][0] ^= 1;
+        streams[1][3] |= 1 << 7;
+        solved.rewrite(0, &streams[0]);
+        solved.rewrite(1, &streams[1]);
+        let report = solved.check(Depth::Full);
+        assert!(texts(&report).contains(said), "{}", texts(&report));
+        assert!(texts(&report).contains("bit 199 is set but stands for no position"), "{}", texts(&report));
+    }
+}
+
+/// All values of another game, consistent in themselves.
+#[test]
+fn the_database_of_the_other_rule_is_found() {
+    let (normal, misere) = (solved(5, None, Rule::Normal, &[0, 3]), solved(5, None, Rule::Misere, &[0, 3]));
+    let streams = misere.streams();
+    for (ordinal, stream) in (0..).zip(&streams) {
+        normal.rewrite(ordinal, stream);
+    }
+    normal.rewrite_manifest(&streams);
+    let report = normal.check(Depth::Full);
+    // The values of misère play contradict normal play in the empty position only.
+    assert_eq!(report.differences, 1, "{}", texts(&report));
+    assert!(texts(&report).contains("the start is a loss, published is a win"), "{}", texts(&report));
+}
+
+#[test]
+fn a_changed_census_is_found() {
+    let solved = solved(5, None, Rule::Misere, &[0, 10, 14]);
+    let path = solved.db().join(MANIFEST);
+    let intact = fs::read_to_string(&path).unwrap();
+    let mut changed = solved.open().manifest().clone();
+    changed.census.by_pieces[7].losses += 1;
+    fs::write(&path, changed.to_json()).unwrap();
+    resum(&solved.db());
+    assert!(solved.check(Depth::Checksums).is_clean());
+    let report = solved.check(Depth::Full);
+    assert_eq!(report.findings.len(), 1, "{}", texts(&report));
+    assert!(
+        texts(&report).starts_with("manifest.json: the census says 7 pieces, 6435 positions, "),
+        "{}",
+        texts(&report)
+    );
+
+    let last = changed.census.by_pieces.len() - 1;
+    changed.census.by_pieces[7].losses -= 1;
+    changed.census.by_pieces[last].losses ^= 1;
+    changed.blocks[2].losses += 1;
+    changed.digest = "0".repeat(64);
+    fs::write(&path, changed.to_json()).unwrap();
+    resum(&solved.db());
+    let text = texts(&solved.check(Depth::Full));
+    for expected in ["000002.blk: the manifest says", "census says 15 pieces", "solution digest", "the start is a win"]
+    {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    changed.census.by_pieces.clear();
+    fs::write(&path, changed.to_json()).unwrap();
+    resum(&solved.db());
+    assert!(texts(&solved.check(Depth::Full)).contains("the census has 0 rows instead of 16"));
+    fs::write(&path, &intact).unwrap();
+    resum(&solved.db());
+    assert!(solved.check(Depth::Full).is_clean());
+}
+
+#[test]
+fn progress_grows_to_the_end_and_a_stop_is_obeyed() {
+    let solved = solved(6, None, Rule::Misere, &[1, 2, 15, 20, 16, 19]);
+    let database = solved.open();
+    let phases = Mutex::new(Vec::new());
+    let stop = AtomicBool::new(false);
+    let report = verify(&database, Depth::Full, 2, &stop, &|done, all| phases.lock().unwrap().push((all, done)));
+    let report = report.unwrap().unwrap();
+    let seen = phases.into_inner().unwrap();
+    let phases: Vec<_> = seen.chunk_by(|one, next| one.0 == next.0).collect();
+    assert_eq!(phases.len(), 2);
+    assert_eq!((phases[0][0].0, phases[1][0].0), (report.file_bytes, report.positions));
+    for phase in phases {
+        assert!(phase.is_sorted_by_key(|(_, done)| done));
+        assert_eq!(phase.last().map(|(all, done)| all == done), Some(true));
+    }
+
+    let calls = AtomicU64::new(0);
+    for depth in DEPTHS {
+        // Set before the start, and set in the middle.
+        assert_eq!(verify(&database, depth, 2, &AtomicBool::new(true), &|_, _| ()).unwrap(), None);
+        let stop = AtomicBool::new(false);
+        let stopped = verify(&database, depth, 2, &stop, &|_, _| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            stop.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(stopped.unwrap(), None);
+    }
+    assert!(calls.into_inner() >= 4);
+}
