@@ -263,7 +263,7 @@ pub struct GameArgs {
     #[arg(long, value_name = "PLACEMENT", env = "TRINIM_LOG_PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
     pub log_placement: LogPlacement,
 
-    /// Codec of the logs: auto measures the run's own data; or raw, zstd1, zstd3, gaps
+    /// Codec of the logs: auto measures the run's own data; or its name: raw, zstd1, zstd3, gaps, rows, ...
     #[arg(long, value_name = "CODEC", env = "TRINIM_CODEC", value_parser = codec, default_value = "auto")]
     pub codec: CodecName,
 

@@ -32,12 +32,13 @@ pub enum Exit {
 /// The table of exit codes for `--help`.
 pub const TABLE: &str = "Exit codes:
     0  done
-    1  verify found wrong values
-    2  the command cannot be carried out as given: an argument, a position, a folder that holds something else
+    1  verify found wrong values in undamaged files
+    2  not possible as given: an argument, a position, a folder of something else
     3  files are damaged
-    4  input or output failed, disk or memory does not suffice, or the folder is in use
+    4  input or output failed, disk or memory is short, the folder is in use
     7  the folder is of another version or was begun with other parameters
-  130  stopped by SIGINT, 143 by SIGTERM: after a checkpoint, the same command goes on";
+  130  stopped by SIGINT after a checkpoint: the same command goes on
+  143  stopped by SIGTERM after a checkpoint: the same command goes on";
 
 /// A command that cannot be carried out as given.
 #[derive(Debug, thiserror::Error)]
@@ -103,7 +104,7 @@ fn of_run(error: &RunError) -> (Exit, &'static str) {
         error if error.is_full_disk() => {
             (Exit::System, "make room on this disk; the same command goes on from the last checkpoint")
         }
-        _ => (Exit::System, "once the cause is removed, the same command goes on from the last checkpoint"),
+        _ => (Exit::System, "remove the cause and repeat the command; a solve goes on from its last checkpoint"),
     }
 }
 

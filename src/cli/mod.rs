@@ -13,12 +13,15 @@
 
 mod args;
 mod exit;
+mod manual;
 mod output;
+mod plan;
 mod probe;
 mod progress;
 mod signals;
 mod solve;
 mod stats;
+mod verify;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::Exit;
@@ -30,15 +33,7 @@ use std::process::ExitCode;
 ///
 /// Solving a board decides all its positions, normal or misère, within a memory budget, survives any interruption, and leaves a database.
 #[derive(Parser)]
-#[command(
-    name = "trinim",
-    version,
-    max_term_width = 100,
-    subcommand_required = true,
-    arg_required_else_help = true,
-    after_help = exit::TABLE,
-    after_long_help = LONG_HELP
-)]
+#[command(name = "trinim", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
     /// Colours
     #[arg(long, global = true, value_name = "WHEN", env = "TRINIM_COLOR", value_enum, default_value = "auto")]
@@ -52,26 +47,23 @@ struct Cli {
     command: Command,
 }
 
-const LONG_HELP: &str = "\
+const EXAMPLES: &str = "\
 Examples:
-  trinim solve --layers 7                      solve the misère game in ./trinim-k7-misere
-  trinim stats trinim-k7-misere                counts, value of the start, winning first moves
+  trinim solve --layers 7          solve the misère game in ./trinim-k7-misere
+  trinim stats trinim-k7-misere    counts, value of the start, winning first moves
   trinim probe trinim-k7-misere 1/11/101/0000/00000/000000/0000000
-
-Exit codes:
-    0  done
-    1  verify found wrong values
-    2  the command cannot be carried out as given: an argument, a position, a folder that holds something else
-    3  files are damaged
-    4  input or output failed, disk or memory does not suffice, or the folder is in use
-    7  the folder is of another version or was begun with other parameters
-  130  stopped by SIGINT, 143 by SIGTERM: after a checkpoint, the same command goes on";
+  trinim verify trinim-k7-misere   every byte, every position against its children
+  trinim plan --layers 9           what a solve would need";
 
 #[derive(Subcommand)]
 enum Command {
     Solve(solve::SolveArgs),
     Stats(stats::StatsArgs),
     Probe(probe::ProbeArgs),
+    Verify(verify::VerifyArgs),
+    Plan(plan::PlanArgs),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
 }
 
 /// The program.
@@ -98,6 +90,10 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Solve(args) => solve::run(args, out),
         Command::Stats(args) => stats::run(args, out),
         Command::Probe(args) => probe::run(args, out),
+        Command::Verify(args) => verify::run(args, out),
+        Command::Plan(args) => plan::run(args, out),
+        Command::Completions(args) => manual::completions(args, out),
+        Command::Man(args) => manual::man(args, out),
     }
 }
 
@@ -106,7 +102,7 @@ fn command() -> clap::Command {
     fn discreet(command: clap::Command) -> clap::Command {
         command.mut_args(|arg| arg.hide_env_values(true)).mut_subcommands(discreet)
     }
-    discreet(Cli::command())
+    discreet(Cli::command()).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
 }
 
 /// Reads the arguments; a refusal is one line with the reason and one with the way out.
@@ -167,10 +163,5 @@ mod tests {
                 assert_eq!(arg.get_env().and_then(|env| env.to_str()), Some(variable.as_str()), "{name}");
             }
         }
-    }
-
-    #[test]
-    fn both_helps_have_the_same_table() {
-        assert!(LONG_HELP.ends_with(exit::TABLE));
     }
 }

@@ -25,9 +25,9 @@ Examples:
   trinim probe trinim-k5-misere 0x7fff --json             the same as a mask
   trinim probe trinim-k5-misere --json < positions.txt    one position a line, one answer a line
 
-A position is written as rows from the apex, 1 or x for a piece, 0 or . for none, or as a mask like 0x2f
-with cell 0 in the lowest bit. A line that is no position gets an answer with an error, the others are
-answered all the same, and the exit code is 2.";
+A position is written as rows from the apex, 1 or x for a piece, 0 or . for none, or as a mask like 0x2f with cell 0 \
+in the lowest bit. A line that is no position gets an answer with an error, the others are answered all the same, and \
+the exit code is 2.";
 
 /// Look positions up, with all their moves
 #[derive(Args)]

@@ -41,8 +41,11 @@ impl Total {
     }
 }
 
-/// One line of status.
-fn status(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String) {
+/// The share of the work that is done, and a line that says so.
+pub type Status<'a> = &'a (dyn Fn(f64) -> (f64, String) + Sync);
+
+/// The status of a solve after `elapsed` seconds.
+pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String) {
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let settled = of(&metrics.blocks_settled);
     let done = of(&metrics.edges_applied) as f64 + total.block_weight * settled as f64;
@@ -54,8 +57,7 @@ fn status(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String) {
     let logs = output::per_second(log_bytes as f64 / elapsed, "B");
     let settled_bytes = (settled * total.block_positions / 8).max(1);
     let ratio = of(&metrics.published_bytes) as f64 / settled_bytes as f64;
-    let left =
-        if done > 0.0 { output::seconds(elapsed * (1.0 - share) / share.max(1e-9)) } else { "unknown".to_owned() };
+    let left = time_left(elapsed, share);
     let blocks = total.resumed_blocks + settled;
     let line = format!(
         "{phase}  {blocks}/{} blocks ({committed} safe)  {positions}  logs {logs}  ratio {ratio:.3}  ETA {left}",
@@ -64,25 +66,23 @@ fn status(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String) {
     (share, line)
 }
 
+/// The time left by the time so far, in words.
+pub fn time_left(elapsed: f64, share: f64) -> String {
+    if share > 0.0 { output::seconds(elapsed * (1.0 - share) / share) } else { "unknown".to_owned() }
+}
+
 /// Shows progress while `work` runs.
-pub fn during<T>(
-    metrics: &Metrics,
-    total: Total,
-    signals: &Signals,
-    quiet: bool,
-    paint: Paint,
-    work: impl FnOnce() -> T,
-) -> T {
+pub fn during<T>(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, work: impl FnOnce() -> T) -> T {
     let (ended, end): (Sender<()>, Receiver<()>) = bounded(0);
     std::thread::scope(|scope| {
-        scope.spawn(move || show(metrics, total, signals, quiet, paint, &end));
+        scope.spawn(move || show(status, signals, quiet, paint, &end));
         // Dropped when the work is over, however it ends.
         let _ended = ended;
         work()
     })
 }
 
-fn show(metrics: &Metrics, total: Total, signals: &Signals, quiet: bool, paint: Paint, end: &Receiver<()>) {
+fn show(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, end: &Receiver<()>) {
     let watch = Stopwatch::start();
     let live = !quiet && std::io::stderr().is_terminal();
     let bar = if live {
@@ -98,7 +98,7 @@ fn show(metrics: &Metrics, total: Total, signals: &Signals, quiet: bool, paint: 
     let mut next_line = LINE_INTERVAL;
     while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(TICK) {
         let elapsed = watch.elapsed();
-        let (share, line) = status(metrics, &total, elapsed.as_secs_f64());
+        let (share, line) = status(elapsed.as_secs_f64());
         if live {
             bar.set_position((share * 1000.0) as u64);
             bar.set_message(line.clone());
@@ -111,7 +111,7 @@ fn show(metrics: &Metrics, total: Total, signals: &Signals, quiet: bool, paint: 
         }
         if signals.stopped() && !told_stop {
             told_stop = true;
-            say(paint.mark("stopping after a checkpoint; once more leaves at once"));
+            say(paint.mark("stopping as soon as everything finished is safe; once more leaves at once"));
         }
     }
     bar.finish_and_clear();

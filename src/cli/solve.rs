@@ -6,11 +6,11 @@ use super::output::{Out, counted, grouped, per_second, seconds};
 use super::progress::{self, Total};
 use super::signals::Signals;
 use clap::Args;
-use pipeline::Error;
 use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::engine::{Event, Options};
 use pipeline::metrics::{Metrics, Stage, Stopwatch};
 use pipeline::storage::{RealStorage, Storage};
+use pipeline::{Candidate, Error};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
@@ -25,18 +25,18 @@ use trinim::plan::{self, Plan, Request, placement_name, rates};
 use trinim::solve::{BlockSummary, Problem, parameters};
 
 /// The most layers this version solves; larger boards can be planned.
-const LAYERS_MAX: u32 = 9;
+pub const LAYERS_MAX: u32 = 9;
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim solve --layers 7                           misère, in ./trinim-k7-misere
-  trinim solve --layers 7 --rule normal --json      the result as JSON
+  trinim solve --layers 7                         misère, in ./trinim-k7-misere
+  trinim solve --layers 7 --rule normal --json    the result as JSON
   trinim solve --layers 8 --memory 256MiB --out /data/k8
-  trinim solve --layers 5 --max-take 3              at most three pieces a move
+  trinim solve --layers 5 --max-take 3            at most three pieces a move
 
-The same command goes on after any interruption. The first SIGINT or SIGTERM stops after a checkpoint,
-a second one leaves at once; SIGUSR1 prints a status line. A folder that is finished is reported again.
-When neither --bid-cells nor --block-bits is given, a folder that was begun keeps its layout.";
+The same command goes on after any interruption. The first SIGINT or SIGTERM stops after a checkpoint, a second one \
+leaves at once; SIGUSR1 prints a status line. A finished folder is reported again. When neither --bid-cells nor \
+--block-bits is given, a folder that was begun keeps its layout.";
 
 /// Solve a board, or go on solving it
 #[derive(Args)]
@@ -89,10 +89,41 @@ struct Report {
     workers: usize,
     placement: &'static str,
     codec: String,
+    codec_candidates: Vec<CodecRow>,
     memory_bytes: u64,
     peak_leased_bytes: u64,
     commits: u64,
     stages_s: BTreeMap<&'static str, f64>,
+}
+
+/// What was measured of a codec when the choice was left to the engine.
+#[derive(Serialize)]
+struct CodecRow {
+    codec: &'static str,
+    ratio: f64,
+    encode_bytes_per_second: f64,
+    decode_bytes_per_second: f64,
+}
+
+impl CodecRow {
+    fn of(measured: &Candidate) -> CodecRow {
+        CodecRow {
+            codec: measured.codec,
+            ratio: measured.ratio,
+            encode_bytes_per_second: measured.encode_bytes_per_second,
+            decode_bytes_per_second: measured.decode_bytes_per_second,
+        }
+    }
+}
+
+/// What is to be solved, and where.
+struct Run<'a> {
+    args: &'a SolveArgs,
+    board: &'a Board,
+    layout: &'a Layout,
+    folder: &'a Path,
+    /// What an earlier session left in the folder.
+    begun: Option<&'a Inspection>,
 }
 
 /// The result, and what is known of how it was reached.
@@ -101,13 +132,14 @@ struct Outcome {
     database_bytes: u64,
     resumed_blocks: u64,
     workers: usize,
-    codec: String,
+    candidates: Vec<Candidate>,
     peak_leased_bytes: u64,
 }
 
 /// Runs the subcommand.
 pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
+    let signals = Signals::register()?;
     let game = &args.game;
     if game.layers > LAYERS_MAX {
         return Err(Refused::new(
@@ -121,14 +153,15 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let begun = inspect(&folder)?;
     let layout = layout(&board, game, &folder, begun.as_ref())?;
     let metrics = Metrics::default();
-    let outcome = match finished(&board, game, &layout, &folder, begun.as_ref())? {
+    let run = Run { args: &args, board: &board, layout: &layout, folder: &folder, begun: begun.as_ref() };
+    let outcome = match finished(&run)? {
         Some(outcome) => {
             out.remark(format_args!("{} is finished; nothing is written", folder.display()));
             outcome
         }
-        None => solve(&args, &board, &layout, &folder, begun.as_ref(), &metrics, out)?,
+        None => solve(&run, &metrics, &signals, out)?,
     };
-    let report = report(&args, &layout, &folder, outcome, &metrics, watch.elapsed().as_secs_f64());
+    let report = report(&run, outcome, &metrics, watch.elapsed().as_secs_f64());
     if args.json.json {
         out.json(&report)?
     } else {
@@ -186,13 +219,9 @@ fn layout(board: &Board, game: &GameArgs, folder: &Path, begun: Option<&Inspecti
 }
 
 /// The result of a folder that is finished, read without changing anything; `None` when there is still something to do.
-fn finished(
-    board: &Board,
-    game: &GameArgs,
-    layout: &Layout,
-    folder: &Path,
-    begun: Option<&Inspection>,
-) -> anyhow::Result<Option<Outcome>> {
+fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
+    let Run { board, layout, folder, begun, .. } = *run;
+    let game = &run.args.game;
     let Some(begun) = begun else { return Ok(None) };
     let same = parameters(board, game.rule, layout)
         .iter()
@@ -222,19 +251,12 @@ fn finished(
         database_bytes += length;
     }
     let resumed_blocks = records.len() as u64;
-    let codec = game.codec.name.clone();
-    Ok(Some(Outcome { manifest, database_bytes, resumed_blocks, workers: 0, codec, peak_leased_bytes: 0 }))
+    let candidates = Vec::new();
+    Ok(Some(Outcome { manifest, database_bytes, resumed_blocks, workers: 0, candidates, peak_leased_bytes: 0 }))
 }
 
-fn solve(
-    args: &SolveArgs,
-    board: &Board,
-    layout: &Layout,
-    folder: &Path,
-    begun: Option<&Inspection>,
-    metrics: &Metrics,
-    out: &Out,
-) -> anyhow::Result<Outcome> {
+fn solve(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out) -> anyhow::Result<Outcome> {
+    let Run { args, board, layout, folder, begun } = *run;
     let game = &args.game;
     let request = request(board, game);
     let plan = Plan::of(request, layout)?;
@@ -248,7 +270,6 @@ fn solve(
         seconds(plan.chosen().seconds),
     ));
 
-    let signals = Signals::register()?;
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(!args.no_sync));
     let options = Options {
         threads: request.threads,
@@ -268,8 +289,9 @@ fn solve(
             started.store(*workers, Ordering::Relaxed);
         }
     };
+    let status = |elapsed: f64| progress::of_solve(metrics, &total, elapsed);
     let work = || trinim::solve::solve(problem, &storage, &options, metrics, &observe);
-    let solved = match progress::during(metrics, total, &signals, out.quiet, out.error_paint, work) {
+    let solved = match progress::during(&status, signals, out.quiet, out.error_paint, work) {
         Err(Error::Interrupted) => {
             let safe = metrics.blocks_committed.load(Ordering::Relaxed);
             let text = format!("{safe} of {} safe in {}", counted(total.blocks, "block"), folder.display());
@@ -282,7 +304,7 @@ fn solve(
         database_bytes: solved.database_bytes,
         resumed_blocks: total.resumed_blocks,
         workers: started.into_inner(),
-        codec: solved.codec.map_or(game.codec.name.clone(), |(name, _)| name.to_owned()),
+        candidates: solved.candidates,
         peak_leased_bytes: solved.peak_leased_bytes,
     })
 }
@@ -343,14 +365,8 @@ fn peak_rss_bytes() -> u64 {
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kibibytes| kibibytes << 10)
 }
 
-fn report(
-    args: &SolveArgs,
-    layout: &Layout,
-    folder: &Path,
-    outcome: Outcome,
-    metrics: &Metrics,
-    elapsed_s: f64,
-) -> Report {
+fn report(run: &Run<'_>, outcome: Outcome, metrics: &Metrics, elapsed_s: f64) -> Report {
+    let Run { args, layout, folder, .. } = *run;
     let Outcome { manifest, .. } = outcome;
     let census = &manifest.census;
     let of = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
@@ -380,7 +396,8 @@ fn report(
         threads: args::all_if_zero(args.game.threads),
         workers: outcome.workers,
         placement: placement_name(args.game.log_placement.placement()),
-        codec: outcome.codec,
+        codec: args.game.codec.name.clone(),
+        codec_candidates: outcome.candidates.iter().map(CodecRow::of).collect(),
         memory_bytes: args.game.memory.0,
         peak_leased_bytes: outcome.peak_leased_bytes,
         commits: of(&metrics.commits),

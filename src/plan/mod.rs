@@ -26,8 +26,8 @@ use std::time::Duration;
 /// Memory set aside for the program itself: code, stacks, codec contexts, journal, block graph. The engine gets the rest of the budget.
 pub const PROGRAM_BYTES: u64 = 32 << 20;
 
-/// Placement of logs where none is asked for: the faster one of the two in every run measured so far (k = 8, 27 offset bits: 35 s against 47 s on a
-/// busy machine), because encoding costs more than turning.
+/// Placement of logs where none is asked for: the faster one of the two in every run measured so far (k = 8, 27 offset bits, zstd logs:
+/// 35 s against 48 s on a busy machine), because encoding costs more than turning.
 pub const PLACEMENT: Placement = Placement::Shared;
 
 /// The most canonical blocks a run may have: each is a file and a journal record.
@@ -164,7 +164,8 @@ pub struct Plan {
 pub enum PlanError {
     /// Not even one worker fits the memory budget.
     #[error(
-        "a budget of {budget_bytes} bytes is too small: {needed_bytes} bytes are needed for blocks of {block_bytes} bytes"
+        "a budget of {budget_bytes} bytes is too small: blocks of {block_bytes} bytes need {} MiB",
+        needed_bytes.div_ceil(1 << 20)
     )]
     Memory {
         /// Smallest budget that would do, in bytes.
@@ -175,7 +176,7 @@ pub enum PlanError {
         block_bytes: u64,
     },
     /// The disk is too full for logs and database.
-    #[error("about {needed_bytes} bytes of disk are needed, {free_bytes} are free")]
+    #[error("about {} MiB of disk are needed, {} MiB are free", needed_bytes.div_ceil(1 << 20), free_bytes >> 20)]
     Disk {
         /// Estimated need, in bytes.
         needed_bytes: u64,
@@ -199,11 +200,12 @@ pub fn placement_name(placement: Placement) -> &'static str {
 }
 
 impl Plan {
-    /// The plan for the layout that [`choose_layout`] would take, without making that layout where it is too large to be walked.
-    pub fn suggested(request: Request<'_>) -> Plan {
+    /// The plan for the best layout whose blocks have at most `offset_bits_at_most` offset bits, or for the one that [`choose_layout`] would
+    /// take; without making that layout where its graph is too large to be walked.
+    pub fn suggested(request: Request<'_>, offset_bits_at_most: Option<u32>) -> Plan {
         let board = request.board;
-        let bits = choose_offset_bits(board, request.memory_bytes);
-        let bid_bits = (board.cells() - bits).min(BID_BITS_MAX);
+        let bits = offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, request.memory_bytes));
+        let bid_bits = board.cells().saturating_sub(bits).min(BID_BITS_MAX);
         let walked = Shape::is_walked(bid_bits);
         let shape = if walked { Shape::of(&Layout::suggested(board, bits)) } else { Shape::outline(board, bid_bits) };
         Plan::new(request, shape)
@@ -304,7 +306,8 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, data
     let entry = ((raw * bits) as u64).max(1).next_multiple_of(ENTRY_ALIGNMENT) as f64 * LOG_MARGIN;
     let (edges, blocks, loads) = (shape.edges as f64, shape.canonical_blocks as f64, shape.loads as f64);
     let (copies, encoded, turned, decoded, live) = match request.placement {
-        Placement::Shared => (blocks, blocks, shape.turned_edges as f64, loads, shape.peak_shared_streams as f64),
+        // The last block sends nothing.
+        Placement::Shared => (blocks - 1.0, blocks, shape.turned_edges as f64, loads, shape.peak_shared_streams as f64),
         Placement::Dedicated => {
             let orientations = shape.orientations as f64;
             (edges, orientations, orientations, edges, shape.peak_dedicated_streams as f64)
@@ -355,7 +358,7 @@ mod tests {
     fn every_board_has_a_plan_and_small_ones_pass() {
         for layers in 1..=10 {
             let board = Board::triangle(layers, None).unwrap();
-            let plan = Plan::suggested(Request { memory_bytes: 2 << 30, ..request(&board) });
+            let plan = Plan::suggested(Request { memory_bytes: 2 << 30, ..request(&board) }, None);
             assert_eq!(plan.positions, 1 << board.cells());
             assert_eq!(plan.shape.bid_bits + plan.shape.offset_bits, board.cells());
             assert!(plan.memory.used_bytes <= 2 << 30, "{layers}");
@@ -371,14 +374,14 @@ mod tests {
         assert_eq!(bits(1024), 27);
         assert_eq!(bits(256), 27);
         assert!(bits(100) < 27);
-        let plan = Plan::suggested(Request { memory_bytes: 32 << 20, ..request(&board) });
+        let plan = Plan::suggested(Request { memory_bytes: 32 << 20, ..request(&board) }, None);
         assert!(matches!(plan.check(u64::MAX, 0), Err(PlanError::Memory { .. })));
     }
 
     #[test]
     fn what_is_there_already_counts() {
         let board = Board::triangle(8, None).unwrap();
-        let plan = Plan::suggested(request(&board));
+        let plan = Plan::suggested(request(&board), None);
         let needed = plan.chosen().disk_peak_bytes;
         assert_eq!(plan.check(needed, 0), Ok(()));
         assert!(plan.check(needed - 1, 0).is_err());

@@ -1,8 +1,9 @@
 //! Measured constants: the one home of every speed and ratio an estimate is made from.
 //!
-//! All are of one thread on the 2-core, 2.5 GHz machine with AVX-512 of the README, November 2026, from a run of
-//! `trinim solve --layers 8 --threads 1 --json` (`stages_s`, divided by the bytes each stage went through). They are bytes of *raw bitmap* a
-//! second unless they say otherwise; eight positions are a byte.
+//! All are of one thread on a 2-core, 2.5 GHz machine with AVX-512, 28 November 2026, from
+//! `trinim solve --layers 8 --threads 1 --json`: `stages_s`, divided by the bytes each stage went through (659 loads decoded, 398 edges turned,
+//! 798 applied, 104 blocks of 16 MiB). Other programs kept both cores busy meanwhile, so they are on the slow side. They are bytes of *raw bitmap*
+//! a second unless they say otherwise; eight positions are a byte.
 
 /// Speeds of one worker thread, in raw bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -23,14 +24,14 @@ pub struct Rates {
     pub device_bytes_per_second: f64,
 }
 
-/// The rates of the machine named on the module page, with logs in the codec that `auto` chose, `rows`.
+/// The rates of the machine named on the module page, with logs in the codecs that `auto` chose.
 pub const MEASURED: Rates = Rates {
-    decode_bytes_per_second: 4.0e9,
-    orient_bytes_per_second: 1.9e9,
-    apply_bytes_per_second: 4.0e9,
+    decode_bytes_per_second: 1.8e9,
+    orient_bytes_per_second: 2.7e9,
+    apply_bytes_per_second: 6.9e9,
     settle_bytes_per_second: 1.0e9,
-    publish_bytes_per_second: 150e6,
-    encode_bytes_per_second: 1.2e9,
+    publish_bytes_per_second: 310e6,
+    encode_bytes_per_second: 330e6,
     device_bytes_per_second: 1.0e9,
 };
 
@@ -57,18 +58,19 @@ pub fn database_bits_per_position(layers: u32) -> f64 {
         5 => 0.6,
         6 => 0.4,
         7 => 0.2,
-        _ => 0.117,
+        _ => 0.116,
     }
 }
 
-/// Bits of log a position in a codec of this name. `auto` is taken for what it chooses on a fast device.
+/// Bits of log a position in a codec of this name. `auto` is taken for `rows-bytes`, its choice on a fast device.
 pub fn log_bits_per_position(layers: u32, codec: &str) -> f64 {
     let small = if layers < 8 { 0.1 } else { 0.0 };
     match codec {
         _ if layers <= 4 => 1.0,
         "raw" => 1.0,
-        "zstd1" | "zstd3" | "gaps" | "rows-zstd1" => 0.15 + small,
-        _ => 0.48 + small,
+        "zstd1" | "zstd3" | "gaps" | "rows-zstd1" => 0.14 + small,
+        "rows" => 0.48 + small,
+        _ => 0.22 + small,
     }
 }
 
