@@ -1,6 +1,6 @@
 //! Measured constants: the one home of every speed and ratio an estimate is made from.
 //!
-//! All are of one thread on a 2-core, 2.5 GHz machine with AVX-512, 28 November 2026, from
+//! All are of one thread on a 2-core, 2.5 GHz machine with AVX-512, 20 November 2026, from
 //! `trinim solve --layers 8 --threads 1 --json`: `stages_s`, divided by the bytes each stage went through (659 loads decoded, 398 edges turned,
 //! 798 applied, 104 blocks of 16 MiB). Other programs kept both cores busy meanwhile, so they are on the slow side. They are bytes of *raw bitmap*
 //! a second unless they say otherwise; eight positions are a byte.
