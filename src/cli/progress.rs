@@ -60,7 +60,7 @@ pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String)
     let left = time_left(elapsed, share);
     let blocks = total.resumed_blocks + settled;
     let line = format!(
-        "{phase}  {blocks}/{} blocks ({committed} safe)  {positions}  logs {logs}  ratio {ratio:.3}  ETA {left}",
+        "{phase}  {blocks}/{} blocks ({committed} safe)  ETA {left}  {positions}  logs {logs}  ratio {ratio:.3}",
         total.blocks
     );
     (share, line)
@@ -90,7 +90,7 @@ fn show(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, end: &
     } else {
         ProgressBar::hidden()
     };
-    if let Ok(style) = ProgressStyle::with_template("{bar:16} {percent:>3}% {wide_msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{bar:10} {percent:>3}% {wide_msg}") {
         bar.set_style(style);
     }
     let say = |text: String| if live { bar.suspend(|| note(&text)) } else { note(&text) };
