@@ -54,6 +54,7 @@ pub mod database;
 pub mod kernel;
 pub mod layout;
 pub mod outcome;
+pub mod plan;
 pub mod position;
 pub mod reference;
 pub mod rule;

@@ -173,7 +173,7 @@ impl Board {
     }
 
     /// The board as a multi-line picture with `cell(index)` at every cell, each padded to `width` characters.
-    pub(crate) fn picture(&self, width: usize, cell: impl Fn(u32) -> String) -> String {
+    pub fn picture(&self, width: usize, cell: impl Fn(u32) -> String) -> String {
         triangle::picture(self.layers, width, cell)
     }
 }

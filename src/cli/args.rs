@@ -1,0 +1,368 @@
+//! Values of arguments: sizes, durations, shares, cells. Every parser says what it expected.
+
+use clap::{Args, ValueEnum};
+use pipeline::CodecChoice;
+use pipeline::engine::Placement;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+use trinim::board::{Board, Cell, LAYERS_MAX};
+use trinim::kernel::{Isa, Kernel};
+use trinim::plan;
+use trinim::rule::Rule;
+
+/// The most worker threads that can be asked for.
+const THREADS_MAX: usize = 1024;
+
+/// Units of sizes with their bytes; a bare letter is binary, as in most tools.
+const UNITS: [(&str, u64); 14] = [
+    ("b", 1),
+    ("k", 1 << 10),
+    ("m", 1 << 20),
+    ("g", 1 << 30),
+    ("t", 1 << 40),
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("tib", 1 << 40),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("tb", 1_000_000_000_000),
+    ("", 1),
+];
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Size, String> {
+        let expected = || format!("{text:?} is no size: expected a number of bytes or one like 256MiB, 1GiB, 2GB");
+        let text = text.trim();
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let (number, unit) = text.split_at(end);
+        let unit = unit.trim_start().to_ascii_lowercase();
+        let bytes = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(expected)?.1;
+        let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+        let digits = |text: &str| text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || !digits(whole) || !digits(part) || number.ends_with('.') {
+            return Err(expected());
+        }
+        let too_large = || format!("{text} is too large: expected less than 16 million TiB");
+        let value: u64 = whole.parse().map_err(|_| expected())?;
+        let part = if part.is_empty() { 0.0 } else { format!("0.{part}").parse::<f64>().map_err(|_| expected())? };
+        let value = value.checked_mul(bytes).ok_or_else(too_large)?;
+        let value = value.checked_add((part * bytes as f64) as u64).ok_or_else(too_large)?;
+        if value == 0 {
+            return Err("a size of 0: expected at least 1 byte".to_owned());
+        }
+        Ok(Size(value))
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+        match units.iter().find(|(_, shift)| self.0 >> shift > 0) {
+            None => write!(f, "{} B", self.0),
+            Some((unit, shift)) => {
+                let value = self.0 as f64 / (1u64 << shift) as f64;
+                write!(f, "{value:.*} {unit}", usize::from(value < 100.0 && value.fract() != 0.0))
+            }
+        }
+    }
+}
+
+/// Reads a duration: seconds, or a number with `ms`, `s`, `m` or `h`; from 10 ms to one day.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let expected = || format!("{text:?} is no duration: expected seconds or one like 500ms, 5s, 2m, from 10ms to 24h");
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let seconds = match unit {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(expected()),
+    };
+    let value: f64 = number.parse().map_err(|_| expected())?;
+    let total = value * seconds;
+    if !(0.01..=86_400.0).contains(&total) {
+        return Err(expected());
+    }
+    Ok(Duration::from_secs_f64(total))
+}
+
+/// Reads a number of threads; 0 stands for all.
+pub fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads) if threads <= THREADS_MAX => Ok(threads),
+        _ => Err(format!("expected 0 (all) to {THREADS_MAX}")),
+    }
+}
+
+/// The number of threads meant, 0 being all that this process may use.
+pub fn all_if_zero(threads: usize) -> usize {
+    match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX),
+        some => some,
+    }
+}
+
+/// Reads a share: `0.05` or `5%`, more than 0 and at most 1.
+pub fn share(text: &str) -> Result<f64, String> {
+    let expected = || "expected a share like 0.05 or 5%, more than 0 and at most 1".to_owned();
+    let value = match text.strip_suffix('%') {
+        Some(percent) => percent.parse::<f64>().map(|value| value / 100.0),
+        None => text.parse::<f64>(),
+    };
+    match value {
+        Ok(value) if value > 0.0 && value <= 1.0 => Ok(value),
+        _ => Err(expected()),
+    }
+}
+
+fn layers(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(layers) if (1..=LAYERS_MAX).contains(&layers) => Ok(layers),
+        _ => Err(format!("expected 1 to {LAYERS_MAX}")),
+    }
+}
+
+fn max_take(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(take) if take > 0 => Ok(take),
+        _ => Err("expected a number of pieces, 1 or more".to_owned()),
+    }
+}
+
+fn rule(text: &str) -> Result<Rule, String> {
+    text.parse().map_err(|error: trinim::rule::ParseRuleError| error.to_string())
+}
+
+/// Reads cells like `(1,0)(1,1)`; white space, commas and semicolons may stand between them, `none` is the empty list.
+fn cells(text: &str) -> Result<BidCells, String> {
+    let expected = |rest: &str| format!("{rest:?}: expected cells like \"(1,0)(1,1)\", row and column from 0, or none");
+    let mut rest = text.trim();
+    if rest == "none" {
+        return Ok(BidCells(Vec::new()));
+    }
+    let mut cells = Vec::new();
+    while !rest.is_empty() {
+        let (cell, behind) =
+            rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).ok_or_else(|| expected(rest))?;
+        let (row, col) = cell.split_once(',').ok_or_else(|| expected(rest))?;
+        let number = |text: &str| text.trim().parse::<u8>().map_err(|_| expected(rest));
+        cells.push(Cell::new(number(row)?, number(col)?));
+        rest = behind.trim_start_matches([' ', ',', ';']);
+    }
+    if cells.is_empty() {
+        return Err(expected(text));
+    }
+    Ok(BidCells(cells))
+}
+
+/// BID cells given by hand.
+#[derive(Clone, Debug)]
+pub struct BidCells(pub Vec<Cell>);
+
+fn block_bits(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(bits) if (1..=40).contains(&bits) => Ok(bits),
+        _ => Err("expected 1 to 40 offset bits".to_owned()),
+    }
+}
+
+/// A codec's name and the choice it stands for.
+#[derive(Clone)]
+pub struct CodecName {
+    /// The name.
+    pub name: String,
+    /// What the engine is told.
+    pub choice: CodecChoice,
+}
+
+fn codec(name: &str) -> Result<CodecName, String> {
+    let names = || pipeline::codec::all().iter().map(|codec| codec.name()).collect::<Vec<_>>().join(", ");
+    let choice = CodecChoice::parse(name).ok_or_else(|| format!("expected auto, {}", names()))?;
+    Ok(CodecName { name: name.to_owned(), choice })
+}
+
+fn kernel(name: &str) -> Result<KernelName, String> {
+    if name == "auto" {
+        return Ok(KernelName(Isa::detect()));
+    }
+    let isa: Isa = name.parse().map_err(|_| "expected auto, portable, avx2 or avx512".to_owned())?;
+    if !isa.is_available() {
+        return Err(format!("this machine has no {isa}"));
+    }
+    Ok(KernelName(isa))
+}
+
+/// An instruction set that this machine has.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelName(pub Isa);
+
+impl KernelName {
+    /// The kernel.
+    pub fn kernel(self) -> Kernel {
+        Kernel::new(self.0).unwrap_or_else(|_| Kernel::detect())
+    }
+}
+
+/// `--log-placement`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogPlacement {
+    /// One copy of a block's log for each target, in the target's bucket
+    Dedicated,
+    /// One copy, to which all targets refer: writes least
+    Shared,
+    /// What the measurements say is faster: shared
+    Auto,
+}
+
+impl LogPlacement {
+    /// What the engine is told.
+    pub fn placement(self) -> Placement {
+        match self {
+            LogPlacement::Dedicated => Placement::Dedicated,
+            LogPlacement::Shared => Placement::Shared,
+            LogPlacement::Auto => plan::PLACEMENT,
+        }
+    }
+}
+
+/// What is solved and how it is cut, for `solve` and `plan`.
+#[derive(Clone, Args)]
+pub struct GameArgs {
+    /// Layers of the triangle, 1 to 10
+    #[arg(long, short = 'k', value_name = "K", env = "TRINIM_LAYERS", value_parser = layers, allow_negative_numbers = true)]
+    pub layers: u32,
+
+    /// Who takes the last piece loses (misere) or wins (normal)
+    #[arg(long, value_name = "RULE", env = "TRINIM_RULE", value_parser = rule, default_value = "misere")]
+    pub rule: Rule,
+
+    /// Most pieces a move may take [default: no limit]
+    #[arg(long, value_name = "N", env = "TRINIM_MAX_TAKE", value_parser = max_take, allow_negative_numbers = true)]
+    pub max_take: Option<u32>,
+
+    /// Memory of the whole program, like 256MiB, 1GiB, 2GB
+    #[arg(long, value_name = "SIZE", env = "TRINIM_MEMORY", default_value = "1GiB", allow_negative_numbers = true)]
+    pub memory: Size,
+
+    /// Worker threads, 0 for all; fewer run when the memory does not suffice for all
+    #[arg(long, value_name = "N", env = "TRINIM_THREADS", value_parser = threads, default_value = "0", allow_negative_numbers = true)]
+    pub threads: usize,
+
+    /// Where logs go
+    #[arg(long, value_name = "PLACEMENT", env = "TRINIM_LOG_PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
+    pub log_placement: LogPlacement,
+
+    /// Codec of the logs: auto measures the run's own data; or its name: raw, zstd1, zstd3, gaps, rows, ...
+    #[arg(long, value_name = "CODEC", env = "TRINIM_CODEC", value_parser = codec, default_value = "auto")]
+    pub codec: CodecName,
+
+    /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and memory]
+    #[arg(long, value_name = "CELLS", env = "TRINIM_BID_CELLS", value_parser = cells, conflicts_with = "block_bits")]
+    pub bid_cells: Option<BidCells>,
+
+    /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
+    #[arg(long, value_name = "BITS", env = "TRINIM_BLOCK_BITS", value_parser = block_bits, allow_negative_numbers = true)]
+    pub block_bits: Option<u32>,
+
+    /// Time between checkpoints, like 500ms, 5s, 1m: at most so much work is lost when the program is killed
+    #[arg(long, value_name = "TIME", env = "TRINIM_COMMIT_INTERVAL", value_parser = duration, default_value = "5s", allow_negative_numbers = true)]
+    pub commit_interval: Duration,
+}
+
+impl GameArgs {
+    /// The board.
+    ///
+    /// # Errors
+    /// [`trinim::board::BoardError`], which the parsers rule out.
+    pub fn board(&self) -> anyhow::Result<Board> {
+        // A limit as high as the longest line is no limit; the same game gets the same parameters.
+        let max_take = self.max_take.filter(|take| *take < self.layers);
+        Ok(Board::triangle(self.layers, max_take)?)
+    }
+}
+
+/// `--kernel`.
+#[derive(Clone, Args)]
+pub struct KernelArgs {
+    /// Instruction set: auto, portable, avx2, avx512; no influence on the result
+    #[arg(long, value_name = "ISA", env = "TRINIM_KERNEL", value_parser = kernel, default_value = "auto")]
+    pub kernel: KernelName,
+}
+
+/// `--json`.
+#[derive(Clone, Copy, Args)]
+pub struct JsonArgs {
+    /// Report as JSON
+    #[arg(long, env = "TRINIM_JSON", value_parser = clap::builder::FalseyValueParser::new())]
+    pub json: bool,
+}
+
+/// The folder of a solved board.
+#[derive(Clone, Args)]
+pub struct DatabaseArgs {
+    /// Folder of a finished solve, or its db folder
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_and_shown() {
+        let sizes = [
+            ("1", 1),
+            ("256MiB", 256 << 20),
+            ("1GiB", 1 << 30),
+            ("1.5 gib", 3 << 29),
+            ("2GB", 2_000_000_000),
+            ("64k", 65_536),
+        ];
+        for (text, bytes) in sizes {
+            assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
+        }
+        for text in ["", "0", "0MiB", "-1", "12XB", "NaN", "1e9", "1.", ".5", "1..5GiB", "99999999999999TiB", "1 2"] {
+            assert!(text.parse::<Size>().is_err(), "{text}");
+        }
+        assert_eq!(Size(1 << 30).to_string(), "1 GiB");
+        assert_eq!(Size(1_500_000).to_string(), "1.4 MiB");
+        assert_eq!(Size(17).to_string(), "17 B");
+    }
+
+    #[test]
+    fn durations_and_shares_have_bounds() {
+        assert_eq!(duration("5s"), Ok(Duration::from_secs(5)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("0.5"), Ok(Duration::from_millis(500)));
+        for text in ["", "0", "1ms", "25h", "5 s", "NaN", "-1s", "inf"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+        assert_eq!(share("5%"), Ok(0.05));
+        for text in ["0", "-0.1", "1.1", "NaN", "101%", ""] {
+            assert!(share(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn cells_are_read_in_any_spacing() {
+        let read = |text| cells(text).map(|cells| cells.0);
+        assert_eq!(read("(1,0)(1,1)"), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]));
+        assert_eq!(read(" ( 1 , 0 ), (1,1) "), Ok(vec![Cell::new(1, 0), Cell::new(1, 1)]));
+        assert_eq!(read("none"), Ok(vec![]));
+        for text in ["", "(1,0", "1,0", "(1)", "(a,b)", "(1,0)x", "(300,0)", "(-1,0)"] {
+            assert!(cells(text).is_err(), "{text}");
+        }
+    }
+}

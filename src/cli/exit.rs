@@ -1,0 +1,129 @@
+//! Exit codes, and the way out that is named with an error.
+
+use pipeline::Error as RunError;
+use std::io;
+use trinim::board::BoardError;
+use trinim::database::DatabaseError;
+use trinim::layout::LayoutError;
+use trinim::plan::PlanError;
+
+/// How the program ends. The table is in `--help` and in the README.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done.
+    Done = 0,
+    /// `verify` found wrong values.
+    Refuted = 1,
+    /// The command cannot be carried out as given: arguments, positions, folders that are not what they should be.
+    Usage = 2,
+    /// Files are damaged.
+    Corrupt = 3,
+    /// The system refused: input and output, a full disk, too little memory, a folder in use.
+    System = 4,
+    /// The folder is of another version or was begun with other parameters.
+    OtherRun = 7,
+    /// Stopped by SIGINT after a checkpoint.
+    Interrupted = 130,
+    /// Stopped by SIGTERM after a checkpoint.
+    Terminated = 143,
+}
+
+/// The table of exit codes for `--help`.
+pub const TABLE: &str = "Exit codes:
+    0  done
+    1  verify found wrong values in undamaged files
+    2  not possible as given: an argument, a position, a folder of something else
+    3  files are damaged
+    4  input or output failed, disk or memory is short, the folder is in use
+    7  the folder is of another version or was begun with other parameters
+  130  stopped by SIGINT after a checkpoint: the same command goes on
+  143  stopped by SIGTERM after a checkpoint: the same command goes on";
+
+/// A command that cannot be carried out as given.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Refused {
+    message: String,
+    hint: String,
+}
+
+impl Refused {
+    /// An error with its way out.
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Refused {
+        Refused { message: message.into(), hint: hint.into() }
+    }
+}
+
+/// Stopped by a signal.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("stopped by a signal")]
+pub struct Stopped(pub Exit);
+
+/// The exit code of an error and the way out, if one can be named; `None` when the reader of standard output has gone away, which is no error.
+pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
+    if let Some(error) = error.downcast_ref::<io::Error>() {
+        let gone = error.kind() == io::ErrorKind::BrokenPipe;
+        return (!gone).then(|| (Exit::System, "standard output could not be written".to_owned()));
+    }
+    if let Some(refused) = error.downcast_ref::<Refused>() {
+        return Some((Exit::Usage, refused.hint.clone()));
+    }
+    if let Some(Stopped(exit)) = error.downcast_ref() {
+        return Some((*exit, "the same command goes on from here".to_owned()));
+    }
+    let known = error.downcast_ref::<RunError>().map(of_run);
+    let known = known.or_else(|| error.downcast_ref::<DatabaseError>().map(of_database));
+    let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
+    let known = known.or_else(|| {
+        let usage = error.is::<LayoutError>() || error.is::<BoardError>();
+        usage.then_some((Exit::Usage, "see trinim solve --help"))
+    });
+    Some(known.map_or((Exit::System, String::new()), |(exit, hint)| (exit, hint.to_owned())))
+}
+
+fn of_run(error: &RunError) -> (Exit, &'static str) {
+    match error {
+        RunError::Corrupt { .. } => (
+            Exit::Corrupt,
+            "what is damaged cannot be trusted; keep the folder to look at it, and solve again with another --out",
+        ),
+        RunError::Locked { .. } => (Exit::System, "wait for the other process, or choose another --out"),
+        RunError::Parameters { .. } => {
+            (Exit::OtherRun, "repeat the parameters this folder was begun with, or choose another --out")
+        }
+        RunError::Version { .. } => {
+            (Exit::OtherRun, "use the version of trinim that wrote this folder, or choose another --out")
+        }
+        RunError::NotEmpty { .. } | RunError::NotARun { .. } => {
+            (Exit::Usage, "choose another --out: an empty folder, one that does not exist, or one of an earlier solve")
+        }
+        RunError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits"),
+        RunError::Limit { .. } => (Exit::Usage, "choose larger blocks with --block-bits"),
+        RunError::Workload { .. } => (Exit::Corrupt, "the folder contradicts itself; solve again with another --out"),
+        error if error.is_full_disk() => {
+            (Exit::System, "make room on this disk; the same command goes on from the last checkpoint")
+        }
+        _ => (Exit::System, "remove the cause and repeat the command; a solve goes on from its last checkpoint"),
+    }
+}
+
+fn of_database(error: &DatabaseError) -> (Exit, &'static str) {
+    match error {
+        DatabaseError::Missing { .. } => (Exit::Usage, "trinim solve --out DIR makes a database, or finishes one"),
+        DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database"),
+        DatabaseError::Corrupt { .. } => (Exit::Corrupt, "trinim verify DIR --checksums-only lists all damaged files"),
+        _ => (Exit::System, "check that the folder can be read"),
+    }
+}
+
+fn of_plan(error: &PlanError) -> (Exit, &'static str) {
+    match error {
+        PlanError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits"),
+        PlanError::Disk { .. } => (
+            Exit::System,
+            "make room, choose --out on a larger disk, or compare --log-placement with trinim plan; nothing was written",
+        ),
+        _ => (Exit::Usage, "choose larger blocks with --block-bits or fewer --bid-cells"),
+    }
+}

@@ -1,0 +1,167 @@
+//! The command line: one file a subcommand.
+//!
+//! # Shape
+//! Data goes to standard output, everything else to standard error. Every report has `--json`; fields are only ever added. Every flag can be set by
+//! the environment variable `TRINIM_` + its name in capitals. The exit codes are those of [`exit::Exit`].
+//!
+//! # Invariants
+//! 1. No argument, file or signal makes the program panic.
+//! 2. Only these files print, read clocks (through the engine's stopwatch) and handle signals.
+//!
+//! # Not here
+//! Whatever a library caller could need: it is in the library.
+
+mod args;
+mod exit;
+mod manual;
+mod output;
+mod plan;
+mod probe;
+mod progress;
+mod signals;
+mod solve;
+mod stats;
+mod verify;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use exit::Exit;
+use output::{ColorChoice, Out, note};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Strongly solves Triangular Nim and answers every position.
+///
+/// Solving a board decides all its positions, normal or misère, within a memory budget, survives any interruption, and leaves a database.
+#[derive(Parser)]
+#[command(name = "trinim", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+struct Cli {
+    /// Colours
+    #[arg(long, global = true, value_name = "WHEN", env = "TRINIM_COLOR", value_enum, default_value = "auto")]
+    color: ColorChoice,
+
+    /// No progress and no remarks, only results, warnings and errors
+    #[arg(long, short, global = true, env = "TRINIM_QUIET", value_parser = clap::builder::FalseyValueParser::new())]
+    quiet: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim solve --layers 7          solve the misère game in ./trinim-k7-misere
+  trinim stats trinim-k7-misere    counts, value of the start, winning first moves
+  trinim probe trinim-k7-misere 1/11/101/0000/00000/000000/0000000
+  trinim verify trinim-k7-misere   every byte, every position against its children
+  trinim plan --layers 9           what a solve would need";
+
+#[derive(Subcommand)]
+enum Command {
+    Solve(solve::SolveArgs),
+    Stats(stats::StatsArgs),
+    Probe(probe::ProbeArgs),
+    Verify(verify::VerifyArgs),
+    Plan(plan::PlanArgs),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
+}
+
+/// The program.
+pub fn main() -> ExitCode {
+    signals::survive_size_limit();
+    let cli = match parse() {
+        Ok(cli) => cli,
+        Err(exit) => return ExitCode::from(exit as u8),
+    };
+    let mut out = Out::new(cli.color, cli.quiet);
+    let result = run(cli.command, &mut out).and_then(|exit| {
+        out.flush()?;
+        Ok(exit)
+    });
+    let exit = match result {
+        Ok(exit) => exit,
+        Err(error) => report(&error, &out),
+    };
+    ExitCode::from(exit as u8)
+}
+
+fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
+    match command {
+        Command::Solve(args) => solve::run(args, out),
+        Command::Stats(args) => stats::run(args, out),
+        Command::Probe(args) => probe::run(args, out),
+        Command::Verify(args) => verify::run(args, out),
+        Command::Plan(args) => plan::run(args, out),
+        Command::Completions(args) => manual::completions(args, out),
+        Command::Man(args) => manual::man(args, out),
+    }
+}
+
+/// The command with all its subcommands. Help and man pages never show the values that the environment happens to hold.
+fn command() -> clap::Command {
+    fn discreet(command: clap::Command) -> clap::Command {
+        command.mut_args(|arg| arg.hide_env_values(true)).mut_subcommands(discreet)
+    }
+    discreet(Cli::command()).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
+}
+
+/// Reads the arguments; a refusal is one line with the reason and one with the way out.
+fn parse() -> Result<Cli, Exit> {
+    use clap::error::ErrorKind;
+    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let _ = error.print();
+            Exit::Done
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            Exit::Usage
+        }
+        _ => {
+            let text = error.render().to_string();
+            let behind = |line: &&str| ["Usage:", "tip:", "For more"].iter().any(|start| line.starts_with(start));
+            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            let reason: Vec<&str> = lines.take_while(|line| !behind(line)).collect();
+            note(reason.join(" "));
+            let usage = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
+            note(format_args!("hint: {}", usage.unwrap_or("try the same command with --help")));
+            Exit::Usage
+        }
+    })
+}
+
+/// Says what went wrong, and the way out; returns the exit code.
+fn report(error: &anyhow::Error, out: &Out) -> Exit {
+    let Some((exit, hint)) = exit::classify(error) else { return Exit::Done };
+    let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
+    match exit {
+        Exit::Interrupted | Exit::Terminated => note(chain.join(": ")),
+        _ => note(format_args!("{} {}", out.error_paint.bad("error:"), chain.join(": "))),
+    }
+    if !hint.is_empty() {
+        note(format_args!("hint: {hint}"));
+    }
+    exit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_is_well_formed() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_has_its_environment_variable() {
+        for subcommand in command().get_subcommands() {
+            for arg in subcommand.get_arguments().filter(|arg| !arg.is_positional()) {
+                let name = arg.get_long().unwrap_or_default();
+                let variable = format!("TRINIM_{}", name.replace('-', "_").to_uppercase());
+                assert_eq!(arg.get_env().and_then(|env| env.to_str()), Some(variable.as_str()), "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What is printed and how: data on standard output, everything else on standard error, colours, tables, numbers.
+//!
+//! # Invariants
+//! 1. Standard output is written through [`Out`] only; its errors travel up as bare `io::Error`, which no other error of the program is.
+//! 2. Nothing here panics when a stream is closed or full.
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use trinim::board::Board;
+use trinim::outcome::Value;
+
+/// When colours are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set or TERM is dumb
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl ColorChoice {
+    fn on(self, terminal: bool) -> bool {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        match self {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => terminal && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb"),
+        }
+    }
+}
+
+/// Colours, if they are on.
+#[derive(Clone, Copy, Debug)]
+pub struct Paint(bool);
+
+impl Paint {
+    fn with(self, code: &str, text: impl Display) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+    }
+
+    /// Good for the player to move.
+    pub fn good(self, text: impl Display) -> String {
+        self.with("1;32", text)
+    }
+
+    /// Bad for the player to move; errors.
+    pub fn bad(self, text: impl Display) -> String {
+        self.with("1;31", text)
+    }
+
+    /// What a move takes; warnings.
+    pub fn mark(self, text: impl Display) -> String {
+        self.with("1;33", text)
+    }
+
+    /// Less important.
+    pub fn faint(self, text: impl Display) -> String {
+        self.with("2", text)
+    }
+
+    /// A value with its symbol: `+ win` or `- loss`.
+    pub fn value(self, value: Value) -> String {
+        match value {
+            Value::Win => self.good("+ win"),
+            Value::Loss => self.bad("- loss"),
+        }
+    }
+}
+
+/// Standard output and the manner of speaking.
+pub struct Out {
+    stream: BufWriter<StdoutLock<'static>>,
+    /// Colours on standard output.
+    pub paint: Paint,
+    /// Colours on standard error.
+    pub error_paint: Paint,
+    /// No progress, no remarks.
+    pub quiet: bool,
+}
+
+impl Out {
+    /// Standard output as the user wants it.
+    pub fn new(color: ColorChoice, quiet: bool) -> Out {
+        Out {
+            paint: Paint(color.on(io::stdout().is_terminal())),
+            error_paint: Paint(color.on(io::stderr().is_terminal())),
+            stream: BufWriter::new(io::stdout().lock()),
+            quiet,
+        }
+    }
+
+    /// Writes a value as JSON over several lines.
+    pub fn json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
+        writeln!(self, "{text}")
+    }
+
+    /// Writes a value as JSON on one line.
+    pub fn json_line(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
+        let text = serde_json::to_string(value).map_err(io::Error::other)?;
+        writeln!(self, "{text}")
+    }
+
+    /// Writes a table of two columns.
+    pub fn table(&mut self, rows: &[(&str, String)]) -> io::Result<()> {
+        let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+        rows.iter().try_for_each(|(label, text)| {
+            let label = self.paint.faint(format!("{label:width$}"));
+            writeln!(self, "{label}  {text}")
+        })
+    }
+
+    /// A remark on standard error, unless remarks are not wanted.
+    pub fn remark(&self, text: impl Display) {
+        if !self.quiet {
+            note(text);
+        }
+    }
+
+    /// A warning on standard error.
+    pub fn warn(&self, text: impl Display) {
+        note(format_args!("{} {text}", self.error_paint.mark("warning:")));
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// A line on standard error; if nobody can read it, nobody is told.
+pub fn note(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// A number with commas between thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with its noun, in the plural where it should be.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// A time in a form fit for its length.
+pub fn seconds(value: f64) -> String {
+    match value {
+        value if !value.is_finite() => "unknown".to_owned(),
+        value if value < 1.0 => format!("{:.0} ms", value * 1e3),
+        value if value < 120.0 => format!("{value:.1} s"),
+        value if value < 7200.0 => format!("{:.0} min", value / 60.0),
+        value if value < 172_800.0 => format!("{:.1} h", value / 3600.0),
+        value if value < 63_072_000.0 => format!("{:.1} days", value / 86_400.0),
+        value => format!("{:.0} years", value / 31_536_000.0),
+    }
+}
+
+/// A rate with a letter for thousands, millions, ...
+pub fn per_second(value: f64, unit: &str) -> String {
+    match value {
+        value if value >= 1e9 => format!("{:.1} G{unit}/s", value / 1e9),
+        value if value >= 1e6 => format!("{:.1} M{unit}/s", value / 1e6),
+        value if value >= 1e3 => format!("{:.1} k{unit}/s", value / 1e3),
+        value => format!("{value:.0} {unit}/s"),
+    }
+}
+
+/// The board with pieces as `x`, taken ones as `*` and empty cells as `.`; one string a row.
+pub fn picture(board: &Board, position: u64, taken: u64, paint: Paint) -> Vec<String> {
+    let cell = |index: u32| match (taken >> index & 1, position >> index & 1) {
+        (1, _) => paint.mark("*"),
+        (_, 1) => "x".to_owned(),
+        _ => paint.faint("."),
+    };
+    // Padded on the right, too, so that pictures can stand side by side.
+    let rows = board.picture(1, cell);
+    let layers = board.layers() as usize;
+    rows.lines().enumerate().map(|(row, line)| format!("{line}{}", " ".repeat(layers - 1 - row))).collect()
+}
+
+/// Writes pictures side by side, as many as fit 80 columns, each under its caption.
+pub fn side_by_side(out: &mut Out, width: usize, pictures: &[(String, Vec<String>)]) -> io::Result<()> {
+    let column = width.max(pictures.iter().map(|(caption, _)| caption.len()).max().unwrap_or(0)) + 3;
+    for group in pictures.chunks((80 / column).max(1)) {
+        let captions: String = group.iter().map(|(caption, _)| format!("{caption:column$}")).collect();
+        writeln!(out, "{}", captions.trim_end())?;
+        for row in 0..group[0].1.len() {
+            let line: String =
+                group.iter().map(|(_, rows)| format!("{}{}", rows[row], " ".repeat(column - width))).collect();
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(123), "123");
+        assert_eq!(grouped(4_124_279_452), "4,124,279,452");
+    }
+
+    #[test]
+    fn taken_cells_are_marked() {
+        let board = Board::triangle(3, None).unwrap();
+        assert_eq!(picture(&board, 0b111_111, 0b000_110, Paint(false)), ["  x  ", " * * ", "x x x"]);
+        assert_eq!(picture(&board, 0b000_001, 0, Paint(false)), ["  x  ", " . . ", ". . ."]);
+    }
+}

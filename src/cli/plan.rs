@@ -1,0 +1,205 @@
+//! `trinim plan`: what a solve would need.
+
+use super::args::{GameArgs, JsonArgs, Size};
+use super::exit::Exit;
+use super::output::{Out, counted, grouped, seconds};
+use super::solve::{LAYERS_MAX, free_bytes, request};
+use clap::Args;
+use serde::Serialize;
+use std::io::Write;
+use std::path::PathBuf;
+use trinim::board::Board;
+use trinim::layout::Layout;
+use trinim::plan::Plan;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim plan --layers 8 --memory 256MiB
+  trinim plan --layers 9 --memory 8GiB --out /data --json
+  trinim plan --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
+
+Times are estimates from rates that were measured on one machine; the report names them. Nothing is written.";
+
+/// Show what a solve would need: layout, memory, disk, logs, time
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    game: GameArgs,
+
+    /// Folder whose disk is asked for free space
+    #[arg(long, short, value_name = "DIR", env = "TRINIM_OUT", default_value = ".")]
+    out: PathBuf,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    plan: &'a Plan,
+    disk_free_bytes: u64,
+    memory_available_bytes: u64,
+    feasible: bool,
+    warnings: Vec<String>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let game = &args.game;
+    let board = game.board()?;
+    let request = request(&board, game);
+    let plan = match &game.bid_cells {
+        Some(cells) => Plan::of(request, &Layout::new(&board, &cells.0)?)?,
+        None => Plan::suggested(request, game.block_bits),
+    };
+    let mut report = Report {
+        plan: &plan,
+        disk_free_bytes: free_bytes(&args.out),
+        memory_available_bytes: memory_available_bytes(),
+        feasible: true,
+        warnings: Vec::new(),
+    };
+    warn(&mut report);
+    if args.json.json {
+        out.json(&report)?;
+    } else {
+        print(&report, &board, out)?;
+        for warning in &report.warnings {
+            out.warn(warning);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Says what is short.
+fn warn(report: &mut Report<'_>) {
+    let Report { plan, disk_free_bytes, memory_available_bytes, .. } = *report;
+    let mut short = |text: String| {
+        report.feasible = false;
+        report.warnings.push(text);
+    };
+    if plan.layers > LAYERS_MAX {
+        short(format!("this version solves up to {LAYERS_MAX} layers: these are numbers only"));
+    }
+    if plan.shape.canonical_blocks > trinim::plan::CANONICAL_BLOCKS_MAX {
+        short(format!("{} are too many", counted(plan.shape.canonical_blocks, "block")));
+    }
+    if plan.memory.workers == 0 {
+        let (least, budget) = (Size(plan.memory.least_bytes), Size(plan.memory.budget_bytes));
+        short(format!("memory is short: {least} are needed for one worker, the budget is {budget}"));
+    }
+    let needed = plan.chosen().disk_peak_bytes;
+    if needed > disk_free_bytes {
+        let missing = Size(needed - disk_free_bytes);
+        short(format!("disk is short by {missing}: {} are needed, {} are free", Size(needed), Size(disk_free_bytes)));
+    }
+    if plan.memory.used_bytes > memory_available_bytes {
+        let available = Size(memory_available_bytes);
+        report.warnings.push(format!("the budget is larger than the memory that is free now, {available}"));
+    }
+    if plan.layers == LAYERS_MAX {
+        let [shared, _] = &plan.placements;
+        report.warnings.push(format!(
+            "counts alone, without a database, would need {} of disk; this version always keeps the database",
+            Size(shared.log_bytes_peak)
+        ));
+    }
+}
+
+/// Memory that the system could give now, in bytes; unlimited when it does not say.
+fn memory_available_bytes() -> u64 {
+    let figures = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = figures.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
+        .map_or(u64::MAX, |kibibytes| kibibytes << 10)
+}
+
+fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()> {
+    let plan = report.plan;
+    let shape = &plan.shape;
+    let size = |bytes: u64| Size(bytes).to_string();
+    let guess = if shape.estimated { "about " } else { "" };
+    let cells: String = plan.bid_cells().iter().map(ToString::to_string).collect();
+    let memory = &plan.memory;
+    let take = board.max_take().map_or(String::new(), |take| format!(", at most {take} pieces a move"));
+    out.table(&[
+        ("board", format!("{}, {}{take}", counted(plan.layers.into(), "layer"), plan.rule)),
+        ("positions", format!("{} (2^{})", grouped(plan.positions), plan.cells)),
+        (
+            "BID cells",
+            if cells.is_empty() { "none".to_owned() } else { format!("{} of them: {cells}", shape.bid_bits) },
+        ),
+        (
+            "blocks",
+            format!(
+                "{}, {} to evaluate, {} of bitmap each (2^{} positions)",
+                grouped(shape.blocks),
+                grouped(shape.canonical_blocks),
+                size(plan.block_bytes),
+                shape.offset_bits
+            ),
+        ),
+        ("edges", format!("{} ({guess}{} loads of shared logs)", grouped(shape.edges), grouped(shape.loads))),
+        (
+            "memory",
+            format!(
+                "{} of {}: program {}, {} of {}, queue {}",
+                size(memory.used_bytes),
+                size(memory.budget_bytes),
+                size(memory.program_bytes),
+                counted(memory.workers as u64, "worker"),
+                size(memory.worker_bytes),
+                size(memory.queue_bytes)
+            ),
+        ),
+        ("database", format!("{} ({} bits a position)", size(plan.database_bytes), plan.database_bits_per_position)),
+        ("disk", format!("{} at most, {} free", size(plan.chosen().disk_peak_bytes), size(report.disk_free_bytes))),
+        (
+            "time",
+            format!(
+                "about {}, kernel {:.3} ns a position",
+                seconds(plan.chosen().seconds),
+                plan.kernel_ns_per_position
+            ),
+        ),
+    ])?;
+    writeln!(out)?;
+    let cell = |index: u32| {
+        let bid = shape.bid_cells.iter().any(|cell| u32::from(*cell) == index);
+        if bid { out.paint.mark("#") } else { out.paint.faint(".") }
+    };
+    let picture = board.picture(1, cell);
+    for line in picture.lines() {
+        writeln!(out, "  {line}")?;
+    }
+    writeln!(out, "\n{:10} {:>12} {:>12} {:>12} {:>12} {:>10}", "logs", "written", "read", "peak", "disk", "time")?;
+    for row in &plan.placements {
+        let here = if row.placement == plan.placement { " <- chosen" } else { "" };
+        let sizes = [row.log_bytes_written, row.log_bytes_read, row.log_bytes_peak, row.disk_peak_bytes].map(size);
+        let [written, read, peak, disk] = sizes;
+        writeln!(
+            out,
+            "{:10} {written:>12} {read:>12} {peak:>12} {disk:>12} {:>10}{here}",
+            row.placement,
+            seconds(row.seconds)
+        )?;
+    }
+    let rates = &plan.rates;
+    writeln!(
+        out,
+        "\nrates of one worker in GB/s of bitmap: decode {}, orient {}, apply {}, settle {}, publish {}, encode {}; device {} GB/s; \
+         logs {} bits a position",
+        rates.decode_bytes_per_second / 1e9,
+        rates.orient_bytes_per_second / 1e9,
+        rates.apply_bytes_per_second / 1e9,
+        rates.settle_bytes_per_second / 1e9,
+        rates.publish_bytes_per_second / 1e9,
+        rates.encode_bytes_per_second / 1e9,
+        rates.device_bytes_per_second / 1e9,
+        plan.log_bits_per_position,
+    )?;
+    Ok(())
+}

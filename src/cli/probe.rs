@@ -1,0 +1,214 @@
+//! `trinim probe`: the value of positions and of all their moves.
+
+use super::args::{DatabaseArgs, JsonArgs};
+use super::exit::Exit;
+use super::output::{self, Out};
+use super::stats::cells;
+use clap::Args;
+use serde::Serialize;
+use std::io::{self, BufRead, Read, Write};
+use trinim::board::Board;
+use trinim::database::{Access, Database, DatabaseError, Probe};
+use trinim::outcome::Value;
+use trinim::position;
+
+/// Decoded frames kept, in bytes.
+const CACHE_BYTES: usize = 256 << 20;
+/// Longest line that can be a position, in bytes.
+const LINE_BYTES: u64 = 1024;
+/// Winning moves shown as pictures.
+const PICTURES: usize = 8;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim probe trinim-k5-misere 1/11/111/1111/11111       the full board
+  trinim probe trinim-k5-misere 0x7fff --json             the same as a mask
+  trinim probe trinim-k5-misere --json < positions.txt    one position a line, one answer a line
+
+A position is written as rows from the apex, 1 or x for a piece, 0 or . for none, or as a mask like 0x2f with cell 0 \
+in the lowest bit. A line that is no position gets an answer with an error, the others are answered all the same, and \
+the exit code is 2.";
+
+/// Look positions up, with all their moves
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ProbeArgs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+
+    /// Positions; - or none reads one a line from standard input
+    #[arg(value_name = "POSITION", allow_hyphen_values = true)]
+    positions: Vec<String>,
+
+    #[command(flatten)]
+    json: JsonArgs,
+
+    /// Read the database through memory maps: faster, but a file that is cut meanwhile ends the program
+    #[arg(long, env = "TRINIM_MAP", value_parser = clap::builder::FalseyValueParser::new())]
+    map: bool,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    position: String,
+    hex: String,
+    value: String,
+    outcome: String,
+    moves: Vec<Move>,
+}
+
+#[derive(Serialize)]
+struct Move {
+    cells: Vec<u32>,
+    child: String,
+    value: String,
+}
+
+#[derive(Serialize)]
+struct Failure<'a> {
+    position: &'a str,
+    error: String,
+}
+
+/// Runs the subcommand.
+pub fn run(args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let access = if args.map { Access::Map } else { Access::Read };
+    let database = Database::open_with(&args.database.folder, access, CACHE_BYTES)?;
+    let mut asking = Asking { database, json: args.json.json, exit: Exit::Done, first: true };
+    if args.positions.is_empty() {
+        asking.standard_input(out)?;
+    }
+    for position in &args.positions {
+        if position == "-" { asking.standard_input(out)? } else { asking.answer(position, out)? }
+    }
+    Ok(asking.exit)
+}
+
+struct Asking {
+    database: Database,
+    json: bool,
+    exit: Exit,
+    first: bool,
+}
+
+impl Asking {
+    fn standard_input(&mut self, out: &mut Out) -> anyhow::Result<()> {
+        let mut input = io::stdin().lock();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let failed = |error| DatabaseError::Io { operation: "read", path: "standard input".into(), source: error };
+            let length = input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line).map_err(failed)?;
+            if length == 0 {
+                return Ok(());
+            }
+            if length as u64 == LINE_BYTES && !line.ends_with(b"\n") {
+                skip_line(&mut input).map_err(failed)?;
+            }
+            self.answer(String::from_utf8_lossy(&line).trim(), out)?;
+            // Somebody may be waiting for this answer before asking on.
+            out.flush()?;
+        }
+    }
+
+    fn answer(&mut self, text: &str, out: &mut Out) -> anyhow::Result<()> {
+        let board = self.database.board();
+        let probed = match position::parse(board, text) {
+            Ok(position) => self.database.probe(position).map_err(|error| {
+                let exit = if matches!(error, DatabaseError::Corrupt { .. }) { Exit::Corrupt } else { Exit::System };
+                let chain: Vec<String> = anyhow::Error::new(error).chain().map(ToString::to_string).collect();
+                (exit, chain.join(": "))
+            }),
+            Err(error) => Err((Exit::Usage, error.to_string())),
+        };
+        match probed {
+            Ok(probe) if self.json => out.json_line(&answer(board, &probe))?,
+            Ok(probe) => {
+                if !std::mem::replace(&mut self.first, false) {
+                    writeln!(out)?;
+                }
+                print(board, &probe, out)?;
+            }
+            Err((exit, error)) => {
+                // Damage outweighs a failed read, which outweighs a line that is no position.
+                let rank = |exit: Exit| match exit {
+                    Exit::Corrupt => 3,
+                    Exit::System => 2,
+                    Exit::Usage => 1,
+                    _ => 0,
+                };
+                self.exit = if rank(exit) > rank(self.exit) { exit } else { self.exit };
+                if self.json {
+                    out.json_line(&Failure { position: text, error })?;
+                } else {
+                    self.first = false;
+                    writeln!(out, "{} {text:?}: {error}", out.paint.bad("error:"))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads and forgets the rest of a line.
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let (used, over) = end.map_or((buffer.len(), buffer.is_empty()), |end| (end + 1, true));
+        input.consume(used);
+        if over {
+            return Ok(());
+        }
+    }
+}
+
+fn answer(board: &Board, probe: &Probe) -> Answer {
+    let moves = probe.children.iter().map(|child| Move {
+        cells: cells(child.taken),
+        child: position::rows(board, child.position),
+        value: child.value.to_string(),
+    });
+    Answer {
+        position: position::rows(board, probe.position),
+        hex: position::hex(probe.position),
+        value: probe.value.to_string(),
+        outcome: probe.value.outcome().to_string(),
+        moves: moves.collect(),
+    }
+}
+
+fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
+    let rows = position::rows(board, probe.position);
+    writeln!(out, "{rows}  {}", out.paint.faint(position::hex(probe.position)))?;
+    for line in output::picture(board, probe.position, 0, out.paint) {
+        writeln!(out, "  {}", line.trim_end())?;
+    }
+    let outcome = probe.value.outcome();
+    let verdict = out.paint.value(probe.value);
+    let winning: Vec<u64> =
+        probe.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
+    let moves = match (probe.children.len(), winning.len()) {
+        (0, _) => "no move is left".to_owned(),
+        (all, 0) => format!("none of {all} moves wins"),
+        (all, some) => format!("{some} of {all} moves win"),
+    };
+    writeln!(out, "{verdict} for the player to move ({outcome}-position); {moves}")?;
+    if winning.is_empty() {
+        return Ok(());
+    }
+    let pictures: Vec<(String, Vec<String>)> = winning
+        .iter()
+        .take(PICTURES)
+        .map(|taken| {
+            let list: Vec<String> = cells(*taken).iter().map(u32::to_string).collect();
+            (list.join(" "), output::picture(board, probe.position, *taken, out.paint))
+        })
+        .collect();
+    writeln!(out)?;
+    output::side_by_side(out, 2 * board.layers() as usize - 1, &pictures)?;
+    if winning.len() > PICTURES {
+        writeln!(out, "and {} more; --json lists all", winning.len() - PICTURES)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! Progress of a run: a live line on a terminal, a plain line every ten seconds elsewhere, a line at SIGUSR1.
+//!
+//! `ratio` is stored over raw bytes of the published blocks.
+//!
+//! # The estimate
+//! The work is counted in edges applied plus [`Total::block_weight`] for each block settled, both known before the start. The time left is the
+//! time so far, multiplied by the work left over the work done in this session.
+
+use super::output::{self, Paint, note};
+use super::signals::Signals;
+use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pipeline::metrics::{Metrics, Stopwatch};
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Time between two looks at the counters.
+const TICK: Duration = Duration::from_millis(100);
+/// Time between two lines where there is no terminal.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The work of one session.
+#[derive(Clone, Copy, Debug)]
+pub struct Total {
+    /// All blocks, those of earlier sessions included.
+    pub blocks: u64,
+    /// Blocks of earlier sessions.
+    pub resumed_blocks: u64,
+    /// Edges into the blocks of this session.
+    pub edges: u64,
+    /// Positions of a block.
+    pub block_positions: u64,
+    /// Work of settling, publishing and encoding a block, in edges.
+    pub block_weight: f64,
+}
+
+impl Total {
+    fn units(&self) -> f64 {
+        self.edges as f64 + self.block_weight * (self.blocks - self.resumed_blocks) as f64
+    }
+}
+
+/// The share of the work that is done, and a line that says so.
+pub type Status<'a> = &'a (dyn Fn(f64) -> (f64, String) + Sync);
+
+/// The status of a solve after `elapsed` seconds.
+pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String) {
+    let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let settled = of(&metrics.blocks_settled);
+    let done = of(&metrics.edges_applied) as f64 + total.block_weight * settled as f64;
+    let share = (done / total.units().max(1.0)).min(1.0);
+    let committed = of(&metrics.blocks_committed);
+    let phase = if committed == total.blocks { "sealing" } else { "solving" };
+    let positions = output::per_second((settled * total.block_positions) as f64 / elapsed, "positions");
+    let log_bytes = of(&metrics.log_bytes_written) + of(&metrics.log_bytes_read);
+    let logs = output::per_second(log_bytes as f64 / elapsed, "B");
+    let settled_bytes = (settled * total.block_positions / 8).max(1);
+    let ratio = of(&metrics.published_bytes) as f64 / settled_bytes as f64;
+    let left = time_left(elapsed, share);
+    let blocks = total.resumed_blocks + settled;
+    let line = format!(
+        "{phase}  {blocks}/{} blocks ({committed} safe)  ETA {left}  {positions}  logs {logs}  ratio {ratio:.3}",
+        total.blocks
+    );
+    (share, line)
+}
+
+/// The time left by the time so far, in words.
+pub fn time_left(elapsed: f64, share: f64) -> String {
+    if share > 0.0 { output::seconds(elapsed * (1.0 - share) / share) } else { "unknown".to_owned() }
+}
+
+/// Shows progress while `work` runs.
+pub fn during<T>(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, work: impl FnOnce() -> T) -> T {
+    let (ended, end): (Sender<()>, Receiver<()>) = bounded(0);
+    std::thread::scope(|scope| {
+        scope.spawn(move || show(status, signals, quiet, paint, &end));
+        // Dropped when the work is over, however it ends.
+        let _ended = ended;
+        work()
+    })
+}
+
+fn show(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, end: &Receiver<()>) {
+    let watch = Stopwatch::start();
+    let live = !quiet && std::io::stderr().is_terminal();
+    let bar = if live {
+        ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr())
+    } else {
+        ProgressBar::hidden()
+    };
+    if let Ok(style) = ProgressStyle::with_template("{bar:10} {percent:>3}% {wide_msg}") {
+        bar.set_style(style);
+    }
+    let say = |text: String| if live { bar.suspend(|| note(&text)) } else { note(&text) };
+    let mut told_stop = false;
+    let mut next_line = LINE_INTERVAL;
+    while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(TICK) {
+        let elapsed = watch.elapsed();
+        let (share, line) = status(elapsed.as_secs_f64());
+        if live {
+            bar.set_position((share * 1000.0) as u64);
+            bar.set_message(line.clone());
+        } else if !quiet && elapsed >= next_line {
+            next_line = elapsed + LINE_INTERVAL;
+            note(format_args!("{:5.1} % {line}", share * 100.0));
+        }
+        if signals.status.swap(false, Ordering::Relaxed) {
+            say(format!("{:5.1} % {line}", share * 100.0));
+        }
+        if signals.stopped() && !told_stop {
+            told_stop = true;
+            say(paint.mark("stopping as soon as everything finished is safe; once more leaves at once"));
+        }
+    }
+    bar.finish_and_clear();
+}

@@ -1,0 +1,142 @@
+//! `trinim verify`: checks a database, byte by byte and position by position.
+
+use super::args::{self, DatabaseArgs, JsonArgs, Size};
+use super::exit::{Exit, Stopped};
+use super::output::{Out, counted, grouped, per_second, seconds};
+use super::progress::{self, time_left};
+use super::signals::Signals;
+use clap::Args;
+use pipeline::metrics::Stopwatch;
+use serde::Serialize;
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use trinim::database::Database;
+use trinim::verify::{self, Depth};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim verify trinim-k7-misere                     every byte, then every position against its children
+  trinim verify trinim-k7-misere --checksums-only    every byte
+  trinim verify trinim-k8-misere --sample 5%         every byte, then a twentieth of the blocks
+
+The exit code is 0 when everything is right, 3 when files are damaged, 1 when undamaged files hold wrong values.";
+
+/// Check a solved board: checksums, then every position against its children
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+
+    /// Compare the files with their checksums and do nothing else
+    #[arg(long, env = "TRINIM_CHECKSUMS_ONLY", value_parser = clap::builder::FalseyValueParser::new(), conflicts_with = "sample")]
+    checksums_only: bool,
+
+    /// Check the positions of a share of the blocks, like 0.05 or 5%
+    #[arg(long, value_name = "SHARE", env = "TRINIM_SAMPLE", value_parser = args::share, allow_negative_numbers = true)]
+    sample: Option<f64>,
+
+    /// Number that decides which blocks are in the sample
+    #[arg(long, value_name = "N", env = "TRINIM_SEED", default_value = "1", allow_negative_numbers = true)]
+    seed: u64,
+
+    /// Threads, 0 for all
+    #[arg(long, value_name = "N", env = "TRINIM_THREADS", value_parser = args::threads, default_value = "0", allow_negative_numbers = true)]
+    threads: usize,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    ok: bool,
+    damaged: bool,
+    depth: &'static str,
+    files: u64,
+    file_bytes: u64,
+    blocks: u64,
+    positions: u64,
+    findings: Vec<String>,
+    elapsed_s: f64,
+}
+
+/// Runs the subcommand.
+pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    let database = Database::open(&args.database.folder)?;
+    let (depth, name) = match (args.checksums_only, args.sample) {
+        (true, _) => (Depth::Checksums, "checksums"),
+        (false, Some(share)) => (Depth::Sample { share, seed: args.seed }, "sample"),
+        (false, None) => (Depth::Full, "full"),
+    };
+    let signals = Signals::register()?;
+    let threads = args::all_if_zero(args.threads);
+    let (done, all) = (AtomicU64::new(0), AtomicU64::new(0));
+    let progress = |now: u64, total: u64| {
+        all.store(total, Ordering::Relaxed);
+        done.store(now, Ordering::Relaxed);
+    };
+    let status = |elapsed: f64| {
+        let (done, all) = (done.load(Ordering::Relaxed), all.load(Ordering::Relaxed).max(1));
+        let share = (done as f64 / all as f64).min(1.0);
+        let line = format!("checking  {} of {}  ETA {}", grouped(done), grouped(all), time_left(elapsed, share));
+        (share, line)
+    };
+    let check = |depth| verify::verify(&database, depth, threads, &signals.stop, &progress);
+    let found = progress::during(&status, &signals, out.quiet, out.error_paint, || -> anyhow::Result<_> {
+        let Some(found) = check(depth)? else { return Ok(None) };
+        // Only where something is wrong it is asked whether the bytes are to blame.
+        let damaged = !found.findings.is_empty()
+            && (depth == Depth::Checksums || check(Depth::Checksums)?.is_none_or(|found| !found.findings.is_empty()));
+        Ok(Some((found, damaged)))
+    })?;
+    let Some((found, damaged)) = found else {
+        return Err(anyhow::Error::new(Stopped(signals.exit())).context("nothing was found so far"));
+    };
+    let report = Report {
+        ok: found.findings.is_empty(),
+        damaged,
+        depth: name,
+        files: found.files,
+        file_bytes: found.file_bytes,
+        blocks: found.blocks,
+        positions: found.positions,
+        findings: found.findings.iter().map(ToString::to_string).collect(),
+        elapsed_s: watch.elapsed().as_secs_f64(),
+    };
+    if args.json.json {
+        out.json(&report)?
+    } else {
+        print(&report, out)?
+    }
+    Ok(match (report.ok, report.damaged) {
+        (true, _) => Exit::Done,
+        (false, false) => Exit::Refuted,
+        (false, true) => Exit::Corrupt,
+    })
+}
+
+fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    for finding in &report.findings {
+        writeln!(out, "{} {finding}", out.paint.bad("wrong:"))?;
+    }
+    let rate = per_second(report.positions as f64 / report.elapsed_s.max(1e-9), "positions");
+    let verdict = match (report.ok, report.damaged) {
+        (true, _) => out.paint.good("right"),
+        (false, false) => out.paint.bad("wrong values"),
+        (false, true) => out.paint.bad("damaged files"),
+    };
+    let mut rows = vec![
+        ("verdict", verdict),
+        ("checksums", format!("{}, {}", counted(report.files, "file"), Size(report.file_bytes))),
+    ];
+    if report.depth != "checksums" {
+        let (positions, blocks) = (counted(report.positions, "position"), counted(report.blocks, "block"));
+        rows.push(("values", format!("{positions} of {blocks} against all their children ({rate})")));
+    }
+    rows.push(("time", seconds(report.elapsed_s)));
+    out.table(&rows)?;
+    Ok(())
+}

@@ -1,0 +1,397 @@
+//! What a solve will need, before it starts: how the board is cut, memory, disk, log volume, time.
+//!
+//! # Shape
+//! A [`Plan`] is made from a [`Request`]; it is serialised as it is for `trinim plan --json`. Bytes are bytes, times are seconds.
+//!
+//! # Invariants
+//! 1. The layout depends on board and memory alone, never on threads, placement or machine: the digest of a database depends on its layout.
+//! 2. [`Plan::check`] refuses before anything is written; what it lets through may still meet a full disk later, and then resumes.
+//!
+//! # Not here
+//! Measuring: the constants are in [`rates`]. Free disk space is asked for by the caller.
+
+pub mod rates;
+mod shape;
+
+pub use shape::Shape;
+
+use crate::board::{Board, Cell};
+use crate::kernel::bitmap_words;
+use crate::layout::{BID_BITS_MAX, Layout};
+use crate::rule::Rule;
+use pipeline::engine::{Placement, footprint_bytes};
+use rates::Rates;
+use std::time::Duration;
+
+/// Memory set aside for the program itself: code, stacks, codec contexts, journal, block graph. The engine gets the rest of the budget.
+pub const PROGRAM_BYTES: u64 = 32 << 20;
+
+/// Placement of logs where none is asked for: the faster one of the two in every run measured so far (k = 8, 27 offset bits, zstd logs:
+/// 35 s against 48 s on a busy machine), because encoding costs more than turning.
+pub const PLACEMENT: Placement = Placement::Shared;
+
+/// The most canonical blocks a run may have: each is a file and a journal record.
+pub const CANONICAL_BLOCKS_MAX: u64 = 300_000;
+
+/// Entries of a log start at multiples of this.
+const ENTRY_ALIGNMENT: u64 = 4096;
+
+/// Alignment, bytes in flight and the like on top of the estimated log volume, as a factor.
+const LOG_MARGIN: f64 = 1.15;
+
+/// Most offset bits of a block that pay: larger blocks leave the caches and save few edges.
+fn offset_bits_at_most(layers: u32) -> u32 {
+    match layers {
+        ..=6 => 21,
+        7 => 22,
+        8 => 27,
+        9 => 30,
+        _ => 31,
+    }
+}
+
+/// The layout for a board and a memory budget of the whole program: the largest of the measured-good block sizes for which two workers with shared
+/// logs fit. If not even the smallest does, that one is returned and [`Plan::check`] refuses it.
+pub fn choose_layout(board: &Board, memory_bytes: u64) -> Layout {
+    Layout::suggested(board, choose_offset_bits(board, memory_bytes))
+}
+
+fn choose_offset_bits(board: &Board, memory_bytes: u64) -> u32 {
+    let largest = offset_bits_at_most(board.layers()).min(board.cells());
+    // With more BID cells the graph costs more than the blocks.
+    let smallest = board.cells().saturating_sub(18).max(1).min(largest);
+    let fits = |bits: &u32| footprint_bytes(bitmap_words(*bits), Placement::Shared, 2) <= engine_bytes(memory_bytes);
+    (smallest..=largest).rev().find(fits).unwrap_or(smallest)
+}
+
+/// What is left of a memory budget for the engine.
+pub fn engine_bytes(memory_bytes: u64) -> u64 {
+    memory_bytes.saturating_sub(PROGRAM_BYTES)
+}
+
+/// What is to be planned.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The board.
+    pub board: &'a Board,
+    /// The rule; without influence on any figure.
+    pub rule: Rule,
+    /// Memory of the whole program, in bytes.
+    pub memory_bytes: u64,
+    /// Threads asked for, at least 1.
+    pub threads: usize,
+    /// Placement of logs.
+    pub placement: Placement,
+    /// Name of the codec of the logs, or `auto`.
+    pub codec: &'a str,
+    /// Time between commits: consumed logs are deleted only after the next one.
+    pub commit_interval: Duration,
+}
+
+/// Memory by part, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct MemoryPlan {
+    /// The whole budget.
+    pub budget_bytes: u64,
+    /// Set aside for the program itself.
+    pub program_bytes: u64,
+    /// One worker's bitmaps and read-ahead.
+    pub worker_bytes: u64,
+    /// The least queue between workers and writer.
+    pub queue_bytes: u64,
+    /// Workers that fit, at most the threads asked for; 0 when not even one does.
+    pub workers: usize,
+    /// What they use together with program and queue.
+    pub used_bytes: u64,
+    /// The smallest budget that suffices for one worker.
+    pub least_bytes: u64,
+}
+
+/// What one placement of the logs costs.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct PlacementPlan {
+    /// `shared` or `dedicated`.
+    pub placement: &'static str,
+    /// Log bytes written.
+    pub log_bytes_written: u64,
+    /// Log bytes read.
+    pub log_bytes_read: u64,
+    /// Log bytes on disk at worst.
+    pub log_bytes_peak: u64,
+    /// Bytes on disk at worst, logs and database.
+    pub disk_peak_bytes: u64,
+    /// Estimated time, in seconds.
+    pub seconds: f64,
+}
+
+/// What a solve will need.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Plan {
+    /// Layers of the board.
+    pub layers: u32,
+    /// `normal` or `misere`.
+    pub rule: &'static str,
+    /// Cells of the board.
+    pub cells: u32,
+    /// Positions of the board.
+    pub positions: u64,
+    /// How the board is cut.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// Bytes of one block's bitmap.
+    pub block_bytes: u64,
+    /// Bits of log a position that the estimates assume.
+    pub log_bits_per_position: f64,
+    /// Bits of database a position that the estimates assume.
+    pub database_bits_per_position: f64,
+    /// Memory by part.
+    pub memory: MemoryPlan,
+    /// The placement that was asked for, by name.
+    pub placement: &'static str,
+    /// Both placements, shared first.
+    pub placements: [PlacementPlan; 2],
+    /// Bytes of the finished database.
+    pub database_bytes: u64,
+    /// The speeds the time is estimated from.
+    pub rates: Rates,
+    /// Time the kernel needs for a position, from these rates, in nanoseconds.
+    pub kernel_ns_per_position: f64,
+}
+
+/// Why a solve is refused before it starts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// Not even one worker fits the memory budget.
+    #[error(
+        "a budget of {budget_bytes} bytes is too small: blocks of {block_bytes} bytes need {} MiB",
+        needed_bytes.div_ceil(1 << 20)
+    )]
+    Memory {
+        /// Smallest budget that would do, in bytes.
+        needed_bytes: u64,
+        /// The budget, in bytes.
+        budget_bytes: u64,
+        /// Bytes of one bitmap.
+        block_bytes: u64,
+    },
+    /// The disk is too full for logs and database.
+    #[error("about {} MiB of disk are needed, {} MiB are free", needed_bytes.div_ceil(1 << 20), free_bytes >> 20)]
+    Disk {
+        /// Estimated need, in bytes.
+        needed_bytes: u64,
+        /// Bytes free, in bytes.
+        free_bytes: u64,
+    },
+    /// The layout has more blocks than a run may have.
+    #[error("a layout with {found} blocks to evaluate is too fine: expected at most {CANONICAL_BLOCKS_MAX}")]
+    Blocks {
+        /// Canonical blocks of the layout.
+        found: u64,
+    },
+}
+
+/// The name of a placement on the command line and in reports.
+pub fn placement_name(placement: Placement) -> &'static str {
+    match placement {
+        Placement::Shared => "shared",
+        Placement::Dedicated => "dedicated",
+    }
+}
+
+impl Plan {
+    /// The plan for the best layout whose blocks have at most `offset_bits_at_most` offset bits, or for the one that [`choose_layout`] would
+    /// take; without making that layout where its graph is too large to be walked.
+    pub fn suggested(request: Request<'_>, offset_bits_at_most: Option<u32>) -> Plan {
+        let board = request.board;
+        let bits = offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, request.memory_bytes));
+        let bid_bits = board.cells().saturating_sub(bits).min(BID_BITS_MAX);
+        let walked = Shape::is_walked(bid_bits);
+        let shape = if walked { Shape::of(&Layout::suggested(board, bits)) } else { Shape::outline(board, bid_bits) };
+        Plan::new(request, shape)
+    }
+
+    /// The plan for a layout.
+    ///
+    /// # Errors
+    /// [`PlanError::Blocks`] when there are more than can be planned for.
+    pub fn of(request: Request<'_>, layout: &Layout) -> Result<Plan, PlanError> {
+        let found = layout.canonical_blocks().len() as u64;
+        if found > CANONICAL_BLOCKS_MAX {
+            return Err(PlanError::Blocks { found });
+        }
+        Ok(Plan::new(request, Shape::of(layout)))
+    }
+
+    fn new(request: Request<'_>, shape: Shape) -> Plan {
+        let Request { board, rule, memory_bytes, placement, .. } = request;
+        let bits = rates::database_bits_per_position(board.layers());
+        let block_positions = (1u64 << shape.offset_bits) as f64;
+        let database_bytes = shape.canonical_blocks
+            * ((block_positions * bits / 8.0) as u64 + rates::DATABASE_BYTES_PER_BLOCK)
+            + rates::FOLDER_BYTES;
+        let memory = memory(request, shape.offset_bits);
+        let placements = [Placement::Shared, Placement::Dedicated]
+            .map(|placement| placement_plan(Request { placement, ..request }, &shape, &memory, database_bytes));
+        let rates = rates::MEASURED;
+        Plan {
+            layers: board.layers(),
+            rule: rule.name(),
+            cells: board.cells(),
+            positions: 1 << board.cells(),
+            block_bytes: bitmap_words(shape.offset_bits) as u64 * 8,
+            log_bits_per_position: rates::log_bits_per_position(board.layers(), request.codec),
+            database_bits_per_position: bits,
+            memory: MemoryPlan { budget_bytes: memory_bytes, ..memory },
+            placement: placement_name(placement),
+            placements,
+            database_bytes,
+            rates,
+            kernel_ns_per_position: rates::kernel_ns_per_position(&rates, shape.edges_per_block()),
+            shape,
+        }
+    }
+
+    /// The costs of the placement that was asked for.
+    pub fn chosen(&self) -> &PlacementPlan {
+        let [shared, dedicated] = &self.placements;
+        if self.placement == dedicated.placement { dedicated } else { shared }
+    }
+
+    /// Compares the plan with the memory budget and with the disk space that is free or used by this run already.
+    ///
+    /// # Errors
+    /// [`PlanError::Memory`] and [`PlanError::Disk`].
+    pub fn check(&self, free_bytes: u64, already_used_bytes: u64) -> Result<(), PlanError> {
+        if self.memory.workers == 0 {
+            return Err(PlanError::Memory {
+                needed_bytes: self.memory.least_bytes,
+                budget_bytes: self.memory.budget_bytes,
+                block_bytes: self.block_bytes,
+            });
+        }
+        let needed_bytes = self.chosen().disk_peak_bytes.saturating_sub(already_used_bytes);
+        if needed_bytes > free_bytes {
+            return Err(PlanError::Disk { needed_bytes, free_bytes });
+        }
+        Ok(())
+    }
+
+    /// The BID cells.
+    pub fn bid_cells(&self) -> Vec<Cell> {
+        self.shape.bid_cells.iter().map(|index| Cell::from_index(u32::from(*index))).collect()
+    }
+}
+
+fn memory(request: Request<'_>, offset_bits: u32) -> MemoryPlan {
+    let words = bitmap_words(offset_bits);
+    let queue_bytes = footprint_bytes(words, request.placement, 0);
+    let worker_bytes = footprint_bytes(words, request.placement, 1) - queue_bytes;
+    let available = engine_bytes(request.memory_bytes).saturating_sub(queue_bytes);
+    let workers = ((available / worker_bytes) as usize).min(request.threads);
+    MemoryPlan {
+        budget_bytes: request.memory_bytes,
+        program_bytes: PROGRAM_BYTES,
+        worker_bytes,
+        queue_bytes,
+        workers,
+        used_bytes: PROGRAM_BYTES + queue_bytes + worker_bytes * workers as u64,
+        least_bytes: PROGRAM_BYTES + queue_bytes + worker_bytes,
+    }
+}
+
+fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, database_bytes: u64) -> PlacementPlan {
+    let bits = rates::log_bits_per_position(request.board.layers(), request.codec);
+    let raw = (1u64 << shape.offset_bits) as f64 / 8.0;
+    let entry = ((raw * bits) as u64).max(1).next_multiple_of(ENTRY_ALIGNMENT) as f64 * LOG_MARGIN;
+    let (edges, blocks, loads) = (shape.edges as f64, shape.canonical_blocks as f64, shape.loads as f64);
+    let (copies, encoded, turned, decoded, live) = match request.placement {
+        // The last block sends nothing.
+        Placement::Shared => (blocks - 1.0, blocks, shape.turned_edges as f64, loads, shape.peak_shared_streams as f64),
+        Placement::Dedicated => {
+            let orientations = shape.orientations as f64;
+            (edges, orientations, orientations, edges, shape.peak_dedicated_streams as f64)
+        }
+    };
+    let rates = rates::MEASURED;
+    let thread_seconds = raw
+        * (decoded / rates.decode_bytes_per_second
+            + turned / rates.orient_bytes_per_second
+            + edges / rates.apply_bytes_per_second
+            + blocks / rates.settle_bytes_per_second
+            + blocks / rates.publish_bytes_per_second
+            + encoded / rates.encode_bytes_per_second);
+    let written = entry * copies;
+    let read = entry * decoded;
+    let workers = memory.workers.max(1) as f64;
+    let seconds = (thread_seconds / workers).max((written + read) / rates.device_bytes_per_second);
+    // Logs are deleted after the commit of their last target: what is written in between waits, too.
+    let pending = written * (request.commit_interval.as_secs_f64() / seconds).min(1.0);
+    let peak = (entry * live + pending).min(written);
+    PlacementPlan {
+        placement: placement_name(request.placement),
+        log_bytes_written: written as u64,
+        log_bytes_read: read as u64,
+        log_bytes_peak: peak as u64,
+        disk_peak_bytes: peak as u64 + database_bytes,
+        seconds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(board: &Board) -> Request<'_> {
+        Request {
+            board,
+            rule: Rule::Misere,
+            memory_bytes: 1 << 30,
+            threads: 2,
+            placement: Placement::Shared,
+            codec: "auto",
+            commit_interval: Duration::from_secs(5),
+        }
+    }
+
+    #[test]
+    fn every_board_has_a_plan_and_small_ones_pass() {
+        for layers in 1..=10 {
+            let board = Board::triangle(layers, None).unwrap();
+            let plan = Plan::suggested(Request { memory_bytes: 2 << 30, ..request(&board) }, None);
+            assert_eq!(plan.positions, 1 << board.cells());
+            assert_eq!(plan.shape.bid_bits + plan.shape.offset_bits, board.cells());
+            assert!(plan.memory.used_bytes <= 2 << 30, "{layers}");
+            assert_eq!(plan.check(u64::MAX, 0), Ok(()), "{layers}");
+            assert!(plan.check(0, 0).is_err(), "{layers}");
+        }
+    }
+
+    #[test]
+    fn the_layout_shrinks_with_the_memory_and_then_is_refused() {
+        let board = Board::triangle(8, None).unwrap();
+        let bits = |mebibytes: u64| choose_layout(&board, mebibytes << 20).offset_bits();
+        assert_eq!(bits(1024), 27);
+        assert_eq!(bits(256), 27);
+        assert!(bits(100) < 27);
+        let plan = Plan::suggested(Request { memory_bytes: 32 << 20, ..request(&board) }, None);
+        assert!(matches!(plan.check(u64::MAX, 0), Err(PlanError::Memory { .. })));
+    }
+
+    #[test]
+    fn what_is_there_already_counts() {
+        let board = Board::triangle(8, None).unwrap();
+        let plan = Plan::suggested(request(&board), None);
+        let needed = plan.chosen().disk_peak_bytes;
+        assert_eq!(plan.check(needed, 0), Ok(()));
+        assert!(plan.check(needed - 1, 0).is_err());
+        assert_eq!(plan.check(needed - 1, 1), Ok(()));
+    }
+
+    #[test]
+    fn layouts_with_too_many_blocks_are_refused() {
+        let board = Board::triangle(7, None).unwrap();
+        let layout = Layout::suggested(&board, 6);
+        assert!(matches!(Plan::of(request(&board), &layout), Err(PlanError::Blocks { .. })));
+    }
+}

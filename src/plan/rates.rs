@@ -1,0 +1,81 @@
+//! Measured constants: the one home of every speed and ratio an estimate is made from.
+//!
+//! All are of one thread on a 2-core, 2.5 GHz machine with AVX-512, 20 November 2026, from
+//! `trinim solve --layers 8 --threads 1 --json`: `stages_s`, divided by the bytes each stage went through (659 loads decoded, 398 edges turned,
+//! 798 applied, 104 blocks of 16 MiB). Other programs kept both cores busy meanwhile, so they are on the slow side. They are bytes of *raw bitmap*
+//! a second unless they say otherwise; eight positions are a byte.
+
+/// Speeds of one worker thread, in raw bytes a second.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Rates {
+    /// Decoding log frames.
+    pub decode_bytes_per_second: f64,
+    /// Turning a stream into another orientation.
+    pub orient_bytes_per_second: f64,
+    /// Applying the operations of one edge.
+    pub apply_bytes_per_second: f64,
+    /// Settling a block.
+    pub settle_bytes_per_second: f64,
+    /// Counting, hashing and encoding a block for the database.
+    pub publish_bytes_per_second: f64,
+    /// Encoding a stream for the logs.
+    pub encode_bytes_per_second: f64,
+    /// Writing or reading files, stored bytes a second, all threads together.
+    pub device_bytes_per_second: f64,
+}
+
+/// The rates of the machine named on the module page, with logs in the codecs that `auto` chose.
+pub const MEASURED: Rates = Rates {
+    decode_bytes_per_second: 1.8e9,
+    orient_bytes_per_second: 2.7e9,
+    apply_bytes_per_second: 6.9e9,
+    settle_bytes_per_second: 1.0e9,
+    publish_bytes_per_second: 310e6,
+    encode_bytes_per_second: 330e6,
+    device_bytes_per_second: 1.0e9,
+};
+
+/// Nanoseconds the kernel needs for one position: settling, and applying the edges into it. For reports.
+pub fn kernel_ns_per_position(rates: &Rates, edges_per_block: f64) -> f64 {
+    let seconds_per_byte = 1.0 / rates.settle_bytes_per_second + edges_per_block / rates.apply_bytes_per_second;
+    seconds_per_byte / 8.0 * 1e9
+}
+
+/// The work of settling, publishing and encoding a block, in edges decoded, turned and applied.
+pub fn block_weight(rates: &Rates) -> f64 {
+    let block = 1.0 / rates.settle_bytes_per_second
+        + 1.0 / rates.publish_bytes_per_second
+        + 1.0 / rates.encode_bytes_per_second;
+    let edge =
+        1.0 / rates.decode_bytes_per_second + 1.0 / rates.orient_bytes_per_second + 1.0 / rates.apply_bytes_per_second;
+    block / edge
+}
+
+/// Bits of database a position. Small boards compress less, because their corners are most of the board.
+pub fn database_bits_per_position(layers: u32) -> f64 {
+    match layers {
+        ..=4 => 1.0,
+        5 => 0.6,
+        6 => 0.4,
+        7 => 0.2,
+        _ => 0.116,
+    }
+}
+
+/// Bits of log a position in a codec of this name. `auto` is taken for `rows-bytes`, its choice on a fast device.
+pub fn log_bits_per_position(layers: u32, codec: &str) -> f64 {
+    let small = if layers < 8 { 0.1 } else { 0.0 };
+    match codec {
+        _ if layers <= 4 => 1.0,
+        "raw" => 1.0,
+        "zstd1" | "zstd3" | "gaps" | "rows-zstd1" => 0.14 + small,
+        "rows" => 0.48 + small,
+        _ => 0.22 + small,
+    }
+}
+
+/// Bytes of manifest, checksums and file-system rounding for one canonical block of a database.
+pub const DATABASE_BYTES_PER_BLOCK: u64 = 4096;
+
+/// Bytes of folder and journal that a run needs besides logs and database.
+pub const FOLDER_BYTES: u64 = 4 << 20;
