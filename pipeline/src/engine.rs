@@ -19,6 +19,9 @@
 //!    commit takes all blocks that are written.
 //! 3. After an error nothing is written any more; the folder is what the last commit and later, unnamed bytes say. A resume goes on from there.
 //!
+//! # Length
+//! Long because the threads of a run, what each waits for and how all of them end are one argument, to be read in one place.
+//!
 //! # Cost
 //! With `S` the size of a bitmap: memory `workers · (3S or 4S)` and the writer's queue; log bytes `ratio · S` per source (shared) or per edge
 //! (dedicated), written once and read once per edge.

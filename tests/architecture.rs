@@ -1,0 +1,254 @@
+//! The rules of the architecture that a compiler does not check, read from the sources.
+//!
+//! Each kind of thing has one place. A rule that turns out wrong is changed here, in the open, and not worked around.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Most lines of a file that gives no reason for being longer.
+const LINES_AT_MOST: usize = 500;
+/// How the module page of a longer file begins to give its reason.
+const REASON: &str = "Long because";
+
+struct Source {
+    /// Path below the root of the repository, with `/`.
+    name: String,
+    text: String,
+}
+
+impl Source {
+    /// The lines that are compiled into the program, with their numbers: no comments, no unit tests.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines: Vec<&str> = self.text.lines().collect();
+        let tests = lines.windows(2).position(|pair| pair[0] == "#[cfg(test)]" && pair[1] == "mod tests {");
+        let end = tests.unwrap_or(lines.len());
+        lines.into_iter().enumerate().take(end).filter_map(|(index, line)| {
+            let code = line.split("//").next().unwrap_or_default();
+            (!code.trim().is_empty()).then_some((index + 1, code))
+        })
+    }
+
+    fn is_below(&self, places: &[&str]) -> bool {
+        places.iter().any(|place| self.name == *place || place.ends_with('/') && self.name.starts_with(place))
+    }
+}
+
+fn collect(folder: &Path, root: &Path, sources: &mut Vec<Source>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path: PathBuf = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, root, sources);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
+            sources.push(Source { name, text: std::fs::read_to_string(&path).unwrap() });
+        }
+    }
+}
+
+/// All Rust files below these folders of the repository; a folder that does not exist has none.
+fn sources(folders: &[&str]) -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources = Vec::new();
+    for folder in folders.iter().map(|folder| root.join(folder)).filter(|folder| folder.is_dir()) {
+        collect(&folder, root, &mut sources);
+    }
+    sources.sort_by(|one, other| one.name.cmp(&other.name));
+    assert!(!sources.is_empty(), "no sources in {folders:?}");
+    sources
+}
+
+/// What ships: the library, the program and the engine, without modules that exist for tests only.
+fn product() -> Vec<Source> {
+    let mut sources = sources(&["src", "pipeline/src"]);
+    let test_modules: Vec<String> = sources.iter().flat_map(test_modules).collect();
+    sources.retain(|source| !test_modules.contains(&source.name));
+    sources
+}
+
+/// The files of the modules that a `mod.rs` or `lib.rs` declares for tests only.
+fn test_modules(source: &Source) -> impl Iterator<Item = String> {
+    let folder = source.name.rsplit_once('/').map_or("", |(folder, _)| folder);
+    source.text.lines().zip(source.text.lines().skip(1)).filter_map(move |(attribute, line)| {
+        let module = line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';'))?;
+        (attribute == "#[cfg(test)]").then(|| format!("{folder}/{module}.rs"))
+    })
+}
+
+fn everything() -> Vec<Source> {
+    sources(&["src", "pipeline", "tests", "benches", "tools"])
+}
+
+/// Whether `word` stands in `line` with no letter, digit or underscore beside it where it begins or ends with one itself.
+fn has_word(line: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back().is_some_and(is_part);
+        let after = line[at + word.len()..].chars().next().is_some_and(is_part);
+        !(before && word.starts_with(is_part) || after && word.ends_with(is_part))
+    })
+}
+
+/// Fails with every line of the product that has one of the `words` outside of its `places`.
+fn only_in(what: &str, words: &[&str], places: &[&str]) {
+    let mut found = String::new();
+    let sources = product();
+    for source in sources.iter().filter(|source| !source.is_below(places)) {
+        for (number, line) in source.code() {
+            if words.iter().any(|word| has_word(line, word)) {
+                writeln!(found, "{}:{number}: {}", source.name, line.trim()).unwrap();
+            }
+        }
+    }
+    assert!(found.is_empty(), "{what} outside of {places:?}:\n{found}");
+    let used = sources.iter().filter(|source| source.is_below(places));
+    let mut lines = used.flat_map(|source| source.code().map(|(_, line)| line));
+    assert!(lines.any(|line| words.iter().any(|word| has_word(line, word))), "{what}: the rule finds nothing at all");
+}
+
+#[test]
+fn files_are_opened_behind_the_storage_seam_or_by_readers() {
+    let words = ["std::fs", "fs::", "File::open", "File::create", "OpenOptions"];
+    let places = [
+        "pipeline/src/storage/",
+        "src/database/reader.rs",
+        "src/database/map.rs",
+        // The check of a database reads its files by itself, sharing nothing with the reader.
+        "src/verify/files.rs",
+        "src/cli/",
+    ];
+    only_in("file system calls", &words, &places);
+}
+
+#[test]
+fn the_kernel_and_the_map_are_all_that_is_unsafe() {
+    only_in("unsafe code", &["unsafe", "std::arch", "core::arch"], &["src/kernel/", "src/database/map.rs"]);
+    for (file, attribute) in
+        [("pipeline/src/lib.rs", "#![forbid(unsafe_code)]"), ("src/lib.rs", "#![deny(unsafe_code)]")]
+    {
+        let sources = product();
+        let root = sources.iter().find(|source| source.name == file).unwrap();
+        assert!(root.text.lines().any(|line| line == attribute), "{file} has no {attribute}");
+    }
+}
+
+#[test]
+fn printing_is_the_command_lines() {
+    let words = ["println!", "eprintln!", "print!", "eprint!", "dbg!", "stdout", "stderr"];
+    let places = ["src/cli/", "src/main.rs"];
+    // Until there is a command line there is nothing to find.
+    if product().iter().any(|source| source.is_below(&["src/cli/"])) {
+        only_in("printing", &words, &places);
+    }
+}
+
+#[test]
+fn clocks_are_read_for_metrics_and_the_command_line() {
+    only_in("clocks", &["Instant", "SystemTime"], &["pipeline/src/metrics.rs", "src/cli/", "src/main.rs"]);
+}
+
+#[test]
+fn threads_are_the_engines_the_verifiers_and_the_command_lines() {
+    let words = ["thread", "crossbeam", "mpsc", "rayon"];
+    let places = [
+        "pipeline/src/engine.rs",
+        "pipeline/src/reader.rs",
+        "pipeline/src/writer.rs",
+        // Files are synced side by side.
+        "pipeline/src/checkpoint/mod.rs",
+        "src/verify/workers.rs",
+        "src/cli/",
+    ];
+    only_in("threads and channels", &words, &places);
+}
+
+/// Imports run one way. The reference and the verifier are believed because they share no code with the solver.
+#[test]
+fn imports_run_one_way() {
+    let allowed: [(&str, &[&str]); 10] = [
+        ("src/board/", &[]),
+        ("src/outcome.rs", &[]),
+        ("src/rule.rs", &["outcome"]),
+        ("src/position.rs", &["board"]),
+        ("src/reference.rs", &["outcome", "rule"]),
+        ("src/kernel/", &[]),
+        ("src/layout/", &["board"]),
+        ("src/census.rs", &["layout", "outcome", "solve"]),
+        ("src/database/", &["board", "census", "kernel", "layout", "outcome", "rule", "solve"]),
+        ("src/verify/", &["board", "census", "database", "layout", "outcome", "position", "rule"]),
+    ];
+    let mut found = String::new();
+    for source in product() {
+        let place = allowed.iter().find(|(place, _)| source.is_below(&[place]));
+        for (number, line) in source.code() {
+            let modules = line.match_indices("crate::").map(|(at, word)| {
+                let rest = &line[at + word.len()..];
+                &rest[..rest.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(rest.len())]
+            });
+            for module in modules {
+                let own = source.name.starts_with(&format!("src/{module}"));
+                let wrong = match place {
+                    Some((_, modules)) => !own && !modules.contains(&module),
+                    None => module == "cli" && !source.is_below(&["src/cli/", "src/main.rs"]),
+                };
+                if wrong && !module.is_empty() {
+                    writeln!(found, "{}:{number}: {}", source.name, line.trim()).unwrap();
+                }
+            }
+            if source.name.starts_with("pipeline/") && has_word(line, "trinim") {
+                writeln!(found, "{}:{number}: the engine knows no game", source.name).unwrap();
+            }
+        }
+    }
+    assert!(found.is_empty(), "imports against the direction:\n{found}");
+}
+
+/// Files of tests are free: they are lists of cases.
+#[test]
+fn long_files_say_why() {
+    let mut found = String::new();
+    for source in sources(&["src", "pipeline/src", "benches", "tools"]) {
+        let lines = source.text.lines().count();
+        let mut page = source.text.lines().take_while(|line| line.starts_with("//!"));
+        if lines > LINES_AT_MOST && !page.any(|line| line.contains(REASON)) {
+            writeln!(found, "{}: {lines} lines, and no \"{REASON} ..\" on the module page", source.name).unwrap();
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}
+
+#[test]
+fn every_module_has_a_page() {
+    let pages = everything();
+    let without: Vec<&str> =
+        pages.iter().filter(|source| !source.text.starts_with("//!")).map(|source| &*source.name).collect();
+    assert!(without.is_empty(), "no module page: {without:?}");
+}
+
+#[test]
+fn nothing_is_left_for_later_and_no_test_is_skipped() {
+    let words =
+        [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X"), concat!("#[ig", "nore"), concat!("to", "do!")];
+    let mut found = String::new();
+    for source in everything() {
+        for (number, line) in (1..).zip(source.text.lines()) {
+            if words.iter().any(|word| has_word(line, word)) {
+                writeln!(found, "{}:{number}: {}", source.name, line.trim()).unwrap();
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}
+
+/// A lint is suppressed with `expect`, which says when it is no longer needed, and with a reason.
+#[test]
+fn lints_are_expected_not_allowed() {
+    let mut found = String::new();
+    for source in product() {
+        for (number, line) in source.code() {
+            if line.contains("#[allow(") || line.contains("#![allow(") {
+                writeln!(found, "{}:{number}: {}", source.name, line.trim()).unwrap();
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}

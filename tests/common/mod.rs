@@ -1,0 +1,176 @@
+//! What the tests of whole solves share: problems, runs in temporary folders, and comparisons.
+
+use pipeline::engine::{Event, Options, Placement, footprint_bytes};
+use pipeline::metrics::Metrics;
+use pipeline::storage::{RealStorage, Storage};
+use pipeline::{CodecChoice, Error};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use trinim::board::{Board, Cell};
+use trinim::database::Database;
+use trinim::kernel::{Kernel, bitmap_words};
+use trinim::layout::Layout;
+use trinim::outcome::Value;
+use trinim::rule::Rule;
+use trinim::solve::{Problem, Solved, solve};
+
+/// Repeatable randomness (SplitMix64, Steele, Lea and Flood 2014).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.bits() % bound
+    }
+}
+
+/// Everything that may differ between two solves of the same problem.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub threads: usize,
+    pub placement: Placement,
+    pub codec: &'static str,
+    /// Memory beyond the least that is accepted, in bytes.
+    pub spare_bytes: u64,
+    pub kernel: Kernel,
+}
+
+impl Way {
+    /// Two threads, dedicated logs, the least memory for both, the best kernel.
+    pub fn usual() -> Way {
+        let kernel = Kernel::detect();
+        Way { threads: 2, placement: Placement::Dedicated, codec: "zstd1", spare_bytes: 0, kernel }
+    }
+
+    pub fn options(&self, layout: &Layout) -> Options {
+        let words = bitmap_words(layout.offset_bits());
+        Options {
+            threads: self.threads,
+            memory_bytes: footprint_bytes(words, self.placement, self.threads) + self.spare_bytes,
+            placement: self.placement,
+            codec: CodecChoice::parse(self.codec).expect("the tests name codecs that exist"),
+            commit_interval: Duration::from_millis(20),
+            sorted: true,
+            run_id: u128::from(self.spare_bytes) << 64 | self.threads as u128,
+            stop: Arc::default(),
+        }
+    }
+}
+
+/// A board, a rule and a layout.
+pub struct Game {
+    pub board: Board,
+    pub rule: Rule,
+    pub layout: Layout,
+}
+
+impl Game {
+    pub fn suggested(layers: u32, rule: Rule, offset_bits_at_most: u32) -> Game {
+        let board = Board::triangle(layers, None).unwrap();
+        let layout = Layout::suggested(&board, offset_bits_at_most);
+        Game { board, rule, layout }
+    }
+
+    /// Solves, or goes on solving, without syncs: durability has its own tests.
+    pub fn solve_in(
+        &self,
+        folder: &Path,
+        way: Way,
+        options: &Options,
+        observer: &(dyn Fn(&Event) + Sync),
+    ) -> Result<Solved, Error> {
+        let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(false));
+        let problem = Problem { board: &self.board, rule: self.rule, layout: &self.layout, kernel: way.kernel };
+        solve(problem, &storage, options, &Metrics::default(), observer)
+    }
+
+    /// Solves in a new folder.
+    pub fn solve(&self, way: Way) -> (TempDir, Solved) {
+        let folder = tempfile::tempdir().unwrap();
+        let solved = self
+            .solve_in(folder.path(), way, &way.options(&self.layout), &|_| {})
+            .unwrap_or_else(|error| panic!("{} layers, {}, {way:?}: {error}", self.board.layers(), self.rule));
+        (folder, solved)
+    }
+}
+
+/// A layout whose BID cells are kept by exactly `symmetries` symmetries of the board, found by trying; `None` where the board is too small.
+pub fn layout_with(board: &Board, symmetries: usize, bid_bits: u32) -> Option<Layout> {
+    let mut random = Random(u64::from(board.layers()) << 8 | symmetries as u64);
+    (0..500).find_map(|_| {
+        let along = &board.symmetries()[random.below(board.symmetries().len() as u64) as usize];
+        let mut set = 0;
+        while u64::count_ones(set) < bid_bits {
+            let mut orbit = 1 << random.below(board.cells().into());
+            while along.apply(orbit) | orbit != orbit {
+                orbit |= along.apply(orbit);
+            }
+            set |= orbit;
+        }
+        let kept = board.symmetries().iter().filter(|symmetry| symmetry.apply(set) == set).count();
+        let cells: Vec<Cell> = (0..board.cells()).filter(|cell| set >> cell & 1 == 1).map(Cell::from_index).collect();
+        (kept == symmetries && set.count_ones() < bid_bits + 6).then(|| Layout::new(board, &cells).unwrap())
+    })
+}
+
+/// All bitmaps of a database, for tests that look at millions of positions.
+pub struct Bitmaps {
+    layout: Layout,
+    bitmaps: Vec<Vec<u64>>,
+}
+
+impl Bitmaps {
+    pub fn of(database: &Database) -> Bitmaps {
+        let layout = database.layout().clone();
+        let words = bitmap_words(layout.offset_bits());
+        let read = |ordinal| {
+            let mut bitmap = vec![0; words];
+            database.bitmap(ordinal, &mut bitmap).unwrap();
+            bitmap
+        };
+        let bitmaps = (0..layout.canonical_blocks().len() as u32).map(read).collect();
+        Bitmaps { layout, bitmaps }
+    }
+
+    /// The value that a lookup finds.
+    pub fn value(&self, position: u64) -> Value {
+        let (ordinal, offset) = self.layout.locate(position);
+        Value::from_loss(self.bitmaps[ordinal as usize][offset as usize / 64] >> (offset % 64) & 1 == 1)
+    }
+
+    /// Every stored bit as position and value, those that no lookup needs included.
+    pub fn stored(&self) -> impl Iterator<Item = (u64, Value)> {
+        let blocks = self.layout.canonical_blocks().iter().zip(&self.bitmaps);
+        blocks.flat_map(|(bid, bitmap)| {
+            (0..1 << self.layout.offset_bits()).map(|offset: u64| {
+                let loss = bitmap[offset as usize / 64] >> (offset % 64) & 1 == 1;
+                (self.layout.join(*bid, offset), Value::from_loss(loss))
+            })
+        })
+    }
+}
+
+/// The files of a `db` folder.
+pub fn database_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder.join("db")).unwrap().map(|entry| entry.unwrap());
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect()
+}
+
+/// Compares two `db` folders byte by byte without printing the bytes.
+pub fn assert_same_files(found: &BTreeMap<String, Vec<u8>>, expected: &BTreeMap<String, Vec<u8>>, story: &str) {
+    let (names, wanted): (Vec<_>, Vec<_>) = (found.keys().collect(), expected.keys().collect());
+    assert_eq!(names, wanted, "{story}: names in db");
+    for (name, bytes) in expected {
+        assert!(found[name] == *bytes, "{story}: {name} differs");
+    }
+}
