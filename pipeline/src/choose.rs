@@ -1,16 +1,17 @@
 //! Choice of the log codec by measuring the run's own streams and device.
 //!
 //! # Cost model
-//! A byte of stream is encoded once, written `copies` times, and read and decoded `uses` times. With `e`, `d` the measured seconds per raw
-//! byte to encode and decode, `r` the measured ratio (stored/raw) and `B` the device's bytes per second as seen by the writer so far,
-//! the cost is `(e + uses·d) / workers + r·(copies + uses) / B`: the processors share the work, the device does not. For each
-//! stream the candidate with the least cost wins; `B` is that of the moment, so a run that fills its page cache turns to tighter codecs.
-//! Results cannot depend on the choice: each frame stores its codec's tag.
+//! A byte of stream is encoded once, written `copies` times, and read and decoded `uses` times. With `e`, `d` the measured seconds per raw byte
+//! to encode and decode, `r` the ratio (stored/raw), and `w`, `q`, `c` the seconds per stored byte that the writer, the readers and the commits
+//! have taken so far, the processors need `(e + uses·d + r·(copies·w + uses·q)) / workers`, on top of `b`, what the workload itself took per
+//! raw byte; the writer and the disk need `r·copies·(w + c)` beside them. The slower of the two counts: they overlap. For each stream the
+//! candidate with the least cost wins (near it, the one that stores least), so a run that fills its page cache turns to tighter codecs. Results cannot depend on the choice:
+//! each frame stores its codec's tag.
 
 use crate::codec::{self, Codec, FRAME_WORDS, Scratch};
 use crate::metrics::{Metrics, Stage, Stopwatch};
 use parking_lot::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Which codec the logs are written with.
 #[derive(Clone, Copy)]
@@ -78,10 +79,13 @@ pub struct Traffic {
 
 /// Frames sampled from a stream.
 const SAMPLE_FRAMES: usize = 6;
+/// Among candidates whose costs are within this factor of the least, the one that stores least wins: fewer bytes also leave more of the caches,
+/// the page cache and the disk to everything else, which the model does not see.
+const NEAR: f64 = 1.15;
 /// Share of non-zero words from which a stream counts as typical.
 const DENSE: f64 = 0.05;
-/// Bytes per second assumed before the writer has written anything to speak of.
-const DEVICE_BYTES_PER_SECOND: f64 = 1e9;
+/// Bytes after which a measured rate is believed; a typical rate of the kind is assumed before.
+const TYPICAL_BYTES: f64 = 16e6;
 
 impl Chooser {
     /// A chooser for a run.
@@ -100,7 +104,7 @@ impl Chooser {
         if let CodecChoice::Fixed(codec) = self.choice {
             return codec;
         }
-        let device = device_bytes_per_second(metrics);
+        let rates = Rates::of(metrics);
         let mut samples = self.samples.lock();
         if dense(stream) {
             // Streams grow denser as the run goes on: measure again whenever twice as many have come.
@@ -109,31 +113,36 @@ impl Chooser {
                 samples.measured = measure(stream, scratch);
             }
         }
-        let cost = |one: &Measured| one.cost(traffic, device);
-        let best = samples.measured.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
+        let cost = |one: &&Measured| one.cost(traffic, &rates);
+        let least = samples.measured.iter().map(|one| cost(&one)).fold(f64::INFINITY, f64::min);
+        let near = samples.measured.iter().filter(|one| cost(one) <= least * NEAR);
+        let best = near.min_by(|a, b| a.ratio.total_cmp(&b.ratio));
         best.map(|best| best.codec).or_else(|| codec::by_name("rows-bytes")).unwrap_or(codec::all()[0])
     }
 
-    /// What was measured last, with the costs for the given traffic on the device as it was on average.
+    /// What was measured last, with the costs for the given traffic at the average rates of the run.
     pub fn result(&self, traffic: Traffic, metrics: &Metrics) -> Vec<Candidate> {
-        let device = device_bytes_per_second(metrics);
-        self.samples.lock().measured.iter().map(|one| one.candidate(traffic, device)).collect()
+        let rates = Rates::of(metrics);
+        self.samples.lock().measured.iter().map(|one| one.candidate(traffic, &rates)).collect()
     }
 }
 
 impl Measured {
-    fn cost(&self, traffic: Traffic, device: f64) -> f64 {
-        (self.encode_seconds + traffic.uses * self.decode_seconds) / traffic.workers as f64
-            + self.ratio * (traffic.copies + traffic.uses) / device
+    fn cost(&self, traffic: Traffic, rates: &Rates) -> f64 {
+        let moved = traffic.copies * rates.write_seconds + traffic.uses * rates.read_seconds;
+        let work = self.encode_seconds + traffic.uses * self.decode_seconds + self.ratio * moved;
+        let computing = (rates.workload_seconds + work) / traffic.workers as f64;
+        let writing = self.ratio * traffic.copies * (rates.write_seconds + rates.commit_seconds);
+        computing.max(writing)
     }
 
-    fn candidate(&self, traffic: Traffic, device: f64) -> Candidate {
+    fn candidate(&self, traffic: Traffic, rates: &Rates) -> Candidate {
         Candidate {
             codec: self.codec.name(),
             ratio: self.ratio,
             encode_bytes_per_second: 1.0 / self.encode_seconds,
             decode_bytes_per_second: 1.0 / self.decode_seconds,
-            cost: self.cost(traffic, device),
+            cost: self.cost(traffic, rates),
         }
     }
 }
@@ -143,10 +152,31 @@ fn dense(stream: &[u64]) -> bool {
     stream.len() >= FRAME_WORDS && filled as f64 > DENSE * (stream.len() as f64 / 61.0)
 }
 
-fn device_bytes_per_second(metrics: &Metrics) -> f64 {
-    let bytes = metrics.log_bytes_written.load(Ordering::Relaxed) as f64;
-    let seconds = metrics.stage(Stage::Write).as_secs_f64() + metrics.stage(Stage::Commit).as_secs_f64();
-    if bytes > 64e6 && seconds > 0.0 { bytes / seconds } else { DEVICE_BYTES_PER_SECOND }
+/// What the run has taken so far, in seconds per byte.
+struct Rates {
+    /// Of raw stream: turning, applying, settling, publishing.
+    workload_seconds: f64,
+    /// Of stored bytes.
+    write_seconds: f64,
+    read_seconds: f64,
+    commit_seconds: f64,
+}
+
+impl Rates {
+    fn of(metrics: &Metrics) -> Rates {
+        let seconds = |stage| metrics.stage(stage).as_secs_f64();
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
+        let rate =
+            |seconds: f64, bytes: f64, assumed: f64| if bytes > TYPICAL_BYTES { seconds / bytes } else { assumed };
+        let workload = [Stage::Orient, Stage::Apply, Stage::Settle, Stage::Publish].map(seconds).iter().sum();
+        let written = count(&metrics.log_bytes_written);
+        Rates {
+            workload_seconds: rate(workload, count(&metrics.raw_bytes_encoded), 1e-9),
+            write_seconds: rate(seconds(Stage::Write), written, 1e-9),
+            read_seconds: rate(seconds(Stage::Read), count(&metrics.log_bytes_read), 3e-10),
+            commit_seconds: rate(seconds(Stage::Commit), written, 5e-10),
+        }
+    }
 }
 
 fn measure(stream: &[u64], scratch: &mut Scratch) -> Vec<Measured> {

@@ -221,17 +221,17 @@ pub enum LogPlacement {
     Dedicated,
     /// One copy, to which all targets refer: writes least
     Shared,
-    /// What the measurements say is faster: shared
+    /// dedicated up to eight layers, shared beyond, where a copy for each target takes terabytes
     Auto,
 }
 
 impl LogPlacement {
-    /// What the engine is told.
-    pub fn placement(self) -> Placement {
+    /// What the engine is told for a board of `layers` layers.
+    pub fn placement(self, layers: u32) -> Placement {
         match self {
             LogPlacement::Dedicated => Placement::Dedicated,
             LogPlacement::Shared => Placement::Shared,
-            LogPlacement::Auto => plan::PLACEMENT,
+            LogPlacement::Auto => plan::default_placement(layers),
         }
     }
 }

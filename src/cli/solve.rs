@@ -316,7 +316,7 @@ pub fn request<'a>(board: &'a Board, game: &'a GameArgs) -> Request<'a> {
         rule: game.rule,
         memory_bytes: game.memory.0,
         threads: args::all_if_zero(game.threads),
-        placement: game.log_placement.placement(),
+        placement: game.log_placement.placement(game.layers),
         codec: &game.codec.name,
         commit_interval: game.commit_interval,
     }
@@ -395,7 +395,7 @@ fn report(run: &Run<'_>, outcome: Outcome, metrics: &Metrics, elapsed_s: f64) ->
         kernel: args.kernel.kernel.0.to_string(),
         threads: args::all_if_zero(args.game.threads),
         workers: outcome.workers,
-        placement: placement_name(args.game.log_placement.placement()),
+        placement: placement_name(args.game.log_placement.placement(args.game.layers)),
         codec: args.game.codec.name.clone(),
         codec_candidates: outcome.candidates.iter().map(CodecRow::of).collect(),
         memory_bytes: args.game.memory.0,

@@ -78,6 +78,9 @@ pub const fn bitmap_words(index_bits: u32) -> usize {
 /// If the bitmap has not [`bitmap_words`]`(index_bits)` words.
 pub fn mark_phantoms(index_bits: u32, bitmap: &mut [u64]) {
     check_length(index_bits, bitmap);
+    if index_bits >= LEAST_BITS {
+        return;
+    }
     for (word, bits) in (0_u64..).zip(bitmap.iter_mut()) {
         if index_bits < 6 {
             *bits |= if word == 0 { u64::MAX << (1_u64 << index_bits) } else { u64::MAX };
