@@ -29,7 +29,7 @@ fn effort() -> u64 {
 }
 
 fn workload() -> Synthetic {
-    Synthetic { bits: BLOCK_BITS, words: 40, density: 50, salt: 11, stop_at: None }
+    Synthetic { bits: BLOCK_BITS, words: 40, density: 50, salt: 11, stop_after: None }
 }
 
 /// How one session is carried out.
@@ -404,7 +404,7 @@ fn the_least_memory_suffices_for_pieces_of_any_length() {
     for setup in Setup::FIRST {
         for published_bytes in [None, Some(40 << 20)] {
             for density in [5, 50] {
-                let sound = Synthetic { bits: 2, words, density, salt: 1, stop_at: None };
+                let sound = Synthetic { bits: 2, words, density, salt: 1, stop_after: None };
                 let careless = Careless { sound, panics_at: None, published_bytes };
                 let disk = SimulatedStorage::new(1);
                 let memory_bytes = engine::footprint_bytes(words, setup.placement, setup.threads);

@@ -3,7 +3,7 @@
 
 use pipeline::workload::{Edge, Publication, Workload};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Blocks are the subsets of `bits` elements; block `i` updates `i | d` for single elements and neighbouring pairs `d`.
 pub struct Synthetic {
@@ -12,8 +12,8 @@ pub struct Synthetic {
     /// Losses in percent: 0, 5, 50 or 100 before updates.
     pub density: u32,
     pub salt: u64,
-    /// Asks the run to stop when this block has been settled.
-    pub stop_at: Option<(u32, Arc<AtomicBool>)>,
+    /// Asks the run to stop when so many blocks have been settled.
+    pub stop_after: Option<(AtomicU32, Arc<AtomicBool>)>,
 }
 
 fn mix(value: u64) -> u64 {
@@ -138,8 +138,8 @@ impl Workload for Synthetic {
         for (at, word) in bitmap.iter_mut().enumerate() {
             *word = !*word & self.mask(block, at);
         }
-        if let Some((last, stop)) = &self.stop_at
-            && *last == block
+        if let Some((left, stop)) = &self.stop_after
+            && left.fetch_sub(1, Ordering::Relaxed) == 1
         {
             stop.store(true, Ordering::Relaxed);
         }
