@@ -76,12 +76,15 @@ pub struct Inspection {
 /// # Errors
 /// [`Error::NotARun`] if there is no `FORMAT`; else as [`super::Checkpoint::open`].
 pub fn inspect(storage: &dyn Storage) -> Result<Inspection, Error> {
+    let mut generation = highest_generation(storage);
     let mut attempt = recover(storage);
-    for _ in 0..3 {
-        // An owner that begins a generation removes the files of the one that is being read.
-        if attempt.is_ok() {
-            break;
-        }
+    // An owner that begins a generation removes the files of the one that is being read. An error is believed when it stays while the
+    // generation does; an owner that is faster than this reader is only in its way.
+    let mut unchanged = 0;
+    while attempt.is_err() && unchanged < 3 {
+        let now = highest_generation(storage);
+        unchanged = if now == generation { unchanged + 1 } else { 0 };
+        generation = now;
         attempt = recover(storage);
     }
     match attempt? {
@@ -96,6 +99,12 @@ pub fn inspect(storage: &dyn Storage) -> Result<Inspection, Error> {
             Ok(Inspection { run_id: identity.run_id, parameters: identity.parameters, generation, records })
         }
     }
+}
+
+/// The generation a reader would take now, if there is one and the folder can be read.
+fn highest_generation(storage: &dyn Storage) -> Option<u64> {
+    let metadata = list(storage, names::METADATA).ok()?;
+    metadata.iter().filter_map(|entry| names::manifest_generation(&entry.name)).max()
 }
 
 /// Names of a folder; a folder that is not there is empty.
