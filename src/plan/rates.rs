@@ -1,9 +1,9 @@
 //! Measured constants: the one home of every speed and ratio an estimate is made from.
 //!
-//! All are of one thread on a 2-core, 2.5 GHz machine with AVX-512, 20 November 2026, from
-//! `trinim solve --layers 8 --threads 1 --json`: `stages_s`, divided by the bytes each stage went through (659 loads decoded, 398 edges turned,
-//! 798 applied, 104 blocks of 16 MiB). Other programs kept both cores busy meanwhile, so they are on the slow side. They are bytes of *raw bitmap*
-//! a second unless they say otherwise; eight positions are a byte.
+//! All are of one worker on a 2-core, 2.3 GHz machine with AVX-512, 20 November 2026, from `trinim solve --layers 8 --log-placement shared
+//! --codec rows-bytes --json` with two workers and nothing else running: `stages_s`, divided by the bytes each stage went through (659 loads
+//! decoded, 398 edges turned, 798 applied, 104 blocks of 16 MiB). They are bytes of *raw bitmap* a second unless they say otherwise; eight
+//! positions are a byte.
 
 /// Speeds of one worker thread, in raw bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -26,13 +26,13 @@ pub struct Rates {
 
 /// The rates of the machine named on the module page, with logs in the codecs that `auto` chose.
 pub const MEASURED: Rates = Rates {
-    decode_bytes_per_second: 1.8e9,
-    orient_bytes_per_second: 2.7e9,
-    apply_bytes_per_second: 6.9e9,
-    settle_bytes_per_second: 1.0e9,
-    publish_bytes_per_second: 310e6,
-    encode_bytes_per_second: 330e6,
-    device_bytes_per_second: 1.0e9,
+    decode_bytes_per_second: 3.8e9,
+    orient_bytes_per_second: 4.4e9,
+    apply_bytes_per_second: 9.5e9,
+    settle_bytes_per_second: 1.4e9,
+    publish_bytes_per_second: 350e6,
+    encode_bytes_per_second: 1.4e9,
+    device_bytes_per_second: 600e6,
 };
 
 /// Nanoseconds the kernel needs for one position: settling, and applying the edges into it. For reports.
