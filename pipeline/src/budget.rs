@@ -41,6 +41,19 @@ impl Budget {
         self.limit_bytes
     }
 
+    /// Leases `bytes` if they are free now.
+    pub fn try_lease(&self, bytes: u64) -> Option<Lease<'_>> {
+        let mut usage = self.usage.lock();
+        let free = usage.leased_bytes == 0 || usage.leased_bytes + bytes <= self.limit_bytes;
+        (free && !usage.closed).then(|| self.take(&mut usage, bytes))
+    }
+
+    fn take(&self, usage: &mut Usage, bytes: u64) -> Lease<'_> {
+        usage.leased_bytes += bytes;
+        usage.peak_bytes = usage.peak_bytes.max(usage.leased_bytes);
+        Lease { budget: self, bytes }
+    }
+
     /// Waits until `bytes` are free and leases them; `None` once the budget is closed.
     pub fn lease(&self, bytes: u64) -> Option<Lease<'_>> {
         let mut usage = self.usage.lock();
@@ -50,9 +63,7 @@ impl Budget {
         if usage.closed {
             return None;
         }
-        usage.leased_bytes += bytes;
-        usage.peak_bytes = usage.peak_bytes.max(usage.leased_bytes);
-        Some(Lease { budget: self, bytes })
+        Some(self.take(&mut usage, bytes))
     }
 
     /// Wakes every waiter and refuses further leases: the run is being given up.
@@ -91,6 +102,16 @@ mod tests {
             assert!(waiter.join().unwrap());
         });
         assert_eq!(budget.peak_bytes(), 70);
+    }
+
+    #[test]
+    fn a_lease_that_does_not_fit_now_is_not_given_now() {
+        let budget = Budget::new(10);
+        let first = budget.try_lease(25).expect("alone it may be larger");
+        assert!(budget.try_lease(1).is_none());
+        drop(first);
+        let _second = budget.try_lease(6).unwrap();
+        assert!(budget.try_lease(5).is_none() && budget.try_lease(4).is_some());
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! A byte of stream is encoded once, written `copies` times, and read and decoded `uses` times. With `e`, `d` the measured seconds per raw byte
 //! to encode and decode, `r` the ratio (stored/raw), and `w`, `q`, `c` the seconds per stored byte that the writer, the readers and the commits
 //! have taken so far, the processors need `(e + uses·d + r·(copies·w + uses·q)) / workers`, on top of `b`, what the workload itself took per
-//! raw byte; the writer and the disk need `r·copies·(w + c)` beside them. The slower of the two counts: they overlap. For each stream the
-//! candidate with the least cost wins (near it, the one that stores least), so a run that fills its page cache turns to tighter codecs. Results cannot depend on the choice:
+//! raw byte; the writer and the disk need `r·copies·(w + c)` beside them. As long as no worker waits for the writer, the second hides behind the
+//! first; the share of their time that workers do wait says how much of it counts. For each stream the candidate with the least cost wins
+//! (near it, the one that stores least), so a run whose disk cannot keep up turns to tighter codecs. Results cannot depend on the choice:
 //! each frame stores its codec's tag.
 
 use crate::codec::{self, Codec, FRAME_WORDS, Scratch};
@@ -78,7 +79,9 @@ pub struct Traffic {
 }
 
 /// Frames sampled from a stream.
-const SAMPLE_FRAMES: usize = 6;
+const SAMPLE_FRAMES: usize = 2;
+/// One of so many dense streams is sampled: they grow denser and harder to compress as the run goes on.
+const SAMPLE_STREAMS: u64 = 8;
 /// Among candidates whose costs are within this factor of the least, the one that stores least wins: fewer bytes also leave more of the caches,
 /// the page cache and the disk to everything else, which the model does not see.
 const NEAR: f64 = 1.15;
@@ -93,26 +96,24 @@ impl Chooser {
         Chooser { choice, samples: Mutex::default() }
     }
 
+    /// Shows the whole stream of a block that is about to be emitted; now and then the candidates are measured on it.
+    pub fn observe(&self, stream: &[u64], scratch: &mut Scratch) {
+        if matches!(self.choice, CodecChoice::Auto) && dense(stream) {
+            let mut samples = self.samples.lock();
+            if samples.streams.is_multiple_of(SAMPLE_STREAMS) {
+                samples.measured = measure(stream, scratch);
+            }
+            samples.streams += 1;
+        }
+    }
+
     /// The codec for a stream with the given traffic.
-    pub fn codec(
-        &self,
-        stream: &[u64],
-        traffic: Traffic,
-        metrics: &Metrics,
-        scratch: &mut Scratch,
-    ) -> &'static dyn Codec {
+    pub fn codec(&self, traffic: Traffic, metrics: &Metrics) -> &'static dyn Codec {
         if let CodecChoice::Fixed(codec) = self.choice {
             return codec;
         }
         let rates = Rates::of(metrics);
-        let mut samples = self.samples.lock();
-        if dense(stream) {
-            // Streams grow denser as the run goes on: measure again whenever twice as many have come.
-            samples.streams += 1;
-            if samples.streams.is_power_of_two() {
-                samples.measured = measure(stream, scratch);
-            }
-        }
+        let samples = self.samples.lock();
         let cost = |one: &&Measured| one.cost(traffic, &rates);
         let least = samples.measured.iter().map(|one| cost(&one)).fold(f64::INFINITY, f64::min);
         let near = samples.measured.iter().filter(|one| cost(one) <= least * NEAR);
@@ -133,7 +134,7 @@ impl Measured {
         let work = self.encode_seconds + traffic.uses * self.decode_seconds + self.ratio * moved;
         let computing = (rates.workload_seconds + work) / traffic.workers as f64;
         let writing = self.ratio * traffic.copies * (rates.write_seconds + rates.commit_seconds);
-        computing.max(writing)
+        computing + rates.waiting_share * (writing - computing).max(0.0)
     }
 
     fn candidate(&self, traffic: Traffic, rates: &Rates) -> Candidate {
@@ -160,6 +161,8 @@ struct Rates {
     write_seconds: f64,
     read_seconds: f64,
     commit_seconds: f64,
+    /// Share of the workers' time that they waited for the writer, 0 to 1.
+    waiting_share: f64,
 }
 
 impl Rates {
@@ -168,13 +171,16 @@ impl Rates {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
         let rate =
             |seconds: f64, bytes: f64, assumed: f64| if bytes > TYPICAL_BYTES { seconds / bytes } else { assumed };
-        let workload = [Stage::Orient, Stage::Apply, Stage::Settle, Stage::Publish].map(seconds).iter().sum();
+        let workload: f64 = [Stage::Orient, Stage::Apply, Stage::Settle, Stage::Publish].map(seconds).iter().sum();
+        let waiting = seconds(Stage::AwaitWrite);
+        let working = workload + seconds(Stage::Encode) + seconds(Stage::Decode) + waiting;
         let written = count(&metrics.log_bytes_written);
         Rates {
             workload_seconds: rate(workload, count(&metrics.raw_bytes_encoded), 1e-9),
             write_seconds: rate(seconds(Stage::Write), written, 1e-9),
             read_seconds: rate(seconds(Stage::Read), count(&metrics.log_bytes_read), 3e-10),
             commit_seconds: rate(seconds(Stage::Commit), written, 5e-10),
+            waiting_share: if working > 0.0 { waiting / working } else { 0.0 },
         }
     }
 }

@@ -27,7 +27,7 @@
 //! (dedicated), written once and read once per edge.
 
 use crate::bitmap::Bitmap;
-use crate::budget::Budget;
+use crate::budget::{Budget, Lease};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Epoch, Extent, LOGS, Opened, PUBLISHED, Parameters};
 use crate::choose::{Candidate, Chooser, CodecChoice, Traffic};
 use crate::codec::{self, FRAME_WORDS, Scratch};
@@ -375,9 +375,7 @@ impl Session<'_> {
         });
         if let Some(publication) = publication {
             let bytes = publication.bytes.len() as u64;
-            let Some(lease) = self.metrics.time(Stage::AwaitWrite, || self.queue.lease(bytes)) else {
-                return Ok(false);
-            };
+            let Some(lease) = self.lease(bytes, sender) else { return Ok(false) };
             if !self.send(sender, Message::Publish(block, publication, lease)) {
                 return Ok(false);
             }
@@ -387,6 +385,17 @@ impl Session<'_> {
         }
         Metrics::add(&self.metrics.blocks_settled, 1);
         Ok(self.send(sender, Message::Finish(block, summary)))
+    }
+
+    /// Room in the queue; when there is none, the writer is told not to wait for more.
+    fn lease<'m>(&'m self, bytes: u64, sender: &Sender<Message<'m>>) -> Option<Lease<'m>> {
+        if let Some(lease) = self.queue.try_lease(bytes) {
+            return Some(lease);
+        }
+        if !self.send(sender, Message::Flush) {
+            return None;
+        }
+        self.metrics.time(Stage::AwaitWrite, || self.queue.lease(bytes))
     }
 
     fn send<'m>(&self, sender: &Sender<Message<'m>>, message: Message<'m>) -> bool {
@@ -483,6 +492,7 @@ impl Session<'_> {
         if edges.is_empty() {
             return Ok(true);
         }
+        self.metrics.time(Stage::Encode, || self.chooser.observe(buffers.bitmap.words(), &mut buffers.scratch));
         if self.options.placement == Placement::Shared {
             let routes = edges.iter().map(Route::of).collect();
             let header = self.header(block, true, routes);
@@ -527,12 +537,12 @@ impl Session<'_> {
         let stream = if turned { buffers.stream.words() } else { buffers.bitmap.words() };
         let (scratch, encoded) = (&mut buffers.scratch, &mut buffers.encoded);
         let frames: Vec<Frame> = self.metrics.time(Stage::Encode, || {
-            let codec = self.chooser.codec(stream, traffic, self.metrics, scratch);
+            let codec = self.chooser.codec(traffic, self.metrics);
             stream.chunks(FRAME_WORDS).map(|words| Frame::encode(codec, words, scratch, encoded)).collect()
         });
         Metrics::add(&self.metrics.raw_bytes_encoded, stream.len() as u64 * 8);
         let bytes = frames.iter().map(|frame| frame.stored_bytes() as u64).sum();
-        let Some(lease) = self.metrics.time(Stage::AwaitWrite, || self.queue.lease(bytes)) else { return false };
+        let Some(lease) = self.lease(bytes, sender) else { return false };
         self.send(sender, Message::Piece(Piece { entries, frames: Arc::new(frames) }, lease))
     }
 
