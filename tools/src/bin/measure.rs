@@ -13,6 +13,11 @@ use std::time::Instant;
 /// Misère losses [LWS09, table 4-1].
 const LOSSES_7: u64 = 19_496_523;
 const LOSSES_8: u64 = 4_124_279_452;
+/// Normal play: our own, confirmed by `trinim verify`.
+const LOSSES_8_NORMAL: u64 = 4_257_746_765;
+
+/// First word of a case that runs on one core (by the program `taskset`): with `--threads 1` alone, the writer still has the other core.
+const ONE_CORE: &str = "one core:";
 
 struct Run {
     seconds: f64,
@@ -45,11 +50,14 @@ fn main() -> Result<()> {
     let mut bench = Bench { binary, out, runs, rows: Vec::new() };
 
     bench.solve("7 layers, default options", LOSSES_7, &[&["--layers", "7"]])?;
-    let (one, two) = (["--layers", "8", "--memory", "1GiB", "--threads", "1"], ["--layers", "8", "--memory", "1GiB"]);
-    bench.solve("8 layers, 1 GiB, one thread | all threads", LOSSES_8, &[&one, &two])?;
-    let shared = ["--layers", "8", "--memory", "1GiB", "--log-placement", "shared"];
+    let eight = ["--layers", "8", "--memory", "1GiB"];
+    let with = |more: &[&'static str]| [&eight[..], more].concat();
+    let one_core = [&[ONE_CORE], &eight[..], &["--threads", "1"]].concat();
+    bench.solve("8 layers", LOSSES_8, &[&eight, &with(&["--threads", "1"]), &one_core])?;
     let small = ["--layers", "8", "--memory", "256MiB"];
-    bench.solve("8 layers, shared logs, 1 GiB | 256 MiB", LOSSES_8, &[&shared, &small])?;
+    let normal = with(&["--rule", "normal"]);
+    bench.solve("8 layers, misere", LOSSES_8, &[&with(&["--log-placement", "shared"]), &small])?;
+    bench.solve("8 layers, normal", LOSSES_8_NORMAL, &[&normal])?;
     bench.verify()?;
     bench.write(root)
 }
@@ -57,15 +65,27 @@ fn main() -> Result<()> {
 impl Bench {
     fn trinim(&self, arguments: &[&str], input: &str) -> Result<Run> {
         let start = Instant::now();
-        let mut child = Command::new(&self.binary)
+        let (mut command, arguments) = match arguments.split_first() {
+            Some((&ONE_CORE, rest)) => {
+                let mut command = Command::new("taskset");
+                command.args(["-c", "0"]).arg(&self.binary);
+                (command, rest)
+            }
+            _ => (Command::new(&self.binary), arguments),
+        };
+        let mut child = command
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .context("the release binary cannot be started")?;
-        child.stdin.take().context("a pipe was asked for")?.write_all(input.as_bytes())?;
+        // From a thread of its own: the program answers while it is still being asked.
+        let mut asked = child.stdin.take().context("a pipe was asked for")?;
+        let input = input.to_owned();
+        let asking = std::thread::spawn(move || asked.write_all(input.as_bytes()));
         let output = child.wait_with_output()?;
+        asking.join().ok().context("the thread that asks ended with a panic")??;
         let seconds = start.elapsed().as_secs_f64();
         ensure!(output.status.success(), "trinim {} ended with {}", arguments.join(" "), output.status);
         let text = String::from_utf8(output.stdout)?;
@@ -84,8 +104,8 @@ impl Bench {
                 let folder = tempfile::tempdir_in(&self.out)?;
                 let out = folder.path().join("run");
                 let out = out.to_str().context("a folder with a plain name")?;
-                let arguments: Vec<&str> =
-                    ["solve", "--json", "--out", out].iter().chain(case.iter()).copied().collect();
+                let (prefix, rest) = case.split_at(usize::from(case.first() == Some(&ONE_CORE)));
+                let arguments: Vec<&str> = [prefix, &["solve", "--json", "--out", out], rest].concat();
                 let run = self.trinim(&arguments, "")?;
                 ensure!(run.answer["losses"] == losses, "{name}: {} losses instead of {losses}", run.answer["losses"]);
                 eprintln!("{}: {:.2} s", case.join(" "), run.seconds);
