@@ -10,6 +10,7 @@ use std::hint::black_box;
 use criterion::{
     BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
 };
+use trinim::board::Board;
 use trinim::kernel::{ApplyPlan, Isa, Kernel, PermutePlan, SettlePlan, bitmap_words};
 
 /// Index bits of the blocks.
@@ -17,23 +18,7 @@ const BITS: u32 = 24;
 
 /// Masks of the moves of a triangle of `layers` layers, row-major.
 fn triangle(layers: u32) -> Vec<u64> {
-    let cell = |row: u32, column: u32| row * (row + 1) / 2 + column;
-    let mut moves = Vec::new();
-    for line in 0..layers {
-        let along_row: Vec<u32> = (0..=line).map(|i| cell(line, i)).collect();
-        let along_column = (line..layers).map(|row| cell(row, line)).collect();
-        let along_diagonal = (line..layers).map(|row| cell(row, row - line)).collect();
-        for cells in [along_row, along_column, along_diagonal] {
-            for first in 0..cells.len() {
-                for last in first..cells.len() {
-                    moves.push(cells[first..=last].iter().fold(0, |m, c| m | 1_u64 << c));
-                }
-            }
-        }
-    }
-    moves.sort_unstable();
-    moves.dedup();
-    moves
+    Board::triangle(layers, None).expect("a board of that size").moves().to_vec()
 }
 
 fn kernels() -> Vec<Kernel> {

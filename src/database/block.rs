@@ -17,7 +17,8 @@ const VERSION: u32 = 1;
 pub const HEADER_BYTES: usize = 64;
 /// Length of one index row, in bytes.
 pub const INDEX_ROW_BYTES: usize = 24;
-/// Words of bitmap in a full frame: 16 MiB. Larger frames find few more repeats, smaller ones lose them (1 MiB: a fifth more bytes).
+/// Words of bitmap in a full frame: 16 MiB. Larger frames find few more repeats, smaller ones lose them
+/// (a log codec built on the same repeats took a fifth more bytes in frames of 1 MiB).
 pub const FRAME_WORDS: usize = 1 << 21;
 
 /// Name of the file of a canonical block, inside the `db` folder.

@@ -1,8 +1,8 @@
 //! Canonical Huffman codes over many symbols: only the number of codes of each length is stored.
 //!
 //! Codes of one length are consecutive numbers, given to the symbols in ascending order; shorter codes come first (Schwartz and Kallick, 1964).
-//! The counts of a frame add up to at most 2^24, so no code is longer than 36 bits and, by the Fibonacci bound on Huffman depths, the true
-//! maximum for them is 34: codes fit in [`LENGTHS`] lengths.
+//! A Huffman code of depth `d` needs counts that add up to at least the Fibonacci number `F(d+2)`. Those of a frame add up to at most 2^24, less than
+//! `F(37)`, so no code is longer than 34 bits: [`LENGTHS`] leaves room.
 
 /// Code lengths 1 to this are possible.
 pub const LENGTHS: usize = 40;
