@@ -1,64 +1,22 @@
-//! The kernel of every instruction set this machine has against loops that take one bit at a time.
+//! The kernel of every instruction set this machine has against the one that takes one position at a time, and that one against the definitions.
 
 use proptest::prelude::*;
 use trinim::kernel::{ApplyPlan, Isa, IsaError, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
 
-/// One-bit-at-a-time definitions.
-mod naive {
-    pub fn bit(bitmap: &[u64], x: u64) -> bool {
+/// Single bits of a bitmap.
+mod bits {
+    pub fn get(bitmap: &[u64], x: u64) -> bool {
         bitmap[(x >> 6) as usize] >> (x & 63) & 1 == 1
     }
 
     pub fn set(bitmap: &mut [u64], x: u64) {
         bitmap[(x >> 6) as usize] |= 1 << (x & 63);
     }
+}
 
-    pub fn clear(bitmap: &mut [u64], x: u64) {
-        bitmap[(x >> 6) as usize] &= !(1 << (x & 63));
-    }
-
-    pub fn apply(operations: &[u64], losses: &[u64], wins: &mut [u64]) {
-        for x in 0..losses.len() as u64 * 64 {
-            if bit(losses, x) {
-                for mask in operations.iter().filter(|mask| x & *mask == 0) {
-                    set(wins, x | mask);
-                }
-            }
-        }
-    }
-
-    pub fn settle(moves: &[u64], bitmap: &mut [u64]) {
-        for x in 0..bitmap.len() as u64 * 64 {
-            if bit(bitmap, x) {
-                clear(bitmap, x);
-            } else {
-                set(bitmap, x);
-                for mask in moves.iter().filter(|mask| x & *mask == 0) {
-                    set(bitmap, x | mask);
-                }
-            }
-        }
-    }
-
-    pub fn permute(permutation: &[u8], source: &[u64], target: &mut [u64]) {
-        target.fill(0);
-        for x in 0..1_u64 << permutation.len() {
-            if bit(source, x) {
-                let y = (0..).zip(permutation).fold(0, |y, (i, to)| y | (x >> i & 1) << to);
-                set(target, y);
-            }
-        }
-    }
-
-    pub fn census(index_bits: u32, bitmap: &[u64]) -> Vec<u64> {
-        let mut counts = vec![0; index_bits as usize + 1];
-        for x in 0..1_u64 << index_bits {
-            if bit(bitmap, x) {
-                counts[x.count_ones() as usize] += 1;
-            }
-        }
-        counts
-    }
+/// The slow kernel, which every other is compared with; it is itself held against the definitions below.
+fn scalar() -> Kernel {
+    Kernel::new(Isa::Scalar).unwrap()
 }
 
 /// SplitMix64: enough for test bits, the same on every machine.
@@ -82,7 +40,7 @@ impl Random {
         let mut bitmap = vec![0; bitmap_words(index_bits)];
         for x in 0..1_u64 << index_bits {
             if self.below(100) < percent {
-                naive::set(&mut bitmap, x);
+                bits::set(&mut bitmap, x);
             }
         }
         bitmap
@@ -145,8 +103,46 @@ fn unavailable_instruction_sets_are_refused() {
     assert_eq!(Kernel::detect().isa(), Isa::detect());
 }
 
+/// What each operation means, bit by bit of its result; settling has its definition further below.
 #[test]
-fn apply_marks_what_the_naive_loop_marks() {
+fn the_slow_kernel_does_what_the_definitions_say() {
+    let mut random = Random(7);
+    for index_bits in 0..=13 {
+        let positions = 0..1_u64 << index_bits;
+        for percent in PERCENTS {
+            let bitmap = random.bitmap(index_bits, percent);
+            let before = random.bitmap(index_bits, 3);
+            let operations: Vec<u64> = (0..9).map(|_| random.mask(index_bits, 3)).collect();
+            let mut wins = before.clone();
+            scalar().apply(&ApplyPlan::new(index_bits, &operations), &bitmap, &mut wins);
+            let mask = random.mask(index_bits, 4);
+            let mut restricted = bitmap.clone();
+            scalar().restrict(mask, &mut restricted);
+            let permutation = random.permutation(index_bits);
+            let mut turned = vec![u64::MAX; bitmap.len()];
+            scalar().permute(&PermutePlan::new(&permutation), &bitmap, &mut turned);
+            for x in positions.clone() {
+                let child_lost = operations.iter().any(|taken| x & taken == *taken && bits::get(&bitmap, x ^ taken));
+                assert_eq!(bits::get(&wins, x), bits::get(&before, x) || child_lost, "{index_bits} {x:#x}");
+                assert_eq!(bits::get(&restricted, x), x & mask == 0 && bits::get(&bitmap, x), "{mask:#x} {x:#x}");
+                // Bit `i` of the source's index is bit `permutation[i]` of the target's.
+                let source = (0..index_bits).fold(0, |y, i| y | (x >> permutation[i as usize] & 1) << i);
+                assert_eq!(bits::get(&turned, x), bits::get(&bitmap, source), "{permutation:?} {x:#x}");
+            }
+            let set = |pieces: u32| {
+                let set = positions.clone().filter(|x| bits::get(&bitmap, *x) && x.count_ones() == pieces);
+                set.count() as u64
+            };
+            let census: Vec<u64> = (0..=index_bits).map(set).collect();
+            assert_eq!(scalar().census(index_bits, &bitmap), census);
+            assert_eq!(scalar().popcount(&bitmap), census.iter().sum::<u64>());
+            assert_eq!(scalar().popcount(&turned), census.iter().sum::<u64>());
+        }
+    }
+}
+
+#[test]
+fn apply_marks_what_the_slow_kernel_marks() {
     let mut random = Random(1);
     let kernels = kernels();
     for index_bits in 0..=20 {
@@ -160,8 +156,8 @@ fn apply_marks_what_the_naive_loop_marks() {
                 let mut before = random.bitmap(index_bits, 3);
                 mark_phantoms(index_bits, &mut before);
                 let mut expected = before.clone();
-                naive::apply(&operations, &losses, &mut expected);
                 let plan = ApplyPlan::new(index_bits, &operations);
+                scalar().apply(&plan, &losses, &mut expected);
                 for kernel in &kernels {
                     let mut wins = before.clone();
                     kernel.apply(&plan, &losses, &mut wins);
@@ -173,7 +169,7 @@ fn apply_marks_what_the_naive_loop_marks() {
 }
 
 #[test]
-fn settle_finds_what_the_naive_loop_finds() {
+fn settle_finds_what_the_slow_kernel_finds() {
     let mut random = Random(2);
     let kernels = kernels();
     for index_bits in 0..=20 {
@@ -187,8 +183,8 @@ fn settle_finds_what_the_naive_loop_finds() {
                 let mut before = random.bitmap(index_bits, percent);
                 mark_phantoms(index_bits, &mut before);
                 let mut expected = before.clone();
-                naive::settle(&moves, &mut expected);
                 let plan = SettlePlan::new(index_bits, &moves);
+                scalar().settle(&plan, &mut expected);
                 for kernel in &kernels {
                     let mut bitmap = before.clone();
                     kernel.settle(&plan, &mut bitmap);
@@ -213,7 +209,7 @@ fn whole_boards_as_one_block() {
             mark_phantoms(cells, &mut before);
             before[0] |= u64::from(misere);
             let mut expected = before.clone();
-            naive::settle(&moves, &mut expected);
+            scalar().settle(&plan, &mut expected);
             for kernel in &kernels {
                 let mut bitmap = before.clone();
                 kernel.settle(&plan, &mut bitmap);
@@ -229,7 +225,7 @@ fn whole_boards_as_one_block() {
 }
 
 #[test]
-fn permute_moves_every_bit_where_the_naive_loop_does() {
+fn permute_moves_every_bit_where_the_slow_kernel_does() {
     let mut random = Random(3);
     let kernels = kernels();
     for index_bits in 0..=16 {
@@ -267,7 +263,7 @@ fn check_permutation(kernels: &[Kernel], permutation: &[u8], random: &mut Random
     let index_bits = permutation.len() as u32;
     let source = random.bitmap(index_bits, 50);
     let mut expected = vec![0; source.len()];
-    naive::permute(permutation, &source, &mut expected);
+    scalar().permute(&PermutePlan::new(permutation), &source, &mut expected);
     for kernel in kernels {
         let mut target = vec![u64::MAX; source.len()];
         kernel.permute(&PermutePlan::new(permutation), &source, &mut target);
@@ -276,20 +272,16 @@ fn check_permutation(kernels: &[Kernel], permutation: &[u8], random: &mut Random
 }
 
 #[test]
-fn counts_and_restriction_match_the_naive_loops() {
+fn counts_and_restriction_match_the_slow_kernel() {
     let mut random = Random(5);
     let kernels = kernels();
     for index_bits in 0..=18 {
         for percent in PERCENTS {
             let bitmap = random.bitmap(index_bits, percent);
-            let census = naive::census(index_bits, &bitmap);
+            let census = scalar().census(index_bits, &bitmap);
             let mask = random.mask(index_bits, 5);
             let mut expected = bitmap.clone();
-            for x in 0..1_u64 << index_bits {
-                if x & mask != 0 {
-                    naive::clear(&mut expected, x);
-                }
-            }
+            scalar().restrict(mask, &mut expected);
             for kernel in &kernels {
                 assert_eq!(kernel.popcount(&bitmap), census.iter().sum::<u64>());
                 assert_eq!(kernel.census(index_bits, &bitmap), census, "{kernel:?}");
@@ -309,7 +301,7 @@ fn bitmaps_need_no_alignment() {
     let words = bitmap_words(cells);
     let wins = random.bitmap(cells, 10);
     let mut expected = wins.clone();
-    naive::settle(&moves, &mut expected);
+    scalar().settle(&SettlePlan::new(cells, &moves), &mut expected);
     for kernel in kernels() {
         for offset in 0..8 {
             let mut room = vec![0; words + 8];
@@ -344,14 +336,14 @@ proptest! {
     #[test]
     fn losses_are_the_positions_without_losing_children((index_bits, moves, seed) in moves_and_wins()) {
         let wins = Random(seed).bitmap(index_bits, 30);
-        for kernel in kernels() {
+        for kernel in [kernels(), vec![scalar()]].concat() {
             let mut bitmap = wins.clone();
             mark_phantoms(index_bits, &mut bitmap);
             kernel.settle(&SettlePlan::new(index_bits, &moves), &mut bitmap);
             for x in 0..1_u64 << index_bits {
-                let losing_child = moves.iter().any(|m| x & m == *m && naive::bit(&bitmap, x ^ m));
-                let loss = !naive::bit(&wins, x) && !losing_child;
-                prop_assert_eq!(naive::bit(&bitmap, x), loss, "{} {:#x}", kernel.isa(), x);
+                let losing_child = moves.iter().any(|m| x & m == *m && bits::get(&bitmap, x ^ m));
+                let loss = !bits::get(&wins, x) && !losing_child;
+                prop_assert_eq!(bits::get(&bitmap, x), loss, "{} {:#x}", kernel.isa(), x);
             }
         }
     }

@@ -9,6 +9,8 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Isa {
+    /// One position at a time on any machine, as the papers work. Never chosen unasked.
+    Scalar,
     /// What every machine of the target has.
     Portable,
     /// 256-bit vectors: AVX2, BMI1, BMI2 and POPCNT.
@@ -21,8 +23,8 @@ pub enum Isa {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IsaError {
-    /// The name is none of `portable`, `avx2`, `avx512`.
-    #[error("unknown instruction set `{0}` (one of portable, avx2, avx512)")]
+    /// The name is none of `scalar`, `portable`, `avx2`, `avx512`.
+    #[error("unknown instruction set `{0}` (one of scalar, portable, avx2, avx512)")]
     Unknown(String),
     /// This machine lacks it.
     #[error("this machine has no {0}")]
@@ -31,7 +33,7 @@ pub enum IsaError {
 
 impl Isa {
     /// Every instruction set there is a kernel for, plainest first.
-    pub const ALL: [Isa; 3] = [Isa::Portable, Isa::Avx2, Isa::Avx512];
+    pub const ALL: [Isa; 4] = [Isa::Scalar, Isa::Portable, Isa::Avx2, Isa::Avx512];
 
     /// The widest instruction set this machine has.
     #[must_use]
@@ -39,10 +41,10 @@ impl Isa {
         *Isa::available().last().unwrap_or(&Isa::Portable)
     }
 
-    /// The instruction sets this machine has, plainest first; never empty.
+    /// The instruction sets this machine has for many positions at a time, plainest first; never empty.
     #[must_use]
     pub fn available() -> Vec<Isa> {
-        Isa::ALL.into_iter().filter(|isa| isa.is_available()).collect()
+        Isa::ALL.into_iter().filter(|isa| *isa != Isa::Scalar && isa.is_available()).collect()
     }
 
     /// Whether this machine has it.
@@ -54,7 +56,7 @@ impl Isa {
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("popcnt");
         match self {
-            Isa::Portable => true,
+            Isa::Scalar | Isa::Portable => true,
             Isa::Avx2 => avx2,
             Isa::Avx512 => {
                 avx2 && is_x86_feature_detected!("avx512f")
@@ -71,13 +73,14 @@ impl Isa {
     #[must_use]
     #[cfg(not(target_arch = "x86_64"))]
     pub fn is_available(self) -> bool {
-        self == Isa::Portable
+        self <= Isa::Portable
     }
 }
 
 impl fmt::Display for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
+            Isa::Scalar => "scalar",
             Isa::Portable => "portable",
             Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",

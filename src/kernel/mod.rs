@@ -19,7 +19,7 @@
 //! ```
 //!
 //! # Invariants
-//! 1. Every [`Isa`] gives the same bits.
+//! 1. Every [`Isa`] gives the same bits; [`Isa::Scalar`], one position at a time, is what the others are compared with.
 //! 2. Plans hold no buffer: one plan serves any number of threads at once.
 //!
 //! # Cost
@@ -50,7 +50,7 @@ mod count;
 mod isa;
 mod line;
 mod permute;
-mod plain;
+mod scalar;
 mod settle;
 mod vector;
 #[cfg(target_arch = "x86_64")]
@@ -105,6 +105,7 @@ fn check_masks(index_bits: u32, masks: &[u64]) {
 #[derive(Clone, Debug)]
 pub struct ApplyPlan {
     index_bits: u32,
+    masks: Vec<u64>,
     operations: Operations,
 }
 
@@ -117,10 +118,10 @@ impl ApplyPlan {
     #[must_use]
     pub fn new(index_bits: u32, operations: &[u64]) -> ApplyPlan {
         check_masks(index_bits, operations);
-        let mut operations = operations.to_vec();
-        operations.sort_unstable();
-        operations.dedup();
-        ApplyPlan { index_bits, operations: Operations::new(index_bits, &operations) }
+        let mut masks = operations.to_vec();
+        masks.sort_unstable();
+        masks.dedup();
+        ApplyPlan { index_bits, operations: Operations::new(index_bits, &masks), masks }
     }
 
     /// Index bits of the bitmaps this plan is for.
@@ -134,6 +135,7 @@ impl ApplyPlan {
 #[derive(Clone, Debug)]
 pub struct SettlePlan {
     index_bits: u32,
+    masks: Vec<u64>,
     moves: Moves,
 }
 
@@ -146,10 +148,10 @@ impl SettlePlan {
     pub fn new(index_bits: u32, moves: &[u64]) -> SettlePlan {
         check_masks(index_bits, moves);
         assert!(!moves.contains(&0), "a move that removes nothing");
-        let mut moves = moves.to_vec();
-        moves.sort_unstable();
-        moves.dedup();
-        SettlePlan { index_bits, moves: Moves::new(index_bits, &moves) }
+        let mut masks = moves.to_vec();
+        masks.sort_unstable();
+        masks.dedup();
+        SettlePlan { index_bits, moves: Moves::new(index_bits, &masks), masks }
     }
 
     /// Index bits of the bitmaps this plan is for.
@@ -229,6 +231,7 @@ impl Kernel {
         // SAFETY: a kernel exists only for an instruction set this machine has.
         unsafe {
             match self.isa {
+                Isa::Scalar => scalar::apply(&plan.masks, losses, wins),
                 Isa::Portable => plan.operations.apply::<[u64; 8]>(losses, wins),
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx2 => entry::apply_avx2(&plan.operations, losses, wins),
@@ -253,6 +256,7 @@ impl Kernel {
         // SAFETY: a kernel exists only for an instruction set this machine has.
         unsafe {
             match self.isa {
+                Isa::Scalar => scalar::settle(&plan.masks, bitmap),
                 Isa::Portable => plan.moves.settle::<[u64; 8]>(bitmap),
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx2 => entry::settle_avx2(&plan.moves, bitmap),
@@ -273,11 +277,12 @@ impl Kernel {
         check_length(plan.index_bits(), source);
         check_length(plan.index_bits(), target);
         let Some([direct, rearranging]) = &plan.tiles else {
-            return plain::permute(&plan.permutation, source, target);
+            return scalar::permute(&plan.permutation, source, target);
         };
         // SAFETY: a kernel exists only for an instruction set this machine has.
         unsafe {
             match self.isa {
+                Isa::Scalar => scalar::permute(&plan.permutation, source, target),
                 Isa::Portable => direct.permute::<[u64; 8]>(source, target),
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx2 => entry::permute_avx2(direct, source, target),
@@ -295,6 +300,7 @@ impl Kernel {
         // SAFETY: a kernel exists only for an instruction set this machine has.
         unsafe {
             match self.isa {
+                Isa::Scalar => scalar::popcount(bitmap),
                 Isa::Portable => count::popcount(bitmap),
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx2 => entry::popcount_avx2(bitmap),
@@ -317,6 +323,7 @@ impl Kernel {
         // SAFETY: a kernel exists only for an instruction set this machine has.
         let mut counts = unsafe {
             match self.isa {
+                Isa::Scalar => scalar::census(index_bits, bitmap),
                 Isa::Portable => count::census::<[u64; 8]>(bitmap),
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx2 => entry::census_avx2(bitmap),
@@ -343,6 +350,7 @@ impl Kernel {
         // SAFETY: a kernel exists only for an instruction set this machine has.
         unsafe {
             match self.isa {
+                Isa::Scalar => scalar::restrict(mask, bitmap),
                 Isa::Portable => count::restrict(mask, bitmap),
                 #[cfg(target_arch = "x86_64")]
                 Isa::Avx2 => entry::restrict_avx2(mask, bitmap),
