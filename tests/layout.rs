@@ -235,6 +235,31 @@ fn the_block_graph_holds_every_move_once() {
     }
 }
 
+/// Every block for itself: the paper's updates before redundancy is removed, each child under its own number.
+#[test]
+fn without_symmetries_every_block_is_its_own() {
+    for (_, layout) in small_layouts() {
+        let whole = layout.without_symmetries();
+        let (counts, all) = (whole.counts(), layout.counts());
+        assert_eq!(counts.canonical_blocks, all.blocks);
+        assert_eq!(
+            (counts.updates, counts.canonical_updates, counts.canonical_loads),
+            (all.updates, all.updates, all.updates)
+        );
+        assert_eq!((whole.bid_cells(), whole.offset_cells()), (layout.bid_cells(), layout.offset_cells()));
+        for bid in 0..layout.blocks() as u32 {
+            assert_eq!(whole.canonical(bid), (bid, 0));
+            let into = whole.edges_into(bid);
+            let children: BTreeSet<u32> = into.iter().map(|edge| edge.source).collect();
+            assert_eq!(children.len(), into.len());
+            for edge in &into {
+                assert_eq!((edge.source ^ bid, edge.symmetry), (layout.traces()[edge.trace.0 as usize].bid, 0));
+                assert!(whole.edges_from(edge.source).contains(edge));
+            }
+        }
+    }
+}
+
 #[test]
 fn edges_are_the_same_from_both_ends() {
     let mut layouts: Vec<Layout> = small_layouts().into_iter().map(|(_, layout)| layout).collect();

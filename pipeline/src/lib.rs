@@ -12,7 +12,7 @@ pub mod frame;
 mod ledger;
 pub mod metrics;
 mod reader;
-mod schedule;
+pub mod schedule;
 pub mod storage;
 pub mod workload;
 mod writer;

@@ -47,8 +47,21 @@ impl Schedule {
     /// # Errors
     /// [`Error::Workload`] when the order is not a topological permutation of the blocks.
     pub fn new(workload: &dyn Workload, finished: impl Fn(u32) -> bool) -> Result<Schedule, Error> {
-        let blocks = workload.blocks() as usize;
-        let order = workload.order();
+        let sources = |target| workload.edges_into(target).iter().map(|edge| edge.source).collect();
+        Schedule::of(workload.blocks(), &workload.order(), &sources, finished)
+    }
+
+    /// The same for any graph: `sources` are the blocks that a block waits for.
+    ///
+    /// # Errors
+    /// [`Error::Workload`] when the order is not a topological permutation of the blocks.
+    pub fn of(
+        blocks: u32,
+        order: &[u32],
+        sources: &dyn Fn(u32) -> BTreeSet<u32>,
+        finished: impl Fn(u32) -> bool,
+    ) -> Result<Schedule, Error> {
+        let blocks = blocks as usize;
         let mut rank = vec![u32::MAX; blocks];
         for (position, block) in order.iter().enumerate() {
             match rank.get_mut(*block as usize) {
@@ -62,8 +75,7 @@ impl Schedule {
         let mut targets = vec![Vec::new(); blocks];
         let mut missing = vec![0u32; blocks];
         for target in 0..blocks as u32 {
-            let sources: BTreeSet<u32> = workload.edges_into(target).iter().map(|edge| edge.source).collect();
-            for source in sources {
+            for source in sources(target) {
                 if source as usize >= blocks || rank[source as usize] >= rank[target as usize] {
                     return Err(Error::workload(format!(
                         "block {source} updates block {target} but does not come before it in the order"

@@ -150,6 +150,14 @@ impl Layout {
         }
     }
 
+    /// The same division with every block evaluated for itself: the identity is the only symmetry, every block is canonical and its own
+    /// ordinal. This is \[SWLK12\] section 3.1, before redundancy is removed; the edges are [`Counts::updates`] then.
+    #[must_use]
+    pub fn without_symmetries(&self) -> Layout {
+        let identity: Vec<LayoutSymmetry> = self.symmetries[..1].to_vec();
+        Layout { symmetries: identity, canonical: (0..1 << self.bid_bits()).collect(), ..self.clone() }
+    }
+
     /// The number of layers of the board.
     pub fn layers(&self) -> u32 {
         self.layers

@@ -34,7 +34,6 @@ pub struct RemovalGame<'a> {
     apply: HashMap<Arc<[u64]>, ApplyPlan>,
     settle: SettlePlan,
     turns: Vec<PermutePlan>,
-    order: Vec<u32>,
     identity: u64,
     publish: bool,
 }
@@ -59,7 +58,6 @@ impl<'a> RemovalGame<'a> {
             apply,
             settle,
             turns,
-            order: layout.order(),
             identity: manifest::identity(board, rule, layout),
             publish,
         }
@@ -82,7 +80,7 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn order(&self) -> Vec<u32> {
-        self.order.clone()
+        self.layout.order()
     }
 
     fn stream_words(&self) -> usize {
