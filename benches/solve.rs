@@ -8,9 +8,11 @@ mod common;
 use criterion::{Criterion, criterion_group, criterion_main};
 use pipeline::engine::Placement;
 use std::hint::black_box;
+use std::ops::Range;
 use trinim::board::Board;
 use trinim::kernel::{Isa, Kernel, SettlePlan, bitmap_words};
 use trinim::layout::Layout;
+use trinim::solve::baseline::memory;
 
 fn solves(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("seven layers");
@@ -35,21 +37,12 @@ fn solves(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The retrograde loop of [LWS09] chapter 3: upwards, one position at a time, one bit each; every loss marks its parents.
-fn retrograde(cells: u32, moves: &[u64]) -> u64 {
+/// Losses found by one of the papers' ways in memory.
+fn losses_of(step: fn(&[u64], &mut [u64], Range<u64>), cells: u32, moves: &[u64]) -> u64 {
     let mut wins = vec![0u64; 1 << (cells - 6)];
     wins[0] = 1;
-    let mut losses = 0;
-    for position in 0..1u64 << cells {
-        if wins[(position / 64) as usize] >> (position % 64) & 1 == 0 {
-            losses += 1;
-            for taken in moves.iter().filter(|taken| position & **taken == 0) {
-                let parent = position | taken;
-                wins[(parent / 64) as usize] |= 1 << (parent % 64);
-            }
-        }
-    }
-    losses
+    step(moves, &mut wins, 0..1 << cells);
+    wins.iter().map(|word| u64::from(word.count_zeros())).sum()
 }
 
 fn one_block(criterion: &mut Criterion) {
@@ -71,7 +64,7 @@ fn one_block(criterion: &mut Criterion) {
         });
     }
     group.bench_function("one position at a time", |bencher| {
-        bencher.iter(|| assert_eq!(retrograde(28, black_box(board.moves())), common::LOSSES_7));
+        bencher.iter(|| assert_eq!(losses_of(memory::retrograde, 28, black_box(board.moves())), common::LOSSES_7));
     });
     group.finish();
 }

@@ -147,7 +147,7 @@ fn clocks_are_read_for_metrics_and_the_command_line() {
 }
 
 #[test]
-fn threads_are_the_engines_the_verifiers_and_the_command_lines() {
+fn threads_are_the_engines_the_baselines_the_verifiers_and_the_command_lines() {
     let words = ["thread", "crossbeam", "mpsc", "rayon"];
     let places = [
         "pipeline/src/engine.rs",
@@ -155,6 +155,8 @@ fn threads_are_the_engines_the_verifiers_and_the_command_lines() {
         "pipeline/src/writer.rs",
         // Files are synced side by side.
         "pipeline/src/checkpoint/mod.rs",
+        // The papers' strategies in blocks: a free core takes any block whose children are finished.
+        "src/solve/baseline/blocks.rs",
         "src/verify/workers.rs",
         "src/cli/",
     ];

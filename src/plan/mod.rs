@@ -10,9 +10,11 @@
 //! # Not here
 //! Measuring: the constants are in [`rates`]. Free disk space is asked for by the caller.
 
+mod baseline;
 pub mod rates;
 mod shape;
 
+pub use baseline::BaselinePlan;
 pub use shape::Shape;
 
 use crate::board::{Board, Cell};
@@ -176,6 +178,17 @@ pub enum PlanError {
         budget_bytes: u64,
         /// Bytes of one bitmap.
         block_bytes: u64,
+    },
+    /// The board does not fit the memory budget as a whole.
+    #[error(
+        "a budget of {budget_bytes} bytes is too small: the whole board in memory needs {} MiB",
+        needed_bytes.div_ceil(1 << 20)
+    )]
+    Board {
+        /// Smallest budget that would do, in bytes.
+        needed_bytes: u64,
+        /// The budget, in bytes.
+        budget_bytes: u64,
     },
     /// The disk is too full for logs and database.
     #[error("about {} MiB of disk are needed, {} MiB are free", needed_bytes.div_ceil(1 << 20), free_bytes >> 20)]

@@ -2,15 +2,18 @@
 //!
 //! # Path
 //! board, rule, layout → [`RemovalGame`] (the workload) → `pipeline::engine::run` → one [`BlockSummary`] for each canonical block → manifest and
-//! `SUMS` beside the published blocks.
+//! `SUMS` beside the published blocks. [`baseline`] has the papers' ways to the same folder; [`Strategy`] names all ways.
 //!
 //! # Not here
 //! How logs move (package `pipeline`), what a block file holds (`database`), printing (`cli`).
 
+pub mod baseline;
+mod strategy;
 mod summary;
 mod workload;
 
 pub use crate::database::manifest::parameters;
+pub use strategy::{Baseline, ParseStrategyError, Redundancy, Strategy};
 pub use summary::{BlockSummary, stream_digest};
 pub use workload::RemovalGame;
 
@@ -19,10 +22,11 @@ use crate::database::{MANIFEST, Manifest, SUMS};
 use crate::kernel::Kernel;
 use crate::layout::Layout;
 use crate::rule::Rule;
-use pipeline::checkpoint::PUBLISHED;
-use pipeline::engine::{self, Event, Finished, Options};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED};
+use pipeline::engine::{self, Event, Options};
 use pipeline::metrics::Metrics;
 use pipeline::storage::Storage;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A solved board.
@@ -61,17 +65,10 @@ pub fn solve(
     metrics: &Metrics,
     observer: &(dyn Fn(&Event) + Sync),
 ) -> Result<Solved, pipeline::Error> {
-    let Problem { board, rule, layout, .. } = problem;
     let workload = RemovalGame::new(problem, true);
     let finished = engine::run(&workload, storage.clone(), options, metrics, observer)?;
-    let summaries: Vec<BlockSummary> = finished
-        .records
-        .values()
-        .map(|record| BlockSummary::from_bytes(&record.summary))
-        .collect::<Option<_>>()
-        .ok_or_else(|| pipeline::Error::workload("a block's summary in the journal is not one of this program"))?;
-    let manifest = Manifest::new(board, rule, layout, &summaries);
-    let database_bytes = seal(&**storage, &finished, &manifest)?;
+    let manifest = solved_manifest(problem, &finished.records)?;
+    let database_bytes = seal(&**storage, &finished.checkpoint, &finished.records, &manifest)?;
     Ok(Solved {
         manifest,
         candidates: finished.candidates,
@@ -80,14 +77,29 @@ pub fn solve(
     })
 }
 
+/// The manifest of a run whose blocks all have their records.
+fn solved_manifest(problem: Problem<'_>, records: &BTreeMap<u32, BlockRecord>) -> Result<Manifest, pipeline::Error> {
+    let summaries: Vec<BlockSummary> = records
+        .values()
+        .map(|record| BlockSummary::from_bytes(&record.summary))
+        .collect::<Option<_>>()
+        .ok_or_else(|| pipeline::Error::workload("a block's summary in the journal is not one of this program"))?;
+    Ok(Manifest::new(problem.board, problem.rule, problem.layout, &summaries))
+}
+
 /// Writes manifest and `SUMS`, unless they are there; returns the bytes of the database.
-fn seal(storage: &dyn Storage, finished: &Finished, manifest: &Manifest) -> Result<u64, pipeline::Error> {
+fn seal(
+    storage: &dyn Storage,
+    checkpoint: &Checkpoint,
+    records: &BTreeMap<u32, BlockRecord>,
+    manifest: &Manifest,
+) -> Result<u64, pipeline::Error> {
     let json = manifest.to_json();
     let mut sums = String::new();
     let mut total = json.len() as u64;
     let (manifest_name, sums_name) = (format!("{PUBLISHED}/{MANIFEST}"), format!("{PUBLISHED}/{SUMS}"));
     let sealed = storage.length(&sums_name)?;
-    for published in finished.records.values().filter_map(|record| record.published.as_ref()) {
+    for published in records.values().filter_map(|record| record.published.as_ref()) {
         total += published.length;
         if sealed.is_none() {
             let mut bytes = vec![0; published.length as usize];
@@ -111,7 +123,7 @@ fn seal(storage: &dyn Storage, finished: &Finished, manifest: &Manifest) -> Resu
         return Ok(total + length);
     }
     sums.push_str(&format!("{}  {MANIFEST}\n", blake3::hash(&json)));
-    finished.checkpoint.write_atomically(&manifest_name, &json)?;
-    finished.checkpoint.write_atomically(&sums_name, sums.as_bytes())?;
+    checkpoint.write_atomically(&manifest_name, &json)?;
+    checkpoint.write_atomically(&sums_name, sums.as_bytes())?;
     Ok(total + sums.len() as u64)
 }

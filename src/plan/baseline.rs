@@ -1,0 +1,120 @@
+//! What one of the papers' ways to solve will need; see [`crate::solve::baseline`].
+
+use super::{CANONICAL_BLOCKS_MAX, PROGRAM_BYTES, Plan, PlanError, engine_bytes};
+use crate::layout::Layout;
+use crate::solve::{Baseline, baseline};
+
+/// Memory and disk of a baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BaselinePlan {
+    /// Workers that fit, at most the threads asked for; 0 when not even one does.
+    pub workers: usize,
+    /// Blocks that are evaluated, or cut out of the board when it is in memory.
+    pub evaluated_blocks: u64,
+    /// Bytes on disk at worst, scratch files and database.
+    pub disk_bytes: u64,
+    whole_board: bool,
+    block_bytes: u64,
+    budget_bytes: u64,
+    least_bytes: u64,
+}
+
+impl BaselinePlan {
+    /// The plan of a baseline; `plan` is that of the update logs for the same layout.
+    ///
+    /// # Errors
+    /// [`PlanError::Blocks`] when there are more than can be planned for.
+    pub fn of(plan: &Plan, layout: &Layout, baseline: Baseline, threads: usize) -> Result<BaselinePlan, PlanError> {
+        let scratch_blocks = baseline::scratch_blocks(layout, baseline);
+        if scratch_blocks > CANONICAL_BLOCKS_MAX {
+            return Err(PlanError::Blocks { found: scratch_blocks });
+        }
+        let budget_bytes = plan.memory.budget_bytes;
+        Ok(BaselinePlan {
+            workers: baseline::workers(layout, baseline, engine_bytes(budget_bytes), threads),
+            evaluated_blocks: scratch_blocks.max(plan.shape.canonical_blocks),
+            disk_bytes: baseline::scratch_bytes(layout, baseline) + plan.database_bytes,
+            whole_board: baseline.redundancy().is_none(),
+            block_bytes: plan.block_bytes,
+            budget_bytes,
+            least_bytes: PROGRAM_BYTES + baseline::footprint_bytes(layout, baseline, 1),
+        })
+    }
+
+    /// Compares the plan with the memory budget and with the disk space that is free or used by this run already.
+    ///
+    /// # Errors
+    /// [`PlanError::Memory`] or [`PlanError::Board`], and [`PlanError::Disk`].
+    pub fn check(&self, free_bytes: u64, already_used_bytes: u64) -> Result<(), PlanError> {
+        let BaselinePlan { budget_bytes, block_bytes, least_bytes: needed_bytes, .. } = *self;
+        match (self.workers, self.whole_board) {
+            (0, true) => return Err(PlanError::Board { needed_bytes, budget_bytes }),
+            (0, false) => return Err(PlanError::Memory { needed_bytes, budget_bytes, block_bytes }),
+            _ => {}
+        }
+        let needed_bytes = self.disk_bytes.saturating_sub(already_used_bytes);
+        if needed_bytes > free_bytes { Err(PlanError::Disk { needed_bytes, free_bytes }) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Request, placement_name};
+    use super::*;
+    use crate::board::Board;
+    use crate::rule::Rule;
+    use crate::solve::Redundancy;
+    use pipeline::engine::Placement;
+    use std::time::Duration;
+
+    fn plan(memory_bytes: u64, baseline: Baseline) -> (Layout, BaselinePlan) {
+        let board = Board::triangle(7, None).unwrap();
+        let layout = Layout::suggested(&board, 20);
+        let request = Request {
+            board: &board,
+            rule: Rule::Misere,
+            memory_bytes,
+            threads: 3,
+            placement: Placement::Shared,
+            codec: "auto",
+            commit_interval: Duration::from_secs(5),
+        };
+        let plan = Plan::of(request, &layout).unwrap();
+        assert_eq!(plan.placement, placement_name(Placement::Shared));
+        let planned = BaselinePlan::of(&plan, &layout, baseline, 3).unwrap();
+        (layout, planned)
+    }
+
+    /// The least budget that is named suffices, and a byte less does not; likewise the disk.
+    #[test]
+    fn what_is_named_as_the_least_would_do() {
+        for baseline in [
+            Baseline::Forward,
+            Baseline::Retrograde,
+            Baseline::BlockPush(Redundancy::Keep),
+            Baseline::BlockPull(Redundancy::Remove),
+        ] {
+            let (layout, refused) = plan(1, baseline);
+            assert_eq!(refused.workers, 0);
+            let needed_bytes = match refused.check(u64::MAX, 0) {
+                Err(PlanError::Memory { needed_bytes, .. }) if baseline.redundancy().is_some() => needed_bytes,
+                Err(PlanError::Board { needed_bytes, .. }) if baseline.redundancy().is_none() => needed_bytes,
+                other => panic!("{baseline}: {other:?}"),
+            };
+            let (_, enough) = plan(needed_bytes, baseline);
+            assert_eq!(enough.workers, 1);
+            assert_eq!(plan(needed_bytes - 1, baseline).1.workers, 0);
+            assert_eq!(enough.check(enough.disk_bytes, 0), Ok(()));
+            assert_eq!(enough.check(enough.disk_bytes - 9, 9), Ok(()));
+            let needed_bytes = enough.disk_bytes;
+            let error = PlanError::Disk { needed_bytes, free_bytes: needed_bytes - 1 };
+            assert_eq!(enough.check(needed_bytes - 1, 0), Err(error));
+            let blocks = if baseline.redundancy() == Some(Redundancy::Keep) {
+                layout.blocks()
+            } else {
+                layout.canonical_blocks().len() as u64
+            };
+            assert_eq!(enough.evaluated_blocks, blocks);
+        }
+    }
+}

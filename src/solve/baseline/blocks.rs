@@ -1,0 +1,182 @@
+//! Block by block through files ([LWS09] 4.1, [SWLK12] 3.1 and 3.2): a free worker takes any block whose children are finished.
+//!
+//! # Shape
+//! A worker has the bitmap it settles, one that it loads, and, where a symmetry is used, one for the loaded or settled bitmap in another orientation.
+//!
+//! # Invariants
+//! 1. Pull: a block is stored once, finished. Push: it is stored after every update and once finished.
+//! 2. A block is finished, for those that wait for it, when it is stored (pull), or when all its targets are (push).
+
+use super::scratch::Scratch;
+use super::{Redundancy, Run};
+use crate::layout::Layout;
+use crate::solve::{Problem, RemovalGame};
+use parking_lot::Mutex;
+use pipeline::metrics::Stage;
+use pipeline::schedule::{Next, Schedule};
+use pipeline::workload::{Edge, Workload};
+use pipeline::{Bitmap, Error};
+use std::sync::atomic::Ordering;
+
+/// Who loads whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// A finished block updates its targets.
+    Push,
+    /// A block is updated from its children.
+    Pull,
+}
+
+/// Evaluates all blocks.
+pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: usize) -> Result<(), Error> {
+    let problem = run.problem;
+    let all_blocks;
+    let layout = match redundancy {
+        Redundancy::Remove => problem.layout,
+        Redundancy::Keep => {
+            all_blocks = problem.layout.without_symmetries();
+            &all_blocks
+        }
+    };
+    let game = RemovalGame::new(Problem { layout, ..problem }, false);
+    let blocks = game.blocks();
+    // As in the papers: by number, which is topological.
+    let order: Vec<u32> = (0..blocks).collect();
+    let sources = |target| layout.edges_into(target).iter().map(|edge| edge.source).collect();
+    let schedule = Schedule::of(blocks, &order, &sources, |_| false)?;
+    let scratch = Scratch::new(blocks, run.storage, run.metrics, run.counters);
+    Session { run, flow, layout, game, schedule, scratch, failure: Mutex::new(None) }.run(workers)
+}
+
+struct Session<'a> {
+    run: &'a Run<'a>,
+    flow: Flow,
+    /// The blocks that are evaluated are its canonical ones.
+    layout: &'a Layout,
+    game: RemovalGame<'a>,
+    schedule: Schedule,
+    scratch: Scratch<'a>,
+    failure: Mutex<Option<Error>>,
+}
+
+/// Bitmaps of one worker.
+struct Bitmaps {
+    settled: Bitmap,
+    loaded: Bitmap,
+    /// Only made when a block is turned.
+    turned: Option<Bitmap>,
+}
+
+/// Makes the other workers end when this one panics, so that the panic is reported and not waited on for ever.
+struct OnPanic<'a>(&'a Schedule);
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+impl Session<'_> {
+    fn run(&self, workers: usize) -> Result<(), Error> {
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    let _guard = OnPanic(&self.schedule);
+                    if let Err(error) = self.work() {
+                        self.failure.lock().get_or_insert(error);
+                        self.schedule.stop();
+                    }
+                });
+            }
+        });
+        self.failure.lock().take().map_or(Ok(()), Err)
+    }
+
+    fn work(&self) -> Result<(), Error> {
+        let words = self.game.stream_words();
+        let mut bitmaps = Bitmaps { settled: Bitmap::zeroed(words)?, loaded: Bitmap::zeroed(words)?, turned: None };
+        loop {
+            self.run.go_on()?;
+            match self.schedule.next() {
+                Next::Over => return Ok(()),
+                Next::Block(block) => {
+                    match self.flow {
+                        Flow::Pull => self.pull(block, &mut bitmaps)?,
+                        Flow::Push => self.push(block, &mut bitmaps)?,
+                    }
+                    self.run.metrics.blocks_settled.fetch_add(1, Ordering::Relaxed);
+                    self.schedule.written(block);
+                }
+                Next::Starved => self.run.metrics.time(Stage::Idle, || self.schedule.wait()),
+            }
+        }
+    }
+
+    fn pull(&self, block: u32, bitmaps: &mut Bitmaps) -> Result<(), Error> {
+        let Bitmaps { settled, loaded, turned } = bitmaps;
+        settled.words_mut().fill(0);
+        self.game.begin(block, settled.words_mut());
+        for edge in self.game.edges_into(block) {
+            self.run.go_on()?;
+            self.scratch.load(edge.source, loaded.words_mut())?;
+            let losses = self.turned(edge.orientation, loaded.words(), turned)?;
+            self.apply(&edge, losses, settled.words_mut());
+        }
+        self.finish(block, settled)
+    }
+
+    fn push(&self, block: u32, bitmaps: &mut Bitmaps) -> Result<(), Error> {
+        let Bitmaps { settled, loaded, turned } = bitmaps;
+        self.scratch.load_or(block, settled.words_mut(), |bitmap| self.game.begin(block, bitmap))?;
+        self.finish(block, settled)?;
+        let mut edges = self.game.edges_from(block);
+        // The updates of a target may come in any order; each orientation is made once.
+        edges.sort_by_key(|edge| edge.orientation);
+        for same in edges.chunk_by(|one, next| one.orientation == next.orientation) {
+            let losses = self.turned(same[0].orientation, settled.words(), turned)?;
+            for edge in same {
+                self.run.go_on()?;
+                let begin = |bitmap: &mut [u64]| self.game.begin(edge.target, bitmap);
+                let change = |bitmap: &mut [u64]| self.apply(edge, losses, bitmap);
+                self.scratch.update(edge.target, loaded.words_mut(), begin, change)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Settles a block, publishes it if it is one of the database, and stores it.
+    fn finish(&self, block: u32, settled: &mut Bitmap) -> Result<(), Error> {
+        self.run.metrics.time(Stage::Settle, || self.game.settle(block, settled.words_mut()));
+        let bid = self.layout.canonical_blocks()[block as usize];
+        let database = self.run.problem.layout;
+        let (ordinal, _) = database.canonical(bid);
+        if database.canonical_blocks()[ordinal as usize] == bid {
+            self.run.publisher.publish(ordinal, settled.words())?;
+        }
+        self.scratch.store(block, settled.words())
+    }
+
+    fn turned<'b>(
+        &self,
+        orientation: u8,
+        losses: &'b [u64],
+        turned: &'b mut Option<Bitmap>,
+    ) -> Result<&'b [u64], Error> {
+        if orientation == 0 {
+            return Ok(losses);
+        }
+        let bitmap = match turned {
+            Some(bitmap) => bitmap,
+            None => turned.insert(Bitmap::zeroed(losses.len())?),
+        };
+        self.run.metrics.time(Stage::Orient, || self.game.orient(orientation, 0, losses, bitmap.words_mut()));
+        Ok(bitmap.words())
+    }
+
+    fn apply(&self, edge: &Edge, losses: &[u64], bitmap: &mut [u64]) {
+        self.run.metrics.time(Stage::Apply, || self.game.apply(edge, losses, bitmap));
+        self.run.metrics.edges_applied.fetch_add(1, Ordering::Relaxed);
+    }
+}

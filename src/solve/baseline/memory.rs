@@ -1,0 +1,121 @@
+//! The whole board in memory, one position at a time, in ascending order: every child of a position is a smaller number.
+//!
+//! # Shape
+//! One bit a position, set for a win; a position is the mask of its pieces, row by row, whatever the layout. At the end the board is cut into the
+//! canonical blocks of the layout.
+
+use super::{Counters, Run};
+use crate::kernel::bitmap_words;
+use crate::rule::Rule;
+use crate::solve::Problem;
+use pipeline::metrics::Stage;
+use pipeline::{Bitmap, Error};
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+/// Positions between two looks at the stop flag: some milliseconds.
+const STEP: u64 = 1 << 18;
+
+/// Decides the positions of a range, all smaller ones being decided: moves, wins, range.
+type Step = fn(&[u64], &mut [u64], Range<u64>);
+
+/// Words of a bitmap of all positions of a board.
+pub(super) fn board_words(cells: u32) -> u64 {
+    1 << cells.saturating_sub(6)
+}
+
+fn is_win(wins: &[u64], position: u64) -> bool {
+    wins[(position >> 6) as usize] >> (position & 63) & 1 == 1
+}
+
+fn set_win(wins: &mut [u64], position: u64) {
+    wins[(position >> 6) as usize] |= 1 << (position & 63);
+}
+
+/// Forward checking: a position is a win if some move leads to a loss. All smaller positions have to be decided; the empty position keeps what
+/// it is set to.
+pub fn forward(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
+    for position in positions {
+        if moves.iter().any(|taken| position & taken == *taken && !is_win(wins, position ^ taken)) {
+            set_win(wins, position);
+        }
+    }
+}
+
+/// Retrograde: a position that is not yet a win is a loss, and all its parents are wins. All smaller positions have to be visited.
+pub fn retrograde(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
+    for position in positions {
+        if !is_win(wins, position) {
+            for taken in moves.iter().filter(|taken| position & **taken == 0) {
+                set_win(wins, position | taken);
+            }
+        }
+    }
+}
+
+/// Decides all positions and publishes the canonical blocks.
+pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
+    let Problem { board, rule, layout, .. } = run.problem;
+    let mut wins = Bitmap::zeroed(board_words(board.cells()) as usize)?;
+    if rule == Rule::Misere {
+        set_win(wins.words_mut(), 0);
+    }
+    for positions in steps(1 << board.cells()) {
+        run.go_on()?;
+        let visited = positions.end - positions.start;
+        run.metrics.time(Stage::Settle, || step(board.moves(), wins.words_mut(), positions));
+        Counters::add(&run.counters.positions_visited, visited);
+    }
+
+    let mut losses = Bitmap::zeroed(bitmap_words(layout.offset_bits()))?;
+    for (ordinal, bid) in (0..).zip(layout.canonical_blocks()) {
+        losses.words_mut().fill(0);
+        for offsets in steps(1 << layout.offset_bits()) {
+            run.go_on()?;
+            run.metrics.time(Stage::Orient, || {
+                for offset in offsets.filter(|offset| !is_win(wins.words(), layout.join(*bid, *offset))) {
+                    losses.words_mut()[(offset >> 6) as usize] |= 1 << (offset & 63);
+                }
+            });
+        }
+        run.publisher.publish(ordinal, losses.words())?;
+        run.metrics.blocks_settled.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// The numbers below `end` in ranges of [`STEP`].
+fn steps(end: u64) -> impl Iterator<Item = Range<u64>> {
+    (0..end).step_by(STEP as usize).map(move |start| start..end.min(start + STEP))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Board;
+    use crate::reference;
+
+    #[test]
+    fn both_agree_with_the_definition_in_steps_of_any_length() {
+        for layers in 1..=5 {
+            let board = Board::triangle(layers, None).unwrap();
+            let all = 1u64 << board.cells();
+            for rule in Rule::ALL {
+                let values = reference::values(board.cells(), board.moves(), rule);
+                for step in [forward as Step, retrograde] {
+                    for length in [all, 1, 77] {
+                        let mut wins = vec![0; board_words(board.cells()) as usize];
+                        wins[0] = u64::from(rule == Rule::Misere);
+                        for start in (0..all).step_by(length as usize) {
+                            step(board.moves(), &mut wins, start..all.min(start + length));
+                        }
+                        let right = |(position, value): (u64, &crate::outcome::Value)| {
+                            is_win(&wins, position) != value.is_loss()
+                        };
+                        assert!((0..).zip(&values).all(right), "{layers} layers, {rule}, steps of {length}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The papers' ways to solve a board, beside our own, so that what the update logs and the bit-parallel kernel gain can be measured.
+//!
+//! All of them leave the same bytes in `db` as [`super::solve`]. None keeps checkpoints: one that is interrupted starts over. The bitmaps of
+//! [`blocks`] are scratch files in the `logs` folder of the run, which opening the folder empties.
+//!
+//! # Shape
+//! | | in memory | scratch on disk | loads | stores |
+//! |---|---|---|---|---|
+//! | [`Baseline::Forward`], [`Baseline::Retrograde`] | the board, two blocks | - | - | - |
+//! | [`Baseline::BlockPull`] | three or four blocks a worker | all evaluated blocks | updates | blocks |
+//! | [`Baseline::BlockPush`] | the same | the same | updates | updates and blocks |
+//!
+//! *Blocks* and *updates* are `canonical_blocks` and `canonical_updates` of [`Counts`](crate::layout::Counts) with redundancy removed, `blocks` and
+//! `updates` without: the inter-block updates of [SWLK12] tables 1 and 2. As there, every update loads its block, even where
+//! one load of a source could serve several orientations. A block that is touched for the first time is begun and not loaded.
+//!
+//! # Invariants
+//! 1. The `FORMAT` of a run names its baseline, that of an update-log run none: neither ever continues the other's unfinished folder.
+//! 2. What a scratch file holds is compared with the hash of what was stored before it is used.
+//! 3. Nothing is a file of the database before its block is decided; a folder is finished by `SUMS`, as ever.
+//!
+//! # Cost
+//! In memory one thread, `2^cells / 8` bytes and, for each position, up to all moves (forward), or all moves for each loss (retrograde). In blocks
+//! the kernel's work and the loads and stores above, without syncs.
+//!
+//! # Not here
+//! Resuming; deleting blocks that nobody needs any more: the papers keep all.
+
+mod blocks;
+pub mod memory;
+mod publisher;
+mod scratch;
+
+use super::strategy::{Baseline, Redundancy};
+use super::{Problem, RemovalGame, Solved, seal, solved_manifest};
+use crate::kernel::bitmap_words;
+use crate::layout::Layout;
+use blocks::Flow;
+use pipeline::Error;
+use pipeline::checkpoint::PUBLISHED;
+use pipeline::metrics::Metrics;
+use pipeline::storage::{Storage, folder_of};
+use publisher::Publisher;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Name of the parameter in `FORMAT` that names the baseline of a run.
+pub const PARAMETER: &str = "strategy";
+
+/// How a baseline is carried out. Nothing here can change the result.
+#[derive(Clone)]
+pub struct Options {
+    /// Worker threads in blocks; fewer are used when the memory does not suffice for all. In memory there is one.
+    pub threads: usize,
+    /// Memory for bitmaps, in bytes.
+    pub memory_bytes: u64,
+    /// Identity of a fresh run.
+    pub run_id: u128,
+    /// Set from outside to stop at the next opportunity.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// What a baseline counts beside the [`Metrics`] of every run. Relaxed, for progress and for the end.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Positions visited in memory.
+    pub positions_visited: AtomicU64,
+    /// Loads of block bitmaps.
+    pub block_loads: AtomicU64,
+    /// Bytes of block bitmaps loaded.
+    pub block_bytes_read: AtomicU64,
+    /// Bytes of block bitmaps stored, again and again those of one block.
+    pub block_bytes_written: AtomicU64,
+    /// Bytes of scratch files at the end, when there are most.
+    pub scratch_bytes: AtomicU64,
+}
+
+impl Counters {
+    fn add(counter: &AtomicU64, amount: u64) {
+        counter.fetch_add(amount, Ordering::Relaxed);
+    }
+}
+
+/// One session.
+struct Run<'a> {
+    problem: Problem<'a>,
+    storage: &'a dyn Storage,
+    publisher: &'a Publisher<'a>,
+    options: &'a Options,
+    metrics: &'a Metrics,
+    counters: &'a Counters,
+}
+
+impl Run<'_> {
+    fn go_on(&self) -> Result<(), Error> {
+        if self.options.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+fn block_bytes(layout: &Layout) -> u64 {
+    bitmap_words(layout.offset_bits()) as u64 * 8
+}
+
+/// Memory that `workers` workers need, in bytes.
+pub fn footprint_bytes(layout: &Layout, baseline: Baseline, workers: usize) -> u64 {
+    // What is settled, what is loaded, what a block's file may take at worst; and a loaded bitmap in another orientation.
+    let turned = baseline.redundancy() == Some(Redundancy::Remove) && layout.symmetries().len() > 1;
+    let worker_bytes = block_bytes(layout) * if turned { 4 } else { 3 };
+    match baseline.redundancy() {
+        None => memory::board_words(layout.bid_bits() + layout.offset_bits()) * 8 + 2 * block_bytes(layout),
+        Some(_) => worker_bytes * workers as u64,
+    }
+}
+
+/// Workers that run within a memory budget, at most `threads`; 0 when the budget is too small.
+pub fn workers(layout: &Layout, baseline: Baseline, memory_bytes: u64, threads: usize) -> usize {
+    let affordable = memory_bytes / footprint_bytes(layout, baseline, 1);
+    let useful = if baseline.redundancy().is_some() { threads.max(1) } else { 1 };
+    useful.min(usize::try_from(affordable).unwrap_or(usize::MAX))
+}
+
+/// Blocks that are evaluated and kept in scratch files; 0 in memory.
+pub fn scratch_blocks(layout: &Layout, baseline: Baseline) -> u64 {
+    match baseline.redundancy() {
+        None => 0,
+        Some(Redundancy::Keep) => layout.blocks(),
+        Some(Redundancy::Remove) => layout.canonical_blocks().len() as u64,
+    }
+}
+
+/// Bytes of scratch files when all blocks are evaluated.
+pub fn scratch_bytes(layout: &Layout, baseline: Baseline) -> u64 {
+    scratch_blocks(layout, baseline) * block_bytes(layout)
+}
+
+/// Solves from the beginning in the folder behind `storage`: an empty one, or one in which the same baseline was interrupted.
+///
+/// # Errors
+/// [`Error::Interrupted`] after `stop` was set; [`Error::Memory`] when the budget is too small; [`Error::Parameters`] in a folder of
+/// another problem or strategy; [`Error::Corrupt`] when a file is not what was written; any storage error, after which the same call starts over.
+pub fn solve(
+    problem: Problem<'_>,
+    baseline: Baseline,
+    storage: &Arc<dyn Storage>,
+    options: &Options,
+    metrics: &Metrics,
+    counters: &Counters,
+) -> Result<Solved, Error> {
+    let workers = workers(problem.layout, baseline, options.memory_bytes, options.threads);
+    if workers == 0 {
+        return Err(Error::Memory {
+            needed_bytes: footprint_bytes(problem.layout, baseline, 1),
+            budget_bytes: options.memory_bytes,
+        });
+    }
+    let game = RemovalGame::new(problem, true);
+    let publisher = Publisher::open(&game, baseline, storage, options.run_id, metrics)?;
+    if !publisher.is_complete() {
+        let run = Run { problem, storage: &**storage, publisher: &publisher, options, metrics, counters };
+        match baseline {
+            Baseline::Forward => memory::solve(&run, memory::forward)?,
+            Baseline::Retrograde => memory::solve(&run, memory::retrograde)?,
+            Baseline::BlockPush(redundancy) => blocks::solve(&run, Flow::Push, redundancy, workers)?,
+            Baseline::BlockPull(redundancy) => blocks::solve(&run, Flow::Pull, redundancy, workers)?,
+        }
+    }
+    let (mut checkpoint, records) = publisher.close()?;
+    checkpoint.sweep(&|name| folder_of(name) == PUBLISHED)?;
+    let manifest = solved_manifest(problem, &records)?;
+    let database_bytes = seal(&**storage, &checkpoint, &records, &manifest)?;
+    Ok(Solved {
+        manifest,
+        candidates: Vec::new(),
+        database_bytes,
+        peak_leased_bytes: footprint_bytes(problem.layout, baseline, workers),
+    })
+}

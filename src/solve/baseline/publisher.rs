@@ -1,0 +1,127 @@
+//! From finished bitmaps to the database: the same summaries, files and records as those of an update-log run.
+//!
+//! # Invariants
+//! 1. A block whose record an interrupted run has left is not published again: what was found now has to be what the record says.
+//! 2. At most [`TOGETHER`] files are unsynced at a time.
+
+use super::super::RemovalGame;
+use super::super::strategy::Baseline;
+use super::PARAMETER;
+use parking_lot::Mutex;
+use pipeline::Error;
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Opened, PUBLISHED, Parameters, PublishedFile};
+use pipeline::metrics::{Metrics, Stage};
+use pipeline::storage::{Create, Storage, StorageFile};
+use pipeline::workload::Workload;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Blocks that are committed together: a sync waits for the device, several at a time hardly longer.
+const TOGETHER: usize = 64;
+
+/// The folder of a run and what is finished in it.
+pub(super) struct Publisher<'a> {
+    game: &'a RemovalGame<'a>,
+    storage: &'a dyn Storage,
+    metrics: &'a Metrics,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    checkpoint: Checkpoint,
+    records: BTreeMap<u32, BlockRecord>,
+    pending: Vec<(BlockRecord, Arc<dyn StorageFile>)>,
+}
+
+impl<'a> Publisher<'a> {
+    /// Takes the folder, and removes what an interrupted run has left in it.
+    pub(super) fn open(
+        game: &'a RemovalGame<'a>,
+        baseline: Baseline,
+        storage: &'a Arc<dyn Storage>,
+        run_id: u128,
+        metrics: &'a Metrics,
+    ) -> Result<Publisher<'a>, Error> {
+        let mut parameters = Parameters(game.parameters());
+        parameters.0.push((PARAMETER.to_owned(), baseline.name().to_owned()));
+        let opened = Checkpoint::open(storage.clone(), &parameters, run_id, &|_, _| false)?;
+        let Opened { mut checkpoint, recovered, .. } = opened;
+        let records: BTreeMap<u32, BlockRecord> = recovered.into_iter().map(|record| (record.block, record)).collect();
+        if let Some(block) = records.keys().find(|block| **block >= game.blocks()) {
+            return Err(Error::workload(format!("the journal names block {block} of {}", game.blocks())));
+        }
+        let complete = records.len() == game.blocks() as usize;
+        // A complete run may have manifest and sums beside its blocks.
+        checkpoint.sweep(&|name| complete && pipeline::storage::folder_of(name) == PUBLISHED)?;
+        let inner = Mutex::new(Inner { checkpoint, records, pending: Vec::new() });
+        Ok(Publisher { game, storage: &**storage, metrics, inner })
+    }
+
+    /// Whether every block has its record.
+    pub(super) fn is_complete(&self) -> bool {
+        self.inner.lock().records.len() == self.game.blocks() as usize
+    }
+
+    /// Publishes the losses of the canonical block `ordinal`.
+    pub(super) fn publish(&self, ordinal: u32, losses: &[u64]) -> Result<(), Error> {
+        let (summary, publication) = self
+            .metrics
+            .time(Stage::Publish, || (self.game.summarise(ordinal, losses), self.game.publish(ordinal, losses)));
+        let published = publication.as_ref().map(|publication| PublishedFile {
+            name: format!("{PUBLISHED}/{}", publication.name),
+            length: publication.bytes.len() as u64,
+            hash: xxh3_128(&publication.bytes),
+        });
+        let record = BlockRecord { block: ordinal, published, summary, extents: Vec::new() };
+        if let Some(earlier) = self.inner.lock().records.get(&ordinal) {
+            return self.compare(earlier, &record);
+        }
+        let (Some(publication), Some(published)) = (publication, &record.published) else {
+            return Err(Error::workload(format!("block {ordinal} leaves no file")));
+        };
+        let file = self.metrics.time(Stage::Write, || {
+            let file = self.storage.create(&published.name, Create::Truncate)?;
+            file.write_all_at(&publication.bytes, 0)?;
+            Ok::<_, Error>(file)
+        })?;
+        self.metrics.published_bytes.fetch_add(published.length, Ordering::Relaxed);
+        let mut inner = self.inner.lock();
+        inner.pending.push((record, file));
+        if inner.pending.len() >= TOGETHER {
+            self.commit(&mut inner)?;
+        }
+        Ok(())
+    }
+
+    fn compare(&self, earlier: &BlockRecord, found: &BlockRecord) -> Result<(), Error> {
+        if earlier == found {
+            return Ok(());
+        }
+        let name = earlier.published.as_ref().map_or(PUBLISHED, |file| &file.name);
+        let path = self.storage.path(name);
+        Err(Error::corrupt(path, 0, "a block of an interrupted run", "what this run finds", "another"))
+    }
+
+    fn commit(&self, inner: &mut Inner) -> Result<(), Error> {
+        if inner.pending.is_empty() {
+            return Ok(());
+        }
+        let (records, dirty): (Vec<_>, Vec<_>) = std::mem::take(&mut inner.pending).into_iter().unzip();
+        let directories = vec![PUBLISHED.to_owned()];
+        let epoch = Epoch { records: records.clone(), dirty, renames: Vec::new(), directories };
+        self.metrics.time(Stage::Commit, || inner.checkpoint.commit(epoch))?;
+        self.metrics.commits.fetch_add(1, Ordering::Relaxed);
+        inner.records.extend(records.into_iter().map(|record| (record.block, record)));
+        Ok(())
+    }
+
+    /// Commits what is left; the folder, still locked, and all records.
+    pub(super) fn close(self) -> Result<(Checkpoint, BTreeMap<u32, BlockRecord>), Error> {
+        self.commit(&mut self.inner.lock())?;
+        let Inner { checkpoint, records, .. } = self.inner.into_inner();
+        self.metrics.blocks_committed.store(records.len() as u64, Ordering::Relaxed);
+        Ok((checkpoint, records))
+    }
+}

@@ -1,0 +1,182 @@
+//! The blocks of a baseline as files: raw bitmaps, loaded and stored whole.
+//!
+//! # Shape
+//! `logs/BBBBBBBB.block`, `BBBBBBBB` being the number of the block in hexadecimal: the words of the bitmap as they lie in memory. Only the run that wrote
+//! a file reads it; nothing is synced.
+//!
+//! # Invariants
+//! 1. A file is read after it was written as a whole, and not while it is being written: each block has a lock.
+//! 2. The bytes read are those that were written, or the load is an error.
+
+use super::Counters;
+use parking_lot::Mutex;
+use pipeline::Error;
+use pipeline::checkpoint::LOGS;
+use pipeline::metrics::{Metrics, Stage};
+use pipeline::storage::{Create, Storage};
+use xxhash_rust::xxh3::Xxh3Default;
+
+/// Bytes of one read or write.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// All blocks of a run.
+pub(super) struct Scratch<'a> {
+    storage: &'a dyn Storage,
+    metrics: &'a Metrics,
+    counters: &'a Counters,
+    /// The hash of each block that was stored.
+    stored: Vec<Mutex<Option<u64>>>,
+}
+
+fn name_of(block: u32) -> String {
+    format!("{LOGS}/{block:08x}.block")
+}
+
+impl<'a> Scratch<'a> {
+    /// No block is stored yet.
+    pub(super) fn new(
+        blocks: u32,
+        storage: &'a dyn Storage,
+        metrics: &'a Metrics,
+        counters: &'a Counters,
+    ) -> Scratch<'a> {
+        Scratch { storage, metrics, counters, stored: (0..blocks).map(|_| Mutex::new(None)).collect() }
+    }
+
+    /// Loads a block that was stored.
+    pub(super) fn load(&self, block: u32, bitmap: &mut [u64]) -> Result<(), Error> {
+        // Several workers may load a finished block at a time.
+        let stored = *self.stored[block as usize].lock();
+        match stored {
+            Some(hash) => self.read(block, hash, bitmap),
+            None => Err(Error::workload(format!("block {block} is needed before it is evaluated"))),
+        }
+    }
+
+    /// Loads a block, or begins it if it was never stored.
+    pub(super) fn load_or(&self, block: u32, bitmap: &mut [u64], begin: impl FnOnce(&mut [u64])) -> Result<(), Error> {
+        let stored = *self.stored[block as usize].lock();
+        self.read_or(block, stored, bitmap, begin)
+    }
+
+    /// Stores a block.
+    pub(super) fn store(&self, block: u32, bitmap: &[u64]) -> Result<(), Error> {
+        let mut stored = self.stored[block as usize].lock();
+        *stored = Some(self.write(block, stored.is_some(), bitmap)?);
+        Ok(())
+    }
+
+    /// Loads a block or begins it, changes it and stores it; nobody else has it meanwhile.
+    pub(super) fn update(
+        &self,
+        block: u32,
+        bitmap: &mut [u64],
+        begin: impl FnOnce(&mut [u64]),
+        change: impl FnOnce(&mut [u64]),
+    ) -> Result<(), Error> {
+        let mut stored = self.metrics.time(Stage::Idle, || self.stored[block as usize].lock());
+        self.read_or(block, *stored, bitmap, begin)?;
+        change(bitmap);
+        *stored = Some(self.write(block, stored.is_some(), bitmap)?);
+        Ok(())
+    }
+
+    fn read_or(
+        &self,
+        block: u32,
+        stored: Option<u64>,
+        bitmap: &mut [u64],
+        begin: impl FnOnce(&mut [u64]),
+    ) -> Result<(), Error> {
+        match stored {
+            Some(hash) => self.read(block, hash, bitmap),
+            None => {
+                bitmap.fill(0);
+                begin(bitmap);
+                Ok(())
+            }
+        }
+    }
+
+    fn read(&self, block: u32, expected: u64, bitmap: &mut [u64]) -> Result<(), Error> {
+        let name = name_of(block);
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(bitmap);
+        let found = self.metrics.time(Stage::Read, || {
+            let file = self.storage.open(&name)?;
+            let mut hasher = Xxh3Default::new();
+            for (number, piece) in bytes.chunks_mut(PIECE_BYTES).enumerate() {
+                file.read_exact_at(piece, (number * PIECE_BYTES) as u64)?;
+                hasher.update(piece);
+            }
+            Ok::<_, Error>(hasher.digest())
+        })?;
+        if found != expected {
+            let (expected, found) = (format!("{expected:016x}"), format!("{found:016x}"));
+            return Err(Error::corrupt(self.storage.path(&name), 0, "hash of a block", expected, found));
+        }
+        Counters::add(&self.counters.block_loads, 1);
+        Counters::add(&self.counters.block_bytes_read, bytes.len() as u64);
+        Ok(())
+    }
+
+    fn write(&self, block: u32, exists: bool, bitmap: &[u64]) -> Result<u64, Error> {
+        let name = name_of(block);
+        let bytes: &[u8] = bytemuck::cast_slice(bitmap);
+        let hash = self.metrics.time(Stage::Write, || {
+            // In place: cutting a file to write it anew makes some file systems flush it.
+            let file =
+                if exists { self.storage.open_write(&name)? } else { self.storage.create(&name, Create::Truncate)? };
+            let mut hasher = Xxh3Default::new();
+            for (number, piece) in bytes.chunks(PIECE_BYTES).enumerate() {
+                file.write_all_at(piece, (number * PIECE_BYTES) as u64)?;
+                hasher.update(piece);
+            }
+            Ok::<_, Error>(hasher.digest())
+        })?;
+        let written = bytes.len() as u64;
+        Counters::add(&self.counters.block_bytes_written, written);
+        Counters::add(&self.counters.scratch_bytes, if exists { 0 } else { written });
+        Ok(hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pipeline::storage::SimulatedStorage;
+
+    #[test]
+    fn what_is_loaded_is_what_was_stored_or_an_error() {
+        let disk = SimulatedStorage::new(1);
+        disk.create_dir(LOGS).unwrap();
+        let (metrics, counters) = Default::default();
+        let scratch = Scratch::new(2, &disk, &metrics, &counters);
+        // More than one piece.
+        let words: Vec<u64> = (0..PIECE_BYTES as u64 / 8 + 100).map(|word| word.wrapping_mul(0x9e37_79b9)).collect();
+        let mut found = vec![1; words.len()];
+        assert!(matches!(scratch.load(0, &mut found), Err(Error::Workload { .. })));
+        scratch.load_or(0, &mut found, |bitmap| bitmap[3] = 7).unwrap();
+        assert_eq!((found[0], found[3]), (0, 7));
+        scratch.store(0, &words).unwrap();
+        scratch.load(0, &mut found).unwrap();
+        assert!(found == words);
+        scratch.update(0, &mut found, |_| panic!("it is stored"), |bitmap| bitmap[9] = 5).unwrap();
+        scratch.update(1, &mut found, |bitmap| bitmap[1] = 1, |bitmap| bitmap[1] += 1).unwrap();
+        scratch.load(1, &mut found).unwrap();
+        assert_eq!(found[..3], [0, 2, 0]);
+        let block_bytes = words.len() as u64 * 8;
+        let of = |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(of(&counters.block_loads), 3);
+        assert_eq!(of(&counters.block_bytes_read), 3 * block_bytes);
+        assert_eq!(of(&counters.block_bytes_written), 3 * block_bytes);
+        assert_eq!(of(&counters.scratch_bytes), 2 * block_bytes);
+
+        let name = name_of(0);
+        let mut bytes = disk.contents(&name).unwrap();
+        bytes[PIECE_BYTES + 1] ^= 4;
+        disk.put(&name, &bytes);
+        assert!(matches!(scratch.load(0, &mut found), Err(Error::Corrupt { .. })));
+        disk.put(&name, &bytes[..PIECE_BYTES]);
+        assert!(matches!(scratch.load(0, &mut found), Err(Error::Corrupt { .. })));
+    }
+}

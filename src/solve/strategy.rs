@@ -1,0 +1,168 @@
+//! Which way to the result: the update logs of this program, or one of the ways of the papers.
+//!
+//! Every strategy leaves the same `db` folder; they differ in time, memory and bytes moved.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A way to solve a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// Ours: a finished block writes compressed logs for its targets ([`super::solve`]).
+    UpdateLog,
+    /// A way of the papers ([`super::baseline`]).
+    Baseline(Baseline),
+}
+
+/// A way of the papers to solve a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Baseline {
+    /// Forward checking (Hsu 1985, [SWLK12] 2.1): the board in memory; a position looks at all its children.
+    Forward,
+    /// Retrograde ([LWS09] chapter 3, [SWLK12] 2.2): the board in memory; a loss makes all its parents wins.
+    Retrograde,
+    /// [LWS09] 4.1, the first algorithm of [SWLK12] 3.1: a finished block loads, updates and stores every target.
+    BlockPush(Redundancy),
+    /// The second algorithm of [SWLK12] 3.1: a block loads every child block, updates itself and is stored once.
+    BlockPull(Redundancy),
+}
+
+/// Whether blocks that are images of each other are all evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Redundancy {
+    /// All `2^b` blocks ([SWLK12] 3.1).
+    Keep,
+    /// One block of each isomorphic group ([SWLK12] 3.2).
+    Remove,
+}
+
+/// The name of a strategy or redundancy was none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {what} `{name}`")]
+pub struct ParseStrategyError {
+    what: &'static str,
+    name: String,
+}
+
+impl Strategy {
+    /// All strategies, the default first; those in blocks with redundancy removed.
+    pub const ALL: [Strategy; 5] = [
+        Strategy::UpdateLog,
+        Strategy::Baseline(Baseline::BlockPull(Redundancy::Remove)),
+        Strategy::Baseline(Baseline::BlockPush(Redundancy::Remove)),
+        Strategy::Baseline(Baseline::Retrograde),
+        Strategy::Baseline(Baseline::Forward),
+    ];
+
+    /// Name on the command line, in reports and in run folders.
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::UpdateLog => "update-log",
+            Strategy::Baseline(baseline) => baseline.name(),
+        }
+    }
+
+    /// Which blocks are evaluated; without blocks all positions are.
+    pub fn redundancy(self) -> Redundancy {
+        match self {
+            Strategy::UpdateLog => Redundancy::Remove,
+            Strategy::Baseline(baseline) => baseline.redundancy().unwrap_or(Redundancy::Keep),
+        }
+    }
+}
+
+impl Baseline {
+    /// Name on the command line, in reports and in run folders.
+    pub fn name(self) -> &'static str {
+        match self {
+            Baseline::Forward => "forward",
+            Baseline::Retrograde => "retrograde",
+            Baseline::BlockPush(_) => "block-push",
+            Baseline::BlockPull(_) => "block-pull",
+        }
+    }
+
+    /// Which blocks are evaluated, if there are blocks.
+    pub fn redundancy(self) -> Option<Redundancy> {
+        match self {
+            Baseline::Forward | Baseline::Retrograde => None,
+            Baseline::BlockPush(redundancy) | Baseline::BlockPull(redundancy) => Some(redundancy),
+        }
+    }
+
+    /// The same with these blocks; without blocks there is nothing to change.
+    #[must_use]
+    pub fn with_redundancy(self, redundancy: Redundancy) -> Baseline {
+        match self {
+            Baseline::BlockPush(_) => Baseline::BlockPush(redundancy),
+            Baseline::BlockPull(_) => Baseline::BlockPull(redundancy),
+            in_memory => in_memory,
+        }
+    }
+}
+
+impl Redundancy {
+    /// Both.
+    pub const ALL: [Redundancy; 2] = [Redundancy::Remove, Redundancy::Keep];
+
+    /// Name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Redundancy::Keep => "keep",
+            Redundancy::Remove => "remove",
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Baseline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Redundancy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = ParseStrategyError;
+
+    fn from_str(name: &str) -> Result<Strategy, ParseStrategyError> {
+        let unknown = || ParseStrategyError { what: "strategy", name: name.to_owned() };
+        Strategy::ALL.into_iter().find(|strategy| strategy.name() == name).ok_or_else(unknown)
+    }
+}
+
+impl FromStr for Redundancy {
+    type Err = ParseStrategyError;
+
+    fn from_str(name: &str) -> Result<Redundancy, ParseStrategyError> {
+        let unknown = || ParseStrategyError { what: "redundancy", name: name.to_owned() };
+        Redundancy::ALL.into_iter().find(|redundancy| redundancy.name() == name).ok_or_else(unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for strategy in Strategy::ALL {
+            assert_eq!(strategy.to_string().parse(), Ok(strategy));
+        }
+        for redundancy in Redundancy::ALL {
+            assert_eq!(redundancy.to_string().parse(), Ok(redundancy));
+        }
+        assert_eq!("guess".parse::<Strategy>().unwrap_err().to_string(), "unknown strategy `guess`");
+        assert_eq!("some".parse::<Redundancy>().unwrap_err().to_string(), "unknown redundancy `some`");
+    }
+}
