@@ -406,6 +406,8 @@ fn bad_arguments_end_with_2_a_reason_and_a_hint() {
         ("--log-placement", "nowhere"),
         ("--codec", "lzma"),
         ("--kernel", "sse9"),
+        ("--strategy", "guess"),
+        ("--redundancy", "some"),
         ("--bid-cells", "(1,0)(1,0) (5,0) (2,3) 1,0 (1,0"),
         ("--block-bits", "0 41"),
         ("--commit-interval", "0 2weeks NaN"),
@@ -531,4 +533,140 @@ fn completions_and_manual_pages_are_written() {
         let help = ends(folder.path(), 0, &[command, "--help"]).0;
         assert!(help.contains("Examples:"), "{command}");
     }
+}
+
+/// Every way to the result: the same database, which any other strategy then reports as finished, without touching it.
+#[test]
+fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let begin = ["solve", "-k", "6", "--block-bits", "15", "--json", "--out"];
+    let first = json(path, &[&begin[..], &["update-log"]].concat());
+    assert_eq!((&first["strategy"], &first["redundancy"]), (&"update-log".into(), &"remove".into()));
+    assert_eq!((&first["block_loads"], &first["block_bytes_written"]), (&0.into(), &0.into()));
+    let of = |report: &Value, name: &str| report[name].as_u64().unwrap_or_else(|| panic!("{name}: {report}"));
+    assert_eq!(of(&first, "disk_bytes_peak"), of(&first, "log_bytes_peak") + of(&first, "database_bytes"));
+    let relative = |name: &str| -> BTreeMap<PathBuf, Vec<u8>> {
+        let root = path.join(name).join("db");
+        tree(&root).into_iter().map(|(file, bytes)| (file.strip_prefix(&root).unwrap().into(), bytes)).collect()
+    };
+    let (all, canonical) = (of(&first, "blocks"), of(&first, "canonical_blocks"));
+    // Strategy, what it is asked besides, blocks it stores.
+    let ways: [(&str, &[&str], &str, u64); 7] = [
+        ("forward", &[], "keep", 0),
+        ("retrograde", &["--kernel", "scalar"], "keep", 0),
+        ("block-push", &[], "remove", canonical),
+        ("block-push", &["--redundancy", "keep", "--threads", "3"], "keep", all),
+        ("block-pull", &["--redundancy", "remove"], "remove", canonical),
+        ("block-pull", &["--redundancy", "keep", "--kernel", "scalar"], "keep", all),
+        ("update-log", &["--redundancy", "remove", "--kernel", "scalar"], "remove", 0),
+    ];
+    for (number, (strategy, more, redundancy, blocks)) in ways.into_iter().enumerate() {
+        let out = format!("run{number}");
+        let args = [&begin[..], &[&out, "--strategy", strategy], more].concat();
+        let report = json(path, &args);
+        assert_eq!(report["digest"], first["digest"], "{args:?}");
+        assert_eq!((&report["strategy"], &report["redundancy"]), (&strategy.into(), &redundancy.into()));
+        let slow = more.contains(&"scalar") || blocks == 0;
+        assert_eq!(report["kernel"] == "scalar", slow, "{args:?}");
+        assert!(relative(&out) == relative("update-log"), "{args:?}: the databases differ");
+        if blocks > 0 {
+            let block_bytes = 1 << 12;
+            let loads = of(&report, "block_loads");
+            assert!(loads > blocks);
+            assert_eq!(of(&report, "block_bytes_read"), loads * block_bytes);
+            let stores = if strategy == "block-push" { loads + blocks } else { blocks };
+            assert_eq!(of(&report, "block_bytes_written"), stores * block_bytes);
+            assert_eq!(of(&report, "disk_bytes_peak"), blocks * block_bytes + of(&report, "database_bytes"));
+            assert_eq!(report["codec"], "none");
+        }
+        let before = tree(&path.join(&out));
+        for other in ["update-log", "forward", "block-push"] {
+            let again = json(path, &[&begin[..], &[&out, "--strategy", other]].concat());
+            assert_eq!((&again["digest"], &again["strategy"]), (&first["digest"], &strategy.into()));
+            assert_eq!(again["workers"], 0);
+        }
+        assert!(tree(&path.join(&out)) == before);
+    }
+    let shown = ends(path, 0, &["solve", "-k", "5", "--strategy", "block-pull"]).0;
+    assert!(shown.contains("block-pull, redundancy removed: ") && !shown.contains("logs"), "{shown}");
+    let shown = ends(path, 0, &["solve", "-k", "5", "--strategy", "retrograde", "-o", "five"]).0;
+    assert!(shown.contains("whole board in memory"), "{shown}");
+}
+
+#[test]
+fn combinations_that_make_no_sense_are_refused_with_the_reason() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let cases: [(&str, &[&str], &str); 9] = [
+        ("block-pull", &["--log-placement", "shared"], "--log-placement shared makes no sense"),
+        ("block-push", &["--codec", "raw"], "--codec raw makes no sense with --strategy block-push: it writes no logs"),
+        ("forward", &["--codec", "zstd1"], "it writes no logs"),
+        ("block-pull", &["--commit-interval", "1s"], "it keeps no checkpoints"),
+        ("forward", &["--kernel", "portable"], "it takes one position at a time"),
+        ("retrograde", &["--kernel", "portable"], "it takes one position at a time"),
+        ("forward", &["--redundancy", "remove"], "it visits every position"),
+        ("retrograde", &["--redundancy", "keep"], "it visits every position"),
+        ("update-log", &["--redundancy", "keep"], "logs are written for one block of each group"),
+    ];
+    for (strategy, more, reason) in cases {
+        let (out, error) = ends(path, 2, &[&["solve", "-k", "5", "--strategy", strategy], more].concat());
+        assert!(out.is_empty() && error.contains(reason) && error.contains("hint: "), "{error}");
+    }
+    let cases: [(&[&str], &str); 4] = [
+        (&["-k", "8", "--strategy", "forward"], "the whole board in memory needs 8240 MiB"),
+        (&["-k", "9", "--strategy", "retrograde", "--block-bits", "30"], "the whole board in memory needs"),
+        (
+            &["-k", "8", "--strategy", "block-pull", "--memory", "64MiB", "--block-bits", "27"],
+            "blocks of 16777216 bytes need 96",
+        ),
+        (&["-k", "9", "--strategy", "block-push", "--redundancy", "keep"], "MiB of disk are needed"),
+    ];
+    for (args, reason) in cases {
+        let (_, error) = ends(path, 4, &[&["solve"], args].concat());
+        assert!(error.contains(reason) && error.contains("hint: "), "{error}");
+    }
+    assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
+}
+
+#[test]
+fn a_strategy_without_checkpoints_stops_at_once_and_starts_over() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let command =
+        |strategy: &'static str| vec!["solve", "-k", "7", "--block-bits", "18", "-o", "run", "--strategy", strategy];
+    for (strategy, signal_name, code) in [("forward", "INT", 130), ("block-pull", "TERM", 143)] {
+        let mut slow = command(strategy);
+        slow.extend(["--kernel", "scalar"]);
+        let mut child = trinim(path, &slow).spawn().unwrap();
+        let begun = || fs::read_dir(path.join("run/m")).is_ok_and(|files| files.count() == 4);
+        for _ in 0..4000 {
+            assert_eq!(child.try_wait().unwrap(), None, "{strategy} was over before it could be interrupted");
+            if begun() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        signal(&child, signal_name);
+        let output = child.wait_with_output().unwrap();
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{error}");
+        assert!(
+            error.contains("keeps no checkpoints") && error.contains("hint: the same command starts over"),
+            "{error}"
+        );
+        let other = if strategy == "forward" { "block-pull" } else { "update-log" };
+        let (_, error) = ends(path, 7, &command(other));
+        assert!(error.contains(&format!("strategy = {strategy}, not {other}")), "{error}");
+        if strategy == "forward" {
+            fs::remove_dir_all(path.join("run")).unwrap();
+        }
+    }
+    let mut again = command("block-pull");
+    again.push("--json");
+    let (out, remark) = ends(path, 0, &again);
+    assert!(remark.contains("and starts over"), "{remark}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&report["losses"], &report["resumed_blocks"]), (&19_496_523.into(), &0.into()));
+    assert_eq!(fs::read_dir(path.join("run/logs")).unwrap().count(), 0);
 }

@@ -12,6 +12,9 @@ use trinim::kernel::{Isa, Kernel};
 use trinim::plan;
 use trinim::rule::Rule;
 
+/// Time between checkpoints when none is asked for; the same as the default of the flag.
+pub const COMMIT_INTERVAL_DEFAULT: Duration = Duration::from_secs(5);
+
 /// The most worker threads that can be asked for.
 const THREADS_MAX: usize = 1024;
 
@@ -194,23 +197,23 @@ fn codec(name: &str) -> Result<CodecName, String> {
 
 fn kernel(name: &str) -> Result<KernelName, String> {
     if name == "auto" {
-        return Ok(KernelName(Isa::detect()));
+        return Ok(KernelName(None));
     }
-    let isa: Isa = name.parse().map_err(|_| "expected auto, portable, avx2 or avx512".to_owned())?;
+    let isa: Isa = name.parse().map_err(|_| "expected auto, scalar, portable, avx2 or avx512".to_owned())?;
     if !isa.is_available() {
         return Err(format!("this machine has no {isa}"));
     }
-    Ok(KernelName(isa))
+    Ok(KernelName(Some(isa)))
 }
 
-/// An instruction set that this machine has.
+/// An instruction set that this machine has, or the best one if none is named.
 #[derive(Clone, Copy, Debug)]
-pub struct KernelName(pub Isa);
+pub struct KernelName(pub Option<Isa>);
 
 impl KernelName {
     /// The kernel.
     pub fn kernel(self) -> Kernel {
-        Kernel::new(self.0).unwrap_or_else(|_| Kernel::detect())
+        self.0.and_then(|isa| Kernel::new(isa).ok()).unwrap_or_else(Kernel::detect)
     }
 }
 
@@ -295,7 +298,7 @@ impl GameArgs {
 /// `--kernel`.
 #[derive(Clone, Args)]
 pub struct KernelArgs {
-    /// Instruction set: auto, portable, avx2, avx512; no influence on the result
+    /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; no influence on the result
     #[arg(long, value_name = "ISA", env = "TRINIM_KERNEL", value_parser = kernel, default_value = "auto")]
     pub kernel: KernelName,
 }

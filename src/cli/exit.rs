@@ -58,7 +58,24 @@ impl Refused {
 /// Stopped by a signal.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("stopped by a signal")]
-pub struct Stopped(pub Exit);
+pub struct Stopped {
+    /// Which signal it was.
+    pub exit: Exit,
+    /// What the same command does next.
+    pub hint: &'static str,
+}
+
+impl Stopped {
+    /// Stopped after a checkpoint.
+    pub fn resumable(exit: Exit) -> Stopped {
+        Stopped { exit, hint: "the same command goes on from here" }
+    }
+
+    /// Stopped by who keeps no checkpoint.
+    pub fn from_the_start(exit: Exit) -> Stopped {
+        Stopped { exit, hint: "the same command starts over" }
+    }
+}
 
 /// The exit code of an error and the way out, if one can be named; `None` when the reader of standard output has gone away, which is no error.
 pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
@@ -69,8 +86,8 @@ pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
     if let Some(refused) = error.downcast_ref::<Refused>() {
         return Some((Exit::Usage, refused.hint.clone()));
     }
-    if let Some(Stopped(exit)) = error.downcast_ref() {
-        return Some((*exit, "the same command goes on from here".to_owned()));
+    if let Some(Stopped { exit, hint }) = error.downcast_ref() {
+        return Some((*exit, (*hint).to_owned()));
     }
     let known = error.downcast_ref::<RunError>().map(of_run);
     let known = known.or_else(|| error.downcast_ref::<DatabaseError>().map(of_database));
@@ -120,6 +137,9 @@ fn of_database(error: &DatabaseError) -> (Exit, &'static str) {
 fn of_plan(error: &PlanError) -> (Exit, &'static str) {
     match error {
         PlanError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits"),
+        PlanError::Board { .. } => {
+            (Exit::System, "give more --memory, or a strategy in blocks: block-pull, update-log")
+        }
         PlanError::Disk { .. } => (
             Exit::System,
             "make room, choose --out on a larger disk, or compare --log-placement with trinim plan; nothing was written",

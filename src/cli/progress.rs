@@ -14,6 +14,7 @@ use pipeline::metrics::{Metrics, Stopwatch};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use trinim::solve::baseline::Counters;
 
 /// Time between two looks at the counters.
 const TICK: Duration = Duration::from_millis(100);
@@ -64,6 +65,28 @@ pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String)
         total.blocks
     );
     (share, line)
+}
+
+/// The status of a baseline in blocks after `elapsed` seconds.
+pub fn in_blocks(metrics: &Metrics, counters: &Counters, total: &Total, elapsed: f64) -> (f64, String) {
+    let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let settled = of(&metrics.blocks_settled);
+    let done = of(&metrics.edges_applied) as f64 + total.block_weight * settled as f64;
+    let share = (done / total.units().max(1.0)).min(1.0);
+    let positions = output::per_second((settled * total.block_positions) as f64 / elapsed, "positions");
+    let block_bytes = of(&counters.block_bytes_read) + of(&counters.block_bytes_written);
+    let moved = output::per_second(block_bytes as f64 / elapsed, "B");
+    let left = time_left(elapsed, share);
+    (share, format!("solving  {settled}/{} blocks  ETA {left}  {positions}  blocks {moved}", total.blocks))
+}
+
+/// The status of a baseline in memory after `elapsed` seconds; cutting the board into blocks takes little of the time.
+pub fn in_memory(counters: &Counters, all: u64, elapsed: f64) -> (f64, String) {
+    let visited = counters.positions_visited.load(Ordering::Relaxed);
+    let share = visited as f64 / all as f64;
+    let phase = if visited == all { "publishing" } else { "solving" };
+    let positions = output::per_second(visited as f64 / elapsed, "positions");
+    (share, format!("{phase}  ETA {}  {positions}", time_left(elapsed, share)))
 }
 
 /// The time left by the time so far, in words.

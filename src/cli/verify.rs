@@ -93,7 +93,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Ok(Some((found, damaged)))
     })?;
     let Some((found, damaged)) = found else {
-        return Err(anyhow::Error::new(Stopped(signals.exit())).context("nothing was found so far"));
+        return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("nothing was found so far"));
     };
     let report = Report {
         ok: found.findings.is_empty(),

@@ -1,0 +1,137 @@
+//! What is in the folder of a run before it goes on.
+
+use super::super::args::GameArgs;
+use super::{Outcome, Run};
+use pipeline::Error;
+use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
+use pipeline::storage::{RealStorage, Storage};
+use std::collections::BTreeMap;
+use std::path::Path;
+use trinim::board::{Board, Cell};
+use trinim::database::{MANIFEST, Manifest, SUMS};
+use trinim::layout::Layout;
+use trinim::plan;
+use trinim::solve::{BlockSummary, Strategy, baseline, parameters};
+
+/// What an existing folder says of a run that was begun in it.
+pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
+    if !folder.exists() {
+        return Ok(None);
+    }
+    let storage = RealStorage::open(folder)?;
+    match checkpoint::inspect(&storage) {
+        Ok(inspection) => Ok(Some(inspection)),
+        Err(Error::NotARun { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The layout: given by hand, kept from a run that was begun, or chosen.
+pub fn layout(board: &Board, game: &GameArgs, folder: &Path, begun: Option<&Inspection>) -> anyhow::Result<Layout> {
+    if let Some(cells) = &game.bid_cells {
+        return Ok(Layout::new(board, &cells.0)?);
+    }
+    if let Some(bits) = game.block_bits {
+        return Ok(Layout::suggested(board, bits));
+    }
+    let Some(begun) = begun else { return Ok(plan::choose_layout(board, game.memory.0)) };
+    // Before the layout of another board is looked at, say that it is another board.
+    let anything = Layout::new(board, &[])?;
+    for (name, wanted) in parameters(board, game.rule, &anything) {
+        let found = begun.parameters.get(&name).unwrap_or("(absent)").to_owned();
+        if !name.ends_with("-cells") && found != wanted {
+            return Err(Error::Parameters { path: folder.join(checkpoint::FORMAT), name, found, wanted }.into());
+        }
+    }
+    let cells = begun.parameters.get("bid-cells").unwrap_or_default();
+    let cells: Result<Vec<Cell>, _> = cells
+        .split(',')
+        .filter(|index| !index.is_empty())
+        .map(|index| index.parse::<u8>().map(|index| Cell::from_index(u32::from(index))))
+        .collect();
+    match cells.ok().and_then(|cells| Layout::new(board, &cells).ok()) {
+        Some(layout) => Ok(layout),
+        // The folder's parameters are not of this program; opening it will say so.
+        None => Ok(plan::choose_layout(board, game.memory.0)),
+    }
+}
+
+/// The result of a folder that is finished, read without changing anything; `None` when there is still something to do.
+pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
+    let Run { board, layout, folder, begun, .. } = *run;
+    let game = &run.args.game;
+    let Some(begun) = begun else { return Ok(None) };
+    let same = parameters(board, game.rule, layout)
+        .iter()
+        .all(|(name, value)| begun.parameters.get(name) == Some(value.as_str()));
+    if !same || begun.records.len() != layout.canonical_blocks().len() {
+        return Ok(None);
+    }
+    let storage = RealStorage::open(folder)?;
+    let Some(sums_bytes) = storage.length(&format!("{PUBLISHED}/{SUMS}"))? else { return Ok(None) };
+    let records: BTreeMap<u32, _> = begun.records.iter().map(|record| (record.block, record)).collect();
+    let summaries: Option<Vec<BlockSummary>> =
+        records.values().map(|record| BlockSummary::from_bytes(&record.summary)).collect();
+    let Some(summaries) = summaries else { return Ok(None) };
+    let manifest = Manifest::new(board, game.rule, layout, &summaries);
+    let manifest_bytes = manifest.to_json().len() as u64;
+    let mut expected = vec![(format!("{PUBLISHED}/{MANIFEST}"), manifest_bytes)];
+    let published = begun.records.iter().filter_map(|record| record.published.as_ref());
+    expected.extend(published.map(|file| (file.name.clone(), file.length)));
+    let mut database_bytes = sums_bytes;
+    for (name, length) in expected {
+        let found = storage.length(&name)?;
+        if found != Some(length) {
+            let found = found.map_or("no file".to_owned(), |found| format!("{found} bytes"));
+            let expected = format!("{length} bytes");
+            return Err(Error::corrupt(storage.path(&name), 0, "length of a published file", expected, found).into());
+        }
+        database_bytes += length;
+    }
+    let resumed_blocks = records.len() as u64;
+    let candidates = Vec::new();
+    let strategy = strategy_of(begun).parse().unwrap_or(run.strategy);
+    Ok(Some(Outcome {
+        strategy,
+        manifest,
+        database_bytes,
+        resumed_blocks,
+        workers: 0,
+        candidates,
+        peak_leased_bytes: 0,
+    }))
+}
+
+/// The name of the strategy a folder was begun with.
+fn strategy_of(begun: &Inspection) -> &str {
+    begun.parameters.get(baseline::PARAMETER).unwrap_or(Strategy::UpdateLog.name())
+}
+
+/// Refuses to go on in the folder of an unfinished run of another strategy.
+pub fn agree(run: &Run<'_>) -> Result<(), Error> {
+    let wanted = run.strategy.name();
+    match run.begun.map(strategy_of) {
+        Some(found) if found != wanted => Err(Error::Parameters {
+            path: run.folder.join(checkpoint::FORMAT),
+            name: baseline::PARAMETER.to_owned(),
+            found: found.to_owned(),
+            wanted: wanted.to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes free where `folder` is or will be; unlimited when the system does not say.
+pub fn free_bytes(folder: &Path) -> u64 {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+    let there = folder.ancestors().find(|folder| folder.is_dir());
+    let free = there.and_then(|folder| RealStorage::open(folder).ok()).and_then(|storage| storage.free_bytes().ok());
+    free.unwrap_or(u64::MAX)
+}
+
+/// Bytes that logs and database of an earlier session take already.
+pub fn used_bytes(folder: &Path) -> u64 {
+    let Ok(storage) = RealStorage::open(folder) else { return 0 };
+    let files = [LOGS, PUBLISHED].into_iter().filter_map(|name| storage.list(name).ok()).flatten();
+    files.map(|entry| entry.length).sum()
+}

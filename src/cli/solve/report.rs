@@ -1,0 +1,203 @@
+//! What `trinim solve` says at the end.
+
+use super::super::args::{self, Size};
+use super::super::output::{Out, counted, grouped, per_second, seconds};
+use super::{Outcome, Run};
+use pipeline::Candidate;
+use pipeline::metrics::{Metrics, Stage};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use trinim::kernel::Isa;
+use trinim::outcome::Value;
+use trinim::plan::placement_name;
+use trinim::solve::{Baseline, Redundancy, Strategy, baseline};
+
+/// Placement and codec of a strategy without logs.
+const NONE: &str = "none";
+
+/// What `--json` prints.
+#[derive(Serialize)]
+pub struct Report {
+    layers: u32,
+    rule: String,
+    max_take: Option<u32>,
+    positions: u64,
+    wins: u64,
+    losses: u64,
+    loss_rate: f64,
+    start: String,
+    digest: String,
+    elapsed_s: f64,
+    peak_rss_bytes: u64,
+    log_bytes_written: u64,
+    log_bytes_read: u64,
+    log_bytes_peak: u64,
+    database_bytes: u64,
+    out: String,
+    bid_cells: Vec<u8>,
+    offset_bits: u32,
+    blocks: u64,
+    canonical_blocks: u64,
+    resumed_blocks: u64,
+    strategy: &'static str,
+    redundancy: &'static str,
+    block_loads: u64,
+    block_bytes_read: u64,
+    block_bytes_written: u64,
+    disk_bytes_peak: u64,
+    kernel: String,
+    threads: usize,
+    workers: usize,
+    placement: &'static str,
+    codec: String,
+    codec_candidates: Vec<CodecRow>,
+    memory_bytes: u64,
+    peak_leased_bytes: u64,
+    commits: u64,
+    stages_s: BTreeMap<&'static str, f64>,
+}
+
+/// What was measured of a codec when the choice was left to the engine.
+#[derive(Serialize)]
+struct CodecRow {
+    codec: &'static str,
+    ratio: f64,
+    encode_bytes_per_second: f64,
+    decode_bytes_per_second: f64,
+}
+
+impl CodecRow {
+    fn of(measured: &Candidate) -> CodecRow {
+        CodecRow {
+            codec: measured.codec,
+            ratio: measured.ratio,
+            encode_bytes_per_second: measured.encode_bytes_per_second,
+            decode_bytes_per_second: measured.decode_bytes_per_second,
+        }
+    }
+}
+
+/// Puts the report together.
+pub fn report(
+    run: &Run<'_>,
+    outcome: Outcome,
+    metrics: &Metrics,
+    counters: &baseline::Counters,
+    elapsed_s: f64,
+) -> Report {
+    let Run { args, layout, folder, .. } = *run;
+    let Outcome { manifest, strategy, .. } = outcome;
+    let in_memory = matches!(strategy, Strategy::Baseline(Baseline::Forward | Baseline::Retrograde));
+    let logs = strategy == Strategy::UpdateLog;
+    let kernel = if in_memory { Isa::Scalar } else { args.kernel.kernel.kernel().isa() };
+    let census = &manifest.census;
+    let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    Report {
+        layers: manifest.layers,
+        rule: manifest.rule,
+        max_take: manifest.max_take,
+        positions: census.positions(),
+        wins: census.wins(),
+        losses: census.losses(),
+        loss_rate: census.loss_rate(),
+        start: census.start().to_string(),
+        digest: manifest.digest,
+        elapsed_s,
+        peak_rss_bytes: peak_rss_bytes(),
+        log_bytes_written: of(&metrics.log_bytes_written),
+        log_bytes_read: of(&metrics.log_bytes_read),
+        log_bytes_peak: of(&metrics.log_bytes_peak),
+        database_bytes: outcome.database_bytes,
+        out: folder.to_string_lossy().into_owned(),
+        bid_cells: manifest.bid_cells,
+        offset_bits: layout.offset_bits(),
+        blocks: layout.blocks(),
+        canonical_blocks: layout.canonical_blocks().len() as u64,
+        resumed_blocks: outcome.resumed_blocks,
+        strategy: strategy.name(),
+        redundancy: strategy.redundancy().name(),
+        block_loads: of(&counters.block_loads),
+        block_bytes_read: of(&counters.block_bytes_read),
+        block_bytes_written: of(&counters.block_bytes_written),
+        // Logs or scratch files are gone when the last bytes of the database are written.
+        disk_bytes_peak: of(&metrics.log_bytes_peak) + of(&counters.scratch_bytes) + outcome.database_bytes,
+        kernel: kernel.to_string(),
+        threads: args::all_if_zero(args.game.threads),
+        workers: outcome.workers,
+        placement: if logs { placement_name(args.game.log_placement.placement(args.game.layers)) } else { NONE },
+        codec: if logs { args.game.codec.name.clone() } else { NONE.to_owned() },
+        codec_candidates: outcome.candidates.iter().map(CodecRow::of).collect(),
+        memory_bytes: args.game.memory.0,
+        peak_leased_bytes: outcome.peak_leased_bytes,
+        commits: of(&metrics.commits),
+        stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
+    }
+}
+
+/// What was moved between memory and disk on the way, with its label.
+fn moved(report: &Report) -> (&'static str, String) {
+    let size = |bytes: u64| Size(bytes).to_string();
+    if report.placement != NONE {
+        let text = format!(
+            "{} written, {} read, {} at most; {}, {}",
+            size(report.log_bytes_written),
+            size(report.log_bytes_read),
+            size(report.log_bytes_peak),
+            report.placement,
+            report.codec
+        );
+        return ("logs", text);
+    }
+    let name = report.strategy;
+    if report.block_bytes_written == 0 {
+        return ("strategy", format!("{name}: the whole board in memory, one position at a time"));
+    }
+    let text = format!(
+        "{name}, redundancy {}: {} of blocks, {} read, {} written, {} on disk at most",
+        if report.redundancy == Redundancy::Keep.name() { "kept" } else { "removed" },
+        counted(report.block_loads, "load"),
+        size(report.block_bytes_read),
+        size(report.block_bytes_written),
+        size(report.disk_bytes_peak)
+    );
+    ("strategy", text)
+}
+
+/// Prints the report as text.
+pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    let start = Value::from_loss(report.start == "loss");
+    let take = report.max_take.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
+    let size = |bytes: u64| Size(bytes).to_string();
+    let rate = per_second(report.positions as f64 / report.elapsed_s.max(1e-9), "positions");
+    let workers = counted(report.workers as u64, "worker");
+    let mut rows = vec![
+        ("board", format!("{} layers, {}{take}", report.layers, report.rule)),
+        ("positions", grouped(report.positions)),
+        ("wins", grouped(report.wins)),
+        ("losses", format!("{} ({:.4} %)", grouped(report.losses), report.loss_rate * 100.0)),
+        ("start", format!("{} for the player to move", out.paint.value(start))),
+        ("digest", report.digest.clone()),
+        (
+            "database",
+            format!("{} in {}, {}", size(report.database_bytes), counted(report.canonical_blocks, "block"), report.out),
+        ),
+    ];
+    if report.workers > 0 {
+        rows.push(moved(report));
+        rows.push(("memory", format!("{} at most, of {}", size(report.peak_rss_bytes), size(report.memory_bytes))));
+        rows.push(("time", format!("{} ({rate}), {workers}, {}", seconds(report.elapsed_s), report.kernel)));
+        if report.resumed_blocks > 0 {
+            rows.push(("resumed", format!("{} from earlier sessions", counted(report.resumed_blocks, "block"))));
+        }
+    }
+    out.table(&rows)?;
+    Ok(())
+}
+
+/// The highest resident memory of this process so far, in bytes; 0 where the system does not say.
+fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kibibytes| kibibytes << 10)
+}

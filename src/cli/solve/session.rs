@@ -1,0 +1,167 @@
+//! One session of a solve, with progress and an orderly end.
+
+use super::super::exit::Stopped;
+use super::super::output::{Out, counted, seconds};
+use super::super::progress::{self, Total};
+use super::super::signals::Signals;
+use super::folder::{free_bytes, used_bytes};
+use super::{Outcome, Run, request};
+use pipeline::Error;
+use pipeline::checkpoint::Inspection;
+use pipeline::engine::{Event, Options};
+use pipeline::metrics::Metrics;
+use pipeline::storage::{RealStorage, Storage};
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use trinim::kernel::Isa;
+use trinim::layout::Layout;
+use trinim::plan::{self, BaselinePlan, Plan, rates};
+use trinim::solve::baseline::{self, Counters};
+use trinim::solve::{Baseline, Problem, Redundancy};
+
+/// Solves through update logs, or goes on.
+pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out) -> anyhow::Result<Outcome> {
+    let Run { args, board, layout, folder, begun, .. } = *run;
+    let game = &args.game;
+    let request = request(board, game);
+    let plan = Plan::of(request, layout)?;
+    plan.check(free_bytes(folder), used_bytes(folder))?;
+    // The rates of the estimate are those of the bit-parallel kernels.
+    let slow = args.kernel.kernel.0 == Some(Isa::Scalar);
+    let estimate = if slow { String::new() } else { format!(", about {}", seconds(plan.chosen().seconds)) };
+    out.remark(format_args!(
+        "{}: {} of {}, {}{estimate}",
+        folder.display(),
+        counted(plan.shape.canonical_blocks, "block"),
+        counted(1 << layout.offset_bits(), "position"),
+        counted(plan.memory.workers as u64, "worker"),
+    ));
+
+    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(!args.no_sync));
+    let options = Options {
+        threads: request.threads,
+        memory_bytes: plan::engine_bytes(game.memory.0),
+        placement: request.placement,
+        codec: game.codec.choice,
+        commit_interval: game.commit_interval,
+        sorted: true,
+        run_id: random(),
+        stop: signals.stop.clone(),
+    };
+    let problem = Problem { board, rule: game.rule, layout, kernel: args.kernel.kernel.kernel() };
+    let total = total(layout, begun, &plan);
+    let started = AtomicUsize::new(0);
+    let observe = |event: &Event| {
+        if let Event::Opened { workers, .. } = event {
+            started.store(*workers, Ordering::Relaxed);
+        }
+    };
+    let status = |elapsed: f64| progress::of_solve(metrics, &total, elapsed);
+    let work = || trinim::solve::solve(problem, &storage, &options, metrics, &observe);
+    let solved = match progress::during(&status, signals, out.quiet, out.error_paint, work) {
+        Err(Error::Interrupted) => {
+            let safe = metrics.blocks_committed.load(Ordering::Relaxed);
+            let text = format!("{safe} of {} safe in {}", counted(total.blocks, "block"), folder.display());
+            return Err(anyhow::Error::new(Stopped::resumable(signals.exit())).context(text));
+        }
+        other => other?,
+    };
+    Ok(Outcome {
+        strategy: run.strategy,
+        manifest: solved.manifest,
+        database_bytes: solved.database_bytes,
+        resumed_blocks: total.resumed_blocks,
+        workers: started.into_inner(),
+        candidates: solved.candidates,
+        peak_leased_bytes: solved.peak_leased_bytes,
+    })
+}
+
+/// Solves by one of the papers' ways, from the beginning.
+pub fn baseline(
+    run: &Run<'_>,
+    baseline: Baseline,
+    metrics: &Metrics,
+    counters: &Counters,
+    signals: &Signals,
+    out: &Out,
+) -> anyhow::Result<Outcome> {
+    let Run { args, board, layout, folder, begun, .. } = *run;
+    let game = &args.game;
+    let request = request(board, game);
+    let plan = Plan::of(request, layout)?;
+    let planned = BaselinePlan::of(&plan, layout, baseline, request.threads)?;
+    planned.check(free_bytes(folder), used_bytes(folder))?;
+    out.remark(format_args!(
+        "{}: {baseline}, {} of {}, {}; it keeps no checkpoints{}",
+        folder.display(),
+        counted(planned.evaluated_blocks, "block"),
+        counted(1 << layout.offset_bits(), "position"),
+        counted(planned.workers as u64, "worker"),
+        if begun.is_some() { " and starts over" } else { "" },
+    ));
+
+    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(!args.no_sync));
+    let options = baseline::Options {
+        threads: request.threads,
+        memory_bytes: plan::engine_bytes(game.memory.0),
+        run_id: random(),
+        stop: signals.stop.clone(),
+    };
+    let problem = Problem { board, rule: game.rule, layout, kernel: args.kernel.kernel.kernel() };
+    let updates = match baseline.redundancy() {
+        Some(Redundancy::Keep) => layout.counts().updates,
+        _ => plan.shape.edges,
+    };
+    let total = Total {
+        blocks: planned.evaluated_blocks,
+        resumed_blocks: 0,
+        edges: updates,
+        block_positions: 1 << layout.offset_bits(),
+        block_weight: rates::block_weight(&plan.rates),
+    };
+    let status = |elapsed: f64| match baseline.redundancy() {
+        None => progress::in_memory(counters, plan.positions, elapsed),
+        Some(_) => progress::in_blocks(metrics, counters, &total, elapsed),
+    };
+    let work = || baseline::solve(problem, baseline, &storage, &options, metrics, counters);
+    let solved = match progress::during(&status, signals, out.quiet, out.error_paint, work) {
+        Err(Error::Interrupted) => {
+            let text = format!("{baseline} keeps no checkpoints: nothing in {} counts", folder.display());
+            return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context(text));
+        }
+        other => other?,
+    };
+    Ok(Outcome {
+        strategy: run.strategy,
+        manifest: solved.manifest,
+        database_bytes: solved.database_bytes,
+        resumed_blocks: 0,
+        workers: planned.workers,
+        candidates: solved.candidates,
+        peak_leased_bytes: solved.peak_leased_bytes,
+    })
+}
+
+fn total(layout: &Layout, begun: Option<&Inspection>, plan: &Plan) -> Total {
+    let finished: BTreeSet<u32> =
+        begun.map(|begun| begun.records.iter().map(|record| record.block).collect()).unwrap_or_default();
+    let blocks = 0..layout.canonical_blocks().len() as u32;
+    let edges = blocks.filter(|block| !finished.contains(block)).map(|block| layout.edges_into(block).len() as u64);
+    Total {
+        blocks: plan.shape.canonical_blocks,
+        resumed_blocks: finished.len() as u64,
+        edges: edges.sum(),
+        block_positions: 1 << layout.offset_bits(),
+        block_weight: rates::block_weight(&plan.rates),
+    }
+}
+
+/// The identity of a fresh run: random, without influence on the result.
+fn random() -> u128 {
+    // The standard library keys its hash maps from the system's random numbers.
+    let [high, low] = [0u8, 1].map(|half| RandomState::new().hash_one((half, std::process::id())));
+    u128::from(high) << 64 | u128::from(low)
+}

@@ -1,0 +1,80 @@
+//! The strategy, and the combinations of flags that make no sense with it.
+
+use super::super::args::{COMMIT_INTERVAL_DEFAULT, GameArgs, KernelArgs, LogPlacement};
+use super::super::exit::Refused;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use trinim::kernel::Isa;
+use trinim::plan::placement_name;
+use trinim::solve::{Baseline, Redundancy, Strategy};
+
+/// `--strategy` and `--redundancy`.
+#[derive(Clone, Args)]
+pub struct StrategyArgs {
+    /// The way to the result: ours, or one of the papers'; no influence on the database
+    #[arg(long, value_name = "STRATEGY", env = "TRINIM_STRATEGY", value_parser = strategies(), default_value = "update-log")]
+    strategy: Strategy,
+
+    /// Blocks that are evaluated: one of each group of images, or all [default: remove]
+    #[arg(long, value_name = "WHAT", env = "TRINIM_REDUNDANCY", value_parser = redundancies())]
+    redundancy: Option<Redundancy>,
+}
+
+fn strategies() -> impl TypedValueParser<Value = Strategy> {
+    let help = |strategy: Strategy| match strategy {
+        Strategy::UpdateLog => "ours: blocks send compressed logs",
+        Strategy::Baseline(Baseline::BlockPull(_)) => "a block loads all its children [SWLK12]",
+        Strategy::Baseline(Baseline::BlockPush(_)) => "a block loads and stores all its targets [LWS09]",
+        Strategy::Baseline(Baseline::Retrograde) => "board in memory, a loss marks its parents [LWS09]",
+        Strategy::Baseline(Baseline::Forward) => "board in memory, a position looks at its children [Hsu]",
+    };
+    let values = Strategy::ALL.map(|strategy| PossibleValue::new(strategy.name()).help(help(strategy)));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<Strategy>())
+}
+
+fn redundancies() -> impl TypedValueParser<Value = Redundancy> {
+    let names = Redundancy::ALL.map(|redundancy| PossibleValue::new(redundancy.name()));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Redundancy>())
+}
+
+impl StrategyArgs {
+    /// The strategy that was asked for.
+    ///
+    /// # Errors
+    /// [`Refused`] when another flag makes no sense with it.
+    pub fn chosen(&self, game: &GameArgs, kernel: &KernelArgs) -> Result<Strategy, Refused> {
+        let refuse = |given: String, reason: &str| {
+            let message = format!("{given} makes no sense with --strategy {}: {reason}", self.strategy);
+            Err(Refused::new(message, "leave one of the two out"))
+        };
+        let redundancy = self.redundancy.map(|redundancy| format!("--redundancy {redundancy}"));
+        let Strategy::Baseline(baseline) = self.strategy else {
+            return match redundancy {
+                Some(given) if self.redundancy == Some(Redundancy::Keep) => {
+                    refuse(given, "logs are written for one block of each group")
+                }
+                _ => Ok(self.strategy),
+            };
+        };
+        if game.log_placement != LogPlacement::Auto {
+            let placement = placement_name(game.log_placement.placement(game.layers));
+            return refuse(format!("--log-placement {placement}"), "it writes no logs");
+        }
+        if game.codec.name != "auto" {
+            return refuse(format!("--codec {}", game.codec.name), "it writes no logs");
+        }
+        if game.commit_interval != COMMIT_INTERVAL_DEFAULT {
+            return refuse("--commit-interval".to_owned(), "it keeps no checkpoints");
+        }
+        if baseline.redundancy().is_none() {
+            if let Some(given) = redundancy {
+                return refuse(given, "it visits every position");
+            }
+            if let Some(isa) = kernel.kernel.0.filter(|isa| *isa != Isa::Scalar) {
+                return refuse(format!("--kernel {isa}"), "it takes one position at a time");
+            }
+        }
+        let redundancy = self.redundancy.unwrap_or(Redundancy::Remove);
+        Ok(Strategy::Baseline(baseline.with_redundancy(redundancy)))
+    }
+}
