@@ -237,7 +237,7 @@ fn a_block_of_an_interrupted_run_has_to_be_found_again() {
     let good = std::fs::read(folder.path().join(&name)).unwrap();
     for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
         let mut parameters = parameters(&game.board, game.rule, &game.layout);
-        parameters.push((baseline::PARAMETER.to_owned(), baseline.to_string()));
+        parameters.extend(baseline::parameters(baseline));
         let storage: Arc<dyn Storage> = Arc::new(SimulatedStorage::new(1));
         let opened = Checkpoint::open(storage.clone(), &Parameters(parameters), 1, &|_, _| false).unwrap();
         let mut checkpoint = opened.checkpoint;
@@ -291,27 +291,31 @@ fn strategies_do_not_take_over_unfinished_folders() {
     let interrupted = baseline::solve(problem(&game, kernel), baseline, &storage, &stopped, &metrics, &counters);
     assert!(matches!(interrupted, Err(Error::Interrupted)));
 
-    let named = |result: Result<Solved, Error>, expected: (&str, &str)| match result {
+    let named = |result: Result<Solved, Error>, expected: (&str, &str, &str)| match result {
         Err(Error::Parameters { name, found, wanted, .. }) => {
-            assert_eq!((&*name, &*found, &*wanted), ("strategy", expected.0, expected.1));
+            assert_eq!((&*name, &*found, &*wanted), expected);
         }
         other => panic!("{:?}", other.map(|solved| solved.database_bytes)),
     };
     let way = Way::usual();
     let updated = game.solve_in(unfinished.path(), way, &way.options(&game.layout), &|_| {});
-    named(updated, ("block-pull", "(absent)"));
-    named(solve_in(unfinished.path(), &game, Baseline::Retrograde, kernel, 1), ("block-pull", "retrograde"));
+    named(updated, ("redundancy", "remove", "(absent)"));
+    let pushed = solve_in(unfinished.path(), &game, Baseline::BlockPush(Redundancy::Remove), kernel, 1);
+    named(pushed, ("strategy", "block-pull", "block-push"));
+    let kept = solve_in(unfinished.path(), &game, Baseline::BlockPull(Redundancy::Keep), kernel, 1);
+    named(kept, ("redundancy", "remove", "keep"));
 
     let of_logs = tempfile::tempdir().unwrap();
     let stopped = way.options(&game.layout);
     stopped.stop.store(true, Ordering::Relaxed);
     assert!(matches!(game.solve_in(of_logs.path(), way, &stopped, &|_| {}), Err(Error::Interrupted)));
-    named(solve_in(of_logs.path(), &game, baseline, kernel, 1), ("(absent)", "block-pull"));
+    let retrograde = solve_in(of_logs.path(), &game, Baseline::Retrograde, kernel, 1);
+    named(retrograde, ("strategy", "(absent)", "retrograde"));
 
-    // Both are as usable as before; which blocks a baseline evaluates may change.
+    // Both are as usable as before.
     let (expected, _) = game.solve(way);
     let expected = database_files(expected.path());
-    solve_in(unfinished.path(), &game, Baseline::BlockPull(Redundancy::Keep), kernel, 1).unwrap();
+    solve_in(unfinished.path(), &game, baseline, kernel, 1).unwrap();
     assert_same_files(&database_files(unfinished.path()), &expected, "started over");
     game.solve_in(of_logs.path(), way, &way.options(&game.layout), &|_| {}).unwrap();
     assert_same_files(&database_files(of_logs.path()), &expected, "went on");

@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand.
+//! The command line: one file or folder a subcommand.
 //!
 //! # Shape
 //! Data goes to standard output, everything else to standard error. Every report has `--json`; fields are only ever added. Every flag can be set by

@@ -90,7 +90,7 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
     }
     let resumed_blocks = records.len() as u64;
     let candidates = Vec::new();
-    let strategy = strategy_of(begun).parse().unwrap_or(run.strategy);
+    let strategy = strategy_of(begun).unwrap_or(run.strategy);
     Ok(Some(Outcome {
         strategy,
         manifest,
@@ -102,22 +102,32 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
     }))
 }
 
-/// The name of the strategy a folder was begun with.
-fn strategy_of(begun: &Inspection) -> &str {
-    begun.parameters.get(baseline::PARAMETER).unwrap_or(Strategy::UpdateLog.name())
+/// The strategy a folder was begun with, if it is one of this program's.
+fn strategy_of(begun: &Inspection) -> Option<Strategy> {
+    let [strategy, redundancy] = baseline::PARAMETERS.map(|name| begun.parameters.get(name));
+    let strategy = strategy.map_or(Ok(Strategy::UpdateLog), str::parse).ok()?;
+    match (strategy, redundancy) {
+        (Strategy::Baseline(baseline), Some(redundancy)) => {
+            Some(Strategy::Baseline(baseline.with_redundancy(redundancy.parse().ok()?)))
+        }
+        _ => Some(strategy),
+    }
 }
 
 /// Refuses to go on in the folder of an unfinished run of another strategy.
 pub fn agree(run: &Run<'_>) -> Result<(), Error> {
-    let wanted = run.strategy.name();
-    match run.begun.map(strategy_of) {
-        Some(found) if found != wanted => Err(Error::Parameters {
+    let wanted = run.strategy;
+    // What is not of this program is refused when the folder is opened.
+    let Some(found) = run.begun.and_then(strategy_of) else { return Ok(()) };
+    let names = [(found.name(), wanted.name()), (found.redundancy().name(), wanted.redundancy().name())];
+    match baseline::PARAMETERS.into_iter().zip(names).find(|(_, (found, wanted))| found != wanted) {
+        None => Ok(()),
+        Some((name, (found, wanted))) => Err(Error::Parameters {
             path: run.folder.join(checkpoint::FORMAT),
-            name: baseline::PARAMETER.to_owned(),
+            name: name.to_owned(),
             found: found.to_owned(),
             wanted: wanted.to_owned(),
         }),
-        _ => Ok(()),
     }
 }
 

@@ -44,8 +44,15 @@ use publisher::Publisher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Name of the parameter in `FORMAT` that names the baseline of a run.
-pub const PARAMETER: &str = "strategy";
+/// Names of the parameters in `FORMAT` that say which baseline a run is of; a run of update logs has none of them.
+pub const PARAMETERS: [&str; 2] = ["strategy", "redundancy"];
+
+/// These parameters for a baseline; in memory there is only the first.
+pub fn parameters(baseline: Baseline) -> Vec<(String, String)> {
+    let values = [Some(baseline.name()), baseline.redundancy().map(Redundancy::name)];
+    let pairs = PARAMETERS.into_iter().zip(values);
+    pairs.filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect()
+}
 
 /// How a baseline is carried out. Nothing here can change the result.
 #[derive(Clone)]

@@ -6,7 +6,6 @@
 
 use super::super::RemovalGame;
 use super::super::strategy::Baseline;
-use super::PARAMETER;
 use parking_lot::Mutex;
 use pipeline::Error;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Opened, PUBLISHED, Parameters, PublishedFile};
@@ -45,7 +44,7 @@ impl<'a> Publisher<'a> {
         metrics: &'a Metrics,
     ) -> Result<Publisher<'a>, Error> {
         let mut parameters = Parameters(game.parameters());
-        parameters.0.push((PARAMETER.to_owned(), baseline.name().to_owned()));
+        parameters.0.extend(super::parameters(baseline));
         let opened = Checkpoint::open(storage.clone(), &parameters, run_id, &|_, _| false)?;
         let Opened { mut checkpoint, recovered, .. } = opened;
         let records: BTreeMap<u32, BlockRecord> = recovered.into_iter().map(|record| (record.block, record)).collect();
