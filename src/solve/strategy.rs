@@ -17,22 +17,22 @@ pub enum Strategy {
 /// A way of the papers to solve a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Baseline {
-    /// Forward checking (Hsu 1985, [SWLK12] 2.1): the board in memory; a position looks at all its children.
+    /// Forward checking (Hsu 1985, \[SWLK12\] 2.1): the board in memory; a position looks at all its children.
     Forward,
-    /// Retrograde ([LWS09] chapter 3, [SWLK12] 2.2): the board in memory; a loss makes all its parents wins.
+    /// Retrograde (\[LWS09\] chapter 3, \[SWLK12\] 2.2): the board in memory; a loss makes all its parents wins.
     Retrograde,
-    /// [LWS09] 4.1, the first algorithm of [SWLK12] 3.1: a finished block loads, updates and stores every target.
+    /// \[LWS09\] 4.1, the first algorithm of \[SWLK12\] 3.1: a finished block loads, updates and stores every target.
     BlockPush(Redundancy),
-    /// The second algorithm of [SWLK12] 3.1: a block loads every child block, updates itself and is stored once.
+    /// The second algorithm of \[SWLK12\] 3.1: a block loads every child block, updates itself and is stored once.
     BlockPull(Redundancy),
 }
 
 /// Whether blocks that are images of each other are all evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redundancy {
-    /// All `2^b` blocks ([SWLK12] 3.1).
+    /// All `2^b` blocks (\[SWLK12\] 3.1).
     Keep,
-    /// One block of each isomorphic group ([SWLK12] 3.2).
+    /// One block of each isomorphic group (\[SWLK12\] 3.2).
     Remove,
 }
 

@@ -40,6 +40,8 @@ pub struct Report {
     blocks: u64,
     canonical_blocks: u64,
     resumed_blocks: u64,
+    #[serde(skip)]
+    way: Strategy,
     strategy: &'static str,
     redundancy: &'static str,
     block_loads: u64,
@@ -88,9 +90,11 @@ pub fn report(
 ) -> Report {
     let Run { args, layout, folder, .. } = *run;
     let Outcome { manifest, strategy, .. } = outcome;
-    let in_memory = matches!(strategy, Strategy::Baseline(Baseline::Forward | Baseline::Retrograde));
     let logs = strategy == Strategy::UpdateLog;
-    let kernel = if in_memory { Isa::Scalar } else { args.kernel.kernel.kernel().isa() };
+    let kernel = match strategy {
+        Strategy::Baseline(Baseline::Forward | Baseline::Retrograde) => Isa::Scalar,
+        _ => args.kernel.kernel.kernel().isa(),
+    };
     let census = &manifest.census;
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     Report {
@@ -115,6 +119,7 @@ pub fn report(
         blocks: layout.blocks(),
         canonical_blocks: layout.canonical_blocks().len() as u64,
         resumed_blocks: outcome.resumed_blocks,
+        way: strategy,
         strategy: strategy.name(),
         redundancy: strategy.redundancy().name(),
         block_loads: of(&counters.block_loads),
@@ -138,30 +143,34 @@ pub fn report(
 /// What was moved between memory and disk on the way, with its label.
 fn moved(report: &Report) -> (&'static str, String) {
     let size = |bytes: u64| Size(bytes).to_string();
-    if report.placement != NONE {
-        let text = format!(
-            "{} written, {} read, {} at most; {}, {}",
-            size(report.log_bytes_written),
-            size(report.log_bytes_read),
-            size(report.log_bytes_peak),
-            report.placement,
-            report.codec
-        );
-        return ("logs", text);
-    }
     let name = report.strategy;
-    if report.block_bytes_written == 0 {
-        return ("strategy", format!("{name}: the whole board in memory, one position at a time"));
+    match report.way {
+        Strategy::UpdateLog => {
+            let text = format!(
+                "{} written, {} read, {} at most; {}, {}",
+                size(report.log_bytes_written),
+                size(report.log_bytes_read),
+                size(report.log_bytes_peak),
+                report.placement,
+                report.codec
+            );
+            ("logs", text)
+        }
+        Strategy::Baseline(Baseline::Forward | Baseline::Retrograde) => {
+            ("strategy", format!("{name}: the whole board in memory, one position at a time"))
+        }
+        Strategy::Baseline(Baseline::BlockPush(redundancy) | Baseline::BlockPull(redundancy)) => {
+            let text = format!(
+                "{name}, redundancy {}: {} of blocks, {} read, {} written, {} on disk at most",
+                if redundancy == Redundancy::Keep { "kept" } else { "removed" },
+                counted(report.block_loads, "load"),
+                size(report.block_bytes_read),
+                size(report.block_bytes_written),
+                size(report.disk_bytes_peak)
+            );
+            ("strategy", text)
+        }
     }
-    let text = format!(
-        "{name}, redundancy {}: {} of blocks, {} read, {} written, {} on disk at most",
-        if report.redundancy == Redundancy::Keep.name() { "kept" } else { "removed" },
-        counted(report.block_loads, "load"),
-        size(report.block_bytes_read),
-        size(report.block_bytes_written),
-        size(report.disk_bytes_peak)
-    );
-    ("strategy", text)
 }
 
 /// Prints the report as text.

@@ -1,7 +1,7 @@
 //! The papers' ways to solve a board, beside our own, so that what the update logs and the bit-parallel kernel gain can be measured.
 //!
 //! All of them leave the same bytes in `db` as [`super::solve`]. None keeps checkpoints: one that is interrupted starts over. The bitmaps of
-//! [`blocks`] are scratch files in the `logs` folder of the run, which opening the folder empties.
+//! the strategies in blocks are scratch files in the `logs` folder of the run, which opening the folder empties.
 //!
 //! # Shape
 //! | | in memory | scratch on disk | loads | stores |
@@ -11,7 +11,7 @@
 //! | [`Baseline::BlockPush`] | the same | the same | updates | updates and blocks |
 //!
 //! *Blocks* and *updates* are `canonical_blocks` and `canonical_updates` of [`Counts`](crate::layout::Counts) with redundancy removed, `blocks` and
-//! `updates` without: the inter-block updates of [SWLK12] tables 1 and 2. As there, every update loads its block, even where
+//! `updates` without: the inter-block updates of \[SWLK12\] tables 1 and 2. As there, every update loads its block, even where
 //! one load of a source could serve several orientations. A block that is touched for the first time is begun and not loaded.
 //!
 //! # Invariants
