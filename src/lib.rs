@@ -57,6 +57,7 @@ pub mod layout;
 pub mod outcome;
 pub mod plan;
 pub mod position;
+pub mod published;
 pub mod reference;
 pub mod rule;
 pub mod solve;

@@ -6,16 +6,8 @@ use super::turn::LINE;
 use crate::database::manifest::{MANIFEST, solution_digest};
 use crate::database::{Database, Manifest};
 use crate::outcome::Value;
+use crate::published::{self, Counts};
 use crate::rule::Rule;
-
-/// Losses of the boards of 1 to 8 layers in misère play, any number of pieces a move (\[LWS09\] table 4-1).
-const PUBLISHED_MISERE_LOSSES: [u64; 8] = [1, 3, 14, 142, 3_902, 189_089, 19_496_523, 4_124_279_452];
-
-/// Values of the full boards of 1 to 9 layers, any number of pieces a move: normal, misère (\[LWS09\], \[SWLK12\]).
-const PUBLISHED_STARTS: [(Value, Value); 9] = {
-    use Value::{Loss, Win};
-    [(Win, Loss), (Loss, Win), (Win, Loss), (Win, Win), (Win, Loss), (Win, Win), (Win, Win), (Win, Win), (Win, Win)]
-};
 
 /// What a bitmap says of its block.
 pub(super) struct Account {
@@ -127,12 +119,11 @@ pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Acco
         )));
     }
     if board.max_take().is_none_or(|most| most >= board.layers()) {
-        let layers = board.layers() as usize;
-        if let Some(published) = PUBLISHED_STARTS.get(layers - 1) {
-            let published = if rule == Rule::Normal { published.0 } else { published.1 };
-            if start != published {
-                findings.push(Finding(format!("the start is a {start}, published is a {published}")));
-            }
+        let layers = board.layers();
+        if let Some(published) = published::start(layers, rule)
+            && start != published
+        {
+            findings.push(Finding(format!("the start is a {start}, published is a {published}")));
         }
         if rule == Rule::Misere {
             let all: u64 = losses.iter().sum();
@@ -144,10 +135,9 @@ pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Acco
     findings
 }
 
-fn compare_published(layers: usize, found: u64, what: &str, findings: &mut Vec<Finding>) {
-    let published = layers.checked_sub(1).and_then(|row| PUBLISHED_MISERE_LOSSES.get(row));
-    if let Some(published) = published
-        && *published != found
+fn compare_published(layers: u32, found: u64, what: &str, findings: &mut Vec<Finding>) {
+    if let Some(Counts { losses: published, .. }) = published::counts(layers, Rule::Misere)
+        && published != found
     {
         findings.push(Finding(format!("{found} {what}, {published} are published for {layers} layers")));
     }
