@@ -41,6 +41,7 @@ mod triangle;
 pub(crate) use permutation::BitPermutation;
 pub use symmetry::Symmetry;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The largest number of layers a board can have: its 55 cells still fit a 64-bit mask.
@@ -162,6 +163,17 @@ impl Board {
         &self.symmetries
     }
 
+    /// Moves, or positions, sorted into classes of images of each other under the symmetries: the smallest image, and the members ascending.
+    pub fn classes(&self, masks: &[u64]) -> Vec<(u64, Vec<u64>)> {
+        let mut classes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for mask in masks {
+            let smallest = self.symmetries.iter().map(|symmetry| symmetry.apply(*mask)).min().unwrap_or(*mask);
+            classes.entry(smallest).or_default().push(*mask);
+        }
+        classes.values_mut().for_each(|members| members.sort_unstable());
+        classes.into_iter().collect()
+    }
+
     /// Whether `cell` lies on this board.
     pub fn contains(&self, cell: Cell) -> bool {
         u32::from(cell.row) < self.layers && cell.col <= cell.row
@@ -215,6 +227,16 @@ mod tests {
             assert!(error.to_string().contains("expected 1 to 10"), "{error}");
         }
         assert_eq!(Board::triangle(3, Some(0)).unwrap_err(), BoardError::MaxTake);
+    }
+
+    #[test]
+    fn images_are_one_class() {
+        let board = Board::triangle(3, None).unwrap();
+        let corners = (0b1, vec![0b1, 0b1000, 0b10_0000]);
+        let edges = (0b10, vec![0b10, 0b100, 0b1_0000]);
+        assert_eq!(board.classes(&[0b100, 0b1000, 0b10, 0b1, 0b10_0000, 0b1_0000]), [corners, edges]);
+        let sizes = board.classes(board.moves()).into_iter().map(|(_, members)| members.len());
+        assert_eq!(sizes.sum::<usize>(), board.moves().len());
     }
 
     #[test]

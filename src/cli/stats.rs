@@ -5,7 +5,6 @@ use super::exit::Exit;
 use super::output::{self, Out, grouped};
 use clap::Args;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::io::Write;
 use trinim::board::Board;
 use trinim::census::PieceCount;
@@ -117,16 +116,14 @@ fn print(report: &Report<'_>, board: &Board, start: Value, winning: &[u64], out:
     }
 
     // One picture for all images of a move under the symmetries of the board.
-    let mut groups: BTreeMap<u64, u32> = BTreeMap::new();
-    for taken in winning {
-        let smallest = board.symmetries().iter().map(|symmetry| symmetry.apply(*taken)).min().unwrap_or(*taken);
-        *groups.entry(smallest).or_default() += 1;
-    }
-    let (all, kinds) = (winning.len(), groups.len());
+    let classes = board.classes(winning);
+    let (all, kinds) = (winning.len(), classes.len());
     writeln!(out, "\nwinning first moves: {all} of {}, {kinds} up to symmetry", board.moves().len())?;
-    let pictures: Vec<(String, Vec<String>)> = groups
+    let pictures: Vec<(String, Vec<String>)> = classes
         .into_iter()
-        .map(|(taken, images)| (format!("{images} like"), output::picture(board, board.full(), taken, out.paint)))
+        .map(|(taken, images)| {
+            (format!("{} like", images.len()), output::picture(board, board.full(), taken, out.paint))
+        })
         .collect();
     output::side_by_side(out, 2 * board.layers() as usize - 1, &pictures)?;
     Ok(())
