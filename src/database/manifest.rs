@@ -158,4 +158,38 @@ impl Manifest {
         }
         Ok((manifest, board, rule, layout))
     }
+
+    /// Whether the manifest agrees with itself beyond what [`Manifest::parse`] needs: the census with the board and with the losses of the blocks,
+    /// the digest with those of the blocks.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Corrupt`] naming `path` and the first disagreement.
+    pub fn check(&self, path: &Path, board: &Board, rule: Rule, layout: &Layout) -> Result<(), DatabaseError> {
+        let damage = |what: String| Err(DatabaseError::corrupt(path, 0, what));
+        let expected = Census::of(layout, std::iter::empty()).by_pieces;
+        let rows = &self.census.by_pieces;
+        if rows.len() != expected.len() {
+            return damage(format!("the census has {} rows, expected {}", rows.len(), expected.len()));
+        }
+        for (row, expected) in rows.iter().zip(&expected) {
+            if (row.pieces, row.positions) != (expected.pieces, expected.positions) || row.losses > row.positions {
+                return damage(format!("the census row of {} pieces is impossible", expected.pieces));
+            }
+        }
+        let by_blocks = (0..).zip(&self.blocks).try_fold(0_u64, |sum, (ordinal, block)| {
+            sum.checked_add(u64::from(layout.orbit_size(ordinal)).checked_mul(block.losses)?)
+        });
+        if by_blocks != Some(self.census.losses()) {
+            return damage("the losses of the blocks do not add up to those of the census".into());
+        }
+        let digests: Result<Vec<[u8; 32]>, _> = self
+            .blocks
+            .iter()
+            .map(|block| blake3::Hash::from_hex(&block.digest).map(|hash| *hash.as_bytes()))
+            .collect();
+        match digests {
+            Ok(digests) if solution_digest(board, rule, layout, digests.iter()) == self.digest => Ok(()),
+            _ => damage("the digest is not that of the digests of the blocks".into()),
+        }
+    }
 }

@@ -64,6 +64,7 @@ pub struct Probe {
 pub struct Database {
     folder: PathBuf,
     manifest: Manifest,
+    manifest_hash: blake3::Hash,
     board: Board,
     rule: Rule,
     layout: Layout,
@@ -149,10 +150,31 @@ impl Database {
         let path = folder.join(MANIFEST);
         let bytes = std::fs::read(&path).map_err(|error| DatabaseError::io("read", &path, error))?;
         let (manifest, board, rule, layout) = Manifest::parse(&path, &bytes)?;
+        let manifest_hash = blake3::hash(&bytes);
         let identity = manifest::identity(&board, rule, &layout);
         let cache = Cache { frames: HashMap::new(), limit_bytes: cache_bytes, bytes: 0, clock: 0 };
         let (blocks, cache) = (Mutex::default(), Mutex::new(cache));
-        Ok(Database { folder, manifest, board, rule, layout, identity, access, blocks, cache })
+        Ok(Database { folder, manifest, manifest_hash, board, rule, layout, identity, access, blocks, cache })
+    }
+
+    /// Checks the manifest as far as that needs no block: its bytes against `SUMS`, its census and digest against its own rows
+    /// ([`Manifest::check`]). Opening a database does not do this, so that a damaged one can still be looked at.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Corrupt`] with the file that is wrong; [`DatabaseError::Io`].
+    pub fn check_manifest(&self) -> Result<(), DatabaseError> {
+        let (path, sums) = (self.folder.join(MANIFEST), self.folder.join(SUMS));
+        let bytes = std::fs::read(&sums).map_err(|error| DatabaseError::io("read", &sums, error))?;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut named = text.lines().filter_map(|line| line.split_once("  ")).filter(|(_, name)| *name == MANIFEST);
+        match (named.next(), named.next()) {
+            (Some((sum, _)), None) if sum == self.manifest_hash.to_hex().as_str() => {}
+            (Some(_), None) => {
+                return Err(DatabaseError::corrupt(path, 0, format!("its BLAKE3 is not the one in {SUMS}")));
+            }
+            _ => return Err(DatabaseError::corrupt(sums, 0, format!("expected one line for {MANIFEST}"))),
+        }
+        self.manifest.check(&path, &self.board, self.rule, &self.layout)
     }
 
     /// The manifest.
