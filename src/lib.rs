@@ -52,6 +52,7 @@
 pub mod board;
 pub mod census;
 pub mod database;
+pub mod explore;
 pub mod kernel;
 pub mod layout;
 pub mod outcome;

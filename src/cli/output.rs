@@ -7,6 +7,7 @@
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use trinim::board::Board;
+pub use trinim::explore::table::grouped;
 use trinim::outcome::Value;
 
 /// When colours are used.
@@ -140,19 +141,6 @@ pub fn note(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// A number with commas between thousands.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A number with its noun, in the plural where it should be.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
@@ -213,13 +201,6 @@ pub fn side_by_side(out: &mut Out, width: usize, pictures: &[(String, Vec<String
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(123), "123");
-        assert_eq!(grouped(4_124_279_452), "4,124,279,452");
-    }
 
     #[test]
     fn taken_cells_are_marked() {

@@ -1,0 +1,360 @@
+//! SVG by hand: a canvas that takes shapes and text, and two ways to write it down.
+//!
+//! # Shape
+//! Lengths are pixels at the natural size, x to the right, y downwards, written with at most one decimal. Colours are classes: `f0` to `f6`
+//! fill and `l0` to `l6` draw in the colours of a series; the style has a light and a dark value of each. The colours are those of Okabe and Ito,
+//! which people with colour blindness tell apart; whoever uses them pairs them with different marks all the same.
+//!
+//! # Invariants
+//! 1. What is written is well-formed XML whatever the texts hold: markup is escaped, and a character that XML cannot hold becomes U+FFFD.
+//! 2. Every picture has a title and a description for those who do not see it.
+//!
+//! # Not here
+//! Measuring text: a renderer's font is not known, so [`text_width`] errs on the wide side.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Colours before they repeat.
+pub const COLOURS: usize = 7;
+
+/// Selector inside a picture, the class that needs the rule (none: every picture), the rule, and what it adds on a dark ground.
+const RULES: [(&str, &str, &str, &str); 28] = [
+    ("", "", "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:13px", ""),
+    (" .paper", "", "fill:#fff", "fill:#16181c"),
+    (" text", "", "fill:#222", "fill:#e6e6e6"),
+    (" .head", "head", "font-size:16px;font-weight:600", ""),
+    (" .small", "small", "font-size:12px", ""),
+    (" .soft", "soft", "fill:#5c5c5c", "fill:#a8a8a8"),
+    (" .grid", "grid", "stroke:#dedede;fill:none", "stroke:#34383e"),
+    (" .axis", "axis", "stroke:#555;fill:none", "stroke:#9a9a9a"),
+    (" .line", "line", "fill:none;stroke-width:2;stroke-linejoin:round", ""),
+    (" .dash", "dash", "stroke-dasharray:6 4", ""),
+    (" .error", "error", "fill:none;stroke-width:1.4", ""),
+    (" .open", "open", "fill:#fff;stroke-width:1.6", "fill:#16181c"),
+    (" .ring", "ring", "fill:none;stroke-width:1.6", ""),
+    (" .cross", "cross", "stroke:#fff;stroke-width:2.4;stroke-linecap:round;fill:none", "stroke:#16181c"),
+    (" .f0", "f0", "fill:#0072b2", "fill:#5ab0f0"),
+    (" .f1", "f1", "fill:#d55e00", "fill:#ff8a4c"),
+    (" .f2", "f2", "fill:#009e73", "fill:#2cc79a"),
+    (" .f3", "f3", "fill:#cc79a7", "fill:#e3a1c6"),
+    (" .f4", "f4", "fill:#e69f00", "fill:#f0b93a"),
+    (" .f5", "f5", "fill:#56b4e9", "fill:#9ad4f5"),
+    (" .f6", "f6", "fill:#777", "fill:#aaa"),
+    (" .l0", "l0", "stroke:#0072b2", "stroke:#5ab0f0"),
+    (" .l1", "l1", "stroke:#d55e00", "stroke:#ff8a4c"),
+    (" .l2", "l2", "stroke:#009e73", "stroke:#2cc79a"),
+    (" .l3", "l3", "stroke:#cc79a7", "stroke:#e3a1c6"),
+    (" .l4", "l4", "stroke:#e69f00", "stroke:#f0b93a"),
+    (" .l5", "l5", "stroke:#56b4e9", "stroke:#9ad4f5"),
+    (" .l6", "l6", "stroke:#777", "stroke:#aaa"),
+];
+
+/// The style of all pictures, for a page that has [inline](Svg::inline) ones.
+pub fn style() -> String {
+    style_of(|_| true)
+}
+
+fn style_of(is_used: impl Fn(&str) -> bool) -> String {
+    let rules = RULES.iter().filter(|(_, class, _, _)| class.is_empty() || is_used(class));
+    let light: String = rules.clone().map(|(selector, _, rule, _)| format!(".fig{selector}{{{rule}}}\n")).collect();
+    let dark = rules.filter(|(_, _, _, rule)| !rule.is_empty());
+    let dark: String = dark.map(|(selector, _, _, rule)| format!(".fig{selector}{{{rule}}}\n")).collect();
+    format!("{light}@media (prefers-color-scheme:dark){{\n{dark}}}\n")
+}
+
+/// Where a text stands from its point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// To the right of it.
+    Start,
+    /// Around it.
+    Middle,
+    /// To the left of it.
+    End,
+}
+
+/// A picture under construction.
+#[derive(Clone, Debug)]
+pub struct Svg {
+    width: f64,
+    height: f64,
+    title: String,
+    description: String,
+    body: String,
+    classes: BTreeSet<String>,
+}
+
+impl Svg {
+    /// An empty picture of that size, rounded up to whole pixels, with what a screen reader says of it.
+    pub fn new(width: f64, height: f64, title: &str, description: &str) -> Svg {
+        Svg {
+            width: width.ceil(),
+            height: height.ceil(),
+            title: title.to_owned(),
+            description: description.to_owned(),
+            body: String::new(),
+            classes: BTreeSet::new(),
+        }
+    }
+
+    /// A shape made of line segments and arcs.
+    pub fn path(&mut self, class: &str, path: &Path) {
+        if !path.0.is_empty() {
+            self.uses(class);
+            self.put(format_args!("<path class=\"{class}\" d=\"{}\"/>", path.0));
+        }
+    }
+
+    /// A rectangle with rounded corners.
+    pub fn rect(&mut self, class: &str, [x, y, width, height]: [f64; 4], radius: f64) {
+        self.uses(class);
+        let [x, y, width, height] = [x, y, width, height].map(number);
+        let rounded = if radius > 0.0 { format!(" rx=\"{}\"", number(radius)) } else { String::new() };
+        self.put(format_args!(
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{rounded}/>"
+        ));
+    }
+
+    /// A line of text on the base line `y`.
+    pub fn text(&mut self, class: &str, x: f64, y: f64, anchor: Anchor, text: &str) {
+        self.text_with(class, &format!("x=\"{}\" y=\"{}\"", number(x), number(y)), anchor, text);
+    }
+
+    /// A line of text that runs upwards, its base line to the left of `x`.
+    pub fn text_upwards(&mut self, class: &str, x: f64, y: f64, anchor: Anchor, text: &str) {
+        let place = format!("transform=\"translate({} {}) rotate(-90)\"", number(x), number(y));
+        self.text_with(class, &place, anchor, text);
+    }
+
+    fn text_with(&mut self, class: &str, place: &str, anchor: Anchor, text: &str) {
+        self.uses(class);
+        let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        self.put(format_args!("<text{class} {place}{anchor}>{}</text>", escape(text)));
+    }
+
+    fn uses(&mut self, classes: &str) {
+        self.classes.extend(classes.split_whitespace().map(str::to_owned));
+    }
+
+    fn put(&mut self, element: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.body, "{element}");
+    }
+
+    /// The picture as a file, with its style.
+    pub fn file(&self) -> String {
+        self.written(
+            "",
+            &format!(
+                " xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\"",
+                number(self.width),
+                number(self.height)
+            ),
+            &style_of(|class| self.classes.contains(class)),
+        )
+    }
+
+    /// The picture as a part of a page that includes the [`style`]; `id` makes its ids the only ones of that name on the page.
+    pub fn inline(&self, id: &str) -> String {
+        self.written(&format!("{id}-"), &format!(" width=\"{}\"", number(self.width)), "")
+    }
+
+    fn written(&self, id: &str, attributes: &str, style: &str) -> String {
+        let (width, height, id) = (number(self.width), number(self.height), escape(id));
+        let style = if style.is_empty() { String::new() } else { format!("<style>\n{style}</style>\n") };
+        format!(
+            "<svg{attributes} class=\"fig\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{id}title {id}desc\">\n\
+             <title id=\"{id}title\">{}</title>\n<desc id=\"{id}desc\">{}</desc>\n{style}\
+             <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n{}</svg>\n",
+            escape(&self.title),
+            escape(&self.description),
+            self.body
+        )
+    }
+}
+
+/// Line segments and arcs.
+#[derive(Clone, Debug, Default)]
+pub struct Path(String);
+
+impl Path {
+    /// No shape yet.
+    pub fn new() -> Path {
+        Path::default()
+    }
+
+    /// A straight line through the points; closed, it comes back to the first.
+    pub fn polyline(&mut self, points: &[(f64, f64)], closed: bool) {
+        for (index, (x, y)) in points.iter().enumerate() {
+            self.put(format_args!("{}{} {}", if index == 0 { 'M' } else { 'L' }, number(*x), number(*y)));
+        }
+        if closed && !points.is_empty() {
+            self.0.push('Z');
+        }
+    }
+
+    /// A circle around a point.
+    pub fn circle(&mut self, x: f64, y: f64, radius: f64) {
+        let (r, d) = (number(radius), number(2.0 * radius));
+        self.put(format_args!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0", number(x - radius), number(y)));
+    }
+
+    /// The mark of a series, about `2 radius` wide; the forms repeat after [`COLOURS`]. All are closed, so that they can be filled or outlined.
+    pub fn mark(&mut self, form: usize, x: f64, y: f64, radius: f64) {
+        let r = radius;
+        let at = |points: &[(f64, f64)]| points.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect::<Vec<_>>();
+        let t = 0.32;
+        let points = match form % COLOURS {
+            0 => return self.circle(x, y, r),
+            1 => at(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
+            2 => at(&[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)]),
+            3 => at(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)]),
+            4 => at(&[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)]),
+            // A plus.
+            5 => at(&[
+                (-t, -1.2),
+                (t, -1.2),
+                (t, -t),
+                (1.2, -t),
+                (1.2, t),
+                (t, t),
+                (t, 1.2),
+                (-t, 1.2),
+                (-t, t),
+                (-1.2, t),
+                (-1.2, -t),
+                (-t, -t),
+            ]),
+            // A flat bar.
+            _ => at(&[(-1.2, -0.45), (1.2, -0.45), (1.2, 0.45), (-1.2, 0.45)]),
+        };
+        self.polyline(&points, true);
+    }
+
+    fn put(&mut self, part: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = write!(self.0, "{part}");
+    }
+}
+
+/// A length with at most one decimal: a tenth of a pixel is nothing to see, and what is left of rounding errors is cut off.
+pub fn number(value: f64) -> String {
+    let text = format!("{value:.1}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// The text with its markup characters escaped, for content and quoted attributes of XML and HTML.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            // Written as it is, a parser would read it as a line feed.
+            '\r' => escaped.push_str("&#13;"),
+            '\t' | '\n' => escaped.push(character),
+            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+/// The width of a text in pixels, rather too much than too little.
+pub fn text_width(text: &str, font_px: f64) -> f64 {
+    text.chars().count() as f64 * font_px * 0.57
+}
+
+/// The text in lines that fit `width` pixels where their words allow it.
+pub fn wrapped(text: &str, font_px: f64, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(line, font_px) + text_width(word, font_px) + text_width(" ", font_px) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_text_gives_well_formed_xml(text in "(?s).{0,40}", id in "[a-z0-9-]{1,9}") {
+            let mut svg = Svg::new(10.0, 10.0, &text, &text);
+            svg.text("small", 1.0, 2.0, Anchor::End, &text);
+            for written in [svg.file(), svg.inline(&id)] {
+                let document = roxmltree::Document::parse(&written).unwrap();
+                let read = |name: &str| {
+                    document.descendants().find(|found| found.tag_name().name() == name).unwrap().text().unwrap_or("").to_owned()
+                };
+                let expected: String = text.chars()
+                    .map(|c| if c < ' ' && !"\t\n\r".contains(c) || "\u{fffe}\u{ffff}".contains(c) { '\u{fffd}' } else { c })
+                    .collect();
+                prop_assert_eq!(read("title"), expected.clone());
+                prop_assert_eq!(read("desc"), expected.clone());
+                prop_assert_eq!(read("text"), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in [(1.0, "1"), (-0.001, "0"), (2.54, "2.5"), (10.26, "10.3"), (100.0, "100"), (-3.1, "-3.1")]
+        {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn the_picture_says_what_it_is() {
+        let written = Svg::new(20.0, 10.0, "A & B", "two letters").inline("one");
+        let document = roxmltree::Document::parse(&written).unwrap();
+        let root = document.root_element();
+        assert_eq!((root.attribute("role"), root.attribute("viewBox")), (Some("img"), Some("0 0 20 10")));
+        for id in root.attribute("aria-labelledby").unwrap().split(' ') {
+            assert!(root.children().any(|child| child.attribute("id") == Some(id)), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_picture_carries_the_style_it_needs() {
+        let mut svg = Svg::new(20.0, 10.0, "t", "d");
+        svg.rect("f3", [0.0, 0.0, 5.0, 5.0], 0.0);
+        let written = svg.file();
+        assert!(written.contains(".fig .f3{fill:#cc79a7}") && written.contains(".fig .f3{fill:#e3a1c6}"), "{written}");
+        assert!(!written.contains(".f4"), "{written}");
+        assert!(style().contains(".f4") && !svg.inline("x").contains("<style>"));
+        // Every class has a rule, every rule of a series its partner.
+        for colour in 0..COLOURS {
+            assert!(
+                RULES.iter().any(|rule| rule.1 == format!("f{colour}"))
+                    && RULES.iter().any(|rule| rule.1 == format!("l{colour}"))
+            );
+        }
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("one two three", 10.0, 50.0), ["one two", "three"]);
+        assert_eq!(wrapped("unbreakable", 10.0, 5.0), ["unbreakable"]);
+        assert!(wrapped(" ", 10.0, 5.0).is_empty());
+    }
+}

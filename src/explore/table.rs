@@ -1,0 +1,175 @@
+//! Tables as Markdown, CSV and HTML.
+//!
+//! # Shape
+//! A cell that has nothing is `-` in all three. CSV has plain numbers, Markdown and HTML have what people read: groups of three digits and units
+//! are the business of who fills the cells, so a [`Cell`] can differ between the two.
+//!
+//! # Invariants
+//! 1. Every row has as many cells as there are columns.
+
+use super::svg::escape;
+use std::fmt::Write;
+
+/// What stands where there is nothing to say.
+pub const NOTHING: &str = "-";
+
+/// One cell, for people and for programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    shown: String,
+    plain: String,
+    right: bool,
+}
+
+impl Cell {
+    /// A word, the same for both.
+    pub fn word(text: impl Into<String>) -> Cell {
+        let text = text.into();
+        Cell { plain: text.clone(), shown: text, right: false }
+    }
+
+    /// A word that people and programs write differently.
+    pub fn words(shown: impl Into<String>, plain: impl Into<String>) -> Cell {
+        Cell { shown: shown.into(), plain: plain.into(), right: false }
+    }
+
+    /// A count, grouped for people.
+    pub fn count(number: u64) -> Cell {
+        Cell { shown: grouped(number), plain: number.to_string(), right: true }
+    }
+
+    /// A share from 0 to 1: per cent with four decimals for people, eight decimals for programs.
+    pub fn share(share: f64) -> Cell {
+        Cell { shown: format!("{:.4} %", share * 100.0), plain: format!("{share:.8}"), right: true }
+    }
+
+    /// Nothing.
+    pub fn nothing() -> Cell {
+        Cell::word(NOTHING)
+    }
+
+    /// What `cell` makes of the value, or nothing.
+    pub fn of<T>(value: Option<T>, cell: impl Fn(T) -> Cell) -> Cell {
+        value.map_or_else(Cell::nothing, cell)
+    }
+}
+
+/// A table with a head.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Heads for people and for programs.
+    columns: Vec<(&'static str, &'static str)>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// An empty table; each column has a head for people and one for programs.
+    pub fn new(columns: &[(&'static str, &'static str)]) -> Table {
+        Table { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If it has another number of cells than the table has columns.
+    pub fn row(&mut self, cells: Vec<Cell>) {
+        assert_eq!(cells.len(), self.columns.len(), "cells of a row");
+        self.rows.push(cells);
+    }
+
+    /// The table for people without the column of that head for programs.
+    pub fn without(&self, column: &str) -> Table {
+        let keep: Vec<bool> = self.columns.iter().map(|(_, plain)| *plain != column).collect();
+        fn kept<T: Clone>(all: &[T], keep: &[bool]) -> Vec<T> {
+            all.iter().zip(keep).filter(|(_, keep)| **keep).map(|(one, _)| one.clone()).collect()
+        }
+        Table { columns: kept(&self.columns, &keep), rows: self.rows.iter().map(|row| kept(row, &keep)).collect() }
+    }
+
+    fn is_right(&self, column: usize) -> bool {
+        self.rows.iter().any(|row| row[column].right)
+    }
+
+    /// The table in Markdown.
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        let mut line = |cells: &mut dyn Iterator<Item = String>| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "| {} |", cells.collect::<Vec<_>>().join(" | "));
+        };
+        line(&mut self.columns.iter().map(|(shown, _)| (*shown).to_owned()));
+        line(
+            &mut (0..self.columns.len()).map(|column| (if self.is_right(column) { "---:" } else { "---" }).to_owned()),
+        );
+        for row in &self.rows {
+            line(&mut row.iter().map(|cell| cell.shown.replace('|', "\\|")));
+        }
+        text
+    }
+
+    /// The table in CSV (RFC 4180, with line feeds alone).
+    pub fn csv(&self) -> String {
+        let quoted = |text: &str| match text.contains(['"', ',', '\n', '\r']) {
+            true => format!("\"{}\"", text.replace('"', "\"\"")),
+            false => text.to_owned(),
+        };
+        let heads = self.columns.iter().map(|(_, plain)| quoted(plain)).collect::<Vec<_>>().join(",");
+        let rows = self.rows.iter().map(|row| row.iter().map(|cell| quoted(&cell.plain)).collect::<Vec<_>>().join(","));
+        std::iter::once(heads).chain(rows).map(|line| line + "\n").collect()
+    }
+
+    /// The table in HTML.
+    pub fn html(&self) -> String {
+        let class = |column: usize| if self.is_right(column) { " class=\"number\"" } else { "" };
+        let row = |tag: &str, cells: &mut dyn Iterator<Item = &str>| -> String {
+            let cells =
+                cells.enumerate().map(|(column, text)| format!("<{tag}{}>{}</{tag}>", class(column), escape(text)));
+            format!("<tr>{}</tr>\n", cells.collect::<String>())
+        };
+        let head = row("th", &mut self.columns.iter().map(|(shown, _)| *shown));
+        let rows: String =
+            self.rows.iter().map(|cells| row("td", &mut cells.iter().map(|cell| cell.shown.as_str()))).collect();
+        format!("<div class=\"wide\"><table>\n<thead>{head}</thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n")
+    }
+}
+
+/// A number with commas between thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(123), "123");
+        assert_eq!(grouped(4_124_279_452), "4,124,279,452");
+    }
+
+    #[test]
+    fn one_table_is_written_three_ways() {
+        let mut table = Table::new(&[("name", "name"), ("losses", "losses"), ("rate", "loss_rate")]);
+        table.row(vec![Cell::word("a \"b\", <c|d>"), Cell::count(1234), Cell::share(0.0726)]);
+        table.row(vec![Cell::nothing(), Cell::of(None, Cell::count), Cell::of(Some(0.5), Cell::share)]);
+        assert_eq!(
+            table.markdown(),
+            "| name | losses | rate |\n| --- | ---: | ---: |\n| a \"b\", <c\\|d> | 1,234 | 7.2600 % |\n| - | - | 50.0000 % |\n"
+        );
+        assert_eq!(table.csv(), "name,losses,loss_rate\n\"a \"\"b\"\", <c|d>\",1234,0.07260000\n-,-,0.50000000\n");
+        let html = table.html();
+        assert!(html.contains("<td>a &quot;b&quot;, &lt;c|d&gt;</td><td class=\"number\">1,234</td>"), "{html}");
+        roxmltree::Document::parse(&html).unwrap();
+        assert_eq!(table.without("loss_rate").csv().lines().next(), Some("name,losses"));
+    }
+}
