@@ -13,7 +13,7 @@ use trinim::plan::PlanError;
 pub enum Exit {
     /// Done.
     Done = 0,
-    /// `verify` found wrong values.
+    /// `verify` found wrong values, or `report` a published value that is contradicted.
     Refuted = 1,
     /// The command cannot be carried out as given: arguments, positions, folders that are not what they should be.
     Usage = 2,
@@ -32,7 +32,7 @@ pub enum Exit {
 /// The table of exit codes for `--help`.
 pub const TABLE: &str = "Exit codes:
     0  done
-    1  verify found wrong values in undamaged files
+    1  verify found wrong values in undamaged files, or report a published value contradicted
     2  not possible as given: an argument, a position, a folder of something else
     3  files are damaged
     4  input or output failed, disk or memory is short, the folder is in use

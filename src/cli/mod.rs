@@ -18,6 +18,7 @@ mod output;
 mod plan;
 mod probe;
 mod progress;
+mod report;
 mod signals;
 mod solve;
 mod stats;
@@ -53,7 +54,8 @@ Examples:
   trinim stats trinim-k7-misere    counts, value of the start, winning first moves
   trinim probe trinim-k7-misere 1/11/101/0000/00000/000000/0000000
   trinim verify trinim-k7-misere   every byte, every position against its children
-  trinim plan --layers 9           what a solve would need";
+  trinim plan --layers 9           what a solve would need
+  trinim report trinim-k*-* --out report";
 
 #[derive(Subcommand)]
 enum Command {
@@ -62,6 +64,7 @@ enum Command {
     Probe(probe::ProbeArgs),
     Verify(verify::VerifyArgs),
     Plan(plan::PlanArgs),
+    Report(report::ReportArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
@@ -92,6 +95,7 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Probe(args) => probe::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Plan(args) => plan::run(args, out),
+        Command::Report(args) => report::run(args, out),
         Command::Completions(args) => manual::completions(args, out),
         Command::Man(args) => manual::man(args, out),
     }

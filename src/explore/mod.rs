@@ -1,7 +1,7 @@
 //! Figures and reports of solved boards.
 //!
-//! Everything here turns what is known into text: pictures ([`svg`], [`chart`], [`board_picture`]) and tables ([`table`]). What a chart can
-//! show is on the page of [`chart`], with an example.
+//! Everything here turns what is known into text: pictures ([`svg`], [`chart`], [`board_picture`]), tables ([`table`]) and the report that has the
+//! papers' tables and figures ([`report`]). What a chart can show is on the page of [`chart`], with an example.
 //!
 //! # Invariants
 //! 1. The same input gives the same bytes: no clock, path, machine or order of iteration shows in a text.
@@ -12,6 +12,7 @@
 
 pub mod board_picture;
 pub mod chart;
+pub mod report;
 mod scale;
 pub mod svg;
 pub mod table;
