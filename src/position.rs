@@ -100,6 +100,11 @@ pub fn hex(position: u64) -> String {
     format!("{position:#x}")
 }
 
+/// The indices of the cells of a mask, ascending.
+pub fn cells(mask: u64) -> Vec<u32> {
+    (0..64).filter(|cell| mask >> cell & 1 == 1).collect()
+}
+
 /// The position as a picture, one line a row, `x` for a piece and `.` for none; every line ends in a newline.
 ///
 /// ```text
@@ -229,6 +234,12 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(parse(&board(3), text).unwrap_err().to_string(), expected);
         }
+    }
+
+    #[test]
+    fn cells_are_the_bits() {
+        assert!(cells(0).is_empty());
+        assert_eq!(cells(1 << 63 | 0b1010), [1, 3, 63]);
     }
 
     #[test]

@@ -3,14 +3,13 @@
 use super::args::{DatabaseArgs, JsonArgs};
 use super::exit::Exit;
 use super::output::{self, Out};
-use super::stats::cells;
 use clap::Args;
 use serde::Serialize;
 use std::io::{self, BufRead, Read, Write};
 use trinim::board::Board;
 use trinim::database::{Access, Database, DatabaseError, Probe};
 use trinim::outcome::Value;
-use trinim::position;
+use trinim::position::{self, cells};
 
 /// Decoded frames kept, in bytes.
 const CACHE_BYTES: usize = 256 << 20;

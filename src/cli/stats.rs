@@ -10,6 +10,7 @@ use trinim::board::Board;
 use trinim::census::PieceCount;
 use trinim::database::Database;
 use trinim::outcome::Value;
+use trinim::position::cells;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,11 +50,6 @@ struct Report<'a> {
     bid_cells: &'a [u8],
     blocks: u64,
     canonical_blocks: u64,
-}
-
-/// The cells of a mask, ascending.
-pub fn cells(mask: u64) -> Vec<u32> {
-    (0..64).filter(|cell| mask >> cell & 1 == 1).collect()
 }
 
 /// Runs the subcommand.
