@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use trinim::board::{Board, Cell};
-use trinim::layout::{Layout, LayoutError, search};
+use trinim::layout::search::{Kept, Request};
+use trinim::layout::{BlockOrder, Counts, Layout, LayoutError, OrderError, order_file, paper, search};
 
 fn triangle(layers: u32) -> Board {
     Board::triangle(layers, None).unwrap()
@@ -25,89 +26,91 @@ fn closure(board: &Board, seeds: &[(u8, u8)]) -> Vec<Cell> {
     (0..board.cells()).map(Cell::from_index).filter(|cell| mask & cell.mask() != 0).collect()
 }
 
-/// The rows of [SWLK12] figure 3. Which cells 3(c) and 3(d) have is not in the text; these are sets with their figures.
+/// Every count in the tables of [SWLK12] that is no time.
 #[test]
-fn figure_3_of_the_paper() {
-    let counts = layout(8, &[(7, 4), (7, 5), (7, 6), (7, 7)]).counts();
-    assert_eq!((counts.blocks, counts.updates, counts.canonical_blocks), (16, 49, 16));
-
-    let counts = layout(8, &[(0, 0), (2, 1), (4, 2), (6, 3)]).counts();
-    assert_eq!((counts.blocks, counts.updates, counts.canonical_blocks), (16, 32, 16));
-    assert_eq!(counts.canonical_updates, 32);
-
-    let counts = layout(8, &[(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]).counts();
-    assert_eq!((counts.blocks, counts.updates, counts.canonical_blocks), (64, 360, 40));
-    assert_eq!(counts.canonical_updates, 228);
-
-    let counts = layout(8, &[(3, 0), (4, 4), (5, 3), (6, 2), (6, 5), (7, 1)]).counts();
-    assert_eq!((counts.blocks, counts.updates, counts.canonical_blocks), (64, 208, 64));
-
-    let counts = layout(8, &[(0, 0), (7, 0), (7, 7), (4, 2), (5, 2), (5, 3)]).counts();
-    assert_eq!((counts.blocks, counts.updates, counts.canonical_blocks), (64, 288, 20));
-    assert_eq!(counts.canonical_updates, 96);
-
-    for seed in [(1, 0), (2, 0), (3, 0), (3, 1)] {
-        let board = triangle(8);
-        let counts = Layout::new(&board, &closure(&board, &[seed])).unwrap().counts();
-        assert_eq!((counts.blocks, counts.updates, counts.canonical_blocks), (64, 336, 16));
-        assert_eq!(counts.groups, [2, 1, 6, 7]);
-        assert_eq!(counts.canonical_updates, 87);
+fn the_tables_of_the_paper() {
+    let rows = paper::rows();
+    assert_eq!(rows.iter().map(|row| row.table).collect::<Vec<_>>(), [1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
+    for row in rows {
+        let counts = Layout::new(&triangle(row.figure.layers), &row.figure.bid_cells()).unwrap().counts();
+        assert_eq!(row.computed(&counts), row.published, "table {}, figure {}", row.table, row.figure.name);
     }
 }
 
-/// [SWLK12] figure 9: nine layers, 13 BID cells, without redundancy removal. Which cells 9(b) and 9(c) have is not
-/// in the text; the first is a set with the same figures, the second the best set with a mirror, which meets them.
+/// What the table of the paper's layouts says of some of them beyond their counts.
 #[test]
-fn figure_9_of_the_paper() {
-    let first_rows: Vec<Cell> = (0..13).map(Cell::from_index).collect();
-    let counts = Layout::new(&triangle(9), &first_rows).unwrap().counts();
-    assert_eq!((counts.blocks, counts.updates, counts.canonical_blocks), (8_192, 121_600, 8_192));
-
-    let last_row = (0..9).map(|col| Cell::new(8, col));
-    let with_four: Vec<Cell> = last_row.chain((0..4).map(|col| Cell::new(4, col))).collect();
-    let counts = Layout::new(&triangle(9), &with_four).unwrap().counts();
-    assert_eq!((counts.blocks, counts.updates, counts.canonical_blocks), (8_192, 107_024, 8_192));
-
-    let mirrored =
-        [(2, 1), (3, 0), (3, 3), (4, 0), (4, 4), (5, 2), (5, 3), (6, 0), (6, 6), (7, 2), (7, 5), (8, 1), (8, 7)];
-    let counts = layout(9, &mirrored).counts();
-    assert_eq!((counts.blocks, counts.updates), (8_192, 88_064));
+fn figures_that_other_sets_meet_as_well() {
+    let board = triangle(8);
+    for seed in [(1, 0), (2, 0), (3, 0), (3, 1)] {
+        let counts = Layout::new(&board, &closure(&board, &[seed])).unwrap().counts();
+        assert_eq!((counts.updates, counts.canonical_blocks, counts.canonical_updates), (336, 16, 87));
+        assert_eq!(counts.groups, [2, 1, 6, 7]);
+    }
+    let figure = |name: &str| paper::rows().into_iter().find(|row| row.figure.name == name).unwrap().figure.bid_cells();
+    let nine = triangle(9);
+    assert_eq!(search::best_closed(&nine, 15), Some(figure("10(c)")));
+    // 9(c) is the best of all sets of 13 cells, and keeps a mirror, which the paper made no use of.
+    let counts = Layout::new(&nine, &figure("9(c)")).unwrap().counts();
     assert_eq!((counts.canonical_blocks, counts.canonical_updates), (4_160, 44_816));
 }
 
-/// [SWLK12] figure 10: nine layers, 15 BID cells.
+/// Counts by looking at every pair of blocks.
+fn enumerated(board: &Board, bid_cells: &[Cell]) -> Counts {
+    let cells: Vec<u64> = bid_cells.iter().map(|cell| cell.mask()).collect();
+    let set = cells.iter().fold(0, |set, cell| set | cell);
+    let kept: Vec<_> = board.symmetries().iter().filter(|symmetry| symmetry.apply(set) == set).collect();
+    let traces: BTreeSet<u64> = board.moves().iter().map(|taken| taken & set).filter(|&trace| trace != 0).collect();
+    let blocks: Vec<u64> = (0..1u64 << cells.len())
+        .map(|bid| cells.iter().enumerate().filter(|(bit, _)| bid >> bit & 1 == 1).fold(0, |all, (_, cell)| all | cell))
+        .collect();
+    let group = |block: u64| kept.iter().map(|symmetry| symmetry.apply(block)).collect::<BTreeSet<u64>>();
+    let mut counts = Counts {
+        blocks: blocks.len() as u64,
+        canonical_blocks: 0,
+        groups: [0; 4],
+        updates: 0,
+        canonical_updates: 0,
+        canonical_loads: 0,
+    };
+    for &block in &blocks {
+        let children: Vec<u64> =
+            traces.iter().filter(|&trace| block & trace == *trace).map(|trace| block ^ trace).collect();
+        counts.updates += children.len() as u64;
+        let images = group(block);
+        if images.first() == Some(&block) {
+            counts.canonical_blocks += 1;
+            counts.groups[[1, 2, 3, 6].iter().position(|&size| size == images.len()).unwrap()] += 1;
+            counts.canonical_updates += children.len() as u64;
+            let sources: BTreeSet<u64> = children.iter().map(|&child| *group(child).first().unwrap()).collect();
+            counts.canonical_loads += sources.len() as u64;
+        }
+    }
+    counts
+}
+
 #[test]
-fn figure_10_of_the_paper() {
+fn counting_arguments_agree_with_looking_at_every_block() {
+    for (board, layout) in small_layouts().into_iter().filter(|(_, layout)| layout.bid_bits() <= 12) {
+        let cells: Vec<Cell> = layout.bid_cells().iter().map(|&cell| Cell::from_index(cell.into())).collect();
+        assert_eq!(layout.counts(), enumerated(&board, &cells));
+        assert_eq!(search::canonical_updates(&board, &cells), u128::from(layout.counts().canonical_updates));
+        assert_eq!(search::canonical_blocks(&board, &cells), u128::from(layout.counts().canonical_blocks));
+    }
+    // Closed under the rotations and nothing else; with the centre, which every symmetry keeps.
+    let board = triangle(7);
+    for (set, symmetries) in [(vec![(1, 0), (6, 1), (5, 5)], 3), (vec![(4, 2)], 6), (vec![(4, 2), (0, 0), (2, 1)], 2)] {
+        let layout = Layout::new(&board, &cells(&set)).unwrap();
+        assert_eq!(layout.symmetries().len(), symmetries, "{set:?}");
+        assert_eq!(layout.counts(), enumerated(&board, &cells(&set)), "{set:?}");
+    }
+}
+
+#[test]
+fn counts_of_two_million_blocks() {
     let board = triangle(9);
-    let first_rows: Vec<Cell> = (0..15).map(Cell::from_index).collect();
-    let counts = Layout::new(&board, &first_rows).unwrap().counts();
-    assert_eq!((counts.blocks, counts.canonical_blocks, counts.canonical_updates), (32_768, 16_640, 298_320));
-
-    let even: Vec<Cell> = (0..45).map(Cell::from_index).filter(|cell| cell.row % 2 == 0 && cell.col % 2 == 0).collect();
-    let counts = Layout::new(&board, &even).unwrap().counts();
-    assert_eq!((counts.blocks, counts.canonical_blocks, counts.canonical_updates), (32_768, 5_728, 102_950));
-    assert_eq!(counts.groups, [16, 8, 496, 5_208]);
-
-    let figure_10c = [
-        (0, 0),
-        (2, 1),
-        (3, 0),
-        (3, 3),
-        (4, 2),
-        (5, 0),
-        (5, 5),
-        (6, 2),
-        (6, 4),
-        (7, 1),
-        (7, 6),
-        (8, 0),
-        (8, 3),
-        (8, 5),
-        (8, 8),
-    ];
-    let counts = layout(9, &figure_10c).counts();
-    assert_eq!((counts.blocks, counts.canonical_blocks, counts.canonical_updates), (32_768, 5_728, 78_852));
-    assert_eq!(search::best_closed(&board, 15), Some(cells(&figure_10c)));
+    let counts = Layout::new(&board, &search::best_closed(&board, 21).unwrap()).unwrap().counts();
+    assert_eq!((counts.blocks, counts.canonical_blocks, counts.canonical_updates), (1 << 21, 351_616, 7_999_604));
+    assert!(counts.canonical_loads <= counts.canonical_updates);
 }
 
 /// The best closed sets, by exhaustive search: board, BID cells, canonical blocks, updates after redundancy removal.
@@ -125,7 +128,7 @@ fn the_best_closed_sets() {
     for (layers, bits, canonical_blocks, canonical_updates) in best {
         let board = triangle(layers);
         let set = search::best_closed(&board, bits).unwrap();
-        assert_eq!(search::closed_updates(&board, &set), Some(canonical_updates));
+        assert_eq!(search::canonical_updates(&board, &set), canonical_updates);
         let counts = Layout::new(&board, &set).unwrap().counts();
         assert_eq!(counts.canonical_blocks, canonical_blocks);
         assert_eq!(u128::from(counts.canonical_updates), canonical_updates);
@@ -138,9 +141,169 @@ fn the_best_closed_sets() {
     assert_eq!(set, Some(cells(&[(2, 1), (3, 0), (3, 3), (4, 0), (4, 4), (6, 1), (6, 5), (7, 3), (7, 4)])));
     let board = triangle(9);
     let set = search::best_closed(&board, 21).unwrap();
-    assert_eq!(search::closed_updates(&board, &set), Some(7_999_604));
+    assert_eq!(search::canonical_updates(&board, &set), 7_999_604);
     assert_eq!(search::best_closed(&board, 16), None);
-    assert_eq!(search::closed_updates(&board, &cells(&[(0, 0)])), None);
+}
+
+fn request(bits: u32, kept: Kept) -> Request {
+    Request { bits, kept, top: 1, sets_at_most: 100_000_000, seed: 0 }
+}
+
+/// The optima among closed sets are optima among all sets, which the bound for sets without symmetry proves.
+#[test]
+fn no_set_is_better_than_the_best_closed_one() {
+    for (layers, bits, updates) in [(8, 6, 87), (8, 9, 798), (8, 12, 8_258), (9, 12, 7_420), (9, 15, 78_852)] {
+        let board = triangle(layers);
+        let found = search::search(&board, &request(bits, Kept::Any)).unwrap();
+        assert!(found.exhaustive);
+        assert!(found.asymmetric_at_least.unwrap() > updates);
+        assert_eq!(found.sets[0].canonical_updates, updates);
+        assert_eq!(Some(found.sets[0].cells.clone()), search::best_closed(&board, bits));
+    }
+    let found = search::search(&triangle(9), &request(13, Kept::Mirror)).unwrap();
+    assert_eq!((found.sets[0].canonical_updates, found.sets[0].symmetries, found.exhaustive), (44_816, 2, true));
+}
+
+/// All sets of small boards, each scored by itself.
+#[test]
+fn the_search_finds_what_looking_at_every_set_finds() {
+    for (layers, max_take) in [(1, None), (2, None), (3, None), (4, None), (4, Some(2)), (5, Some(3)), (5, None)] {
+        let board = Board::triangle(layers, max_take).unwrap();
+        let mut best = vec![[u128::MAX; 3]; board.cells() as usize + 1];
+        for set in 0..=board.full() {
+            let cells: Vec<Cell> =
+                (0..board.cells()).map(Cell::from_index).filter(|cell| set & cell.mask() != 0).collect();
+            let updates = search::canonical_updates(&board, &cells);
+            let keeps = |symmetry: usize| board.symmetries().get(symmetry).is_none_or(|one| one.apply(set) == set);
+            let best = &mut best[cells.len()];
+            best[0] = best[0].min(updates);
+            if keeps(3) {
+                best[1] = best[1].min(updates);
+            }
+            if (0..6).all(keeps) {
+                best[2] = best[2].min(updates);
+            }
+        }
+        for (bits, best) in best.into_iter().enumerate() {
+            for (kept, best) in [Kept::Any, Kept::Mirror, Kept::All].into_iter().zip(best) {
+                let found = search::search(&board, &request(bits as u32, kept)).unwrap();
+                assert!(found.exhaustive);
+                let updates = found.sets.first().map_or(u128::MAX, |set| set.canonical_updates);
+                assert_eq!(updates, best, "{layers} layers, {bits} bits, {kept:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_best_sets_come_in_order_and_without_images() {
+    let board = triangle(6);
+    let found = search::search(&board, &Request { top: 200, ..request(4, Kept::Any) }).unwrap();
+    assert_eq!(found.sets.len(), 200);
+    let mask = |cells: &[Cell]| cells.iter().fold(0, |mask, cell| mask | cell.mask());
+    let mut seen = BTreeSet::new();
+    for pair in found.sets.windows(2) {
+        assert!(pair[0].canonical_updates <= pair[1].canonical_updates);
+    }
+    for set in &found.sets {
+        assert_eq!(set.canonical_updates, search::canonical_updates(&board, &set.cells));
+        let counts = Layout::new(&board, &set.cells).unwrap().counts();
+        assert_eq!(set.canonical_blocks, u128::from(counts.canonical_blocks));
+        let images = board.symmetries().iter().map(|symmetry| symmetry.apply(mask(&set.cells)));
+        assert!(seen.insert(images.min().unwrap()));
+    }
+}
+
+/// A sample proves nothing, is the same for the same seed, and comes close to the optimum.
+#[test]
+fn a_search_within_limits_says_so() {
+    let board = triangle(9);
+    let limited = |seed| search::search(&board, &Request { sets_at_most: 20_000, seed, ..request(13, Kept::Mirror) });
+    let found = limited(1).unwrap();
+    assert!(!found.exhaustive);
+    assert!(found.looked_at <= 20_000 && found.looked_at > 15_000, "{}", found.looked_at);
+    assert_eq!(found, limited(1).unwrap());
+    assert!(found.sets[0].canonical_updates < 50_000, "{:?}", found.sets);
+    assert_eq!(found.sets[0].canonical_updates, search::canonical_updates(&board, &found.sets[0].cells));
+    assert!(search::search(&board, &request(25, Kept::All)).is_err());
+    assert!(search::search(&triangle(2), &request(4, Kept::All)).is_err());
+}
+
+#[test]
+fn orders_are_read_back_and_wrong_ones_refused() {
+    let layout = layout(8, &[(1, 0), (1, 1), (6, 0), (6, 6), (7, 1), (7, 6)]);
+    let numeric = layout.ordered(BlockOrder::Numeric);
+    for kind in
+        [BlockOrder::Numeric, BlockOrder::Pieces, BlockOrder::Chosen, BlockOrder::Searched { orders: 5, seed: 7 }]
+    {
+        let order = layout.ordered(kind);
+        let text = order_file::to_text(&layout, &order);
+        assert_eq!(order_file::parse(&text, layout.clone()).unwrap().order(), order);
+        assert!(layout.peak_live_blocks(&order) >= layout.peak_at_least());
+        assert!(layout.peak_live_blocks(&order) <= layout.peak_live_blocks(&numeric));
+        assert_eq!(layout.clone().with_order(order.clone()).unwrap().order(), order);
+    }
+    assert_eq!(layout.clone().with_order(vec![0; 16]).unwrap_err(), OrderError::Repeated { bid: 0 });
+    assert_eq!(layout.clone().with_order(vec![99]).unwrap_err(), OrderError::Unknown { ordinal: 99 });
+    assert_eq!(layout.clone().with_order(vec![]).unwrap_err(), OrderError::Missing { bid: 0 });
+
+    let text = order_file::to_text(&layout, &numeric);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[4..8], ["0", "1", "3", "5"]);
+    let changed = |line: usize, new: &str| {
+        let mut lines = lines.clone();
+        lines[line] = new;
+        order_file::parse(&lines.join("\n"), layout.clone()).unwrap_err()
+    };
+    let wrong = [
+        (0, "0", 1, "expected \"# trinim block order\""),
+        (1, "# layers 9", 2, "the order is for layers \"9\", the solve has 8"),
+        (1, "", 1, "no line \"# layers ..\""),
+        (2, "# BID cells none", 3, "the order is for BID cells \"none\", the solve has (1,0)(1,1)"),
+        (6, "x\u{1b}[2J", 7, "expected a BID from 0 to 63"),
+        (6, "64", 7, "expected a BID from 0 to 63"),
+        (6, "2", 7, "block 2 is not canonical: block 1 stands for it"),
+        (6, "1", 7, "block 1 is listed twice"),
+        (6, "", 20, "block 3 is missing"),
+    ];
+    for (at, new, line, reason) in wrong {
+        let error = changed(at, new);
+        assert_eq!(error.line, line, "{new}: {error}");
+        assert!(error.reason.contains(reason), "{new}: {error}");
+    }
+    let mut swapped = lines.clone();
+    swapped.swap(4, 5);
+    let error = order_file::parse(&swapped.join("\n"), layout.clone()).unwrap_err();
+    assert_eq!(error.to_string(), "line 5: block 1 comes before block 0, which updates it");
+}
+
+/// The bound holds for every order of a small graph.
+#[test]
+fn no_order_is_below_the_bound() {
+    let sets = [
+        (2, vec![(0, 0), (1, 0), (1, 1)], 0),
+        (3, vec![(0, 0), (1, 0), (2, 1)], 4),
+        (4, vec![(0, 0), (2, 1)], 1),
+        (5, vec![(0, 0), (2, 1), (4, 0)], 4),
+    ];
+    for (layers, set, bound) in sets {
+        let layout = layout(layers, &set);
+        let blocks = layout.canonical_blocks().len();
+        assert!(blocks <= 8);
+        let mut lowest = u32::MAX;
+        let mut orders: Vec<Vec<u32>> = vec![vec![]];
+        while let Some(order) = orders.pop() {
+            if order.len() == blocks {
+                lowest = lowest.min(layout.peak_live_blocks(&order));
+            }
+            let ready = |&block: &u32| {
+                !order.contains(&block) && layout.edges_into(block).iter().all(|edge| order.contains(&edge.source))
+            };
+            orders.extend((0..blocks as u32).filter(ready).map(|block| [&order[..], &[block]].concat()));
+        }
+        assert_eq!(layout.peak_at_least(), bound, "{set:?}");
+        assert!(bound <= lowest, "{set:?}: {lowest}");
+    }
 }
 
 #[test]

@@ -33,16 +33,20 @@
 //!
 //! A layout with `b` BID bits lists its canonical blocks in `2^b` steps and keeps nothing else
 //! of that size. Edges are not stored: those of one block are found when asked for, in as many steps as the layout has
-//! traces, some dozens.
+//! traces, some dozens. The order of the blocks is kept once it was found, 4 bytes a canonical block.
 //!
 //! ## Not here
 //!
 //! Bitmaps and how they are updated ([`crate::kernel`]).
 
 mod block_order;
+mod burnside;
 mod counts;
 mod edges;
 mod offset_order;
+pub mod order_file;
+pub mod paper;
+mod random;
 pub mod search;
 mod symmetry;
 
@@ -51,6 +55,7 @@ pub use edges::{Edge, Trace, TraceId};
 pub use symmetry::LayoutSymmetry;
 
 use crate::board::{BitPermutation, Board, Cell};
+use std::sync::OnceLock;
 
 /// The most BID cells a layout can have: 16 million blocks.
 pub const BID_BITS_MAX: u32 = 24;
@@ -83,6 +88,26 @@ pub struct Layout {
     canonical: Vec<u32>,
     traces: Vec<Trace>,
     inner_moves: Vec<u64>,
+    /// The order of the blocks, once it was given or asked for.
+    order: OnceLock<Vec<u32>>,
+}
+
+/// A way to order the blocks of a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockOrder {
+    /// By BID.
+    Numeric,
+    /// By number of pieces on BID cells, then by BID.
+    Pieces,
+    /// [`Layout::order`] of a layout that was given none.
+    Chosen,
+    /// The best of the chosen order and so many more, which a search with this seed finds.
+    Searched {
+        /// The number of orders that are tried.
+        orders: u32,
+        /// Start of the random numbers.
+        seed: u64,
+    },
 }
 
 impl Layout {
@@ -147,6 +172,7 @@ impl Layout {
             canonical,
             traces,
             inner_moves,
+            order: OnceLock::new(),
         }
     }
 
@@ -248,6 +274,11 @@ impl Layout {
         self.symmetries.iter().all(|symmetry| symmetry.map_bid(bid) >= bid)
     }
 
+    /// The BID of the canonical block that stands for block `bid`.
+    fn canonical_bid(&self, bid: u32) -> u32 {
+        self.symmetries.iter().map(|symmetry| symmetry.map_bid(bid)).min().expect("the identity is a symmetry")
+    }
+
     /// The number of blocks for which the canonical block `ordinal` stands, itself included: 1, 2, 3 or 6.
     pub fn orbit_size(&self, ordinal: u32) -> u32 {
         let bid = self.canonical[ordinal as usize];
@@ -260,10 +291,52 @@ impl Layout {
         &self.inner_moves
     }
 
-    /// Every ordinal once, children before their targets, in an order chosen so that few finished blocks are still
-    /// needed at any time. The same layout always gives the same order.
+    /// Every ordinal once, children before their targets: the order given by [`Layout::with_order`], or else one chosen so
+    /// that few finished blocks are still needed at any time. The same layout always gives the same order.
     pub fn order(&self) -> Vec<u32> {
-        block_order::order(self)
+        self.order.get_or_init(|| block_order::order(self)).clone()
+    }
+
+    /// The layout with another order of its blocks, which no result depends on.
+    ///
+    /// # Errors
+    ///
+    /// [`OrderError`] unless `order` holds every ordinal once, children before their targets.
+    pub fn with_order(self, order: Vec<u32>) -> Result<Layout, OrderError> {
+        let mut places = vec![None; self.canonical.len()];
+        for (place, &ordinal) in order.iter().enumerate() {
+            let seen = places.get_mut(ordinal as usize).ok_or(OrderError::Unknown { ordinal })?;
+            if seen.replace(place).is_some() {
+                return Err(OrderError::Repeated { bid: self.canonical[ordinal as usize] });
+            }
+        }
+        if let Some(missing) = places.iter().position(Option::is_none) {
+            return Err(OrderError::Missing { bid: self.canonical[missing] });
+        }
+        for &target in &order {
+            for edge in self.edges_into(target) {
+                if places[edge.source as usize] > places[target as usize] {
+                    let [child, target] = [edge.source, target].map(|ordinal| self.canonical[ordinal as usize]);
+                    return Err(OrderError::NotTopological { child, target });
+                }
+            }
+        }
+        Ok(Layout { order: OnceLock::from(order), ..self })
+    }
+
+    /// The blocks in an order of this kind, as [`Layout::order`] returns them.
+    pub fn ordered(&self, kind: BlockOrder) -> Vec<u32> {
+        match kind {
+            BlockOrder::Numeric => block_order::numeric(self),
+            BlockOrder::Pieces => block_order::by_pieces(self),
+            BlockOrder::Chosen => block_order::order(self),
+            BlockOrder::Searched { orders, seed } => block_order::searched(self, orders, seed),
+        }
+    }
+
+    /// A number of live blocks below which no order's peak can be.
+    pub fn peak_at_least(&self) -> u32 {
+        block_order::peak_at_least(self)
     }
 
     /// The largest number of finished canonical blocks that an unfinished target still needs at some moment, when the
@@ -303,5 +376,37 @@ pub enum LayoutError {
     TooMany {
         /// The number of cells listed.
         found: usize,
+    },
+}
+
+/// Why a list of blocks is no order of a layout's blocks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OrderError {
+    /// No canonical block has this ordinal.
+    #[error("there is no canonical block number {ordinal}")]
+    Unknown {
+        /// The number.
+        ordinal: u32,
+    },
+    /// A block comes twice.
+    #[error("block {bid} is listed twice")]
+    Repeated {
+        /// Its BID.
+        bid: u32,
+    },
+    /// A block does not come.
+    #[error("block {bid} is missing: expected every canonical block once")]
+    Missing {
+        /// Its BID.
+        bid: u32,
+    },
+    /// A block comes before one that updates it.
+    #[error("block {target} comes before block {child}, which updates it")]
+    NotTopological {
+        /// The BID of the canonical block that should be first.
+        child: u32,
+        /// The BID of the block that should come later.
+        target: u32,
     },
 }

@@ -1,6 +1,6 @@
 //! The figures of a layout on which every estimate rests.
 
-use crate::board::{Board, Cell, Symmetry};
+use crate::board::Board;
 use crate::layout::{Layout, search};
 use std::collections::BTreeSet;
 
@@ -85,8 +85,8 @@ impl Shape {
     /// rest by the shares that smaller boards show.
     pub fn outline(board: &Board, bid_bits: u32) -> Shape {
         let bid_cells = (0..=bid_bits).rev().find_map(|bits| search::best_closed(board, bits)).unwrap_or_default();
-        let edges = search::closed_updates(board, &bid_cells).unwrap_or_default() as u64;
-        let canonical_blocks = canonical_blocks(board, &bid_cells);
+        let edges = search::canonical_updates(board, &bid_cells) as u64;
+        let canonical_blocks = search::canonical_blocks(board, &bid_cells) as u64;
         let bid_bits = bid_cells.len() as u32;
         Shape {
             bid_cells: bid_cells.iter().map(|cell| cell.index() as u8).collect(),
@@ -113,23 +113,6 @@ impl Shape {
     pub fn edges_per_block(&self) -> f64 {
         self.edges as f64 / self.canonical_blocks as f64
     }
-}
-
-/// The number of isomorphic groups of blocks, by Burnside's lemma: a symmetry fixes one block for each choice of its cycles.
-fn canonical_blocks(board: &Board, bid_cells: &[Cell]) -> u64 {
-    let fixed = |symmetry: &Symmetry| {
-        let mut seen = BTreeSet::new();
-        let mut cycles = 0u32;
-        for cell in bid_cells {
-            let mut cell = cell.index() as usize;
-            cycles += u32::from(!seen.contains(&cell));
-            while seen.insert(cell) {
-                cell = usize::from(symmetry.image()[cell]);
-            }
-        }
-        1u64 << cycles
-    };
-    board.symmetries().iter().map(fixed).sum::<u64>() / board.symmetries().len() as u64
 }
 
 #[cfg(test)]

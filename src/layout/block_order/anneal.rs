@@ -1,0 +1,116 @@
+//! # A search for the weights of the greedy order
+//!
+//! The score of [`super::greedy`] has a number of weights. Which are good depends on the graph; they are found by threshold
+//! accepting (Dueck and Scheuer 1990): change a few at random, keep the change if the peak is not higher by more than
+//! a threshold that sinks to zero. Short rounds are better than a long one: they begin in turn with the same weights and
+//! with the best found. One step costs one greedy order. Ours is what is varied: rather than moving blocks in an
+//! order, which hardly ever lowers a peak that thousands of blocks make together, it moves the rule that makes the
+//! order.
+
+use super::graph::Graph;
+use super::greedy::{self, Direction, Equals, Scoring};
+use crate::layout::Layout;
+use crate::layout::random::Random;
+
+/// The share of a child whose last target comes next.
+const WHOLE_SHARE: f64 = 1e6;
+/// Most targets left at which a child has a share.
+const SHARES: usize = 48;
+/// Steps of a round.
+const ROUND: u32 = 400;
+/// At the start a worse peak is accepted if it is worse by this part of the blocks.
+const THRESHOLD_PART: u64 = 400;
+/// One change moves a weight by at most this.
+const CELL_STEP: usize = 150_000;
+const TARGET_STEP: usize = 45_000;
+const TARGET_MAX: i64 = 1_000_000;
+/// The exponents of the shares, in quarters.
+const EXPONENTS: std::ops::RangeInclusive<i64> = 1..=32;
+
+/// A rule that makes an order.
+#[derive(Clone, Debug)]
+struct Rule {
+    /// A child with `l` targets left has a share of `l` to the power of minus a quarter of this.
+    quarters: i64,
+    target: i64,
+    cells: Vec<i64>,
+}
+
+impl Rule {
+    fn order(&self, graph: &Graph, images: &[Vec<u32>]) -> Vec<u32> {
+        // Square roots and products are exact to the last bit on every machine; powers need not be.
+        let share = |left: usize| {
+            let quarter = (left as f64).sqrt().sqrt();
+            (WHOLE_SHARE / (0..self.quarters).fold(1.0, |product, _| product * quarter)) as i64
+        };
+        let shares: Vec<i64> = (0..SHARES).map(|left| if left == 0 { 0 } else { share(left) }).collect();
+        let weight = |bid: u32| {
+            let cells = self.cells.iter().enumerate().filter(|(bit, _)| bid >> bit & 1 == 1);
+            cells.map(|(_, weight)| weight).sum::<i64>()
+        };
+        let pieces: Vec<i64> =
+            images.iter().map(|images| images.iter().map(|&bid| weight(bid)).min().unwrap_or(0)).collect();
+        let (direction, equals) = (Direction::Up, Equals::LowestFirst);
+        greedy::order(graph, &Scoring { direction, target: self.target, shares: &shares, pieces: &pieces, equals })
+    }
+
+    fn change(&mut self, random: &mut Random) {
+        for _ in 0..=random.below(3) {
+            // Half of the way in a bell, so that small steps are frequent.
+            let mut step = |most: usize| (random.below(most) + random.below(most)) as i64 - most as i64;
+            let (exponent, target, cell) = (step(4), step(TARGET_STEP), step(CELL_STEP));
+            match random.below(self.cells.len() + 2) {
+                0 => self.quarters = (self.quarters + exponent).clamp(*EXPONENTS.start(), *EXPONENTS.end()),
+                1 => self.target = (self.target + target).clamp(0, TARGET_MAX),
+                bit => self.cells[bit - 2] += cell,
+            }
+        }
+    }
+}
+
+/// The best of `orders` orders, or `best` with its peak if none has a lower one.
+pub(super) fn anneal(layout: &Layout, graph: &Graph, best: (Vec<u32>, u32), orders: u32, seed: u64) -> (Vec<u32>, u32) {
+    let mut best = best;
+    let images: Vec<Vec<u32>> = layout
+        .canonical
+        .iter()
+        .map(|&bid| {
+            let mut images: Vec<u32> = layout.symmetries.iter().map(|symmetry| symmetry.map_bid(bid)).collect();
+            images.sort_unstable();
+            images.dedup();
+            images
+        })
+        .collect();
+    let mut random = Random::new(seed);
+    let first = Rule { quarters: 8, target: 60_000, cells: vec![50_000; layout.bid_cells.len()] };
+    let (mut best_rule, mut best_rule_peak) = (first.clone(), u32::MAX);
+    let mut left = orders;
+    for round in 0.. {
+        let steps = left.min(ROUND);
+        if steps == 0 {
+            break;
+        }
+        left -= steps;
+        let mut rule = if round % 2 == 0 { first.clone() } else { best_rule.clone() };
+        let mut accepted = u32::MAX;
+        for step in 0..steps {
+            let mut changed = rule.clone();
+            if step > 0 || round > 0 {
+                changed.change(&mut random);
+            }
+            let order = changed.order(graph, &images);
+            let peak = graph.peak_live_blocks(&order);
+            if peak < best_rule_peak {
+                (best_rule, best_rule_peak) = (changed.clone(), peak);
+            }
+            if peak < best.1 {
+                best = (order, peak);
+            }
+            let threshold = graph.blocks() as u64 * u64::from(steps - step) / (u64::from(steps) * THRESHOLD_PART);
+            if u64::from(peak) <= u64::from(accepted) + threshold {
+                (rule, accepted) = (changed, peak);
+            }
+        }
+    }
+    best
+}

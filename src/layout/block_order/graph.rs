@@ -1,0 +1,80 @@
+//! # Which canonical blocks need which
+//!
+//! The block graph with each pair of blocks once, whatever the orientation.
+
+use crate::layout::Layout;
+
+/// Which blocks need which: canonical blocks only, each pair once.
+pub(super) struct Graph {
+    pub(super) children: Lists,
+    pub(super) targets: Lists,
+}
+
+/// A list of blocks for each block, one after the other.
+pub(super) struct Lists {
+    starts: Vec<u32>,
+    blocks: Vec<u32>,
+}
+
+impl Lists {
+    pub(super) fn of(&self, block: u32) -> &[u32] {
+        let block = block as usize;
+        &self.blocks[self.starts[block] as usize..self.starts[block + 1] as usize]
+    }
+
+    fn transposed(&self) -> Lists {
+        let blocks = self.starts.len() - 1;
+        let mut starts = vec![0; blocks + 1];
+        for &block in &self.blocks {
+            starts[block as usize + 1] += 1;
+        }
+        for block in 0..blocks {
+            starts[block + 1] += starts[block];
+        }
+        let mut free = starts.clone();
+        let mut transposed = vec![0; self.blocks.len()];
+        for block in 0..blocks as u32 {
+            for &other in self.of(block) {
+                transposed[free[other as usize] as usize] = block;
+                free[other as usize] += 1;
+            }
+        }
+        Lists { starts, blocks: transposed }
+    }
+}
+
+impl Graph {
+    pub(super) fn of(layout: &Layout) -> Graph {
+        let mut children = Lists { starts: vec![0], blocks: Vec::new() };
+        for target in 0..layout.canonical.len() as u32 {
+            let edges = layout.edges_into(target);
+            children.blocks.extend(edges.chunk_by(|one, next| one.source == next.source).map(|same| same[0].source));
+            children.starts.push(children.blocks.len() as u32);
+        }
+        Graph { targets: children.transposed(), children }
+    }
+
+    pub(super) fn blocks(&self) -> usize {
+        self.children.starts.len() - 1
+    }
+
+    /// The number of pairs of a target and a child.
+    pub(super) fn pairs(&self) -> usize {
+        self.children.blocks.len()
+    }
+
+    pub(super) fn peak_live_blocks(&self, order: &[u32]) -> u32 {
+        let mut targets_left: Vec<usize> =
+            (0..self.blocks() as u32).map(|block| self.targets.of(block).len()).collect();
+        let (mut live, mut peak) = (0, 0);
+        for &block in order {
+            live += u32::from(targets_left[block as usize] > 0);
+            peak = peak.max(live);
+            for &child in self.children.of(block) {
+                targets_left[child as usize] -= 1;
+                live -= u32::from(targets_left[child as usize] == 0);
+            }
+        }
+        peak
+    }
+}

@@ -1,0 +1,256 @@
+//! # Search for good BID sets
+//!
+//! The best set of a given size is taken to be the one with the fewest updates after redundancy removal, as in
+//! \[SWLK12\] section 4. Symmetry is worth more than anything else, so sets are looked at by the symmetries they keep: a
+//! set that a group of symmetries keeps is a union of the group's orbits of cells, and there are few unions.
+//!
+//! | kept | unions of a given size, nine layers | looked at |
+//! |---|---|---|
+//! | all six ([`Kept::All`]) | some hundreds at most | all |
+//! | a mirror at least ([`Kept::Mirror`]) | up to 3 million | all, as long as the limit allows |
+//! | any, or none ([`Kept::Any`]) | up to 4 * 10^12 | see below |
+//!
+//! [`Kept::Any`] looks at the unions for all symmetries, for a mirror and for the rotations alone. What is left are sets
+//! that keep no symmetry. Nothing divides their updates: there are `2^b * b / 2` and more, because cells share lines. That
+//! bound ([`score::Scores::asymmetric_at_least`]) nearly always exceeds what sets with a mirror reach, and then no such set
+//! needs to be looked at. Otherwise all are, or a local search takes a sample.
+//!
+//! ## Invariants
+//!
+//! 1. [`Found::exhaustive`] says that no set that was asked for has fewer updates than those found, whether it was looked at
+//!    or excluded by the bound.
+//! 2. The same request gives the same answer on every machine.
+//! 3. Of sets that are images of each other only one is returned.
+//!
+//! ## Cost
+//!
+//! A set costs some ten nanoseconds where all are looked at, because sums are kept for each line and a step from set to
+//! set touches a few lines.
+
+mod sample;
+mod score;
+mod walk;
+
+use super::BID_BITS_MAX;
+use super::burnside::{self, Action};
+use crate::board::{Board, Cell, Symmetry};
+use score::Scores;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// The symmetries that the sets must keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// All symmetries of the board.
+    All,
+    /// The mirror with the vertical axis, or more.
+    Mirror,
+    /// Whatever they keep.
+    Any,
+}
+
+/// What is searched.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// The number of BID cells, at most [`BID_BITS_MAX`] and at most the board's cells.
+    pub bits: u32,
+    /// The symmetries kept.
+    pub kept: Kept,
+    /// How many of the best sets are returned.
+    pub top: usize,
+    /// The most sets of one kind that are looked at. Where there are more, a local search looks at so many.
+    pub sets_at_most: u64,
+    /// Start of the local search's random numbers.
+    pub seed: u64,
+}
+
+/// A BID set and its score.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scored {
+    /// The cells, by index.
+    pub cells: Vec<Cell>,
+    /// Updates with redundancy removed, [`Counts::canonical_updates`](super::Counts::canonical_updates).
+    pub canonical_updates: u128,
+    /// Blocks that are evaluated.
+    pub canonical_blocks: u128,
+    /// The number of symmetries that the set keeps.
+    pub symmetries: usize,
+}
+
+/// The answer to a [`Request`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Best first. Among equals the set that leaves the corners whole to the greatest depth comes first, because corners
+    /// left in the offset compress well; then the one with the first cells in row order.
+    pub sets: Vec<Scored>,
+    /// The number of sets that were looked at.
+    pub looked_at: u64,
+    /// Whether no other set can be better than those found.
+    pub exhaustive: bool,
+    /// No set without symmetry has fewer updates than this; given where that was used.
+    pub asymmetric_at_least: Option<u128>,
+}
+
+/// The best sets that a request asks for.
+///
+/// # Errors
+///
+/// [`SearchError`] for more bits than the board or a layout has cells.
+pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
+    let most = board.cells().min(BID_BITS_MAX);
+    if request.bits > most {
+        return Err(SearchError { bits: request.bits, most });
+    }
+    let all: Vec<&Symmetry> = board.symmetries().iter().collect();
+    // Single cells have the identity only; others the order of `Board::symmetries`.
+    let (rotations, mirror) = match all[..] {
+        [identity, once, twice, vertical, ..] => (vec![identity, once, twice], vec![identity, vertical]),
+        _ => (all.clone(), all.clone()),
+    };
+    let scores = Scores::of(board);
+    let mut best = Best::new(board, request);
+    best.unions(&scores, &all);
+    if request.kept != Kept::All {
+        best.unions(&scores, &mirror);
+    }
+    if request.kept == Kept::Any {
+        best.unions(&scores, &rotations);
+        let bound = scores.asymmetric_at_least(request.bits);
+        best.found.asymmetric_at_least = Some(bound);
+        if best.worst().is_none_or(|worst| worst > bound) {
+            best.unions(&scores, &all[..1]);
+        }
+    }
+    Ok(best.into_found())
+}
+
+/// The set of `bits` cells, closed under all symmetries of the board, with the fewest updates after redundancy removal,
+/// among equals the first as in [`Found::sets`]. `None` if no closed set has that size.
+pub fn best_closed(board: &Board, bits: u32) -> Option<Vec<Cell>> {
+    Some(cells(best_closed_mask(board, bits)?))
+}
+
+pub(super) fn best_closed_mask(board: &Board, bits: u32) -> Option<u64> {
+    let request = Request { bits, kept: Kept::All, top: 1, sets_at_most: u64::MAX, seed: 0 };
+    let mut best = Best::new(board, &request);
+    best.unions(&Scores::of(board), &board.symmetries().iter().collect::<Vec<_>>());
+    best.sets.into_values().next()
+}
+
+/// The number of updates after redundancy removal, [`Counts::canonical_updates`](super::Counts::canonical_updates).
+pub fn canonical_updates(board: &Board, bid_cells: &[Cell]) -> u128 {
+    let set = mask(bid_cells);
+    Action::on(board, set).updates(&burnside::traces(board.moves(), set))
+}
+
+/// The number of isomorphic groups of blocks, [`Counts::canonical_blocks`](super::Counts::canonical_blocks).
+pub fn canonical_blocks(board: &Board, bid_cells: &[Cell]) -> u128 {
+    Action::on(board, mask(bid_cells)).groups().iter().sum()
+}
+
+fn mask(cells: &[Cell]) -> u64 {
+    cells.iter().fold(0, |set, cell| set | cell.mask())
+}
+
+fn cells(set: u64) -> Vec<Cell> {
+    (0..u64::BITS).filter(|cell| set >> cell & 1 == 1).map(Cell::from_index).collect()
+}
+
+/// By which sets are compared: updates, whole corners, first cells.
+type Rank = (u128, Reverse<Vec<u8>>, Reverse<u64>);
+
+/// The best sets so far.
+struct Best<'a> {
+    board: &'a Board,
+    request: &'a Request,
+    sets: BTreeMap<Rank, u64>,
+    found: Found,
+}
+
+impl<'a> Best<'a> {
+    fn new(board: &'a Board, request: &'a Request) -> Best<'a> {
+        Best {
+            board,
+            request,
+            sets: BTreeMap::new(),
+            found: Found { sets: Vec::new(), looked_at: 0, exhaustive: true, asymmetric_at_least: None },
+        }
+    }
+
+    /// Looks at the unions of the orbits of `group`, all or a sample.
+    fn unions(&mut self, scores: &Scores, group: &[&Symmetry]) {
+        let orbits = walk::Orbits::new(self.board, scores, group);
+        if orbits.unions(self.request.bits) <= u128::from(self.request.sets_at_most) {
+            walk::all(&orbits, self.request.bits, &mut |set, updates| self.offer(set, updates, group));
+        } else {
+            self.found.exhaustive = false;
+            let (bits, sets) = (self.request.bits, self.request.sets_at_most);
+            sample::some(&orbits, bits, sets, self.request.seed, &mut |set, updates| self.offer(set, updates, group));
+        }
+    }
+
+    /// The updates of the last of the sets that would be returned, if there are as many already.
+    fn worst(&self) -> Option<u128> {
+        let full = self.sets.len() >= self.request.top;
+        self.sets.last_key_value().filter(|_| full).map(|(rank, _)| rank.0)
+    }
+
+    /// Takes note of a set that `group` keeps, with its updates if it keeps nothing else.
+    fn offer(&mut self, set: u64, updates: u128, group: &[&Symmetry]) {
+        self.found.looked_at += 1;
+        if self.worst().is_some_and(|worst| updates > worst) {
+            return;
+        }
+        // Sets that keep more have been looked at with the larger group, where they count less.
+        let images = self.board.symmetries().iter().map(|symmetry| symmetry.apply(set));
+        let kept = images.clone().filter(|&image| image == set).count();
+        if kept != group.len() {
+            return;
+        }
+        // The images of a set with this mirror have other mirrors; elsewhere one of the images is chosen.
+        let with_image = group.len() == 1 || group.len() == 3;
+        if with_image && images.max_by_key(|image| image.reverse_bits()) != Some(set) {
+            return;
+        }
+        // Reversing the bits turns "has the earlier cell" into "is larger".
+        let rank = (updates, Reverse(corner_distances(self.board, set)), Reverse(set.reverse_bits()));
+        self.sets.insert(rank, set);
+        if self.sets.len() > self.request.top {
+            self.sets.pop_last();
+        }
+    }
+
+    fn into_found(self) -> Found {
+        let scored = |(rank, set): (Rank, u64)| {
+            let action = Action::on(self.board, set);
+            Scored {
+                cells: cells(set),
+                canonical_updates: rank.0,
+                canonical_blocks: action.groups().iter().sum(),
+                symmetries: action.order(),
+            }
+        };
+        Found { sets: self.sets.into_iter().map(scored).collect(), ..self.found }
+    }
+}
+
+/// For each cell of a set, the number of rows between it and its nearest corner, in ascending order.
+fn corner_distances(board: &Board, set: u64) -> Vec<u8> {
+    let cells = (0..board.cells() as usize).filter(|cell| set >> cell & 1 == 1);
+    let rows = |cell: usize| {
+        board.symmetries().iter().map(move |symmetry| Cell::from_index(symmetry.image()[cell].into()).row)
+    };
+    let mut distances: Vec<u8> = cells.filter_map(|cell| rows(cell).min()).collect();
+    distances.sort_unstable();
+    distances
+}
+
+/// More BID cells than there can be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{bits} BID cells are too many: expected at most {most}")]
+pub struct SearchError {
+    /// The number asked for.
+    pub bits: u32,
+    /// The most that this board can have.
+    pub most: u32,
+}

@@ -1,0 +1,83 @@
+//! # A local search among unions of orbits
+//!
+//! From a random union to the best of those that differ in one exchange, until none is better; then from another random
+//! union, until so many unions have been looked at. An exchange takes out one orbit and puts in others of as many
+//! cells: one of the same size, or two of half the size; or the other way round. It proves nothing.
+
+use super::walk::{Orbits, Union};
+use crate::layout::random::Random;
+
+/// Offers up to `sets` unions of `bits` cells with their updates. There must be such unions.
+pub(super) fn some(orbits: &Orbits<'_>, bits: u32, sets: u64, seed: u64, offer: &mut impl FnMut(u64, u128)) {
+    let mut random = Random::new(seed);
+    let mut left = sets;
+    while left > 0 {
+        // A start that fails costs its turn, so that the loop ends.
+        left -= 1;
+        let Some(mut union) = start(orbits, bits, &mut random) else { continue };
+        let mut updates = orbits.updates(&union);
+        offer(union.set, updates);
+        loop {
+            let mut best: Option<(u128, Vec<usize>)> = None;
+            for exchange in exchanges(orbits, &union) {
+                if left == 0 {
+                    return;
+                }
+                left -= 1;
+                apply(orbits, &mut union, &exchange);
+                let exchanged = orbits.updates(&union);
+                offer(union.set, exchanged);
+                apply(orbits, &mut union, &exchange);
+                if exchanged < best.as_ref().map_or(updates, |best| best.0) {
+                    best = Some((exchanged, exchange));
+                }
+            }
+            let Some((better, exchange)) = best else { break };
+            apply(orbits, &mut union, &exchange);
+            updates = better;
+        }
+    }
+}
+
+fn apply(orbits: &Orbits<'_>, union: &mut Union, exchange: &[usize]) {
+    for &orbit in exchange {
+        orbits.toggle(union, &orbits.orbits[orbit]);
+    }
+}
+
+/// Orbits in random order as long as they fit.
+fn start(orbits: &Orbits<'_>, bits: u32, random: &mut Random) -> Option<Union> {
+    let mut order: Vec<usize> = (0..orbits.orbits.len()).collect();
+    random.shuffle(&mut order);
+    let mut union = orbits.empty();
+    let mut left = bits;
+    for orbit in order.into_iter().map(|index| &orbits.orbits[index]) {
+        if orbit.cells <= left {
+            orbits.toggle(&mut union, orbit);
+            left -= orbit.cells;
+        }
+    }
+    (left == 0).then_some(union)
+}
+
+/// The orbits to toggle, for every exchange.
+fn exchanges(orbits: &Orbits<'_>, union: &Union) -> Vec<Vec<usize>> {
+    let all = 0..orbits.orbits.len();
+    let (inside, outside): (Vec<usize>, Vec<usize>) =
+        all.partition(|&orbit| union.set & orbits.orbits[orbit].mask != 0);
+    let cells = |orbit: usize| orbits.orbits[orbit].cells;
+    let mut exchanges = Vec::new();
+    for (ones, others) in [(&inside, &outside), (&outside, &inside)] {
+        for &one in ones {
+            for (index, &first) in others.iter().enumerate() {
+                // An exchange of one for one is found from both sides, and wanted once.
+                if cells(first) == cells(one) && std::ptr::eq(ones, &inside) {
+                    exchanges.push(vec![one, first]);
+                }
+                let second = others[index + 1..].iter().filter(|&&second| cells(first) + cells(second) == cells(one));
+                exchanges.extend(second.map(|&second| vec![one, first, second]));
+            }
+        }
+    }
+    exchanges
+}

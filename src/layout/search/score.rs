@@ -1,0 +1,133 @@
+//! # Scores of sets, line by line
+//!
+//! By Burnside's lemma ([`crate::layout::burnside`]) the updates of a set are `1/|G|` times the sum over symmetries `g` and
+//! traces `D` of `2^(cycles - cycles that D meets)`. A trace of several cells lies in one line, and how many cycles it meets
+//! depends on that line alone: two cells of one cycle in a line are the same two for every set. So the sum over the
+//! traces of a line is looked up by the pattern of BID cells in the line:
+//!
+//! ```text
+//! updates = 1/|G| * sum over g of 2^cycles * (b / 2 + sum over lines of the line's weight of g)
+//! weight of g = sum over runs D of two and more BID cells in the line of 2^-(cycles that D meets)
+//! ```
+//!
+//! A single cell is in three lines and meets one cycle: it is counted once, as `1/2`.
+//!
+//! ## Shape
+//!
+//! Weights are integers in units of `2^-10`: a line has at most ten cells.
+
+use crate::board::{Board, Cell, LAYERS_MAX, Symmetry};
+
+/// Weights are in units of `2^-UNIT_BITS`.
+pub(super) const UNIT_BITS: u32 = LAYERS_MAX;
+
+/// The weight of a trace of one cell.
+const SINGLE: u64 = 1 << (UNIT_BITS - 1);
+
+/// The lines of a board and the weights of their patterns.
+pub(super) struct Scores {
+    max_take: u32,
+    /// The cells of each line from end to end.
+    lines: Vec<Vec<u8>>,
+    /// Where a line's patterns begin in the tables.
+    starts: Vec<usize>,
+    /// For each cell, its lines and its bit in their patterns.
+    places: Vec<Vec<(usize, usize)>>,
+}
+
+impl Scores {
+    pub(super) fn of(board: &Board) -> Scores {
+        let mut lines: Vec<Vec<u8>> = Vec::new();
+        let cells: Vec<Cell> = (0..board.cells()).map(Cell::from_index).collect();
+        let directions: [fn(&Cell) -> u8; 3] = [|cell| cell.row, |cell| cell.col, |cell| cell.row - cell.col];
+        for line_of in directions {
+            for line in 0..board.layers() as u8 {
+                lines.push(cells.iter().filter(|cell| line_of(cell) == line).map(|cell| cell.index() as u8).collect());
+            }
+        }
+        let mut places = vec![Vec::new(); cells.len()];
+        for (line, cells) in lines.iter().enumerate() {
+            for (bit, &cell) in cells.iter().enumerate() {
+                places[usize::from(cell)].push((line, 1 << bit));
+            }
+        }
+        let starts = lines
+            .iter()
+            .scan(0, |next, line| {
+                let start = *next;
+                *next += 1 << line.len();
+                Some(start)
+            })
+            .collect();
+        Scores { max_take: board.max_take().unwrap_or(board.layers()), lines, starts, places }
+    }
+
+    pub(super) fn lines(&self) -> usize {
+        self.lines.len()
+    }
+
+    pub(super) fn start(&self, line: usize) -> usize {
+        self.starts[line]
+    }
+
+    /// The lines of a cell and its bit in their patterns.
+    pub(super) fn places(&self, cell: usize) -> &[(usize, usize)] {
+        &self.places[cell]
+    }
+
+    /// The weight of every pattern of every line under a symmetry.
+    pub(super) fn weights(&self, symmetry: &Symmetry) -> Vec<u32> {
+        let patterns = |line: &Vec<u8>| 0..1usize << line.len();
+        self.lines.iter().flat_map(|line| patterns(line).map(|pattern| self.weight(symmetry, line, pattern))).collect()
+    }
+
+    fn weight(&self, symmetry: &Symmetry, line: &[u8], pattern: usize) -> u32 {
+        let chosen: Vec<usize> = (0..line.len()).filter(|bit| pattern >> bit & 1 == 1).collect();
+        let mut weight = 0;
+        for (first, &from) in chosen.iter().enumerate() {
+            for last in first + 1..chosen.len() {
+                if (chosen[last] - from) as u32 >= self.max_take {
+                    break;
+                }
+                let met: std::collections::BTreeSet<u8> =
+                    chosen[first..=last].iter().map(|&bit| smallest_of_cycle(symmetry, line[bit])).collect();
+                weight += 1 << (UNIT_BITS - met.len() as u32);
+            }
+        }
+        weight
+    }
+
+    /// The updates of a set of `bits` cells from each symmetry's number of cycles and sum of weights over the lines.
+    pub(super) fn updates(bits: u32, sums: impl ExactSizeIterator<Item = (u32, u64)>) -> u128 {
+        let order = sums.len() as u64;
+        let singles = u64::from(bits) * SINGLE;
+        let sum = sums.map(|(cycles, weights)| u128::from(singles + weights) << cycles).sum::<u128>() >> UNIT_BITS;
+        // Dividing short numbers takes a fraction of the time, and nearly all are short.
+        u64::try_from(sum).map_or_else(|_| sum / u128::from(order), |sum| u128::from(sum / order))
+    }
+
+    /// No set of `bits` cells that keeps no symmetry has fewer updates than this.
+    ///
+    /// The cells of such a set fall on the lines of each direction. A line with `m` of them has a weight that grows with `m`,
+    /// and by more for each further cell, so the sum is least when every cell in turn goes where it adds least. A
+    /// limit on the pieces a move takes makes the weight depend on more than `m`; then only single cells are counted.
+    pub(super) fn asymmetric_at_least(&self, bits: u32) -> u128 {
+        let longest = self.lines.iter().map(Vec::len).max().unwrap_or(0);
+        let weight = |cells: u32| (2..=cells).map(|run| u64::from(cells - run + 1) << (UNIT_BITS - run)).sum::<u64>();
+        let mut weights = 0;
+        if self.max_take as usize >= longest {
+            // A direction has one line of each length.
+            let added = |cells: u32| weight(cells) - weight(cells - 1);
+            let mut steps: Vec<u64> = (1..=longest as u32).flat_map(|length| (1..=length).map(added)).collect();
+            steps.sort_unstable();
+            weights = 3 * steps.iter().take(bits as usize).sum::<u64>();
+        }
+        Scores::updates(bits, [(bits, weights)].into_iter())
+    }
+}
+
+fn smallest_of_cycle(symmetry: &Symmetry, cell: u8) -> u8 {
+    let next = |&cell: &u8| Some(symmetry.image()[usize::from(cell)]);
+    // No cycle of a triangle's symmetries is longer than three.
+    std::iter::successors(Some(cell), next).take(3).min().unwrap_or(cell)
+}

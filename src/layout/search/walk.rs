@@ -1,0 +1,140 @@
+//! # All unions of orbits
+//!
+//! A walk through the unions of a given size that takes or leaves one orbit after the other and keeps the sums of weights
+//! up to date: taking an orbit touches the lines of its cells only.
+
+use super::score::Scores;
+use crate::board::{Board, Symmetry};
+use crate::layout::burnside;
+
+/// The orbits of cells under a group of symmetries, prepared for sums.
+pub(super) struct Orbits<'a> {
+    pub(super) orbits: Vec<Orbit>,
+    scores: &'a Scores,
+    /// For each symmetry, the weights of all patterns.
+    weights: Vec<Vec<u32>>,
+}
+
+/// Cells that are taken or left together.
+pub(super) struct Orbit {
+    pub(super) mask: u64,
+    pub(super) cells: u32,
+    /// The lines that the orbit meets, and its bits in their patterns.
+    places: Vec<(usize, usize)>,
+    /// For each symmetry of the group, the number of its cycles in the orbit.
+    cycles: Vec<u32>,
+}
+
+/// A union of orbits with the sums that its score needs.
+#[derive(Clone)]
+pub(super) struct Union {
+    pub(super) set: u64,
+    patterns: Vec<usize>,
+    /// For each symmetry of the group, cycles and weights.
+    sums: Vec<(u32, u64)>,
+}
+
+impl<'a> Orbits<'a> {
+    pub(super) fn new(board: &Board, scores: &'a Scores, group: &[&Symmetry]) -> Orbits<'a> {
+        let mut masks: Vec<u64> = (0..board.cells())
+            .map(|cell| group.iter().fold(0, |orbit, symmetry| orbit | symmetry.apply(1 << cell)))
+            .collect();
+        masks.sort_unstable();
+        masks.dedup();
+        let orbit = |mask: u64| {
+            let mut places: Vec<(usize, usize)> = Vec::new();
+            for cell in (0..board.cells() as usize).filter(|cell| mask >> cell & 1 == 1) {
+                for &(line, bit) in scores.places(cell) {
+                    match places.iter_mut().find(|place| place.0 == line) {
+                        Some(place) => place.1 |= bit,
+                        None => places.push((line, bit)),
+                    }
+                }
+            }
+            let cycles = group.iter().map(|symmetry| burnside::cycles(symmetry, mask).len() as u32).collect();
+            Orbit { mask, cells: mask.count_ones(), places, cycles }
+        };
+        Orbits {
+            orbits: masks.into_iter().map(orbit).collect(),
+            scores,
+            weights: group.iter().map(|symmetry| scores.weights(symmetry)).collect(),
+        }
+    }
+
+    /// The number of unions of `bits` cells.
+    pub(super) fn unions(&self, bits: u32) -> u128 {
+        let mut unions = vec![0u128; bits as usize + 1];
+        unions[0] = 1;
+        for orbit in &self.orbits {
+            for cells in (orbit.cells as usize..unions.len()).rev() {
+                unions[cells] += unions[cells - orbit.cells as usize];
+            }
+        }
+        unions[bits as usize]
+    }
+
+    pub(super) fn empty(&self) -> Union {
+        Union { set: 0, patterns: vec![0; self.scores.lines()], sums: vec![(0, 0); self.weights.len()] }
+    }
+
+    /// Takes an orbit that is not in the union, or leaves one that is.
+    pub(super) fn toggle(&self, union: &mut Union, orbit: &Orbit) {
+        let taken = union.set & orbit.mask == 0;
+        union.set ^= orbit.mask;
+        for (sum, cycles) in union.sums.iter_mut().zip(&orbit.cycles) {
+            sum.0 = if taken { sum.0 + cycles } else { sum.0 - cycles };
+        }
+        for &(line, bits) in &orbit.places {
+            let (start, before) = (self.scores.start(line), union.patterns[line]);
+            union.patterns[line] ^= bits;
+            for (sum, weights) in union.sums.iter_mut().zip(&self.weights) {
+                let (old, new) = (weights[start + before], weights[start + union.patterns[line]]);
+                sum.1 = sum.1 + u64::from(new) - u64::from(old);
+            }
+        }
+    }
+
+    pub(super) fn updates(&self, union: &Union) -> u128 {
+        Scores::updates(union.set.count_ones(), union.sums.iter().copied())
+    }
+}
+
+/// Offers every union of `bits` cells with its updates.
+pub(super) fn all(orbits: &Orbits<'_>, bits: u32, offer: &mut impl FnMut(u64, u128)) {
+    // The cells that are left from each orbit on: a walk that cannot become large enough is cut short.
+    let mut left: Vec<u32> = orbits
+        .orbits
+        .iter()
+        .rev()
+        .scan(0, |sum, orbit| {
+            *sum += orbit.cells;
+            Some(*sum)
+        })
+        .collect();
+    left.reverse();
+    left.push(0);
+    from(orbits, &left, 0, bits, &mut orbits.empty(), offer);
+}
+
+fn from(
+    orbits: &Orbits<'_>,
+    left: &[u32],
+    next: usize,
+    bits: u32,
+    union: &mut Union,
+    offer: &mut impl FnMut(u64, u128),
+) {
+    if bits == 0 {
+        return offer(union.set, orbits.updates(union));
+    }
+    for (index, orbit) in orbits.orbits.iter().enumerate().skip(next) {
+        if left[index] < bits {
+            return;
+        }
+        if orbit.cells <= bits {
+            orbits.toggle(union, orbit);
+            from(orbits, left, index + 1, bits - orbit.cells, union, offer);
+            orbits.toggle(union, orbit);
+        }
+    }
+}
