@@ -243,6 +243,8 @@ fn orders_are_read_back_and_wrong_ones_refused() {
         assert!(layout.peak_live_blocks(&order) <= layout.peak_live_blocks(&numeric));
         assert_eq!(layout.clone().with_order(order.clone()).unwrap().order(), order);
     }
+    // The blocks of a layout without its symmetries are others, and so is their order.
+    assert_eq!(layout.clone().with_order(numeric.clone()).unwrap().without_symmetries().order().len(), 64);
     assert_eq!(layout.clone().with_order(vec![0; 16]).unwrap_err(), OrderError::Repeated { bid: 0 });
     assert_eq!(layout.clone().with_order(vec![99]).unwrap_err(), OrderError::Unknown { ordinal: 99 });
     assert_eq!(layout.clone().with_order(vec![]).unwrap_err(), OrderError::Missing { bid: 0 });

@@ -129,7 +129,8 @@ pub fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-fn layers(text: &str) -> Result<u32, String> {
+/// Reads a number of layers.
+pub fn layers(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(layers) if (1..=LAYERS_MAX).contains(&layers) => Ok(layers),
         _ => Err(format!("expected 1 to {LAYERS_MAX}")),
@@ -148,7 +149,7 @@ fn rule(text: &str) -> Result<Rule, String> {
 }
 
 /// Reads cells like `(1,0)(1,1)`; white space, commas and semicolons may stand between them, `none` is the empty list.
-fn cells(text: &str) -> Result<BidCells, String> {
+pub fn cells(text: &str) -> Result<BidCells, String> {
     let expected = |rest: &str| format!("{rest:?}: expected cells like \"(1,0)(1,1)\", row and column from 0, or none");
     let mut rest = text.trim();
     if rest == "none" {
@@ -173,7 +174,8 @@ fn cells(text: &str) -> Result<BidCells, String> {
 #[derive(Clone, Debug)]
 pub struct BidCells(pub Vec<Cell>);
 
-fn block_bits(text: &str) -> Result<u32, String> {
+/// Reads a number of offset bits.
+pub fn block_bits(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(bits) if (1..=40).contains(&bits) => Ok(bits),
         _ => Err("expected 1 to 40 offset bits".to_owned()),

@@ -5,6 +5,7 @@ use std::io;
 use trinim::board::BoardError;
 use trinim::database::DatabaseError;
 use trinim::layout::LayoutError;
+use trinim::layout::search::SearchError;
 use trinim::plan::PlanError;
 
 /// How the program ends. The table is in `--help` and in the README.
@@ -13,7 +14,7 @@ use trinim::plan::PlanError;
 pub enum Exit {
     /// Done.
     Done = 0,
-    /// `verify` found wrong values, or `report` a published value that is contradicted.
+    /// `verify` found wrong values, or `report` or `layout --paper` a published value that is contradicted.
     Refuted = 1,
     /// The command cannot be carried out as given: arguments, positions, folders that are not what they should be.
     Usage = 2,
@@ -32,7 +33,7 @@ pub enum Exit {
 /// The table of exit codes for `--help`.
 pub const TABLE: &str = "Exit codes:
     0  done
-    1  verify found wrong values in undamaged files, or report a published value contradicted
+    1  verify found wrong values in undamaged files; report or layout --paper a published value contradicted
     2  not possible as given: an argument, a position, a folder of something else
     3  files are damaged
     4  input or output failed, disk or memory is short, the folder is in use
@@ -93,8 +94,11 @@ pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
     let known = known.or_else(|| error.downcast_ref::<DatabaseError>().map(of_database));
     let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
     let known = known.or_else(|| {
-        let usage = error.is::<LayoutError>() || error.is::<BoardError>();
-        usage.then_some((Exit::Usage, "see trinim solve --help"))
+        let usage = error.is::<LayoutError>() || error.is::<SearchError>() || error.is::<BoardError>();
+        usage.then_some((
+            Exit::Usage,
+            "rows and columns count from 0; trinim layout --layers K shows a layout that works",
+        ))
     });
     Some(known.map_or((Exit::System, String::new()), |(exit, hint)| (exit, hint.to_owned())))
 }

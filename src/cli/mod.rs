@@ -13,6 +13,7 @@
 
 mod args;
 mod exit;
+mod layout;
 mod manual;
 mod output;
 mod plan;
@@ -55,6 +56,7 @@ Examples:
   trinim probe trinim-k7-misere 1/11/101/0000/00000/000000/0000000
   trinim verify trinim-k7-misere   every byte, every position against its children
   trinim plan --layers 9           what a solve would need
+  trinim layout --layers 9         how the board is cut into blocks
   trinim report trinim-k*-* --out report";
 
 #[derive(Subcommand)]
@@ -64,6 +66,7 @@ enum Command {
     Probe(probe::ProbeArgs),
     Verify(verify::VerifyArgs),
     Plan(plan::PlanArgs),
+    Layout(layout::LayoutArgs),
     Report(report::ReportArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
@@ -95,6 +98,7 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Probe(args) => probe::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Plan(args) => plan::run(args, out),
+        Command::Layout(args) => layout::run(args, out),
         Command::Report(args) => report::run(args, out),
         Command::Completions(args) => manual::completions(args, out),
         Command::Man(args) => manual::man(args, out),
@@ -160,7 +164,9 @@ mod tests {
 
     #[test]
     fn every_flag_has_its_environment_variable() {
-        for subcommand in command().get_subcommands() {
+        let command = command();
+        let subcommands = command.get_subcommands();
+        for subcommand in subcommands.flat_map(|one| std::iter::once(one).chain(one.get_subcommands())) {
             for arg in subcommand.get_arguments().filter(|arg| !arg.is_positional()) {
                 let name = arg.get_long().unwrap_or_default();
                 let variable = format!("TRINIM_{}", name.replace('-', "_").to_uppercase());

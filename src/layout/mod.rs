@@ -181,7 +181,9 @@ impl Layout {
     #[must_use]
     pub fn without_symmetries(&self) -> Layout {
         let identity: Vec<LayoutSymmetry> = self.symmetries[..1].to_vec();
-        Layout { symmetries: identity, canonical: (0..1 << self.bid_bits()).collect(), ..self.clone() }
+        let canonical = (0..1 << self.bid_bits()).collect();
+        // An order is one of the blocks of this layout only.
+        Layout { symmetries: identity, canonical, order: OnceLock::new(), ..self.clone() }
     }
 
     /// The number of layers of the board.

@@ -12,6 +12,7 @@ pub use folder::free_bytes;
 
 use super::args::{self, GameArgs, JsonArgs, KernelArgs};
 use super::exit::{Exit, Refused};
+use super::layout::order;
 use super::output::Out;
 use super::signals::Signals;
 use clap::Args;
@@ -62,6 +63,10 @@ pub struct SolveArgs {
     #[arg(long, short, value_name = "DIR", env = "TRINIM_OUT")]
     out: Option<PathBuf>,
 
+    /// Order of the blocks, a file of trinim layout --write-order; no influence on the result
+    #[arg(long, value_name = "FILE", env = "TRINIM_ORDER")]
+    order: Option<PathBuf>,
+
     #[command(flatten)]
     json: JsonArgs,
 
@@ -105,11 +110,11 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         )
         .into());
     }
-    let strategy = args.strategy.chosen(game, &args.kernel)?;
+    let strategy = args.strategy.chosen(game, &args.kernel, args.order.is_some())?;
     let board = game.board()?;
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&board, game));
     let begun = folder::inspect(&folder)?;
-    let layout = folder::layout(&board, game, &folder, begun.as_ref())?;
+    let layout = order::given(folder::layout(&board, game, &folder, begun.as_ref())?, args.order.as_deref())?;
     let metrics = Metrics::default();
     let counters = baseline::Counters::default();
     let run = Run { args: &args, strategy, board: &board, layout: &layout, folder: &folder, begun: begun.as_ref() };

@@ -38,11 +38,11 @@ fn redundancies() -> impl TypedValueParser<Value = Redundancy> {
 }
 
 impl StrategyArgs {
-    /// The strategy that was asked for.
+    /// The strategy that was asked for; `ordered` says whether an order of the blocks was given.
     ///
     /// # Errors
     /// [`Refused`] when another flag makes no sense with it.
-    pub fn chosen(&self, game: &GameArgs, kernel: &KernelArgs) -> Result<Strategy, Refused> {
+    pub fn chosen(&self, game: &GameArgs, kernel: &KernelArgs, ordered: bool) -> Result<Strategy, Refused> {
         let refuse = |given: String, reason: &str| {
             let message = format!("{given} makes no sense with --strategy {}: {reason}", self.strategy);
             Err(Refused::new(message, "leave one of the two out"))
@@ -65,6 +65,9 @@ impl StrategyArgs {
         }
         if game.commit_interval != COMMIT_INTERVAL_DEFAULT {
             return refuse("--commit-interval".to_owned(), "it keeps no checkpoints");
+        }
+        if ordered {
+            return refuse("--order".to_owned(), "it takes the blocks by BID, or has none");
         }
         if baseline.redundancy().is_none() {
             if let Some(given) = redundancy {

@@ -1,0 +1,219 @@
+//! `trinim layout`: how a board is cut into blocks, and what a layout costs.
+//!
+//! # Shape
+//! With `--json` cells are indices, as in the other reports: cell (row, column) is number row * (row + 1) / 2 + column.
+//!
+//! # Not here
+//! Memory, disk and time of a solve (`plan`).
+
+pub mod order;
+mod paper;
+mod search;
+
+use super::args::{self, BidCells, JsonArgs, Size};
+use super::exit::Exit;
+use super::output::{Out, counted, grouped};
+use clap::{Args, Subcommand};
+use order::{OrderArg, OrderRow};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use trinim::board::{Board, Cell};
+use trinim::layout::{Counts, GROUP_SIZES, Layout};
+use trinim::plan;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
+  trinim layout --layers 9 --block-bits 30 --json
+  trinim layout --layers 9 --block-bits 30 --order search --effort 2000 --write-order nine.order
+  trinim layout --paper                     the layouts of [SWLK12], published and computed
+  trinim layout search --layers 9 --bits 13 --symmetry any
+
+Marked cells are the BID cells. Updates count pairs of a target block and a child block; loads count pairs of canonical blocks.";
+
+/// Show how a board is cut into blocks, and search for better ways
+#[derive(Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct LayoutArgs {
+    #[command(subcommand)]
+    command: Option<LayoutCommand>,
+
+    /// Layers of the triangle, 1 to 10
+    #[arg(long, short = 'k', value_name = "K", env = "TRINIM_LAYERS", value_parser = args::layers, allow_negative_numbers = true,
+          required_unless_present = "paper")]
+    layers: Option<u32>,
+
+    /// Cells that name the block, like "(1,0)(1,1)", or none [default: the suggested ones]
+    #[arg(long, value_name = "CELLS", env = "TRINIM_BID_CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
+    bid_cells: Option<BidCells>,
+
+    /// Largest number of offset bits of a block; 1 to 40 [default: as for a solve in 1 GiB]
+    #[arg(long, value_name = "BITS", env = "TRINIM_BLOCK_BITS", value_parser = args::block_bits, allow_negative_numbers = true)]
+    block_bits: Option<u32>,
+
+    /// Every count in the tables of [SWLK12], published beside computed; exit code 1 if any differs
+    #[arg(long, env = "TRINIM_PAPER", value_parser = clap::builder::FalseyValueParser::new(),
+          conflicts_with_all = ["layers", "bid_cells", "block_bits", "order", "write_order"])]
+    paper: bool,
+
+    /// Compare orders of the blocks: numeric, popcount, chosen (what a solve uses), search, or a FILE
+    #[arg(long, value_name = "ORDER", env = "TRINIM_ORDER")]
+    order: Option<OrderArg>,
+
+    /// Orders that --order search tries
+    #[arg(long, value_name = "N", env = "TRINIM_EFFORT", value_parser = clap::value_parser!(u32).range(1..=10_000_000), default_value = "400",
+          allow_negative_numbers = true)]
+    effort: u32,
+
+    /// Start of the random numbers of --order search
+    #[arg(long, value_name = "N", env = "TRINIM_SEED", default_value = "0", allow_negative_numbers = true)]
+    seed: u64,
+
+    /// Write the order named by --order, for trinim solve --order [without --order: the chosen one]
+    #[arg(long, value_name = "FILE", env = "TRINIM_WRITE_ORDER")]
+    write_order: Option<PathBuf>,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+#[derive(Subcommand)]
+enum LayoutCommand {
+    Search(search::SearchArgs),
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    bid_cells: Vec<u8>,
+    blocks: u64,
+    canonical_blocks: u64,
+    groups: BTreeMap<u32, u64>,
+    updates: u64,
+    canonical_updates: u64,
+    canonical_loads: u64,
+    symmetries: usize,
+    layers: u32,
+    offset_bits: u32,
+    block_bytes: u64,
+    total_bytes: u64,
+    space_factor: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orders: Option<Orders>,
+}
+
+/// What is known of the orders of the blocks.
+#[derive(Serialize)]
+struct Orders {
+    /// No order has fewer live blocks at its peak.
+    peak_at_least: u32,
+    rows: Vec<OrderRow>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    if let Some(LayoutCommand::Search(search)) = args.command {
+        return search::run(search, out);
+    }
+    // The parser lets nothing else be without layers.
+    let Some(layers) = args.layers.filter(|_| !args.paper) else { return paper::run(args.json.json, out) };
+    let board = Board::triangle(layers, None)?;
+    let layout = match (&args.bid_cells, args.block_bits) {
+        (Some(cells), _) => Layout::new(&board, &cells.0)?,
+        (None, Some(bits)) => Layout::suggested(&board, bits),
+        (None, None) => plan::choose_layout(&board, 1 << 30),
+    };
+    let orders = if args.order.is_some() || args.write_order.is_some() {
+        let order = args.order.unwrap_or(OrderArg::Chosen);
+        let rows = order::compare(&layout, &order, (args.effort, args.seed), args.write_order.as_deref(), out)?;
+        Some(Orders { peak_at_least: layout.peak_at_least(), rows })
+    } else {
+        None
+    };
+    let Counts { blocks, canonical_blocks, groups, updates, canonical_updates, canonical_loads } = layout.counts();
+    let block_bytes = (1u64 << layout.offset_bits()).div_ceil(8);
+    let report = Report {
+        bid_cells: layout.bid_cells().to_vec(),
+        blocks,
+        canonical_blocks,
+        groups: GROUP_SIZES.into_iter().zip(groups).collect(),
+        updates,
+        canonical_updates,
+        canonical_loads,
+        symmetries: layout.symmetries().len(),
+        layers,
+        offset_bits: layout.offset_bits(),
+        block_bytes,
+        total_bytes: canonical_blocks * block_bytes,
+        space_factor: blocks as f64 / canonical_blocks as f64,
+        orders,
+    };
+    if args.json.json {
+        out.json(&report)?;
+    } else {
+        print(&report, &board, out)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
+    for line in picture(board, &report.bid_cells, out) {
+        writeln!(out, "{}", format!("  {line}").trim_end())?;
+    }
+    writeln!(out)?;
+    let cells: String = report.bid_cells.iter().map(|&cell| Cell::from_index(cell.into()).to_string()).collect();
+    let cells = if cells.is_empty() { "none".to_owned() } else { format!("{}: {cells}", report.bid_cells.len()) };
+    let groups: Vec<String> = report
+        .groups
+        .iter()
+        .filter(|(_, groups)| **groups > 0)
+        .map(|(size, groups)| format!("{} of {size}", grouped(*groups)))
+        .collect();
+    let volume = report.canonical_updates as f64 / report.blocks as f64;
+    let mut rows = vec![
+        ("BID cells", cells),
+        ("symmetries", format!("{} kept", report.symmetries)),
+        ("blocks", grouped(report.blocks)),
+        (
+            "canonical blocks",
+            format!(
+                "{}, {:.3} times fewer; groups: {}",
+                grouped(report.canonical_blocks),
+                report.space_factor,
+                groups.join(", ")
+            ),
+        ),
+        ("block", format!("{} (2^{} positions)", Size(report.block_bytes), report.offset_bits)),
+        ("all of them", Size(report.total_bytes).to_string()),
+        ("updates", format!("{} over all blocks", grouped(report.updates))),
+        (
+            "canonical updates",
+            format!("{}, {volume:.2} times all blocks without symmetry", grouped(report.canonical_updates)),
+        ),
+        ("canonical loads", grouped(report.canonical_loads)),
+    ];
+    if let Some(orders) = &report.orders {
+        let share = |blocks: u32| format!("{:.4}", f64::from(blocks) / report.canonical_blocks as f64);
+        for row in &orders.rows {
+            let live = row.peak_live_blocks;
+            let bytes = Size(u64::from(live) * report.block_bytes);
+            let text = format!("{} live at the peak, {} of all, {bytes}", counted(live.into(), "block"), share(live));
+            rows.push((&row.order, text));
+        }
+        let least = orders.peak_at_least;
+        rows.push(("any order", format!("{} at least, {}", counted(least.into(), "block"), share(least))));
+    }
+    out.table(&rows)?;
+    Ok(())
+}
+
+/// The board with BID cells as `X` and other cells as `.`, padded so that pictures can stand side by side.
+fn picture(board: &Board, bid_cells: &[u8], out: &Out) -> Vec<String> {
+    let is_bid = |index: u32| bid_cells.iter().any(|cell| u32::from(*cell) == index);
+    let picture =
+        board.picture(1, |index| if is_bid(index) { out.paint.mark("X") } else { out.paint.faint(".") }.to_string());
+    let layers = board.layers() as usize;
+    picture.lines().enumerate().map(|(row, line)| format!("{line}{}", " ".repeat(layers - 1 - row))).collect()
+}

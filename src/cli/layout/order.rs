@@ -1,0 +1,146 @@
+//! Orders of blocks: named ones, and those in files.
+
+use crate::cli::exit::Refused;
+use crate::cli::output::{Out, counted};
+use pipeline::Error;
+use serde::Serialize;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use trinim::layout::{BlockOrder, Layout, order_file};
+
+/// The most canonical blocks whose graph is walked for orders: some seconds for each order.
+const BLOCKS_MAX: usize = 400_000;
+
+/// The longest order file that is read: every block of the largest layout on a line of its own, and comments.
+const FILE_BYTES_MAX: u64 = 256 << 20;
+
+const HINT: &str = "trinim layout --layers K --bid-cells CELLS --order search --write-order FILE writes an order";
+
+/// `layout --order`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OrderArg {
+    Numeric,
+    Popcount,
+    Chosen,
+    Search,
+    File(PathBuf),
+}
+
+impl FromStr for OrderArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<OrderArg, String> {
+        Ok(match text {
+            "numeric" => OrderArg::Numeric,
+            "popcount" => OrderArg::Popcount,
+            "chosen" => OrderArg::Chosen,
+            "search" => OrderArg::Search,
+            "" => return Err("expected numeric, popcount, chosen, search or a file".to_owned()),
+            file => OrderArg::File(file.into()),
+        })
+    }
+}
+
+/// An order and its peak.
+#[derive(Serialize)]
+pub struct OrderRow {
+    /// How the order is called.
+    pub order: String,
+    /// The most finished blocks that are still needed at a time.
+    pub peak_live_blocks: u32,
+    /// The same as a part of all canonical blocks.
+    pub peak_share: f64,
+}
+
+/// The peaks of the named orders and of the one asked for, which is written if `write` says where.
+pub fn compare(
+    layout: &Layout,
+    wanted: &OrderArg,
+    (orders, seed): (u32, u64),
+    write: Option<&Path>,
+    out: &Out,
+) -> anyhow::Result<Vec<OrderRow>> {
+    let blocks = layout.canonical_blocks().len();
+    if blocks > BLOCKS_MAX {
+        return Err(Refused::new(
+            format!(
+                "--order: {} are too many to be put in order: expected at most {}",
+                counted(blocks as u64, "canonical block"),
+                counted(BLOCKS_MAX as u64, "block")
+            ),
+            "choose fewer BID cells, or more symmetric ones",
+        )
+        .into());
+    }
+    // Before the work, not after it.
+    if let Some(path) = write.filter(|path| path.symlink_metadata().is_ok()) {
+        return Err(occupied(path));
+    }
+    let mut named = vec![
+        (OrderArg::Numeric, "numeric".to_owned(), BlockOrder::Numeric),
+        (OrderArg::Popcount, "popcount".to_owned(), BlockOrder::Pieces),
+        (OrderArg::Chosen, "chosen".to_owned(), BlockOrder::Chosen),
+    ];
+    if *wanted == OrderArg::Search {
+        named.push((OrderArg::Search, "search".to_owned(), BlockOrder::Searched { orders, seed }));
+    }
+    let mut found: Vec<(OrderArg, String, Vec<u32>)> =
+        named.into_iter().map(|(arg, name, kind)| (arg, name, layout.ordered(kind))).collect();
+    if let OrderArg::File(path) = wanted {
+        let order = given(layout.clone(), Some(path))?.order();
+        found.push((wanted.clone(), path.display().to_string(), order));
+    }
+    if let Some(path) = write {
+        let (_, _, order) = found.iter().find(|(arg, ..)| arg == wanted).unwrap_or(&found[0]);
+        create(path, &order_file::to_text(layout, order))?;
+        out.remark(format_args!("{}: the order of {}", path.display(), counted(blocks as u64, "block")));
+    }
+    let row = |(_, order, blocks_in_order): (OrderArg, String, Vec<u32>)| {
+        let peak_live_blocks = layout.peak_live_blocks(&blocks_in_order);
+        OrderRow { order, peak_live_blocks, peak_share: f64::from(peak_live_blocks) / blocks as f64 }
+    };
+    Ok(found.into_iter().map(row).collect())
+}
+
+/// The layout with the order in a file, if one is given.
+pub fn given(layout: Layout, path: Option<&Path>) -> anyhow::Result<Layout> {
+    let Some(path) = path else { return Ok(layout) };
+    let refused = |reason: String| Refused::new(format!("order {}: {reason}", path.display()), HINT);
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(refused("there is no such file".into()).into()),
+        Err(error) => return Err(Error::io("read", path, error).into()),
+    };
+    // A pipe would be waited for, a device read without end.
+    if !metadata.is_file() {
+        return Err(refused("this is no regular file".into()).into());
+    }
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
+    read.map_err(|error| Error::io("read", path, error))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(refused(format!("longer than {} MiB, which no order is", FILE_BYTES_MAX >> 20)).into());
+    }
+    let text = String::from_utf8(bytes).map_err(|_| refused("this is no text".into()))?;
+    Ok(order_file::parse(&text, layout).map_err(|error| refused(error.to_string()))?)
+}
+
+fn occupied(path: &Path) -> anyhow::Error {
+    let message = format!("--write-order {}: there is something already", path.display());
+    Refused::new(message, "choose a name that is free, or remove the file").into()
+}
+
+/// Writes a new file, whole or not at all.
+fn create(path: &Path, text: &str) -> anyhow::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => occupied(path),
+        _ => Error::io("create", path, error).into(),
+    })?;
+    file.write_all(text.as_bytes()).map_err(|error| {
+        // Half an order would be refused anyway; if it cannot be removed, the first error says enough.
+        let _ = fs::remove_file(path);
+        Error::io("write", path, error).into()
+    })
+}

@@ -1,0 +1,155 @@
+//! `trinim layout --paper`: the published counts beside the computed ones.
+
+use super::picture;
+use crate::cli::args::Size;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Out, grouped, side_by_side};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write;
+use trinim::board::{Board, Cell};
+use trinim::layout::paper::{self, Figures, Row, Source};
+use trinim::layout::{GROUP_SIZES, Layout};
+
+/// A row of a table, for `--json`.
+#[derive(Serialize)]
+struct RowReport {
+    table: u32,
+    figure: &'static str,
+    layers: u32,
+    redundancy_removed: bool,
+    bid_cells: Vec<u8>,
+    cells_known: String,
+    published: FiguresReport,
+    computed: FiguresReport,
+    agrees: bool,
+}
+
+#[derive(Serialize)]
+struct FiguresReport {
+    updates: u64,
+    blocks: u64,
+    block_bytes: u64,
+    total_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<BTreeMap<u32, u64>>,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    agrees: bool,
+    rows: Vec<RowReport>,
+}
+
+/// Prints all rows.
+pub fn run(json: bool, out: &mut Out) -> anyhow::Result<Exit> {
+    let mut rows = Vec::new();
+    for row in paper::rows() {
+        let board = Board::triangle(row.figure.layers, None)?;
+        let layout = Layout::new(&board, &row.figure.bid_cells())?;
+        rows.push(report(&row, &layout));
+    }
+    let report = Report { agrees: rows.iter().all(|row| row.agrees), rows };
+    if json {
+        out.json(&report)?;
+    } else {
+        print(&report, out)?;
+    }
+    Ok(if report.agrees { Exit::Done } else { Exit::Refuted })
+}
+
+fn report(row: &Row, layout: &Layout) -> RowReport {
+    let computed = row.computed(&layout.counts());
+    let figures = |figures: &Figures| FiguresReport {
+        updates: figures.updates,
+        blocks: figures.blocks,
+        block_bytes: figures.block_bytes,
+        total_bytes: figures.total_bytes,
+        groups: figures.groups.map(|groups| GROUP_SIZES.into_iter().zip(groups).collect()),
+    };
+    RowReport {
+        table: row.table,
+        figure: row.figure.name,
+        layers: row.figure.layers,
+        redundancy_removed: row.reduced,
+        bid_cells: layout.bid_cells().to_vec(),
+        cells_known: known(row.figure.source),
+        published: figures(&row.published),
+        computed: figures(&computed),
+        agrees: computed == row.published,
+    }
+}
+
+fn known(source: Source) -> String {
+    match source {
+        Source::Known => "as recorded of the figure".to_owned(),
+        Source::OneOf(1) => "the only set that meets all counts, apart from its images".to_owned(),
+        Source::OneOf(sets) => format!("one of {sets} sets that meet all counts, apart from their images"),
+        Source::Matched => "found by matching all counts; the figure itself was not at hand".to_owned(),
+    }
+}
+
+fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    for table in report.rows.chunk_by(|one, next| one.table == next.table) {
+        let first = &table[0];
+        let removed = if first.redundancy_removed { "redundancy removed" } else { "redundancy not removed" };
+        writeln!(out, "table {}, {} layers, {removed}", first.table, first.layers)?;
+        writeln!(
+            out,
+            "{:19}{:>9}{:>9}{:>10}{:>12}  groups of 1, 2, 3, 6",
+            "figure", "updates", "blocks", "block", "all"
+        )?;
+        for row in table {
+            line(out, row.figure, "published", &row.published, "")?;
+            let verdict = if row.agrees { out.paint.good("agrees") } else { out.paint.bad("DIFFERS") };
+            line(out, "", "computed", &row.computed, &verdict)?;
+        }
+        writeln!(out)?;
+    }
+    // Figures that are in two tables are shown once.
+    let figures: BTreeMap<(u32, &str), &RowReport> =
+        report.rows.iter().map(|row| ((row.layers, row.figure), row)).collect();
+    let mut figures: Vec<&RowReport> = figures.into_values().collect();
+    figures.sort_by_key(|row| (row.layers, row.figure.len(), row.figure));
+    for figures in figures.chunk_by(|one, next| one.layers == next.layers) {
+        let board = Board::triangle(figures[0].layers, None)?;
+        let pictures: Vec<(String, Vec<String>)> =
+            figures.iter().map(|row| (row.figure.to_owned(), picture(&board, &row.bid_cells, out))).collect();
+        side_by_side(out, 2 * board.layers() as usize - 1, &pictures)?;
+    }
+    let rows: Vec<(&str, String)> = figures
+        .iter()
+        .map(|row| {
+            let cells: String = row.bid_cells.iter().map(|&cell| Cell::from_index(cell.into()).to_string()).collect();
+            (row.figure, format!("{cells}: {}", row.cells_known))
+        })
+        .collect();
+    out.table(&rows)?;
+    Ok(())
+}
+
+fn line(out: &mut Out, figure: &str, what: &str, figures: &FiguresReport, verdict: &str) -> anyhow::Result<()> {
+    let groups = figures
+        .groups
+        .as_ref()
+        .map_or(String::new(), |groups| groups.values().map(|groups| grouped(*groups)).collect::<Vec<_>>().join(", "));
+    let text = format!(
+        "{figure:7}{what:12}{:>9}{:>9}{:>10}{:>12}  {groups:19}{verdict}",
+        grouped(figures.updates),
+        grouped(figures.blocks),
+        Size(figures.block_bytes).to_string(),
+        gibibytes(figures.total_bytes),
+    );
+    writeln!(out, "{}", text.trim_end())?;
+    Ok(())
+}
+
+/// The unit of the published tables, so that four digits stay four digits.
+fn gibibytes(bytes: u64) -> String {
+    const GIB: u64 = 1 << 30;
+    match bytes % GIB {
+        0 => format!("{} GiB", grouped(bytes / GIB)),
+        _ => format!("{} GiB", bytes as f64 / GIB as f64),
+    }
+}

@@ -1,0 +1,165 @@
+//! `trinim layout search`: the BID cells that make least work.
+
+use super::picture;
+use crate::cli::args::{self, JsonArgs};
+use crate::cli::exit::Exit;
+use crate::cli::output::{Out, counted, grouped, side_by_side};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::io::Write;
+use trinim::board::{Board, Cell};
+use trinim::layout::search::{self, Kept, Request, Scored};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim layout search --layers 9 --bits 15
+  trinim layout search --layers 9 --bits 13 --symmetry mirror --top 3
+  trinim layout search --layers 9 --bits 13 --symmetry any --json
+
+All sets are looked at as long as there are no more than --sets of a kind; otherwise a local search takes a sample and the answer says \
+that it is not exhaustive. With --symmetry any, sets without symmetry need not be looked at where a bound excludes them.";
+
+/// Find the BID cells with the fewest updates between canonical blocks
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct SearchArgs {
+    /// Layers of the triangle, 1 to 10
+    #[arg(long, short = 'k', value_name = "K", env = "TRINIM_LAYERS", value_parser = args::layers, allow_negative_numbers = true)]
+    layers: u32,
+
+    /// Number of BID cells, 0 to 24
+    #[arg(long, value_name = "B", env = "TRINIM_BITS", allow_negative_numbers = true)]
+    bits: u32,
+
+    /// Symmetries that the cells must keep
+    #[arg(long, value_name = "SYMMETRY", env = "TRINIM_SYMMETRY", value_enum, default_value_t = SymmetryArg::D3)]
+    symmetry: SymmetryArg,
+
+    /// How many layouts are shown
+    #[arg(long, value_name = "N", env = "TRINIM_TOP", value_parser = clap::value_parser!(u32).range(1..=1000), default_value = "5",
+          allow_negative_numbers = true)]
+    top: u32,
+
+    /// The most sets of a kind that are looked at
+    #[arg(long, value_name = "N", env = "TRINIM_SETS", value_parser = clap::value_parser!(u64).range(1..=100_000_000_000),
+          default_value = "100000000", allow_negative_numbers = true)]
+    sets: u64,
+
+    /// Start of the random numbers of a local search
+    #[arg(long, value_name = "N", env = "TRINIM_SEED", default_value = "0", allow_negative_numbers = true)]
+    seed: u64,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// `--symmetry`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum SymmetryArg {
+    /// All six of the triangle
+    D3,
+    /// One mirror at least
+    Mirror,
+    /// Any or none
+    Any,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    layers: u32,
+    bits: u32,
+    symmetry: SymmetryArg,
+    exhaustive: bool,
+    /// The number of sets looked at.
+    sets: u64,
+    /// No set without symmetry has fewer updates than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asymmetric_at_least: Option<u128>,
+    layouts: Vec<LayoutRow>,
+}
+
+#[derive(Serialize)]
+struct LayoutRow {
+    bid_cells: Vec<u8>,
+    canonical_updates: u128,
+    canonical_blocks: u128,
+    symmetries: usize,
+}
+
+impl LayoutRow {
+    fn of(set: &Scored) -> LayoutRow {
+        LayoutRow {
+            bid_cells: set.cells.iter().map(|cell| cell.index() as u8).collect(),
+            canonical_updates: set.canonical_updates,
+            canonical_blocks: set.canonical_blocks,
+            symmetries: set.symmetries,
+        }
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let board = Board::triangle(args.layers, None)?;
+    let kept = match args.symmetry {
+        SymmetryArg::D3 => Kept::All,
+        SymmetryArg::Mirror => Kept::Mirror,
+        SymmetryArg::Any => Kept::Any,
+    };
+    let request = Request { bits: args.bits, kept, top: args.top as usize, sets_at_most: args.sets, seed: args.seed };
+    let found = search::search(&board, &request)?;
+    let report = Report {
+        layers: args.layers,
+        bits: args.bits,
+        symmetry: args.symmetry,
+        exhaustive: found.exhaustive,
+        sets: found.looked_at,
+        asymmetric_at_least: found.asymmetric_at_least,
+        layouts: found.sets.iter().map(LayoutRow::of).collect(),
+    };
+    if args.json.json {
+        out.json(&report)?;
+    } else {
+        print(&report, &board, out)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
+    let bits = counted(report.bits.into(), "BID cell");
+    let looked_at = counted(report.sets, "set");
+    match (report.layouts.is_empty(), report.exhaustive) {
+        (true, _) => writeln!(out, "No set of {bits} keeps these symmetries on {} layers.", report.layers)?,
+        (false, true) => writeln!(out, "{bits}: {looked_at} looked at, no other set of this kind is better.")?,
+        (false, false) => writeln!(out, "{bits}: {looked_at} looked at, others may be better.")?,
+    }
+    if let Some(bound) = report.asymmetric_at_least {
+        writeln!(out, "No set without symmetry has fewer than {} updates.", short(bound))?;
+    }
+    writeln!(out)?;
+    let ranks: Vec<String> = (1..=report.layouts.len()).map(|rank| rank.to_string()).collect();
+    let ranked = || ranks.iter().zip(&report.layouts);
+    let pictures: Vec<(String, Vec<String>)> = ranked()
+        .map(|(rank, row)| (format!("{rank}: {}", short(row.canonical_updates)), picture(board, &row.bid_cells, out)))
+        .collect();
+    side_by_side(out, 2 * board.layers() as usize - 1, &pictures)?;
+    let mut rows = Vec::new();
+    for (rank, row) in ranked() {
+        let cells: String = row.bid_cells.iter().map(|&cell| Cell::from_index(cell.into()).to_string()).collect();
+        let (updates, blocks) = (short(row.canonical_updates), short(row.canonical_blocks));
+        let symmetries = match row.symmetries {
+            1 => "no symmetry".to_owned(),
+            symmetries => format!("{symmetries} symmetries"),
+        };
+        let text = format!("{updates} updates, {blocks} canonical blocks, {symmetries}: {cells}");
+        rows.push((rank.as_str(), text));
+    }
+    out.table(&rows)?;
+    Ok(())
+}
+
+/// A number of a report; with at most 24 BID cells it fits.
+fn short(number: u128) -> String {
+    u64::try_from(number).map_or_else(|_| number.to_string(), grouped)
+}

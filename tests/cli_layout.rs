@@ -1,0 +1,247 @@
+//! `trinim layout`, and orders of blocks in a solve, as users of the binary meet them.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+const FIGURE_3F: &str = "(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)";
+
+/// Runs a command that has to end with `code`; standard output and standard error.
+fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
+    ends_with(folder, code, args, &[])
+}
+
+fn ends_with(folder: &Path, code: i32, args: &[&str], variables: &[(&str, &str)]) -> (String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trinim"));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
+        command.env_remove(name);
+    }
+    command.envs(variables.iter().copied());
+    let output = command.current_dir(folder).args(args).stdin(Stdio::null()).output().unwrap();
+    let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{error}");
+    assert!(!error.contains("panicked"), "{error}");
+    (out, error)
+}
+
+fn report(folder: &Path, args: &[&str]) -> Value {
+    serde_json::from_str(&ends(folder, 0, args).0).unwrap()
+}
+
+/// A command that is refused with one line and one hint, and writes nothing to standard output.
+fn refused(folder: &Path, args: &[&str], reason: &str) {
+    let (out, error) = ends(folder, 2, args);
+    assert!(out.is_empty(), "{args:?}: {out}");
+    assert!(error.contains(reason), "{args:?}: {error}");
+    assert_eq!(error.lines().count(), 2, "{args:?}: {error}");
+    assert!(error.lines().nth(1).is_some_and(|line| line.starts_with("hint: ")), "{args:?}: {error}");
+}
+
+#[test]
+fn a_layout_is_analysed() {
+    let folder = TempDir::new().unwrap();
+    let args = ["layout", "--layers", "8", "--bid-cells", FIGURE_3F];
+    let found = report(folder.path(), &[&args[..], &["--json"]].concat());
+    let expected = json!({
+        "bid_cells": [1, 2, 21, 27, 29, 34],
+        "blocks": 64,
+        "canonical_blocks": 16,
+        "groups": {"1": 2, "2": 1, "3": 6, "6": 7},
+        "updates": 336,
+        "canonical_updates": 87,
+        "canonical_loads": 52,
+        "symmetries": 6,
+    });
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(found[name], *value, "{name}");
+    }
+    assert_eq!((&found["block_bytes"], &found["space_factor"]), (&json!(128 << 20), &json!(4.0)));
+    let (text, error) = ends(folder.path(), 0, &args);
+    assert!(error.is_empty());
+    assert!(text.starts_with("         .\n        X X\n"), "{text}");
+    assert!(text.contains("canonical updates  87,"), "{text}");
+    // The same cells as a solve would take, and none at all.
+    let suggested = report(folder.path(), &["layout", "-k", "8", "--json"]);
+    assert_eq!(suggested["bid_cells"], report(folder.path(), &["plan", "-k", "8", "--json"])["bid_cells"]);
+    let whole = report(folder.path(), &["layout", "-k", "5", "--bid-cells", "none", "--order", "search", "--json"]);
+    assert_eq!((&whole["blocks"], &whole["updates"], &whole["symmetries"]), (&json!(1), &json!(0), &json!(6)));
+    // Ten layers cannot be solved yet, but looked at. Two corners are the ends of a line, which is a run of two BID cells.
+    let large = report(folder.path(), &["layout", "-k", "10", "--bid-cells", "(9,0)(9,9)(0,0)", "--json"]);
+    assert_eq!((&large["updates"], &large["canonical_updates"]), (&json!(18), &json!(10)));
+}
+
+#[test]
+fn the_published_counts_are_met() {
+    let folder = TempDir::new().unwrap();
+    let found = report(folder.path(), &["layout", "--paper", "--json"]);
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!((rows.len(), &found["agrees"]), (15, &json!(true)));
+    for row in rows {
+        assert_eq!(row["published"], row["computed"]);
+        assert!(row["published"]["updates"].is_u64());
+        let matched = row["cells_known"].as_str().unwrap().contains("not at hand");
+        assert_eq!(matched, ["3(c)", "3(d)", "9(b)", "9(c)"].contains(&row["figure"].as_str().unwrap()));
+    }
+    assert_eq!(rows[13]["computed"]["groups"], json!({"1": 16, "2": 8, "3": 496, "6": 5208}));
+    let text = ends(folder.path(), 0, &["layout", "--paper"]).0;
+    assert_eq!(text.matches("agrees").count(), 15);
+    assert!(text.contains("10(a)  published     298,320   16,640   128 MiB   2,080 GiB"), "{text}");
+}
+
+#[test]
+fn layouts_are_searched() {
+    let folder = TempDir::new().unwrap();
+    let search = |args: &[&str]| report(folder.path(), &[&["layout", "search", "--json"], args].concat());
+    let found = search(&["--layers", "8", "--bits", "6", "--top", "4"]);
+    let updates: Vec<&Value> =
+        found["layouts"].as_array().unwrap().iter().map(|layout| &layout["canonical_updates"]).collect();
+    assert_eq!(updates, [&json!(87); 4]);
+    assert_eq!(found["exhaustive"], true);
+    let found = search(&["-k", "9", "--bits", "13", "--symmetry", "any", "--top", "1"]);
+    assert_eq!((&found["exhaustive"], &found["asymmetric_at_least"]), (&json!(true), &json!(77_824)));
+    assert_eq!(found["layouts"][0]["canonical_updates"], 44_816);
+    let limited = ["-k", "9", "--bits", "13", "--symmetry", "mirror", "--sets", "5000", "--seed", "3"];
+    let found = search(&limited);
+    assert_eq!(found["exhaustive"], false);
+    assert!(found["sets"].as_u64().unwrap() <= 5000);
+    assert_eq!(found, search(&limited));
+    let text = ends(folder.path(), 0, &["layout", "search", "-k", "9", "--bits", "13"]).0;
+    assert_eq!(text.trim(), "No set of 13 BID cells keeps these symmetries on 9 layers.");
+}
+
+#[test]
+fn an_order_is_written_and_used_and_changes_no_byte() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let cells = ["--layers", "6", "--bid-cells", "(1,0)(1,1)(4,0)(4,4)(5,1)(5,4)(0,0)(5,0)(5,5)"];
+    let layout = |more: &[&'static str]| [&["layout"], &cells[..], more].concat();
+    let search = ["--order", "search", "--effort", "20", "--seed", "5", "--write-order", "best.order", "--json"];
+    let found = report(path, &layout(&search));
+    let rows = found["orders"]["rows"].as_array().unwrap();
+    let peak = |at: usize| rows[at]["peak_live_blocks"].as_u64().unwrap();
+    assert_eq!(
+        rows.iter().map(|row| row["order"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["numeric", "popcount", "chosen", "search"]
+    );
+    assert!(peak(3) <= peak(2) && peak(2) <= peak(0), "{rows:?}");
+    assert!(peak(3) >= found["orders"]["peak_at_least"].as_u64().unwrap());
+    let text = fs::read_to_string(path.join("best.order")).unwrap();
+    assert_eq!(
+        text.lines().filter(|line| !line.starts_with('#')).count(),
+        found["canonical_blocks"].as_u64().unwrap() as usize
+    );
+    let read = report(path, &layout(&["--order", "best.order", "--json"]));
+    assert_eq!(read["orders"]["rows"][3]["peak_live_blocks"], peak(3));
+    ends(path, 0, &layout(&["--order", "numeric", "--write-order", "numeric.order"]));
+    assert_ne!(fs::read_to_string(path.join("numeric.order")).unwrap(), text);
+
+    let solve = |out: &'static str, more: &[&str]| {
+        ends(path, 0, &[&["solve", "--out", out, "--quiet"], &cells[..], more].concat());
+        fs::read(path.join(out).join("db/SUMS")).unwrap()
+    };
+    let sums = solve("without", &[]);
+    assert_eq!(solve("best", &["--order", "best.order"]), sums);
+    assert_eq!(solve("numeric", &["--order", "numeric.order", "--threads", "1"]), sums);
+    let variable = [("TRINIM_ORDER", "numeric.order")];
+    ends_with(path, 0, &[&["solve", "--out", "variable"], &cells[..]].concat(), &variable);
+    // A finished folder takes any order, and none; the order is checked all the same.
+    assert_eq!(solve("best", &["--order", "numeric.order"]), sums);
+    assert_eq!(solve("best", &[]), sums);
+
+    // Another strategy would not use it.
+    let pull = ["solve", "--out", "pull", "--order", "best.order", "--strategy", "block-pull"];
+    refused(path, &[&pull[..], &cells[..]].concat(), "--order makes no sense with --strategy block-pull");
+
+    // What is there is never overwritten.
+    let again = layout(&["--order", "popcount", "--write-order", "best.order"]);
+    refused(path, &again, "--write-order best.order: there is something already");
+    refused(path, &layout(&["--write-order", "best"]), "there is something already");
+    assert_eq!(fs::read_to_string(path.join("best.order")).unwrap(), text);
+    let missing = layout(&["--write-order", "missing/best.order"]);
+    assert!(ends(path, 4, &missing).1.contains("missing/best.order"));
+}
+
+#[test]
+fn orders_that_do_not_fit_are_refused_with_their_line() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let cells = ["--layers", "5", "--bid-cells", "(0,0)(4,0)(4,4)(2,1)"];
+    ends(path, 0, &[&["layout", "--write-order", "good"], &cells[..]].concat());
+    let good = fs::read_to_string(path.join("good")).unwrap();
+    let blocks: Vec<&str> = good.lines().skip(4).collect();
+    let header: String = good.lines().take(4).map(|line| format!("{line}\n")).collect();
+    fs::create_dir(path.join("folder")).unwrap();
+    assert!(Command::new("mkfifo").arg(path.join("pipe")).status().unwrap().success());
+    let mut backwards = blocks.clone();
+    backwards.reverse();
+    let files: [(&str, Vec<u8>, &str); 9] = [
+        ("empty", vec![], "order empty: line 1: expected \"# trinim block order\""),
+        ("garbage", vec![0xff, 0, 0x9f], "order garbage: this is no text"),
+        ("layers", good.replace("layers 5", "layers 6").into(), "order layers: line 2: the order is for layers \"6\""),
+        ("cells", good.replace("(2,1)", "(3,1)").into(), "order cells: line 3: the order is for BID cells"),
+        ("word", format!("{header}0\nzero\n").into(), "order word: line 6: \"zero\": expected a BID from 0 to 15"),
+        ("large", format!("{header}16\n").into(), "order large: line 5: \"16\": expected a BID from 0 to 15"),
+        ("twice", format!("{header}0\n0\n").into(), "order twice: line 6: block 0 is listed twice"),
+        ("short", format!("{header}0\n").into(), "order short: line 5: block 1 is missing"),
+        ("backwards", format!("{header}{}", backwards.join("\n")).into(), "which updates it"),
+    ];
+    let solve = |order: &'static str| [&["solve", "--out", "run", "--order", order], &cells[..]].concat();
+    for (name, bytes, reason) in files {
+        fs::write(path.join(name), bytes).unwrap();
+        refused(path, &solve(name), reason);
+        refused(path, &[&["layout", "--order", name], &cells[..]].concat(), reason);
+    }
+    refused(path, &solve("missing"), "order missing: there is no such file");
+    refused(path, &solve("folder"), "order folder: this is no regular file");
+    refused(path, &solve("pipe"), "order pipe: this is no regular file");
+    assert!(!path.join("run").exists());
+    // A layout without symmetry has no blocks that are not canonical; here block 2 is the mirror image of block 1.
+    let cells = ["--layers", "5", "--bid-cells", "(4,0)(4,4)"];
+    let text = "# trinim block order\n# layers 5\n# BID cells (4,0)(4,4)\n0\n2\n3\n";
+    fs::write(path.join("image"), text).unwrap();
+    let args = [&["solve", "--out", "run", "--order", "image"], &cells[..]].concat();
+    refused(path, &args, "order image: line 5: block 2 is not canonical: block 1 stands for it");
+}
+
+#[test]
+fn bad_arguments_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let many: String = (0..25).map(|cell| format!("({},{})", 8, cell % 9)).collect();
+    let distinct: String = (3..8u32).flat_map(|row| (0..=row).map(move |col| format!("({row},{col})"))).collect();
+    let wrong: [(&[&str], &str); 18] = [
+        (&["-k", "8", "--bid-cells", "(1,0)(1,0)"], "BID cell (1,0) is listed twice"),
+        (&["-k", "8", "--bid-cells", "(8,0)"], "BID cell (8,0) is not on a board of 8 layers"),
+        (&["-k", "8", "--bid-cells", "(2,3)"], "BID cell (2,3) is not on a board of 8 layers"),
+        (&["-k", "9", "--bid-cells", &many], "is listed twice"),
+        (&["-k", "8", "--bid-cells", &distinct], "30 BID cells are too many: expected at most 24"),
+        (&["-k", "8", "--bid-cells", ""], "row and column from 0, or none"),
+        (&["-k", "8", "--bid-cells", "(1,0)", "--block-bits", "9"], "cannot be used with"),
+        (&["-k", "11"], "expected 1 to 10"),
+        (&["--json"], "--layers"),
+        (&["--paper", "-k", "8"], "cannot be used with"),
+        (&["-k", "8", "--order", "search", "--effort", "0"], "--effort"),
+        (&["-k", "8", "--order", ""], "expected numeric, popcount, chosen, search or a file"),
+        (&["-k", "10", "--block-bits", "31", "--order", "chosen"], "are too many to be put in order"),
+        (&["search", "-k", "8"], "--bits"),
+        (&["search", "-k", "8", "--bits", "25"], "25 BID cells are too many: expected at most 24"),
+        (&["search", "-k", "3", "--bits", "7"], "7 BID cells are too many: expected at most 6"),
+        (&["search", "-k", "8", "--bits", "6", "--top", "0"], "--top"),
+        (&["search", "-k", "8", "--bits", "-1"], "--bits"),
+    ];
+    for (args, reason) in wrong {
+        refused(folder.path(), &[&["layout"], args].concat(), reason);
+    }
+}
+
+#[test]
+fn help_and_manual_pages_cover_the_search() {
+    let folder = TempDir::new().unwrap();
+    let help = ends(folder.path(), 0, &["layout", "search", "--help"]).0;
+    assert!(help.contains("--symmetry") && help.contains("Examples:"), "{help}");
+    ends(folder.path(), 0, &["man", "pages"]);
+    for page in ["trinim-layout.1", "trinim-layout-search.1"] {
+        assert!(fs::read_to_string(folder.path().join("pages").join(page)).unwrap().contains("BID cells"), "{page}");
+    }
+}
