@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
 const FIGURE_3F: &str = "(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)";
@@ -161,6 +162,39 @@ fn an_order_is_written_and_used_and_changes_no_byte() {
     assert_eq!(fs::read_to_string(path.join("best.order")).unwrap(), text);
     let missing = layout(&["--write-order", "missing/best.order"]);
     assert!(ends(path, 4, &missing).1.contains("missing/best.order"));
+}
+
+/// A run that was killed goes on in another order: what counts is which blocks are finished.
+#[test]
+fn a_killed_run_goes_on_in_another_order() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let tiny = ["--layers", "7", "--block-bits", "16"];
+    for order in ["numeric", "popcount"] {
+        ends(path, 0, &[&["layout", "--order", order, "--write-order", order], &tiny[..]].concat());
+    }
+    let solve = |out: &'static str, more: &[&'static str]| {
+        [&["solve", "--commit-interval", "20ms", "--json", "--out", out], &tiny[..], more].concat()
+    };
+    let whole = report(path, &solve("whole", &[]));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_trinim"))
+        .current_dir(path)
+        .args(solve("killed", &["--order", "popcount"]))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let published = || fs::read_dir(path.join("killed/db")).map_or(0, |files| files.count());
+    while published() < 20 {
+        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be killed");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!path.join("killed/db/SUMS").exists());
+    let resumed = report(path, &solve("killed", &["--order", "numeric"]));
+    assert_eq!(resumed["digest"], whole["digest"]);
+    assert_eq!(fs::read(path.join("killed/db/SUMS")).unwrap(), fs::read(path.join("whole/db/SUMS")).unwrap());
 }
 
 #[test]

@@ -12,7 +12,7 @@
 //!
 //! [`Kept::Any`] looks at the unions for all symmetries, for a mirror and for the rotations alone. What is left are sets
 //! that keep no symmetry. Nothing divides their updates: there are `2^b * b / 2` and more, because cells share lines. That
-//! bound ([`score::Scores::asymmetric_at_least`]) nearly always exceeds what sets with a mirror reach, and then no such set
+//! bound (`score.rs`) nearly always exceeds what sets with a mirror reach, and then no such set
 //! needs to be looked at. Otherwise all are, or a local search takes a sample.
 //!
 //! ## Invariants
