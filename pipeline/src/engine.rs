@@ -277,21 +277,24 @@ impl Session<'_> {
             sorted: self.options.sorted,
         };
         std::thread::scope(|scope| {
-            for _ in 0..self.workers {
+            for number in 1..=self.workers {
                 let sender = sender.clone();
                 scope.spawn(move || {
                     let _guard = OnPanic(self);
-                    self.guard(self.work(&sender));
+                    let _lane = self.metrics.lane(|| format!("worker {number}"));
+                    self.guard(self.work(number, &sender));
                 });
             }
             drop(sender);
             let writer = &writer;
             scope.spawn(move || {
                 let _guard = OnPanic(self);
+                let _lane = self.metrics.lane(|| "writer".to_owned());
                 self.guard(writer.serve(&messages));
                 self.unsynced.end();
             });
             let _guard = OnPanic(self);
+            let _lane = self.metrics.lane(|| "committer".to_owned());
             self.guard(self.commit_until_over(checkpoint, records));
         });
         match self.failure.lock().take() {
@@ -315,7 +318,7 @@ impl Session<'_> {
         self.unsynced.end();
     }
 
-    fn work<'m>(&'m self, sender: &Sender<Message<'m>>) -> Result<(), Error> {
+    fn work<'m>(&'m self, number: usize, sender: &Sender<Message<'m>>) -> Result<(), Error> {
         let words = self.workload.stream_words();
         let mut buffers = Buffers {
             bitmap: Bitmap::zeroed(words)?,
@@ -327,7 +330,10 @@ impl Session<'_> {
         let (requests, queue) = bounded::<Vec<Extent>>(1);
         let (deliver, deliveries) = bounded::<Delivery>(READ_AHEAD_FRAMES);
         std::thread::scope(|scope| {
-            scope.spawn(move || reader::serve(self.storage, self.run_id, self.metrics, &queue, &deliver));
+            scope.spawn(move || {
+                let _lane = self.metrics.lane(|| format!("reader {number}"));
+                reader::serve(self.storage, self.run_id, self.metrics, &queue, &deliver);
+            });
             // Both ends that the reader waits on are dropped when this closure returns, whatever it returns.
             let (requests, deliveries) = (requests, deliveries);
             loop {

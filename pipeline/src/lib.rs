@@ -14,6 +14,7 @@ pub mod metrics;
 mod reader;
 pub mod schedule;
 pub mod storage;
+pub mod timeline;
 pub mod workload;
 mod writer;
 

@@ -1,7 +1,9 @@
 //! Counters of a run: bytes, blocks and time by stage. The only place of the package that reads a clock.
 //!
-//! All counters are relaxed atomics: they are read while the run goes on, for progress, and exactly once after all threads have ended.
+//! All counters are relaxed atomics: they are read while the run goes on, for progress, and exactly once after all threads have ended. On request every
+//! timed stretch also goes to a [`Timeline`], one lane a thread.
 
+use crate::timeline::{OnLane, Timeline};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -98,14 +100,35 @@ pub struct Metrics {
     /// Commits made in this run.
     pub commits: AtomicU64,
     stage_nanos: [AtomicU64; Stage::ALL.len()],
+    timeline: Option<(Instant, Timeline)>,
 }
 
 impl Metrics {
-    /// Runs `work` and adds its time to `stage`.
+    /// Counters that also keep a timeline, which starts now.
+    pub fn with_timeline() -> Metrics {
+        Metrics { timeline: Some((Instant::now(), Timeline::default())), ..Metrics::default() }
+    }
+
+    /// The timeline, if one is kept.
+    pub fn timeline(&self) -> Option<&Timeline> {
+        self.timeline.as_ref().map(|(_, timeline)| timeline)
+    }
+
+    /// While the guard lives, the time of the calling thread goes to the lane of this name, if a timeline is kept.
+    #[must_use]
+    pub fn lane(&self, name: impl FnOnce() -> String) -> OnLane {
+        Timeline::enter(self.timeline(), name)
+    }
+
+    /// Runs `work` and adds its time to `stage`. Timed stretches do not nest: each nanosecond of a thread belongs to one stage.
     pub fn time<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
-        self.stage_nanos[stage as usize].fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        let nanos = start.elapsed().as_nanos() as u64;
+        self.stage_nanos[stage as usize].fetch_add(nanos, Ordering::Relaxed);
+        if let Some((begin, timeline)) = &self.timeline {
+            timeline.add(stage, start.duration_since(*begin).as_nanos() as u64, nanos);
+        }
         result
     }
 

@@ -5,8 +5,9 @@ mod synthetic;
 use pipeline::CodecChoice;
 use pipeline::Error;
 use pipeline::engine::{self, Options, Placement};
-use pipeline::metrics::Metrics;
-use pipeline::storage::{RealStorage, Storage};
+use pipeline::metrics::{Metrics, Stage};
+use pipeline::storage::{RealStorage, SeekModel, SeekStorage, Storage};
+use pipeline::timeline;
 use pipeline::workload::Workload;
 use std::path::Path;
 use std::sync::Arc;
@@ -251,4 +252,41 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
     let workload = Backwards(Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None });
     let result = engine::run(&workload, real(folder.path()), &options(), &Metrics::default(), &|_| {});
     assert!(matches!(result, Err(Error::Workload { .. })));
+}
+
+#[test]
+fn a_timeline_has_every_thread_and_all_of_their_time() {
+    let workload = Synthetic { bits: 5, words: 3000, density: 5, salt: 9, stop_after: None };
+    let folder = tempfile::tempdir().unwrap();
+    let metrics = Metrics::with_timeline();
+    engine::run(&workload, unsynced(folder.path()), &options(), &metrics, &|_| {}).unwrap();
+    let recorded = metrics.timeline().unwrap().recorded();
+    let mut names: Vec<&str> = recorded.iter().map(|lane| lane.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["committer", "reader 1", "reader 2", "worker 1", "worker 2", "writer"]);
+    for stage in Stage::ALL {
+        let sum: u64 = recorded.iter().map(|lane| lane.totals()[stage as usize]).sum();
+        assert_eq!(sum, metrics.stage(stage).as_nanos() as u64, "{}", stage.name());
+    }
+    let settled = |lane: &&timeline::Recorded| lane.totals()[Stage::Settle as usize] > 0;
+    assert!(recorded.iter().filter(settled).all(|lane| lane.name.starts_with("worker")));
+    assert!(Metrics::default().timeline().is_none());
+}
+
+#[test]
+fn a_device_that_seeks_changes_no_byte_and_likes_sorted_writes() {
+    let workload = Synthetic { bits: 6, words: 300, density: 20, salt: 11, stop_after: None };
+    let seeks = |sorted: bool| {
+        let folder = tempfile::tempdir().unwrap();
+        let model = SeekModel { seek: Duration::from_millis(8), bytes_per_second: 150e6 };
+        let device = Arc::new(SeekStorage::new(unsynced(folder.path()), model, Box::new(|_| {})));
+        let options = Options { sorted, threads: 1, ..options() };
+        engine::run(&workload, device.clone(), &options, &Metrics::default(), &|_| {}).unwrap();
+        assert_published(&workload, folder.path(), "behind a device that seeks");
+        let counts = device.counts();
+        assert!(counts.busy >= model.seek * counts.seeks as u32 && counts.bytes > 0);
+        counts.seeks
+    };
+    let (sorted, arrival) = (seeks(true), seeks(false));
+    assert!(sorted < arrival, "{sorted} seeks sorted, {arrival} in order of arrival");
 }

@@ -2,7 +2,8 @@
 //!
 //! Everything above speaks to a run folder through the two traits here, by names relative to the
 //! folder. [`RealStorage`] is the file system; [`SimulatedStorage`] is a disk in memory that can
-//! stop, fail and forget, so that the same code can be run through every crash.
+//! stop, fail and forget, so that the same code can be run through every crash; [`SeekStorage`] puts
+//! a slow device in front of another storage, for measurements.
 //!
 //! # Shape
 //!
@@ -32,6 +33,7 @@
 //! mean.
 
 mod real;
+mod seek;
 mod simulated;
 
 use std::any::Any;
@@ -41,6 +43,7 @@ use std::sync::Arc;
 use crate::Error;
 
 pub use real::RealStorage;
+pub use seek::{SeekCounts, SeekModel, SeekStorage, Wait};
 pub use simulated::{Fault, SECTOR_BYTES, SimulatedStorage};
 
 /// Longest name in bytes.
