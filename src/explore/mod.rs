@@ -16,3 +16,4 @@ pub mod report;
 mod scale;
 pub mod svg;
 pub mod table;
+pub mod timeline;

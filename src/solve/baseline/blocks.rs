@@ -81,9 +81,10 @@ impl Drop for OnPanic<'_> {
 impl Session<'_> {
     fn run(&self, workers: usize) -> Result<(), Error> {
         std::thread::scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|| {
+            for number in 1..=workers {
+                scope.spawn(move || {
                     let _guard = OnPanic(&self.schedule);
+                    let _lane = self.run.metrics.lane(|| format!("worker {number}"));
                     if let Err(error) = self.work() {
                         self.failure.lock().get_or_insert(error);
                         self.schedule.stop();

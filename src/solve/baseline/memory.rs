@@ -55,6 +55,7 @@ pub fn retrograde(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
 
 /// Decides all positions and publishes the canonical blocks.
 pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
+    let _lane = run.metrics.lane(|| "worker 1".to_owned());
     let Problem { board, rule, layout, .. } = run.problem;
     let mut wins = Bitmap::zeroed(board_words(board.cells()) as usize)?;
     if rule == Rule::Misere {
