@@ -524,14 +524,22 @@ fn completions_and_manual_pages_are_written() {
         assert!(script.contains("log-placement"), "{shell}");
     }
     ends(folder.path(), 0, &["man", "deep/man1"]);
-    for page in
-        ["trinim", "trinim-solve", "trinim-stats", "trinim-probe", "trinim-verify", "trinim-plan", "trinim-report"]
-    {
+    for page in [
+        "trinim",
+        "trinim-solve",
+        "trinim-stats",
+        "trinim-probe",
+        "trinim-verify",
+        "trinim-plan",
+        "trinim-layout",
+        "trinim-report",
+        "trinim-bench",
+    ] {
         assert!(folder.path().join(format!("deep/man1/{page}.1")).is_file(), "{page}");
     }
     let help = ends(folder.path(), 0, &["--help"]).0;
     assert!(help.contains("Exit codes:") && help.contains("Examples:"), "{help}");
-    for command in ["solve", "stats", "probe", "verify", "plan", "report", "completions", "man"] {
+    for command in ["solve", "stats", "probe", "verify", "plan", "layout", "report", "bench", "completions", "man"] {
         let help = ends(folder.path(), 0, &[command, "--help"]).0;
         assert!(help.contains("Examples:"), "{command}");
     }

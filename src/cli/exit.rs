@@ -1,5 +1,6 @@
 //! Exit codes, and the way out that is named with an error.
 
+use super::bench::Wrong;
 use pipeline::Error as RunError;
 use std::io;
 use trinim::board::BoardError;
@@ -14,7 +15,7 @@ use trinim::plan::PlanError;
 pub enum Exit {
     /// Done.
     Done = 0,
-    /// `verify` found wrong values, or `report` or `layout --paper` a published value that is contradicted.
+    /// `verify` found wrong values, `report` or `layout --paper` a published value that is contradicted, or a measured solve a wrong answer.
     Refuted = 1,
     /// The command cannot be carried out as given: arguments, positions, folders that are not what they should be.
     Usage = 2,
@@ -33,7 +34,7 @@ pub enum Exit {
 /// The table of exit codes for `--help`.
 pub const TABLE: &str = "Exit codes:
     0  done
-    1  verify found wrong values in undamaged files; report or layout --paper a published value contradicted
+    1  verify found wrong values in undamaged files; report or layout --paper a published value contradicted; bench a wrong answer
     2  not possible as given: an argument, a position, a folder of something else
     3  files are damaged
     4  input or output failed, disk or memory is short, the folder is in use
@@ -86,6 +87,9 @@ pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
     }
     if let Some(refused) = error.downcast_ref::<Refused>() {
         return Some((Exit::Usage, refused.hint.clone()));
+    }
+    if error.is::<Wrong>() {
+        return Some((Exit::Refuted, "this is an error of trinim: please report it with the command".to_owned()));
     }
     if let Some(Stopped { exit, hint }) = error.downcast_ref() {
         return Some((*exit, (*hint).to_owned()));

@@ -12,7 +12,10 @@
 //! Whatever a library caller could need: it is in the library.
 
 mod args;
+mod bench;
 mod exit;
+mod export;
+mod instruments;
 mod layout;
 mod manual;
 mod output;
@@ -56,6 +59,7 @@ Examples:
   trinim probe trinim-k7-misere 1/11/101/0000/00000/000000/0000000
   trinim verify trinim-k7-misere   every byte, every position against its children
   trinim plan --layers 9           what a solve would need
+  trinim bench --layers 6,7        how long solves take
   trinim layout --layers 9         how the board is cut into blocks
   trinim report trinim-k*-* --out report";
 
@@ -68,6 +72,7 @@ enum Command {
     Plan(plan::PlanArgs),
     Layout(layout::LayoutArgs),
     Report(report::ReportArgs),
+    Bench(Box<bench::BenchArgs>),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
@@ -100,6 +105,7 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Plan(args) => plan::run(args, out),
         Command::Layout(args) => layout::run(args, out),
         Command::Report(args) => report::run(args, out),
+        Command::Bench(args) => bench::run(*args, out),
         Command::Completions(args) => manual::completions(args, out),
         Command::Man(args) => manual::man(args, out),
     }

@@ -5,6 +5,7 @@ use super::exit::{Exit, Stopped};
 use super::output::{Out, counted, grouped, per_second, seconds};
 use super::progress::{self, time_left};
 use super::signals::Signals;
+use super::solve::peak_rss_bytes;
 use clap::Args;
 use pipeline::metrics::Stopwatch;
 use serde::Serialize;
@@ -60,6 +61,7 @@ struct Report {
     positions: u64,
     findings: Vec<String>,
     elapsed_s: f64,
+    peak_rss_bytes: u64,
 }
 
 /// Runs the subcommand.
@@ -105,6 +107,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         positions: found.positions,
         findings: found.findings.iter().map(ToString::to_string).collect(),
         elapsed_s: watch.elapsed().as_secs_f64(),
+        peak_rss_bytes: peak_rss_bytes(),
     };
     if args.json.json {
         out.json(&report)?

@@ -9,16 +9,19 @@ mod session;
 mod strategy;
 
 pub use folder::free_bytes;
+pub use report::peak_rss_bytes;
 
 use super::args::{self, GameArgs, JsonArgs, KernelArgs};
 use super::exit::{Exit, Refused};
+use super::instruments::{InstrumentArgs, Instruments};
 use super::layout::order;
 use super::output::Out;
 use super::signals::Signals;
 use clap::Args;
 use pipeline::Candidate;
 use pipeline::checkpoint::Inspection;
-use pipeline::metrics::{Metrics, Stopwatch};
+use pipeline::metrics::Stopwatch;
+use pipeline::storage::SeekCounts;
 use std::path::{Path, PathBuf};
 use strategy::StrategyArgs;
 use trinim::board::Board;
@@ -36,6 +39,7 @@ Examples:
   trinim solve --layers 7 --rule normal --json    the result as JSON
   trinim solve --layers 8 --memory 256MiB --out /data/k8
   trinim solve --layers 5 --max-take 3            at most three pieces a move
+  trinim solve --layers 8 --timeline k8.svg       draws what each thread did when
   trinim solve --layers 7 --strategy block-pull --redundancy keep --kernel scalar
                                                   as the papers did, block by block
 
@@ -73,6 +77,9 @@ pub struct SolveArgs {
     /// Never wait for the disk: a power cut may cost the whole run. For measurements
     #[arg(long, hide = true, env = "TRINIM_NO_SYNC", value_parser = clap::builder::FalseyValueParser::new())]
     no_sync: bool,
+
+    #[command(flatten)]
+    instruments: InstrumentArgs,
 }
 
 /// What is to be solved, and where.
@@ -84,6 +91,7 @@ struct Run<'a> {
     folder: &'a Path,
     /// What an earlier session left in the folder.
     begun: Option<&'a Inspection>,
+    instruments: &'a Instruments,
 }
 
 /// The result, and what is known of how it was reached.
@@ -96,6 +104,7 @@ struct Outcome {
     workers: usize,
     candidates: Vec<Candidate>,
     peak_leased_bytes: u64,
+    device: Option<SeekCounts>,
 }
 
 /// Runs the subcommand.
@@ -110,14 +119,23 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         )
         .into());
     }
-    let strategy = args.strategy.chosen(game, &args.kernel, args.order.is_some())?;
+    let strategy = args.strategy.chosen(game, &args.kernel, args.order.is_some(), &args.instruments)?;
     let board = game.board()?;
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&board, game));
     let begun = folder::inspect(&folder)?;
     let layout = order::given(folder::layout(&board, game, &folder, begun.as_ref())?, args.order.as_deref())?;
-    let metrics = Metrics::default();
+    let instruments = args.instruments.prepare()?;
+    let metrics = instruments.metrics();
     let counters = baseline::Counters::default();
-    let run = Run { args: &args, strategy, board: &board, layout: &layout, folder: &folder, begun: begun.as_ref() };
+    let run = Run {
+        args: &args,
+        strategy,
+        board: &board,
+        layout: &layout,
+        folder: &folder,
+        begun: begun.as_ref(),
+        instruments: &instruments,
+    };
     let outcome = match folder::finished(&run)? {
         Some(outcome) => {
             out.remark(format_args!("{} is finished; nothing is written", folder.display()));
@@ -125,10 +143,14 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         }
         None => {
             folder::agree(&run)?;
-            match strategy {
-                Strategy::UpdateLog => session::update_log(&run, &metrics, &signals, out)?,
-                Strategy::Baseline(baseline) => session::baseline(&run, baseline, &metrics, &counters, &signals, out)?,
-            }
+            let outcome = match strategy {
+                Strategy::UpdateLog => session::update_log(&run, &metrics, &signals, out),
+                Strategy::Baseline(baseline) => session::baseline(&run, baseline, &metrics, &counters, &signals, out),
+            };
+            // Of a run that was stopped or failed, too: that is when one wants to see it.
+            let title = format!("trinim solve, {} layers, {}, {strategy}", game.layers, game.rule);
+            instruments.draw(&title, watch.elapsed().as_secs_f64(), &metrics)?;
+            outcome?
         }
     };
     let report = report::report(&run, outcome, &metrics, &counters, watch.elapsed().as_secs_f64());

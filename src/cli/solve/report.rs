@@ -8,7 +8,8 @@ use pipeline::metrics::{Metrics, Stage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::kernel::Isa;
+use trinim::kernel::{Isa, bitmap_words};
+use trinim::layout::Layout;
 use trinim::outcome::Value;
 use trinim::plan::placement_name;
 use trinim::solve::{Baseline, Redundancy, Strategy, baseline};
@@ -58,6 +59,11 @@ pub struct Report {
     peak_leased_bytes: u64,
     commits: u64,
     stages_s: BTreeMap<&'static str, f64>,
+    bitmap_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_seeks: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_busy_s: Option<f64>,
 }
 
 /// What was measured of a codec when the choice was left to the engine.
@@ -137,6 +143,9 @@ pub fn report(
         peak_leased_bytes: outcome.peak_leased_bytes,
         commits: of(&metrics.commits),
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
+        bitmap_bytes: bitmap_bytes(layout, metrics),
+        device_seeks: outcome.device.map(|counts| counts.seeks),
+        device_busy_s: outcome.device.map(|counts| counts.busy.as_secs_f64()),
     }
 }
 
@@ -204,8 +213,17 @@ pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Bytes of bitmap that went through the processors: blocks settled, streams applied, encoded and decoded.
+fn bitmap_bytes(layout: &Layout, metrics: &Metrics) -> u64 {
+    let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let block_bytes = 8 * bitmap_words(layout.offset_bits()) as u64;
+    (of(&metrics.blocks_settled) + of(&metrics.edges_applied)) * block_bytes
+        + of(&metrics.raw_bytes_encoded)
+        + of(&metrics.raw_bytes_decoded)
+}
+
 /// The highest resident memory of this process so far, in bytes; 0 where the system does not say.
-fn peak_rss_bytes() -> u64 {
+pub fn peak_rss_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kibibytes| kibibytes << 10)

@@ -1,6 +1,7 @@
 //! One session of a solve, with progress and an orderly end.
 
 use super::super::exit::Stopped;
+use super::super::instruments::WriteOrder;
 use super::super::output::{Out, counted, seconds};
 use super::super::progress::{self, Total};
 use super::super::signals::Signals;
@@ -10,7 +11,7 @@ use pipeline::Error;
 use pipeline::checkpoint::Inspection;
 use pipeline::engine::{Event, Options};
 use pipeline::metrics::Metrics;
-use pipeline::storage::{RealStorage, Storage};
+use pipeline::storage::RealStorage;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -39,14 +40,15 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
         counted(plan.memory.workers as u64, "worker"),
     ));
 
-    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(!args.no_sync));
+    let real = RealStorage::create(folder)?.with_syncs(!args.no_sync);
+    let (storage, device) = run.instruments.storage(Arc::new(real));
     let options = Options {
         threads: request.threads,
         memory_bytes: plan::engine_bytes(game.memory.0),
         placement: request.placement,
         codec: game.codec.choice,
         commit_interval: game.commit_interval,
-        sorted: true,
+        sorted: args.instruments.write_order == WriteOrder::Sorted,
         run_id: random(),
         stop: signals.stop.clone(),
     };
@@ -76,6 +78,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
         workers: started.into_inner(),
         candidates: solved.candidates,
         peak_leased_bytes: solved.peak_leased_bytes,
+        device: device.counts(),
     })
 }
 
@@ -103,7 +106,8 @@ pub fn baseline(
         if begun.is_some() { " and starts over" } else { "" },
     ));
 
-    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(!args.no_sync));
+    let real = RealStorage::create(folder)?.with_syncs(!args.no_sync);
+    let (storage, device) = run.instruments.storage(Arc::new(real));
     let options = baseline::Options {
         threads: request.threads,
         memory_bytes: plan::engine_bytes(game.memory.0),
@@ -142,6 +146,7 @@ pub fn baseline(
         workers: planned.workers,
         candidates: solved.candidates,
         peak_leased_bytes: solved.peak_leased_bytes,
+        device: device.counts(),
     })
 }
 

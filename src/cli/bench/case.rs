@@ -1,0 +1,252 @@
+//! Cases: what is measured side by side; the product of scans given by hand, and the suites.
+
+use clap::ValueEnum;
+
+/// What a case runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A solve from nothing.
+    Solve,
+    /// The check of every position of a database that was solved before.
+    Verify,
+    /// Questions to a database that was solved before; the time is that of one.
+    Probe,
+}
+
+/// One case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// What it is, in words.
+    pub name: String,
+    /// What it is compared with.
+    pub group: String,
+    /// Whether it belongs into a short table.
+    pub headline: bool,
+    /// What is run.
+    pub action: Action,
+    /// Arguments of the solve.
+    pub arguments: Vec<String>,
+    /// Whether the process may use one core only.
+    pub one_core: bool,
+}
+
+impl Case {
+    fn solve(group: &str, name: &str, arguments: &[&str]) -> Case {
+        Case {
+            name: name.to_owned(),
+            group: group.to_owned(),
+            headline: false,
+            action: Action::Solve,
+            arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+            one_core: false,
+        }
+    }
+
+    fn headline(self) -> Case {
+        Case { headline: true, ..self }
+    }
+
+    /// The command without folders, for reports.
+    pub fn command(&self) -> String {
+        let taskset = if self.one_core { "taskset -c N " } else { "" };
+        let solve = self.arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" ");
+        match self.action {
+            Action::Solve => format!("{taskset}trinim solve {solve}"),
+            Action::Verify => format!("trinim verify (of trinim solve {solve})"),
+            Action::Probe => format!("trinim probe (of trinim solve {solve})"),
+        }
+    }
+}
+
+fn quoted(argument: &str) -> String {
+    if argument.contains(['(', ' ']) { format!("\"{argument}\"") } else { argument.to_owned() }
+}
+
+/// Flags with the values that are scanned; an empty list leaves the flag out.
+pub type Scan = Vec<(&'static str, Vec<String>)>;
+
+/// The product of scans, the last one turning fastest. `layouts` are whole arguments, two each.
+pub fn product(scans: &Scan, layouts: &[[String; 2]]) -> Vec<Case> {
+    let mut all: Vec<Vec<String>> = vec![Vec::new()];
+    let layouts = layouts.iter().map(|layout| layout.to_vec()).collect();
+    let flags = scans.iter().map(|(flag, values)| -> Vec<Vec<String>> {
+        values.iter().map(|value| vec![(*flag).to_owned(), value.clone()]).collect()
+    });
+    for choices in flags.chain([layouts]).filter(|choices| !choices.is_empty()) {
+        all = all.iter().flat_map(|begin| choices.iter().map(move |choice| [&begin[..], choice].concat())).collect();
+    }
+    let case = |arguments: Vec<String>| Case {
+        name: arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "),
+        group: String::new(),
+        headline: false,
+        action: Action::Solve,
+        arguments,
+        one_core: false,
+    };
+    all.into_iter().map(case).collect()
+}
+
+/// `--suite`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Suite {
+    /// Seven and eight layers: every strategy, placement and memory, threads, kernels, verify, probe, write orders
+    Full,
+    /// Seven layers of the same
+    Quick,
+    /// Log writes sorted and in order of arrival, here and on a device that seeks, seven layers
+    WriteOrders,
+    /// Our way against the papers' and one position at a time, one thread, seven layers
+    Peers,
+    /// One position at a time in every strategy, eight layers: hours
+    Scalar,
+}
+
+impl Suite {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Suite::Full => "full",
+            Suite::Quick => "quick",
+            Suite::WriteOrders => "write-orders",
+            Suite::Peers => "peers",
+            Suite::Scalar => "scalar",
+        }
+    }
+
+    /// Unmeasured rounds when none are asked for: a first run of seven layers is slower than all later ones, one of eight is not.
+    pub fn warm_up(self) -> u32 {
+        u32::from(self == Suite::Quick)
+    }
+
+    /// Its cases.
+    pub fn cases(self) -> Vec<Case> {
+        match self {
+            Suite::Full => [everything("7"), everything("8"), write_orders()].concat(),
+            Suite::Quick => everything("7"),
+            Suite::WriteOrders => write_orders(),
+            Suite::Peers => one_by_one("7", "1GiB"),
+            Suite::Scalar => one_by_one("8", "12GiB"),
+        }
+    }
+}
+
+/// Ways to solve: name and flags.
+const WAYS: [(&str, &[&str]); 8] = [
+    ("update logs, dedicated", &["--log-placement", "dedicated"]),
+    ("update logs, shared", &["--log-placement", "shared"]),
+    ("block-pull", &["--strategy", "block-pull"]),
+    ("block-pull, redundancy kept", &["--strategy", "block-pull", "--redundancy", "keep"]),
+    ("block-push", &["--strategy", "block-push"]),
+    ("block-push, redundancy kept", &["--strategy", "block-push", "--redundancy", "keep"]),
+    ("retrograde in memory", &["--strategy", "retrograde"]),
+    ("forward in memory", &["--strategy", "forward"]),
+];
+
+/// The memory in which every way is tried.
+const MEMORIES: [&str; 3] = ["256MiB", "1GiB", "4GiB"];
+
+/// Whether a way takes the whole board into memory, one position at a time.
+fn is_in_memory(flags: &[&str]) -> bool {
+    flags.contains(&"retrograde") || flags.contains(&"forward")
+}
+
+fn everything(layers: &'static str) -> Vec<Case> {
+    let group = &format!("{layers} layers");
+    let solve = |name: &str, more: &[&str]| Case::solve(group, name, &[&["--layers", layers], more].concat());
+    let named = |name: &str| format!("{group}, {name}");
+    let mut cases = vec![
+        solve(&named("default options"), &[]).headline(),
+        solve(&named("normal play"), &["--rule", "normal"]).headline(),
+        solve(&named("2 threads"), &["--threads", "2"]),
+        solve(&named("1 thread"), &["--threads", "1"]).headline(),
+    ];
+    let one_core = solve(&named("1 thread on one core"), &["--threads", "1"]).headline();
+    cases.push(Case { one_core: true, ..one_core });
+    for memory in MEMORIES {
+        for (way, flags) in WAYS {
+            // What the images cost is plain from one memory; and memory changes nothing for a board that is in it.
+            let fits_as_a_whole = layers == "7" && is_in_memory(flags);
+            if memory != "1GiB" && (flags.contains(&"keep") || fits_as_a_whole) {
+                continue;
+            }
+            let name = format!("{group}, {way}, {memory}");
+            let case = solve(&name, &[flags, &["--memory", memory]].concat());
+            cases.push(if memory == "1GiB" { case.headline() } else { case });
+        }
+    }
+    for kernel in ["avx2", "portable"] {
+        cases.push(solve(&named(&format!("{kernel} kernel")), &["--kernel", kernel]));
+    }
+    let verify = Case { action: Action::Verify, ..solve(&named("verify, every position"), &[]).headline() };
+    let probe = Case { action: Action::Probe, ..solve(&named("probe, warm, with all children"), &[]).headline() };
+    // Compared with nothing: they are no solves.
+    cases.push(Case { group: format!("{group}, verify"), ..verify });
+    cases.push(Case { group: format!("{group}, probe"), ..probe });
+    cases
+}
+
+/// Log writes sorted into runs against writes in order of arrival, in blocks of the default size and in small ones, on this device and on one with an
+/// arm.
+fn write_orders() -> Vec<Case> {
+    let devices: [(&str, &[&str]); 2] =
+        [("this device", &[]), ("8 ms a seek, 150 MB/s", &["--seek-cost", "8ms@150MB/s"])];
+    let mut cases = Vec::new();
+    for bits in ["22", "18"] {
+        for (device, flags) in devices {
+            let group = format!("7 layers, 2^{bits} a block, {device}");
+            for (order, words) in [("sorted", "sorted"), ("arrival", "in order of arrival")] {
+                let arguments = [&["--layers", "7", "--block-bits", bits, "--write-order", order][..], flags].concat();
+                cases.push(Case::solve(&group, &format!("{group}, log writes {words}"), &arguments).headline());
+            }
+        }
+    }
+    cases
+}
+
+/// Ours with the best kernel, then every way with one position at a time; one thread, so that work is compared with work.
+fn one_by_one(layers: &'static str, board_memory: &'static str) -> Vec<Case> {
+    let group = &format!("{layers} layers, 1 thread");
+    let solve = |name: &str, more: &[&str]| {
+        let arguments = [&["--layers", layers, "--threads", "1"], more].concat();
+        Case::solve(group, &format!("{layers} layers, {name}"), &arguments).headline()
+    };
+    let ours = solve("ours", &[]);
+    let ways = WAYS.iter().map(|(way, flags)| {
+        let memory = if is_in_memory(flags) { board_memory } else { "1GiB" };
+        solve(
+            &format!("{way}, one position at a time"),
+            &[flags, &["--kernel", "scalar", "--memory", memory][..]].concat(),
+        )
+    });
+    [ours].into_iter().chain(ways).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_product_has_every_combination_in_order() {
+        let list = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
+        let scans = vec![("--layers", list(&["4", "5"])), ("--codec", list(&[])), ("--threads", list(&["1", "2"]))];
+        let names = |layouts: &[[String; 2]]| -> Vec<String> {
+            product(&scans, layouts).into_iter().map(|case| case.name).collect()
+        };
+        let plain =
+            ["--layers 4 --threads 1", "--layers 4 --threads 2", "--layers 5 --threads 1", "--layers 5 --threads 2"];
+        assert_eq!(names(&[]), plain);
+        let layouts = [["--bid-cells".to_owned(), "(1,0)".to_owned()], ["--block-bits".to_owned(), "9".to_owned()]];
+        assert_eq!(names(&layouts).len(), 8);
+        assert_eq!(names(&layouts)[0], "--layers 4 --threads 1 --bid-cells \"(1,0)\"");
+    }
+
+    #[test]
+    fn cases_of_a_suite_have_names_of_their_own() {
+        for suite in Suite::value_variants() {
+            let cases = suite.cases();
+            let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+            assert_eq!(names.len(), cases.len(), "{}", suite.name());
+        }
+    }
+}

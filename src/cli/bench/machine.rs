@@ -1,0 +1,193 @@
+//! Facts about the machine, and its yardsticks: what device and memory do without us.
+//!
+//! # How the yardsticks are measured
+//! Device: a file of random words in the bench's folder is written in pieces of [`PIECE_BYTES`] and synced, the sync included in the time; then the
+//! system is asked to forget its pages (`fadvise DONTNEED`, which it does for pages that are synced), and the file is read in the same pieces. A cache
+//! behind the system (the drive's, or a host's) may still help the reading. The file takes at most a quarter of the free space.
+//!
+//! Memory: every thread has a buffer of its own, far larger than its share of the caches, and sums it up; then it copies half of the buffer onto the
+//! other one. The best of [`PASSES`] passes counts: whatever else the machine did can only have made it slower. Buffers take at most a quarter of
+//! the memory that is free.
+
+use super::super::exit::Refused;
+use pipeline::Error;
+use pipeline::metrics::Stopwatch;
+use pipeline::storage::{Advice, Create, RealStorage, Storage};
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use sysinfo::{CpuRefreshKind, Disks, MemoryRefreshKind, RefreshKind, System};
+use trinim::record::{DeviceSpeed, Machine, MemorySpeed};
+
+/// Bytes of one read or write of the yardstick.
+const PIECE_BYTES: usize = 4 << 20;
+/// Name of the yardstick's file.
+const FILE: &str = "yardstick";
+/// Passes over the memory.
+const PASSES: usize = 5;
+/// Largest buffer of a thread.
+const BUFFER_BYTES: usize = 128 << 20;
+
+/// What is known of the machine; `folder` is where the bench works.
+pub fn facts(folder: &Path) -> Machine {
+    let system = system();
+    let cpu = system.as_ref().and_then(|system| Some(system.cpus().first()?.brand().trim().to_owned()));
+    let known = |text: Option<String>| text.filter(|text| !text.is_empty()).unwrap_or_else(|| "unknown".to_owned());
+    let (os, kernel) = (System::long_os_version().ok(), System::kernel_version().ok());
+    Machine {
+        cpu: known(cpu),
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        memory_bytes: system.as_ref().map_or(0, System::total_memory),
+        os: format!("{}, kernel {}", known(os), known(kernel)),
+        disk: disk(folder),
+    }
+}
+
+/// Processors and memory, where the system says.
+fn system() -> Option<System> {
+    let cpu = CpuRefreshKind::nothing();
+    let memory = MemoryRefreshKind::nothing().with_ram();
+    System::new_with_specifics(RefreshKind::nothing().with_cpu(cpu).with_memory(memory)).ok()
+}
+
+/// File system and kind of the disk with the longest mount point above `folder`.
+fn disk(folder: &Path) -> Option<String> {
+    let folder = folder.canonicalize().ok()?;
+    let disks = Disks::new_with_refreshed_list().ok()?;
+    let above = (&disks).into_iter().filter(|disk| folder.starts_with(disk.mount_point()));
+    let disk = above.max_by_key(|disk| disk.mount_point().as_os_str().len())?;
+    Some(format!("{} on {} (as the system says)", disk.file_system().to_string_lossy(), disk.kind()))
+}
+
+/// Bytes a second.
+fn rate(bytes: u64, watch: &Stopwatch) -> f64 {
+    bytes as f64 / watch.elapsed().as_secs_f64().max(1e-9)
+}
+
+/// Measures the device below `folder` with a file of at most `bytes_at_most` bytes; `None` when it is stopped.
+///
+/// # Errors
+/// [`Refused`] when the disk is too full for a file that says anything; [`Error::Io`].
+pub fn device(folder: &Path, bytes_at_most: u64, stop: &AtomicBool) -> anyhow::Result<Option<DeviceSpeed>> {
+    let storage = RealStorage::open(folder)?;
+    let file_bytes = bytes_at_most.min(storage.free_bytes()? / 4) / PIECE_BYTES as u64 * PIECE_BYTES as u64;
+    if file_bytes == 0 {
+        let message = format!("{} is too full to measure its speed: expected 16 MiB free at least", folder.display());
+        return Err(Refused::new(message, "make room, or leave it out with --yardstick none").into());
+    }
+    let measured = measure(&storage, file_bytes, stop);
+    storage.remove(FILE)?;
+    Ok(measured?)
+}
+
+fn measure(storage: &RealStorage, file_bytes: u64, stop: &AtomicBool) -> Result<Option<DeviceSpeed>, Error> {
+    let file = storage.create(FILE, Create::New)?;
+    let stopped = || stop.load(Ordering::Relaxed);
+    let mut words: Vec<u64> = (0..PIECE_BYTES as u64 / 8).map(mixed).collect();
+    let offsets = || (0..file_bytes).step_by(PIECE_BYTES);
+
+    let watch = Stopwatch::start();
+    for offset in offsets() {
+        if stopped() {
+            return Ok(None);
+        }
+        // No piece like another one, for file systems that look for that.
+        words.iter_mut().step_by(512).for_each(|word| *word = mixed(*word));
+        file.write_all_at(bytemuck::cast_slice(&words), offset)?;
+    }
+    file.sync_all()?;
+    let write_bytes_per_second = rate(file_bytes, &watch);
+
+    file.advise(Advice::DontNeed, 0, 0);
+    let watch = Stopwatch::start();
+    for offset in offsets() {
+        if stopped() {
+            return Ok(None);
+        }
+        file.read_exact_at(bytemuck::cast_slice_mut(&mut words), offset)?;
+    }
+    let read_bytes_per_second = rate(file_bytes, &watch);
+    Ok(Some(DeviceSpeed { file_bytes, write_bytes_per_second, read_bytes_per_second }))
+}
+
+/// Scrambles a number (SplitMix64, Steele, Lea and Flood 2014).
+pub fn mixed(number: u64) -> u64 {
+    let mut bits = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+/// Measures the memory with all threads, each with a buffer of at most [`BUFFER_BYTES`].
+pub fn memory() -> MemorySpeed {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let free_bytes = system().map_or(0, |system| system.available_memory());
+    let share = usize::try_from(free_bytes / 4).unwrap_or(usize::MAX) / threads;
+    let words = (BUFFER_BYTES.min(share) / 8).max(1 << 10);
+    let bytes = (threads * words * 8) as u64;
+    let mut buffers: Vec<Vec<u64>> = (0..threads).map(|_| vec![1; words]).collect();
+    let read = best(&mut buffers, bytes, |buffer| {
+        // Eight sums side by side, so that no addition waits for the one before.
+        let mut sums = [0u64; 8];
+        for words in buffer.as_chunks::<8>().0 {
+            sums.iter_mut().zip(words).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
+        }
+        black_box(sums);
+    });
+    // Half of the buffer is read and the other half written: all of its bytes move.
+    let copy = best(&mut buffers, bytes, |buffer| {
+        let (from, to) = buffer.split_at_mut(words / 2);
+        to[..words / 2].copy_from_slice(from);
+        black_box(to);
+    });
+    MemorySpeed { buffer_bytes: bytes, threads, read_bytes_per_second: read, copy_bytes_per_second: copy }
+}
+
+/// The best of several passes of all threads at the same time, in bytes a second.
+fn best(buffers: &mut [Vec<u64>], bytes: u64, pass: impl Fn(&mut [u64]) + Sync) -> f64 {
+    let barrier = Barrier::new(buffers.len() + 1);
+    let (barrier, pass) = (&barrier, &pass);
+    std::thread::scope(|scope| {
+        for buffer in buffers {
+            scope.spawn(move || {
+                for _ in 0..PASSES {
+                    barrier.wait();
+                    pass(buffer);
+                    barrier.wait();
+                }
+            });
+        }
+        let passes = (0..PASSES).map(|_| {
+            barrier.wait();
+            let watch = Stopwatch::start();
+            barrier.wait();
+            rate(bytes, &watch)
+        });
+        passes.fold(0.0, f64::max)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yardsticks_leave_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let speed = device(folder.path(), 9 << 20, &AtomicBool::new(false)).unwrap().unwrap();
+        assert_eq!(speed.file_bytes, 8 << 20);
+        assert!(speed.write_bytes_per_second > 0.0 && speed.read_bytes_per_second > 0.0);
+        assert_eq!(device(folder.path(), 9 << 20, &AtomicBool::new(true)).unwrap(), None);
+        assert!(device(folder.path(), 1 << 20, &AtomicBool::new(false)).is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(disk(folder.path()).is_some());
+    }
+
+    #[test]
+    fn memory_is_measured_with_all_threads() {
+        let speed = memory();
+        assert_eq!(speed.threads, std::thread::available_parallelism().unwrap().get());
+        assert!(speed.read_bytes_per_second > 1e6 && speed.copy_bytes_per_second > 1e6);
+    }
+}

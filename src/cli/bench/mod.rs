@@ -1,0 +1,402 @@
+//! `trinim bench`: whole solves of this very program, side by side, every answer checked.
+//!
+//! A case is a set of arguments of `trinim solve`; each run is a process of its own in a fresh folder, so that time, memory and bytes are those of a
+//! real run. Cases take turns (A B C, A B C, ..): a machine whose speed drifts favours none.
+//!
+//! # Invariants
+//! 1. A run whose answer is wrong ends the bench with exit code 1; no figure of it is shown.
+//! 2. A case that `trinim solve` refuses before it writes anything is no failure: given by hand it is left out with a remark, in a suite it is a row with
+//!    the reason. If nothing is left, the bench is refused.
+//! 3. When the bench is stopped, what was measured so far is reported, and that it was stopped.
+//!
+//! # Not here
+//! What follows from the figures, and its forms: `record`.
+
+mod case;
+mod check;
+mod child;
+mod machine;
+mod rounds;
+
+pub use check::Wrong;
+
+use super::args::{JsonArgs, Size};
+use super::exit::{Exit, Refused};
+use super::export::{Export, Kind};
+use super::output::Out;
+use super::signals::Signals;
+use case::{Case, Suite};
+use clap::Args;
+use pipeline::Error;
+use rounds::Rounds;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use trinim::record::{CSV_SIGNATURE, FORMAT, Figures, MARKDOWN_SIGNATURE, Record, Row, bytes, percent, seconds};
+
+/// Measured rounds when none are asked for.
+const REPEATS: u32 = 3;
+/// The most rounds.
+const ROUNDS_MAX: u32 = 1000;
+/// The yardstick's file when no size is asked for.
+const YARDSTICK: &str = "512MiB";
+
+const CSV: Kind = Kind { flag: "--csv", what: "CSV of a bench", signature: CSV_SIGNATURE };
+const MARKDOWN: Kind = Kind { flag: "--markdown", what: "page of a bench", signature: MARKDOWN_SIGNATURE };
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim bench --layers 6,7                               two boards
+  trinim bench --layers 7 --threads 1,2 --log-placement dedicated,shared --repeats 9
+                                                          four cases, in turn
+  trinim bench --layers 7 --block-bits 14,18,22 --csv blocks.csv
+  trinim bench --suite quick --record benches/record      the fixed list, seven layers
+
+Every value of a list is measured with every value of the others. Each run is a whole trinim solve in a fresh folder below --out, \
+which is removed afterwards. SIGINT ends the bench and reports what was measured.";
+
+/// Measure whole solves side by side, every answer checked
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct BenchArgs {
+    /// Layers of the triangle, a list like 6,7
+    #[arg(
+        long,
+        short = 'k',
+        value_name = "K,..",
+        env = "TRINIM_LAYERS",
+        value_delimiter = ',',
+        required_unless_present = "suite"
+    )]
+    layers: Vec<String>,
+
+    /// Rules, a list
+    #[arg(long, value_name = "RULE,..", env = "TRINIM_RULE", value_delimiter = ',')]
+    rule: Vec<String>,
+
+    /// Strategies, a list
+    #[arg(long, value_name = "STRATEGY,..", env = "TRINIM_STRATEGY", value_delimiter = ',')]
+    strategy: Vec<String>,
+
+    /// Whether images of blocks are removed, a list
+    #[arg(long, value_name = "WHAT,..", env = "TRINIM_REDUNDANCY", value_delimiter = ',')]
+    redundancy: Vec<String>,
+
+    /// Kernels, a list
+    #[arg(long, value_name = "ISA,..", env = "TRINIM_KERNEL", value_delimiter = ',')]
+    kernel: Vec<String>,
+
+    /// Layouts by cells like "(1,0)(1,1)"; may be repeated
+    #[arg(long, value_name = "CELLS", env = "TRINIM_BID_CELLS")]
+    bid_cells: Vec<String>,
+
+    /// Layouts by their largest number of offset bits, a list; beside those of --bid-cells
+    #[arg(long, value_name = "BITS,..", env = "TRINIM_BLOCK_BITS", value_delimiter = ',')]
+    block_bits: Vec<String>,
+
+    /// Log codecs, a list
+    #[arg(long, value_name = "CODEC,..", env = "TRINIM_CODEC", value_delimiter = ',')]
+    codec: Vec<String>,
+
+    /// Placements of the logs, a list
+    #[arg(long, value_name = "PLACEMENT,..", env = "TRINIM_LOG_PLACEMENT", value_delimiter = ',')]
+    log_placement: Vec<String>,
+
+    /// Numbers of threads, a list
+    #[arg(long, value_name = "N,..", env = "TRINIM_THREADS", value_delimiter = ',')]
+    threads: Vec<String>,
+
+    /// Memory budgets, a list
+    #[arg(long, value_name = "SIZE,..", env = "TRINIM_MEMORY", value_delimiter = ',')]
+    memory: Vec<String>,
+
+    /// The fixed list of cases instead of scans
+    #[arg(
+        long, value_name = "SUITE", env = "TRINIM_SUITE", value_enum, num_args = 0..=1, default_missing_value = "full",
+        conflicts_with_all = ["layers", "rule", "strategy", "redundancy", "kernel", "bid_cells", "block_bits", "codec", "log_placement", "threads", "memory"]
+    )]
+    suite: Option<Suite>,
+
+    /// Rounds that are not measured [default: 1; in suites but quick 0]
+    #[arg(long, value_name = "N", env = "TRINIM_WARM_UP", value_parser = clap::value_parser!(u32).range(0..=i64::from(ROUNDS_MAX)))]
+    warm_up: Option<u32>,
+
+    /// Rounds that are measured
+    #[arg(long, value_name = "N", env = "TRINIM_REPEATS", default_value_t = REPEATS, value_parser = clap::value_parser!(u32).range(1..=i64::from(ROUNDS_MAX)))]
+    repeats: u32,
+
+    /// Folder for the runs, on the device that is to be measured
+    #[arg(long, short, value_name = "DIR", env = "TRINIM_OUT", default_value = ".")]
+    out: PathBuf,
+
+    /// Largest file for the device's own speed, or none to leave out the speeds of device and memory
+    #[arg(long, value_name = "SIZE", env = "TRINIM_YARDSTICK", default_value = YARDSTICK, value_parser = yardstick)]
+    yardstick: Yardstick,
+
+    /// Revision of the sources, for the record
+    #[arg(long, value_name = "TEXT", env = "TRINIM_REVISION")]
+    revision: Option<String>,
+
+    /// Write every single value as CSV
+    #[arg(long, value_name = "FILE", env = "TRINIM_CSV")]
+    csv: Option<PathBuf>,
+
+    /// Write a page in Markdown
+    #[arg(long, value_name = "FILE", env = "TRINIM_MARKDOWN")]
+    markdown: Option<PathBuf>,
+
+    /// Write DATE.json, DATE.md and DATE.csv into this folder; a suite adds its name, and a number if they exist
+    #[arg(long, value_name = "DIR", env = "TRINIM_RECORD")]
+    record: Option<PathBuf>,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// `--yardstick`.
+#[derive(Clone, Copy, Debug)]
+struct Yardstick(Option<Size>);
+
+fn yardstick(text: &str) -> Result<Yardstick, String> {
+    if text == "none" { Ok(Yardstick(None)) } else { Ok(Yardstick(Some(text.parse()?))) }
+}
+
+impl BenchArgs {
+    fn cases(&self) -> anyhow::Result<Vec<Case>> {
+        if let Some(suite) = self.suite {
+            return Ok(suite.cases());
+        }
+        let scans = vec![
+            ("--layers", self.layers.clone()),
+            ("--rule", self.rule.clone()),
+            ("--strategy", self.strategy.clone()),
+            ("--redundancy", self.redundancy.clone()),
+            ("--log-placement", self.log_placement.clone()),
+            ("--codec", self.codec.clone()),
+            ("--kernel", self.kernel.clone()),
+            ("--memory", self.memory.clone()),
+            ("--threads", self.threads.clone()),
+        ];
+        let layout = |flag: &'static str| move |value: &String| [flag.to_owned(), value.clone()];
+        let cells = self.bid_cells.iter().map(layout("--bid-cells"));
+        let layouts: Vec<[String; 2]> = cells.chain(self.block_bits.iter().map(layout("--block-bits"))).collect();
+        // A value that `solve` does not know is a slip of the pen, whatever it is combined with.
+        let single = scans.iter().flat_map(|(flag, values)| values.iter().map(move |value| [*flag, value.as_str()]));
+        for [flag, value] in single.chain(layouts.iter().map(|[flag, value]| [flag.as_str(), value])) {
+            let layers = if flag == "--layers" { vec![] } else { vec!["--layers", "5"] };
+            accepted(&[&layers[..], &[flag, value]].concat())?;
+        }
+        Ok(case::product(&scans, &layouts))
+    }
+
+    fn warm_up(&self) -> u32 {
+        self.warm_up.unwrap_or(self.suite.map_or(1, Suite::warm_up))
+    }
+}
+
+/// Whether `trinim solve` can read these arguments.
+fn accepted(arguments: &[&str]) -> Result<(), Refused> {
+    let solve = ["trinim", "solve"].iter().chain(arguments);
+    match super::command().try_get_matches_from(solve) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let text = error.render().to_string();
+            let reason = text.lines().next().unwrap_or_default();
+            let reason = reason.strip_prefix("error: ").unwrap_or(reason);
+            Err(Refused::new(reason, "trinim solve --help names the values"))
+        }
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let signals = Signals::register()?;
+    let cases = args.cases()?;
+    let csv = args.csv.as_deref().map(|path| Export::claim(path, CSV)).transpose()?;
+    let markdown = args.markdown.as_deref().map(|path| Export::claim(path, MARKDOWN)).transpose()?;
+    let folder = scratch(&args.out)?;
+    if let Some(record) = &args.record {
+        // Found out now rather than in twenty minutes.
+        std::fs::create_dir_all(record).map_err(|error| Error::io("create", record, error))?;
+        scratch(record)?;
+    }
+    let mut record = Record {
+        format: FORMAT,
+        date: date(SystemTime::now()),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        revision: args.revision.clone(),
+        suite: args.suite.map(|suite| suite.name().to_owned()),
+        machine: machine::facts(folder.path()),
+        device: None,
+        memory: None,
+        warm_up: args.warm_up(),
+        repeats: args.repeats,
+        interrupted: false,
+        rows: Vec::new(),
+    };
+    if let Yardstick(Some(size)) = args.yardstick {
+        record.device = machine::device(folder.path(), size.0, &signals.stop)?;
+        record.memory = Some(machine::memory());
+    }
+    out.remark(record.conditions());
+    let rounds = Rounds { warm_up: record.warm_up, repeats: record.repeats, folder: folder.path(), signals: &signals };
+    record.rows = rounds.measure(&cases, out)?;
+    record.interrupted = signals.stopped() && record.rounds() < args.repeats;
+    if args.suite.is_none() {
+        leave_out_refused(&mut record.rows, out)?;
+    }
+    record.evaluate();
+
+    let json = record.to_json().map_err(std::io::Error::other)?;
+    if let Some(csv) = csv {
+        csv.write(&record.csv())?;
+    }
+    if let Some(markdown) = markdown {
+        markdown.write(&record.markdown())?;
+    }
+    if let Some(folder) = &args.record {
+        let stem = unused(folder, &record);
+        for (extension, text) in [("json", &json), ("md", &record.markdown()), ("csv", &record.csv())] {
+            let path = stem.with_extension(extension);
+            std::fs::write(&path, text).map_err(|error| Error::io("write", &path, error))?;
+        }
+        out.remark(format_args!("record: {}.json, .md, .csv", stem.display()));
+    }
+    if args.json.json {
+        write!(out, "{json}")?
+    } else {
+        print(&record, out)?
+    }
+    if record.interrupted {
+        out.warn(format_args!(
+            "stopped in round {} of {}: these are the runs so far",
+            record.rounds() + 1,
+            args.repeats
+        ));
+        return Ok(signals.exit());
+    }
+    Ok(Exit::Done)
+}
+
+/// A folder of our own in a folder that has to exist.
+fn scratch(folder: &Path) -> anyhow::Result<tempfile::TempDir> {
+    if !folder.is_dir() {
+        let message = format!("--out {} is no folder", folder.display());
+        return Err(Refused::new(message, "name an existing folder on the device that is to be measured").into());
+    }
+    let made = tempfile::Builder::new().prefix("trinim-bench.").tempdir_in(folder);
+    Ok(made.map_err(|error| Error::io("create a folder in", folder, error))?)
+}
+
+/// Takes the refused cases out of a product of scans.
+fn leave_out_refused(rows: &mut Vec<Row>, out: &Out) -> anyhow::Result<()> {
+    let reasons: Vec<String> =
+        rows.iter().filter_map(|row| Some(format!("{}: {}", row.name, row.refused.as_ref()?))).collect();
+    if reasons.len() == rows.len()
+        && let Some(first) = reasons.first()
+    {
+        let others = if reasons.len() > 1 { " (and so are the other cases)" } else { "" };
+        return Err(Refused::new(format!("{first}{others}"), "trinim solve --help says what goes together").into());
+    }
+    reasons.iter().for_each(|reason| out.remark(format_args!("left out: {reason}")));
+    rows.retain(|row| row.refused.is_none());
+    Ok(())
+}
+
+/// `FOLDER/DATE` or `FOLDER/DATE-SUITE`, with a number if that exists.
+fn unused(folder: &Path, record: &Record) -> PathBuf {
+    let suite = record.suite.as_deref().map_or(String::new(), |suite| format!("-{suite}"));
+    let stem = folder.join(format!("{}{suite}", record.date));
+    let numbered = |number: u32| match number {
+        1 => stem.clone(),
+        _ => folder.join(format!("{}{suite}-{number}", record.date)),
+    };
+    let free = |stem: &PathBuf| ["json", "md", "csv"].iter().all(|extension| !stem.with_extension(extension).exists());
+    (1..).map(numbered).find(free).unwrap_or(stem)
+}
+
+/// The day in UTC, like `2026-11-20`.
+fn date(now: SystemTime) -> String {
+    let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    // Days from 1 March of the year 0 on, in which leap days end the years (Hinnant, days_from_civil, inverted).
+    let days = seconds / 86_400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+fn print(record: &Record, out: &mut Out) -> anyhow::Result<()> {
+    let width = record.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(4);
+    writeln!(
+        out,
+        "{:width$}  {:>9}  {:>9}  {:>9}  {:>9}  {:>6}  {:>9}  {:>9}  {:>9}  device w/r, memory",
+        "case", "median", "min", "max", "MAD", "ratio", "peak", "written", "read"
+    )?;
+    for row in &record.rows {
+        match (&row.figures, &row.refused) {
+            (Some(figures), _) => print_figures(&row.name, width, figures, out)?,
+            (None, reason) => {
+                let reason = reason.as_deref().unwrap_or("not measured");
+                writeln!(out, "{:width$}  {}", row.name, out.paint.faint(reason))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn print_figures(name: &str, width: usize, figures: &Figures, out: &mut Out) -> std::io::Result<()> {
+    let time = figures.seconds;
+    let [median, min, max, mad] = [time.median, time.min, time.max, time.mad].map(seconds);
+    let or_dash = |value: Option<f64>, form: fn(f64) -> String| value.map_or("-".to_owned(), form);
+    let [peak, written, read] =
+        [figures.peak_rss_bytes, figures.written_bytes, figures.read_bytes].map(|value| or_dash(value, bytes));
+    let [write, read_share, memory] =
+        [figures.write_share, figures.read_share, figures.memory_share].map(|share| or_dash(share, percent));
+    let ratio = or_dash(figures.ratio, |ratio| format!("{ratio:.2}"));
+    writeln!(
+        out,
+        "{name:width$}  {median:>9}  {min:>9}  {max:>9}  {mad:>9}  {ratio:>6}  {peak:>9}  {written:>9}  {read:>9}  {write} / {read_share}, {memory}",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum;
+    use std::time::Duration;
+
+    #[test]
+    fn days_have_their_dates() {
+        let of = |days: u64| date(UNIX_EPOCH + Duration::from_secs(days * 86_400 + 86_399));
+        let known = [
+            (0, "1970-01-01"),
+            (59, "1970-03-01"),
+            (11_016, "2000-02-29"),
+            (20_777, "2026-11-20"),
+            (47_540, "2100-02-28"),
+        ];
+        for (days, text) in known {
+            assert_eq!(of(days), text);
+        }
+        assert_eq!(of(47_541), "2100-03-01");
+    }
+
+    /// What a suite asks for is understood, if this machine has it.
+    #[test]
+    fn arguments_of_the_suites_are_those_of_solve() {
+        for suite in Suite::value_variants() {
+            for case in suite.cases() {
+                let arguments: Vec<&str> = case.arguments.iter().map(String::as_str).collect();
+                if let Err(error) = accepted(&arguments) {
+                    assert!(error.to_string().contains("this machine has no"), "{}: {error}", case.name);
+                }
+            }
+        }
+        assert!(accepted(&["--layers", "5", "--rule", "nim"]).is_err());
+    }
+}

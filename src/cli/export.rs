@@ -1,0 +1,113 @@
+//! Files that a command writes at its end because an argument names them: checked before the work begins, replaced only by their like.
+//!
+//! # Invariants
+//! 1. What exists is replaced only if it begins as a file of the same kind does; anything else is refused before the work begins.
+//! 2. A file appears under its name whole or not at all.
+
+use super::exit::Refused;
+use pipeline::Error;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// A kind of file.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// The flag that names such a file.
+    pub flag: &'static str,
+    /// What it is, in words.
+    pub what: &'static str,
+    /// What every such file begins with.
+    pub signature: &'static str,
+}
+
+/// A file to be written.
+pub struct Export {
+    path: PathBuf,
+    folder: PathBuf,
+}
+
+impl Export {
+    /// Checks that `path` can be written and is not something else.
+    ///
+    /// # Errors
+    /// [`Refused`] for a folder, a file of another kind or a missing folder; [`Error::Io`] where the system refuses.
+    pub fn claim(path: &Path, kind: Kind) -> anyhow::Result<Export> {
+        let Kind { flag, what, signature } = kind;
+        let shown = path.display();
+        let refused =
+            |message: String| Refused::new(message, format!("name a new file with {flag}, or an earlier {what}"));
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => return Err(refused(format!("{flag} {shown} is a folder")).into()),
+            Ok(found) if !found.is_file() => {
+                return Err(refused(format!("{flag} {shown} is not a regular file")).into());
+            }
+            Ok(_) => {
+                let mut begin = Vec::new();
+                let file = fs::File::open(path).map_err(|error| Error::io("open", path, error))?;
+                let read = file.take(signature.len() as u64).read_to_end(&mut begin);
+                read.map_err(|error| Error::io("read", path, error))?;
+                if begin != signature.as_bytes() {
+                    return Err(refused(format!("{flag} {shown} exists and is no {what} of trinim")).into());
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound && folder.is_dir() => {}
+            Err(_) if !folder.is_dir() => {
+                return Err(refused(format!("{flag} {shown}: there is no folder {}", folder.display())).into());
+            }
+            Err(error) => return Err(Error::io("measure", path, error).into()),
+        }
+        let export = Export { path: path.to_path_buf(), folder };
+        export.temporary()?;
+        Ok(export)
+    }
+
+    fn temporary(&self) -> Result<tempfile::NamedTempFile, Error> {
+        let readable = fs::Permissions::from_mode(0o666);
+        let made = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(&self.folder);
+        made.map_err(|error| Error::io("create a file in", &self.folder, error))
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write(&self, text: &str) -> Result<(), Error> {
+        let failed = |error| Error::io("write", &self.path, error);
+        let mut file = self.temporary()?;
+        file.write_all(text.as_bytes()).map_err(failed)?;
+        file.persist(&self.path).map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIND: Kind = Kind { flag: "--letter", what: "letter", signature: "Dear" };
+
+    #[test]
+    fn only_its_like_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("letter.txt");
+        Export::claim(&path, KIND).unwrap().write("Dear one").unwrap();
+        Export::claim(&path, KIND).unwrap().write("Dear other").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "Dear other");
+        for foreign in ["Sir", "Dea", ""] {
+            fs::write(&path, foreign).unwrap();
+            let error = Export::claim(&path, KIND).err().unwrap().to_string();
+            assert!(error.contains("letter.txt exists and is no letter"), "{error}");
+        }
+        assert!(Export::claim(folder.path(), KIND).is_err());
+        assert!(Export::claim(&path.join("below"), KIND).is_err());
+        assert!(Export::claim(&folder.path().join("absent/letter.txt"), KIND).is_err());
+        assert!(Export::claim(Path::new("/dev/null"), KIND).is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
