@@ -2,16 +2,45 @@
 //!
 //! `cargo bench --bench probe`. Figures are probes a second: a position with all its children, parsed frames in memory (warm).
 
-mod common;
-
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use pipeline::engine::Placement;
+use pipeline::CodecChoice;
+use pipeline::engine::{Options, Placement};
+use pipeline::storage::{RealStorage, Storage};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use trinim::board::Board;
 use trinim::database::{Access, Database};
+use trinim::kernel::Kernel;
+use trinim::known;
+use trinim::layout::Layout;
 use trinim::outcome::Value;
+use trinim::rule::Rule;
+use trinim::solve::{Problem, solve};
+
+/// Solves seven layers, misère, into `folder`, without syncs.
+fn solve_seven(folder: &Path) {
+    let board = Board::triangle(7, None).expect("seven layers");
+    let layout = Layout::suggested(&board, 22);
+    let problem = Problem { board: &board, rule: Rule::Misere, layout: &layout, kernel: Kernel::detect() };
+    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder).expect("a folder").with_syncs(false));
+    let options = Options {
+        threads: 2,
+        memory_bytes: 1 << 30,
+        placement: Placement::Dedicated,
+        codec: CodecChoice::Auto,
+        commit_interval: Duration::from_secs(5),
+        sorted: true,
+        run_id: 1,
+        stop: Arc::default(),
+    };
+    let solved = solve(problem, &storage, &options, &Default::default(), &|_| {}).expect("a solve");
+    assert_eq!(Some(solved.manifest.census.losses()), known::losses(7, Rule::Misere));
+}
 
 fn probes(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder");
-    common::solve_seven(folder.path(), 22, &common::options(Placement::Dedicated, "auto", true), false);
+    solve_seven(folder.path());
     let mut group = criterion.benchmark_group("probe");
     group.throughput(Throughput::Elements(1));
     for (name, access) in [("read", Access::Read), ("map", Access::Map)] {

@@ -1,0 +1,54 @@
+//! Times as lying bars: as long as the median, with a line from the least to the greatest time.
+
+use std::fmt::Write;
+use trinim::record::{Spread, seconds};
+
+const LEFT: f64 = 300.0;
+const WIDTH: f64 = 420.0;
+const TOP: f64 = 40.0;
+const ROW: f64 = 20.0;
+
+/// One case.
+pub struct Bar {
+    pub name: String,
+    pub time: Spread,
+}
+
+/// The picture.
+pub fn svg(title: &str, bars: &[Bar]) -> String {
+    let longest = bars.iter().map(|bar| bar.time.max).fold(1e-9, f64::max);
+    let x = |time: f64| LEFT + time / longest * WIDTH;
+    let (width, height) = (LEFT + WIDTH + 80.0, TOP + ROW * bars.len() as f64 + 10.0);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+         font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n<title>{0}</title>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"10\" y=\"20\" font-weight=\"bold\">{0}</text>\n",
+        escaped(title)
+    );
+    for (index, Bar { name, time }) in bars.iter().enumerate() {
+        let y = TOP + ROW * index as f64;
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text><path fill=\"#0072b2\" d=\"M{LEFT} {:.1}H{:.1}v12H{LEFT}z\"/>\
+             <path stroke=\"#222\" d=\"M{:.1} {:.1}H{:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            LEFT - 8.0,
+            y + 11.0,
+            escaped(name),
+            y + 1.0,
+            x(time.median),
+            x(time.min),
+            y + 7.0,
+            x(time.max),
+            x(time.max) + 6.0,
+            y + 11.0,
+            seconds(time.median),
+        );
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,78 @@
+//! Makes the README's table and plots from a record of `trinim bench`.
+//!
+//! `cargo run --release -p tools --bin readme -- benches/record/DATE.json` rewrites the region of README.md between the two comments, and the plots beside
+//! the record. Without an argument it takes the record that the region names. A test compares README.md and plots with the record they name, so they
+//! cannot drift.
+
+mod bars;
+mod region;
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use trinim::record::Record;
+
+fn main() -> Result<()> {
+    let root = root()?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let readme = root.join("README.md");
+    let text = std::fs::read_to_string(&readme).with_context(|| readme.display().to_string())?;
+    let name = match &arguments[..] {
+        [] => region::record_name(&text)?.to_owned(),
+        [name] if !name.starts_with('-') => {
+            let path = Path::new(name).canonicalize().with_context(|| name.clone())?;
+            let below = path.strip_prefix(root.canonicalize()?).context("the record has to lie in the repository")?;
+            below.to_str().context("a path with a plain name")?.to_owned()
+        }
+        _ => bail!("expected a record, like benches/record/2026-11-20.json, or nothing"),
+    };
+    let made = made(&root, &name, &text)?;
+    for (path, content) in made {
+        std::fs::write(&path, content).with_context(|| path.display().to_string())?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+fn root() -> Result<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("tools has a parent folder")?;
+    Ok(root.to_path_buf())
+}
+
+/// README.md with its region for the record `name`, and the plots beside it.
+fn made(root: &Path, name: &str, readme: &str) -> Result<Vec<(PathBuf, String)>> {
+    let path = root.join(name);
+    let json = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let record = Record::from_json(&json).with_context(|| format!("{} is no record", path.display()))?;
+    let mut evaluated = record.clone();
+    evaluated.evaluate();
+    if evaluated != record {
+        bail!("{}: the figures do not follow from the runs", path.display());
+    }
+    let stem = name.strip_suffix(".json").context("a record ends in .json")?;
+    let mut files = vec![(root.join("README.md"), region::replaced(readme, name, &region::text(&record, stem))?)];
+    for (plot, rows) in region::plots(&record, stem) {
+        files.push((root.join(plot), bars::svg(&rows.title, &rows.bars)));
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_and_its_plots_are_what_the_record_says() {
+        let root = root().unwrap();
+        let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+        let name = region::record_name(&readme).unwrap();
+        for (path, expected) in made(&root, name, &readme).unwrap() {
+            let found = std::fs::read_to_string(&path).unwrap_or_default();
+            let first = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
+            assert!(
+                found == expected,
+                "{} is not what {name} says: cargo run --release -p tools --bin readme; {first:?}",
+                path.display()
+            );
+        }
+    }
+}
