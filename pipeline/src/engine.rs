@@ -32,8 +32,8 @@ use crate::checkpoint::{self, BlockRecord, Checkpoint, Epoch, Extent, LOGS, Open
 use crate::choose::{Candidate, Chooser, CodecChoice, Traffic};
 use crate::codec::{self, FRAME_WORDS, Scratch};
 use crate::error::Error;
-use crate::frame::{EntryHeader, Frame, Route, frames_of};
-use crate::ledger::{Ledger, LogFile};
+use crate::frame::{EntryHeader, Frame, Route};
+use crate::ledger::{Ledger, LogFile, Needs};
 use crate::metrics::{Metrics, Stage};
 use crate::reader::{self, Delivery, READ_AHEAD_FRAMES};
 use crate::schedule::{Next, Schedule};
@@ -151,17 +151,8 @@ pub fn run(
     let workers = options.threads.clamp(1, affordable);
 
     let parameters = Parameters(workload.parameters());
-    let targets: Vec<BTreeSet<u32>> = (0..workload.blocks())
-        .map(|block| workload.edges_from(block).iter().map(|edge| edge.target).collect())
-        .collect();
-    let needs = |finished: &checkpoint::Finished, extent: &Extent| {
-        let waits = |target: &u32| !finished.contains(*target);
-        if extent.shared {
-            targets.get(extent.source as usize).is_some_and(|all| all.iter().any(waits))
-        } else {
-            waits(&extent.bucket)
-        }
-    };
+    let needs = Needs::new(workload);
+    let needs = |finished: &checkpoint::Finished, extent: &Extent| needs.has(finished, extent);
     let Opened { mut checkpoint, recovered, .. } =
         Checkpoint::open(storage.clone(), &parameters, options.run_id, &needs)?;
     let mut records: BTreeMap<u32, BlockRecord> = BTreeMap::new();
@@ -501,7 +492,7 @@ impl Session<'_> {
         self.metrics.time(Stage::Encode, || self.chooser.observe(buffers.bitmap.words(), &mut buffers.scratch));
         if self.options.placement == Placement::Shared {
             let routes = edges.iter().map(Route::of).collect();
-            let header = self.header(block, true, routes);
+            let header = EntryHeader::new(self.workload, block, true, routes);
             let traffic = Traffic { copies: 1.0, uses: edges.len() as f64, workers: self.workers };
             return Ok(self.emit_entries(vec![(block, header)], traffic, false, buffers, sender));
         }
@@ -517,18 +508,15 @@ impl Session<'_> {
             }
             let copies = group.len() as f64;
             let traffic = Traffic { copies, uses: copies, workers: self.workers };
-            let entries =
-                group.into_iter().map(|edge| (edge.target, self.header(block, false, vec![Route::of(edge)]))).collect();
+            let entries = group
+                .into_iter()
+                .map(|edge| (edge.target, EntryHeader::new(self.workload, block, false, vec![Route::of(edge)])))
+                .collect();
             if !self.emit_entries(entries, traffic, turned, buffers, sender) {
                 return Ok(false);
             }
         }
         Ok(true)
-    }
-
-    fn header(&self, source: u32, shared: bool, routes: Vec<Route>) -> EntryHeader {
-        let stream_words = self.workload.stream_words() as u64;
-        EntryHeader { source, shared, stream_words, frames: frames_of(stream_words), routes }
     }
 
     /// Encodes one stream (the turned one, or the bitmap itself) and sends it with its entries; false when the run is being given up.

@@ -15,7 +15,7 @@
 //! File access (reader, writer) and the meaning of operations (workload).
 
 use crate::codec::{self, Codec, FRAME_WORDS, Scratch};
-use crate::workload::Edge;
+use crate::workload::{Edge, Workload};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
 
 const ENTRY_MAGIC: [u8; 4] = *b"TLEN";
@@ -154,6 +154,22 @@ impl Fields<'_> {
 }
 
 impl EntryHeader {
+    /// The header of what block `source` of a workload sends along `routes`.
+    pub fn new(workload: &dyn Workload, source: u32, shared: bool, routes: Vec<Route>) -> EntryHeader {
+        let stream_words = workload.stream_words() as u64;
+        EntryHeader { source, shared, stream_words, frames: frames_of(stream_words), routes }
+    }
+
+    /// The whole entry as bytes for its place, and the hash of its extent.
+    pub fn with_frames(&self, frames: &[Frame], place: &Place) -> (Vec<u8>, u64) {
+        let (mut bytes, entry_hash) = self.to_bytes(place);
+        let mut hash = ExtentHash::new(entry_hash);
+        for (index, frame) in frames.iter().enumerate() {
+            frame.append_to(index as u32, entry_hash, &mut hash, &mut bytes);
+        }
+        (bytes, hash.value())
+    }
+
     /// The header as bytes for its place, and its hash.
     pub fn to_bytes(&self, place: &Place) -> (Vec<u8>, u64) {
         let mut routes = Vec::new();

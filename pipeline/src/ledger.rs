@@ -8,7 +8,7 @@
 //! 1. A file leaves the ledger only after every target that reads it has been committed; only then may it be deleted.
 //! 2. `entries` answers in ascending order of source, file and offset: the fixed order of merging.
 
-use crate::checkpoint::{BlockRecord, Extent};
+use crate::checkpoint::{BlockRecord, Extent, Finished};
 use crate::workload::Workload;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +33,31 @@ impl LogFile {
     /// Name relative to the run folder.
     pub fn name(&self) -> String {
         crate::checkpoint::log_name(self.bucket, self.shared, self.generation)
+    }
+}
+
+/// Whose updates are still to be read.
+pub struct Needs {
+    targets: Vec<BTreeSet<u32>>,
+}
+
+impl Needs {
+    /// From the block graph of a workload.
+    pub fn new(workload: &dyn Workload) -> Needs {
+        let targets = (0..workload.blocks())
+            .map(|block| workload.edges_from(block).iter().map(|edge| edge.target).collect())
+            .collect();
+        Needs { targets }
+    }
+
+    /// Whether some target of an extent is not finished.
+    pub fn has(&self, finished: &Finished, extent: &Extent) -> bool {
+        let waits = |target: &u32| !finished.contains(*target);
+        if extent.shared {
+            self.targets.get(extent.source as usize).is_some_and(|all| all.iter().any(waits))
+        } else {
+            waits(&extent.bucket)
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod bitmap;
 mod budget;
+pub mod check;
 pub mod checkpoint;
 mod choose;
 pub mod codec;
@@ -12,6 +13,7 @@ pub mod frame;
 mod ledger;
 pub mod metrics;
 mod reader;
+pub mod repair;
 pub mod schedule;
 pub mod storage;
 pub mod timeline;

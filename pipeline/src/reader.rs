@@ -47,7 +47,8 @@ pub fn serve(
     for extents in requests {
         let mut end = Delivery::End;
         for extent in &extents {
-            match deliver(storage, run_id, metrics, extent, deliveries) {
+            let mut deliver = |delivery| deliveries.send(delivery).is_ok();
+            match read_entry(storage, run_id, metrics, extent, &mut deliver) {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
@@ -62,13 +63,13 @@ pub fn serve(
     }
 }
 
-/// Delivers one extent; `Ok(false)` when the worker has gone.
-fn deliver(
+/// Reads the entry in one extent, checks every byte of it and hands its parts to `deliver`; `Ok(false)` as soon as that says no.
+pub(crate) fn read_entry(
     storage: &dyn Storage,
     run_id: u128,
     metrics: &Metrics,
     extent: &Extent,
-    deliveries: &Sender<Delivery>,
+    deliver: &mut dyn FnMut(Delivery) -> bool,
 ) -> Result<bool, Error> {
     let name = LogFile::of(extent).name();
     let mut source = Source {
@@ -97,7 +98,7 @@ fn deliver(
         return Err(source.damage(begin, "entry of another source than the journal says"));
     }
     let (frames, stream_words) = (header.frames, header.stream_words);
-    if deliveries.send(Delivery::Entry(header)).is_err() {
+    if !deliver(Delivery::Entry(header)) {
         return Ok(false);
     }
     let mut hash = ExtentHash::new(fixed.hash);
@@ -112,7 +113,7 @@ fn deliver(
         if !header.fits(&payload) {
             return Err(source.damage(begin, "frame payload hash"));
         }
-        if deliveries.send(Delivery::Frame(header, payload)).is_err() {
+        if !deliver(Delivery::Frame(header, payload)) {
             return Ok(false);
         }
     }
@@ -122,7 +123,7 @@ fn deliver(
     if hash.value() != extent.hash {
         return Err(source.damage(extent.offset, "extent hash (a frame was lost, doubled or is stale)"));
     }
-    Ok(deliveries.send(Delivery::EntryEnd).is_ok())
+    Ok(deliver(Delivery::EntryEnd))
 }
 
 /// Sequential reads inside one extent.

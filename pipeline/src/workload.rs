@@ -81,4 +81,22 @@ pub trait Workload: Sync {
 
     /// The file to keep for a finished block, if any. The same bytes for the same block, always.
     fn publish(&self, block: u32, stream: &[u64]) -> Option<Publication>;
+
+    /// The inverse of `publish`: reads the stream of a block (every word of it) back from the file it published.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the file is not one, or when the workload does not publish streams: then damaged logs cannot be written anew.
+    fn recall(&self, block: u32, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+        let _ = (block, published, stream);
+        Err(Unreadable { offset: 0, what: "what this workload publishes holds no streams".to_owned() })
+    }
+}
+
+/// Why a published file cannot be read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Where in the file, in bytes; 0 when the file as a whole is meant.
+    pub offset: u64,
+    /// What is wrong there.
+    pub what: String,
 }

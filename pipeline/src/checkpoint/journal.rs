@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::bytes::{Cursor, Damage, HASH_BYTES, seal, zeroed};
+use super::examine::{Finding, Kind};
 use super::identity::limit;
 use super::names;
 use super::record::{BlockRecord, decode_records, encode_records};
@@ -245,6 +246,98 @@ pub(super) fn read(storage: &dyn Storage, generation: u64, manifest_hash: u128) 
         let base = offset + HEADER_BYTES as u64;
         let decoded = decode_records(&found.payload);
         records.extend(decoded.map_err(|damage| damage.of(&copy.path, base))?);
+        offset += found.padded;
+        sequence += 1;
+        previous = found.hash;
+    }
+}
+
+/// As [`read`], but goes through both copies to their ends and adds everything that is wrong with either; `None` if [`read`] would refuse.
+pub(super) fn examine(
+    storage: &dyn Storage,
+    generation: u64,
+    manifest_hash: u128,
+    findings: &mut Vec<Finding>,
+) -> Result<Option<Vec<BlockRecord>>, Error> {
+    let [a, b] = names::Copy::BOTH.map(|copy| names::journal(generation, copy));
+    let b = Copy::open(storage, &b)?;
+    let a = Copy::open(storage, &a)?;
+    let absent = |copy: &Copy| Finding::new(Kind::Copy, &copy.path, 0, "file", "one", "none");
+    if a.file.is_err() && b.file.is_err() {
+        findings.extend([&a, &b].map(|copy| Finding { kind: Kind::Damage, ..absent(copy) }));
+        return Ok(None);
+    }
+    findings.extend([&a, &b].into_iter().filter(|copy| copy.file.is_err()).map(absent));
+    let mut records = Vec::new();
+    let (mut offset, mut sequence, mut previous) = (0, 0, manifest_hash);
+    // What is wrong in b at the last record, which a stop between the two copies may leave.
+    let mut last_of_b: Option<(Finding, bool)> = None;
+    // A copy that ends early is told of once, not at each record that it lacks.
+    let mut ended: [bool; 2] = [false; 2];
+    let mut tell = |copy: usize, finding: Finding, is_short: bool, findings: &mut Vec<Finding>| {
+        if !(is_short && std::mem::replace(&mut ended[copy], is_short)) {
+            findings.push(finding);
+        }
+    };
+    loop {
+        let next = |copy: &Copy| copy.next(offset, generation, sequence, previous);
+        let (found, copy) = match (next(&a), next(&b)) {
+            (Ok(found), in_b) => {
+                if let Some((finding, is_short)) = last_of_b.take() {
+                    tell(1, finding, is_short, findings);
+                }
+                match in_b {
+                    Err(error) if b.file.is_ok() => {
+                        let is_short = b.length < offset + found.padded;
+                        last_of_b = Some((Finding::of(Kind::Copy, error)?, is_short));
+                    }
+                    Ok(other) if other.hash != found.hash => {
+                        let (expected, got) = (format!("{:032x}", found.hash), format!("{:032x}", other.hash));
+                        let what = "hash of the other copy's record";
+                        findings.push(Finding::new(Kind::Copy, &b.path, offset, what, expected, got));
+                    }
+                    _ => {}
+                }
+                (found, &a)
+            }
+            (Err(in_a), Ok(found)) => {
+                if let Some((finding, is_short)) = last_of_b.take() {
+                    tell(1, finding, is_short, findings);
+                }
+                if a.file.is_ok() {
+                    let is_short = a.length < offset + found.padded;
+                    tell(0, Finding::of(Kind::Copy, in_a)?, is_short, findings);
+                }
+                (found, &b)
+            }
+            (Err(in_a), Err(in_b)) => {
+                if let Some((finding, is_short)) = last_of_b {
+                    // Only when it is the only record that is short.
+                    let kind = if is_short && !ended[1] { Kind::Leftover } else { Kind::Copy };
+                    if kind == Kind::Leftover || !is_short {
+                        findings.push(Finding { kind, ..finding });
+                    }
+                }
+                if let Err(error) = check_end([&a, &b], [in_a, in_b], offset, generation, sequence) {
+                    findings.push(Finding::of(Kind::Damage, error)?);
+                    return Ok(None);
+                }
+                if a.length > offset {
+                    let got = format!("{} bytes more", a.length - offset);
+                    findings.push(Finding::new(Kind::Leftover, &a.path, offset, "commit", "none unfinished", got));
+                }
+                return Ok(Some(records));
+            }
+        };
+        let decoded =
+            decode_records(&found.payload).map_err(|damage| damage.of(&copy.path, offset + HEADER_BYTES as u64));
+        match decoded {
+            Ok(decoded) => records.extend(decoded),
+            Err(error) => {
+                findings.push(Finding::of(Kind::Damage, error)?);
+                return Ok(None);
+            }
+        }
         offset += found.padded;
         sequence += 1;
         previous = found.hash;

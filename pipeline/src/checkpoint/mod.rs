@@ -92,10 +92,19 @@
 //! # Not here
 //!
 //! What a log entry or a published file contains, and comparing their hashes (who reads them does);
-//! when to commit; recovery from the loss of a log file. Not promised: work acknowledged by a disk
-//! that lies about syncs. Then blocks may be lost or the folder refused, but no result is wrong.
+//! when to commit; making lost log entries anew ([`crate::repair`], between the two halves of an
+//! opening, [`Draft`]). Not promised: work acknowledged by a disk that lies about syncs. Then blocks may
+//! be lost or the folder refused, but no result is wrong.
+//!
+//! No ballast file, and no forecast of free space before a commit. A reserve is of use where a stop has
+//! to be recorded; here it has not: a run that meets a full disk writes nothing more, the last record
+//! stands, and the time lost is that since the last commit. A forecast could only refuse earlier what
+//! C1 refuses without harm, and be wrong when somebody else fills the disk in between. What a resume
+//! needs before it frees anything is the new metadata (R6); to make room for that is up to whoever
+//! enlarges the disk. The plan of the whole run is compared with the free space before it begins.
 
 mod bytes;
+mod examine;
 mod identity;
 mod journal;
 mod manifest;
@@ -114,8 +123,10 @@ use std::thread;
 use crate::Error;
 use crate::storage::{EntryKind, LockGuard, Storage, StorageFile, folder_of};
 
+pub use examine::{Examination, Finding, Kind, examine};
 pub use identity::{FORMAT_VERSION, Parameters};
 pub use names::{FORMAT, LOCK, LOGS, METADATA, PUBLISHED, TEMPORARY, log_name};
+pub use open::Draft;
 pub use record::{BlockRecord, Extent, PublishedFile, SUMMARY_BYTES_AT_MOST};
 pub use recover::{Finished, Inspection, inspect};
 
@@ -276,18 +287,14 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Writes a small file so that its name stands for the whole contents or for the old file:
-    /// temporary file, sync, rename, sync of the folder. The name should be below `db/`, where
-    /// [`Checkpoint::sweep`] removes the temporary file that an interrupted call leaves.
+    /// [`write_atomically`], by the owner. The name should be below `db/`, where [`Checkpoint::sweep`] removes the temporary file that
+    /// an interrupted call leaves.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn write_atomically(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         self.check()?;
-        let temporary = names::temporary(name);
-        open::write_new(&*self.storage, &temporary, bytes)?;
-        self.storage.rename(&temporary, name)?;
-        self.storage.sync_dir(folder_of(name))
+        write_atomically(&*self.storage, name, bytes)
     }
 
     /// Removes a file that is no longer needed. It may come back after a power cut (the folder is not
@@ -305,6 +312,17 @@ impl Checkpoint {
         }
         Ok(())
     }
+}
+
+/// Writes a small file so that its name stands for the whole contents or for the old file: temporary file, sync, rename, sync of the folder.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn write_atomically(storage: &dyn Storage, name: &str, bytes: &[u8]) -> Result<(), Error> {
+    let temporary = names::temporary(name);
+    open::write_new(storage, &temporary, bytes)?;
+    storage.rename(&temporary, name)?;
+    storage.sync_dir(folder_of(name))
 }
 
 /// Syncs files, up to `parallelism` at the same time; an error ends it early.

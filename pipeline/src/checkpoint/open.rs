@@ -5,12 +5,120 @@ use std::sync::Arc;
 use super::identity::{Identity, Parameters};
 use super::journal::Journal;
 use super::record::{BlockRecord, Extent};
-use super::recover::{Finished, Recovered, check_files, list, recover};
+use super::recover::{Finished, Recovered, check_files, list, recover, recover_with};
 use super::{Checkpoint, Opened, manifest, names};
 use crate::Error;
-use crate::storage::{Create, EntryKind, Storage};
+use crate::storage::{Create, EntryKind, LockGuard, Storage};
 
 const FOLDERS: [&str; 3] = [names::METADATA, names::LOGS, names::PUBLISHED];
+
+/// A run folder that is taken and read, but not changed yet: between the lock and the new generation.
+///
+/// Log files of [`Draft::generation`] may be written meanwhile; they count once [`Draft::begin`] has returned, and not before: until then
+/// no manifest of that generation exists, and a stop leaves files that nothing names.
+pub struct Draft {
+    storage: Arc<dyn Storage>,
+    identity: Identity,
+    write_format: bool,
+    records: Vec<BlockRecord>,
+    finished: Finished,
+    fresh: bool,
+    generation: u64,
+    lock: LockGuard,
+}
+
+impl Draft {
+    /// Takes a run folder to mend it: whatever its parameters, and also when `FORMAT` is missing and a manifest is not. Whether its files
+    /// are there is not looked at.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::open`]; [`Error::NotARun`] if no run was ever begun.
+    pub fn take(storage: Arc<dyn Storage>) -> Result<Draft, Error> {
+        let lock = storage.lock(names::LOCK)?;
+        let found = recover_with(&*storage, true)?;
+        if matches!(found, Recovered::Empty) {
+            return Err(Error::NotARun { path: storage.path("") });
+        }
+        Draft::of(storage, lock, found, None)
+    }
+
+    fn of(
+        storage: Arc<dyn Storage>,
+        lock: LockGuard,
+        found: Recovered,
+        wanted: Option<Identity>,
+    ) -> Result<Draft, Error> {
+        let (identity, write_format, records, finished, fresh) = match (found, wanted) {
+            (Recovered::Empty, None) => return Err(Error::NotARun { path: storage.path("") }),
+            (Recovered::Empty, Some(wanted)) => (wanted, true, Vec::new(), Finished::default(), true),
+            (Recovered::Begun { identity }, _) => (identity, false, Vec::new(), Finished::default(), true),
+            (Recovered::Run { identity, format_damaged, records, finished, .. }, _) => {
+                (identity, format_damaged, records, finished, false)
+            }
+        };
+        let seen = [names::METADATA, names::LOGS].map(|folder| list(&*storage, folder));
+        let [metadata, logs] = seen;
+        let seen = metadata?.into_iter().chain(logs?);
+        let generation = 1 + seen.map(|entry| names::generation_in(&entry.name)).max().unwrap_or(0);
+        Ok(Draft { storage, identity, write_format, records, finished, fresh, generation, lock })
+    }
+
+    /// The generation that is going to begin.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Identity of the run.
+    pub fn run_id(&self) -> u128 {
+        self.identity.run_id
+    }
+
+    /// The finished blocks, in the order of their commits, with all their extents.
+    pub fn records(&self) -> &[BlockRecord] {
+        &self.records
+    }
+
+    /// The committed blocks.
+    pub fn finished(&self) -> &Finished {
+        &self.finished
+    }
+
+    /// Makes the folders of a run where they are missing, durably.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn make_folders(&self) -> Result<(), Error> {
+        make_folders(&*self.storage)
+    }
+
+    /// Replaces what the records say of the updates of a block; the new extents lie in files of [`Draft::generation`] or are old ones.
+    pub fn set_extents(&mut self, block: u32, extents: Vec<Extent>) {
+        if let Some(record) = self.records.iter_mut().find(|record| record.block == block) {
+            record.extents = extents;
+        }
+    }
+
+    /// Begins the generation, with the extents that `needs` says are still needed.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a file that is named is missing or cut; [`Error::Io`].
+    pub fn begin(self, needs: &dyn Fn(&Finished, &Extent) -> bool) -> Result<Opened, Error> {
+        let Draft { storage, identity, write_format, mut records, finished, fresh, generation, lock } = self;
+        let store = &*storage;
+        let needed = |extent: &Extent| needs(&finished, extent);
+        check_files(store, &records, &needed)?;
+        for record in &mut records {
+            record.extents.retain(needed);
+        }
+        prepare(store, &identity, write_format)?;
+        let journal = begin(store, &identity, generation, &records)?;
+        let published =
+            records.iter().filter_map(|record| record.published.as_ref()).map(|file| file.name.clone()).collect();
+        let checkpoint =
+            Checkpoint { storage, identity, generation, journal, finished, published, failed: false, _lock: lock };
+        Ok(Opened { checkpoint, recovered: records, fresh })
+    }
+}
 
 pub(super) fn open(
     storage: Arc<dyn Storage>,
@@ -18,31 +126,13 @@ pub(super) fn open(
     run_id: u128,
     needs: &dyn Fn(&Finished, &Extent) -> bool,
 ) -> Result<Opened, Error> {
-    let store = &*storage;
-    refuse_foreign(store)?;
-    let lock = store.lock(names::LOCK)?;
+    refuse_foreign(&*storage)?;
+    let lock = storage.lock(names::LOCK)?;
     let wanted = Identity { run_id, parameters: parameters.clone() };
-    let (identity, write_format, mut records, finished, fresh) = match recover(store)? {
-        Recovered::Empty => (wanted, true, Vec::new(), Finished::default(), true),
-        Recovered::Begun { identity } => (identity, false, Vec::new(), Finished::default(), true),
-        Recovered::Run { identity, format_damaged, records, finished, .. } => {
-            (identity, format_damaged, records, finished, false)
-        }
-    };
-    identity.agree(parameters, &store.path(names::FORMAT))?;
-    let needed = |extent: &Extent| needs(&finished, extent);
-    check_files(store, &records, &needed)?;
-    for record in &mut records {
-        record.extents.retain(needed);
-    }
-
-    prepare(store, &identity, write_format)?;
-    let (generation, journal) = begin(store, &identity, &records)?;
-    let published =
-        records.iter().filter_map(|record| record.published.as_ref()).map(|file| file.name.clone()).collect();
-    let checkpoint =
-        Checkpoint { storage, identity, generation, journal, finished, published, failed: false, _lock: lock };
-    Ok(Opened { checkpoint, recovered: records, fresh })
+    let found = recover(&*storage)?;
+    let draft = Draft::of(storage, lock, found, Some(wanted))?;
+    draft.identity.agree(parameters, &draft.storage.path(names::FORMAT))?;
+    draft.begin(needs)
 }
 
 /// Refuses a folder without `FORMAT` that holds anything an interrupted start cannot have left.
@@ -71,10 +161,7 @@ fn refuse_foreign(storage: &dyn Storage) -> Result<(), Error> {
 /// Folders and `FORMAT`, with their names made durable even if an earlier start made them: it may
 /// have ended before it synced them.
 fn prepare(storage: &dyn Storage, identity: &Identity, write_format: bool) -> Result<(), Error> {
-    for folder in FOLDERS {
-        storage.create_dir(folder)?;
-    }
-    storage.sync_dir("")?;
+    make_folders(storage)?;
     if write_format {
         let temporary = names::temporary(names::FORMAT);
         write_new(storage, &temporary, &identity.encode()?)?;
@@ -86,16 +173,25 @@ fn prepare(storage: &dyn Storage, identity: &Identity, write_format: bool) -> Re
     Ok(())
 }
 
+fn make_folders(storage: &dyn Storage) -> Result<(), Error> {
+    for folder in FOLDERS {
+        storage.create_dir(folder)?;
+    }
+    storage.sync_dir("")
+}
+
 /// Writes the next generation, makes it the current one and removes all others.
-fn begin(storage: &dyn Storage, identity: &Identity, records: &[BlockRecord]) -> Result<(u64, Journal), Error> {
+fn begin(
+    storage: &dyn Storage,
+    identity: &Identity,
+    generation: u64,
+    records: &[BlockRecord],
+) -> Result<Journal, Error> {
     let old = storage.list(names::METADATA)?;
-    let logs = storage.list(names::LOGS)?;
-    let seen = old.iter().chain(&logs);
-    let generation = 1 + seen.map(|entry| names::generation_in(&entry.name)).max().unwrap_or(0);
 
     #[cfg(test)]
     if let Some(journal) = super::omitted::continued(storage, &old)? {
-        return Ok((generation, journal));
+        return Ok(journal);
     }
 
     let (bytes, hash) = manifest::encode(identity, generation, records)?;
@@ -114,7 +210,7 @@ fn begin(storage: &dyn Storage, identity: &Identity, records: &[BlockRecord]) ->
         remove_if_there(storage, &format!("{}/{}", names::METADATA, entry.name))?;
     }
     storage.sync_dir(names::METADATA)?;
-    Ok((generation, journal))
+    Ok(journal)
 }
 
 pub(super) fn remove_if_there(storage: &dyn Storage, name: &str) -> Result<(), Error> {

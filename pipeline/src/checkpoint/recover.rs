@@ -52,6 +52,8 @@ pub(super) enum Recovered {
         /// Whether `FORMAT` itself was damaged, and the identity is that of the manifest.
         format_damaged: bool,
         generation: u64,
+        /// Records of the manifest; they come first.
+        in_manifest: usize,
         records: Vec<BlockRecord>,
         finished: Finished,
     },
@@ -69,6 +71,26 @@ pub struct Inspection {
     pub generation: u64,
     /// The finished blocks, in the order of their commits.
     pub records: Vec<BlockRecord>,
+    /// How many of the records the current generation began with; the others were committed since.
+    pub in_manifest: usize,
+}
+
+impl Inspection {
+    pub(super) fn of(found: Recovered) -> Inspection {
+        let (identity, generation, in_manifest, records) = match found {
+            Recovered::Empty => (Identity { run_id: 0, parameters: Parameters::default() }, 0, 0, Vec::new()),
+            Recovered::Begun { identity } => (identity, 0, 0, Vec::new()),
+            Recovered::Run { identity, generation, in_manifest, records, .. } => {
+                (identity, generation, in_manifest, records)
+            }
+        };
+        Inspection { run_id: identity.run_id, parameters: identity.parameters, generation, records, in_manifest }
+    }
+
+    /// The numbers of the finished blocks.
+    pub fn finished(&self) -> Finished {
+        Finished(self.records.iter().map(|record| record.block).collect())
+    }
 }
 
 /// Reads what a folder says, without lock and without changing it; a running owner is no obstacle.
@@ -89,15 +111,7 @@ pub fn inspect(storage: &dyn Storage) -> Result<Inspection, Error> {
     }
     match attempt? {
         Recovered::Empty => Err(Error::NotARun { path: storage.path("") }),
-        Recovered::Begun { identity } => Ok(Inspection {
-            run_id: identity.run_id,
-            parameters: identity.parameters,
-            generation: 0,
-            records: Vec::new(),
-        }),
-        Recovered::Run { identity, generation, records, .. } => {
-            Ok(Inspection { run_id: identity.run_id, parameters: identity.parameters, generation, records })
-        }
+        found => Ok(Inspection::of(found)),
     }
 }
 
@@ -116,8 +130,14 @@ pub(super) fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>, Er
 }
 
 pub(super) fn recover(storage: &dyn Storage) -> Result<Recovered, Error> {
+    recover_with(storage, false)
+}
+
+/// As [`recover`]; `from_manifest` says that a `FORMAT` that is missing may be taken from a manifest as a damaged one is. An opening must
+/// not: without `FORMAT` it cannot be sure that the folder is meant.
+pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result<Recovered, Error> {
     let identity = match read_identity(storage) {
-        Err(error) if error.is_not_found() => {
+        Err(error) if error.is_not_found() && !(from_manifest && highest_generation(storage).is_some()) => {
             for folder in [names::METADATA, names::PUBLISHED, names::LOGS] {
                 if let Some(entry) = list(storage, folder)?.first() {
                     return Err(missing(storage, names::FORMAT, folder, entry));
@@ -129,7 +149,7 @@ pub(super) fn recover(storage: &dyn Storage) -> Result<Recovered, Error> {
     };
     // Of another version everything else may be different as well.
     let identity = match identity {
-        Err(error) if !matches!(error, Error::Corrupt { .. }) => return Err(error),
+        Err(error) if !matches!(error, Error::Corrupt { .. }) && !error.is_not_found() => return Err(error),
         other => other,
     };
     let metadata = list(storage, names::METADATA)?;
@@ -160,13 +180,14 @@ pub(super) fn recover(storage: &dyn Storage) -> Result<Recovered, Error> {
             format_args!("{:032x}", manifest.identity.run_id),
         ));
     }
+    let in_manifest = manifest.records.len();
     let mut records = manifest.records;
     records.extend(journal::read(storage, generation, manifest.hash)?);
     let finished = check_records(storage, generation, &records)?;
-    Ok(Recovered::Run { identity: manifest.identity, format_damaged, generation, records, finished })
+    Ok(Recovered::Run { identity: manifest.identity, format_damaged, generation, in_manifest, records, finished })
 }
 
-fn read_identity(storage: &dyn Storage) -> Result<Identity, Error> {
+pub(super) fn read_identity(storage: &dyn Storage) -> Result<Identity, Error> {
     let path = storage.path(names::FORMAT);
     let file = storage.open(names::FORMAT)?;
     let length = file.length()?;
@@ -185,7 +206,11 @@ fn missing(storage: &dyn Storage, name: &str, folder: &str, entry: &Entry) -> Er
 }
 
 /// Rules that hold across records.
-fn check_records(storage: &dyn Storage, generation: u64, records: &[BlockRecord]) -> Result<Finished, Error> {
+pub(super) fn check_records(
+    storage: &dyn Storage,
+    generation: u64,
+    records: &[BlockRecord],
+) -> Result<Finished, Error> {
     let path = || storage.path(&names::manifest(generation, names::Copy::A));
     let mut finished = Finished::default();
     for record in records {

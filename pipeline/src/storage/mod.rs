@@ -32,6 +32,7 @@
 //! Memory maps (an I/O error there kills the process), direct I/O, and any notion of what the bytes
 //! mean.
 
+mod limited;
 mod real;
 mod seek;
 mod simulated;
@@ -42,6 +43,7 @@ use std::sync::Arc;
 
 use crate::Error;
 
+pub use limited::{ALLOTMENT_BYTES, LimitReached, LimitedStorage};
 pub use real::RealStorage;
 pub use seek::{SeekCounts, SeekModel, SeekStorage, Wait};
 pub use simulated::{Fault, SECTOR_BYTES, SimulatedStorage};
@@ -129,7 +131,7 @@ pub trait Storage: Send + Sync {
     /// Removes a file; not finding it is an error ([`Error::is_not_found`]).
     fn remove(&self, name: &str) -> Result<(), Error>;
 
-    /// Creates the lock file if needed and takes it without waiting.
+    /// Creates the lock file if needed and takes it without waiting. The empty name takes the folder itself, in which nothing is made then.
     ///
     /// # Errors
     /// [`Error::Locked`] if somebody else has it.

@@ -230,9 +230,15 @@ impl Storage for RealStorage {
     }
 
     fn lock(&self, name: &str) -> Result<LockGuard, Error> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let RealFile { file, path, .. } = self.open_as("lock", name, &mut options)?;
+        let (file, path) = if name.is_empty() {
+            let file = File::open(&self.root).map_err(|error| Error::io("lock", &self.root, error))?;
+            (file, self.root.clone())
+        } else {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false);
+            let RealFile { file, path, .. } = self.open_as("lock", name, &mut options)?;
+            (file, path)
+        };
         let failed = |error| Error::io("lock", &path, error);
         match file.try_lock() {
             Ok(()) => {}

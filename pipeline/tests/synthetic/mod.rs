@@ -1,7 +1,7 @@
 //! A made-up workload with everything the engine must cope with: several edges between the same blocks, every orientation, restrictions,
 //! streams that are not a whole number of frames, and loss densities from none to all.
 
-use pipeline::workload::{Edge, Publication, Workload};
+use pipeline::workload::{Edge, Publication, Unreadable, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -153,5 +153,14 @@ impl Workload for Synthetic {
     fn publish(&self, block: u32, stream: &[u64]) -> Option<Publication> {
         let bytes = stream.iter().flat_map(|word| word.to_le_bytes()).collect();
         Some(Publication { name: format!("{block:04}.blk"), bytes })
+    }
+
+    fn recall(&self, _: u32, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+        let (words, rest) = published.as_chunks::<8>();
+        if words.len() != stream.len() || !rest.is_empty() {
+            return Err(Unreadable { offset: 0, what: format!("{} bytes", published.len()) });
+        }
+        stream.iter_mut().zip(words).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
+        Ok(())
     }
 }

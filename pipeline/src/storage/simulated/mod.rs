@@ -282,6 +282,7 @@ impl Storage for SimulatedStorage {
             disk.change_name("lock", name, |disk| match disk.names.get(name) {
                 Some(Name::Folder) => Err(io::ErrorKind::IsADirectory.into()),
                 Some(Name::File(_)) => Ok(None),
+                None if name.is_empty() => Ok(None),
                 None => {
                     let file = disk.new_file();
                     Ok(Some(Change::Insert(name.to_string(), Name::File(file))))

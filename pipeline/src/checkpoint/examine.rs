@@ -1,0 +1,191 @@
+//! Looking at all of the metadata: everything that is wrong with it, not only what stands in the way.
+//!
+//! # Invariants
+//!
+//! 1. Nothing is changed and no lock is needed.
+//! 2. What a stop, a kill or a power cut of a sound run can leave is never damage: it is [`Kind::Leftover`].
+//! 3. What [`super::inspect`] accepts is taken as it says; this page only adds what it had to pass over.
+//!
+//! # Not here
+//!
+//! Log entries and published files ([`crate::check`]), and telling damage from a run that goes on beside the reader: a single look may see
+//! both halves of a commit. Who looks twice can tell.
+
+use std::path::PathBuf;
+
+use super::names::{self, Copy};
+use super::recover::{Recovered, check_records, list, read_identity, recover};
+use super::{Inspection, journal, manifest};
+use crate::Error;
+use crate::storage::Storage;
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Something that counts is not what was written.
+    Damage,
+    /// One of two copies is; the next opening heals it.
+    Copy,
+    /// Nothing is wrong: a stop left it, and the next opening clears it away.
+    Leftover,
+}
+
+/// Something that is not as a folder at rest has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How much it matters.
+    pub kind: Kind,
+    /// Full path of the file.
+    pub path: PathBuf,
+    /// Where in the file, in bytes; 0 when the file as a whole is meant.
+    pub offset: u64,
+    /// The field or rule that is violated.
+    pub what: String,
+    /// What it should have been.
+    pub expected: String,
+    /// What it was.
+    pub got: String,
+}
+
+impl Finding {
+    /// A finding from its parts.
+    pub fn new(
+        kind: Kind,
+        path: impl Into<PathBuf>,
+        offset: u64,
+        what: impl Into<String>,
+        expected: impl Into<String>,
+        got: impl Into<String>,
+    ) -> Finding {
+        let (what, expected, got) = (what.into(), expected.into(), got.into());
+        Finding { kind, path: path.into(), offset, what, expected, got }
+    }
+
+    /// What an error says about a file that is looked at.
+    ///
+    /// # Errors
+    /// The error itself if it is about something else: another version, a folder that cannot be read.
+    pub fn of(kind: Kind, error: Error) -> Result<Finding, Error> {
+        match error {
+            Error::Corrupt { path, offset, what, expected, got } => {
+                Ok(Finding { kind, path, offset, what: what.to_string(), expected, got })
+            }
+            Error::Io { ref path, .. } if error.is_not_found() => {
+                Ok(Finding::new(kind, path, 0, "file", "one", "no such file"))
+            }
+            Error::Io { operation: "read", path, offset, source } => {
+                Ok(Finding::new(kind, path, offset.unwrap_or(0), "bytes", "readable ones", source.to_string()))
+            }
+            other => Err(other),
+        }
+    }
+
+    fn leftover(storage: &dyn Storage, name: &str, what: &str) -> Finding {
+        Finding::new(Kind::Leftover, storage.path(name), 0, what, "none at rest", "one")
+    }
+}
+
+/// What [`examine`] finds.
+#[derive(Debug)]
+pub struct Examination {
+    /// What is wrong, and what a stop left.
+    pub findings: Vec<Finding>,
+    /// What the folder says; `None` when it is too damaged to say anything.
+    pub inspection: Option<Inspection>,
+}
+
+/// Looks at `FORMAT`, manifests and journals, every copy of them.
+///
+/// # Errors
+/// [`Error::NotARun`], [`Error::Version`], [`Error::Io`] where nothing can be read at all.
+pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
+    let metadata = list(storage, names::METADATA)?;
+    let generations = metadata.iter().filter_map(|entry| names::manifest_generation(&entry.name));
+    let Some(generation) = generations.max() else { return without_generation(storage) };
+
+    let mut findings = Vec::new();
+    let identity = match read_identity(storage) {
+        Ok(identity) => Some(identity),
+        Err(error) => {
+            // Missing, it is refused at an opening; damaged, it is taken from the manifest.
+            let kind = if error.is_not_found() { Kind::Damage } else { Kind::Copy };
+            findings.push(Finding::of(kind, error)?);
+            None
+        }
+    };
+    let mut copies = Vec::new();
+    let mut wrong = Vec::new();
+    for copy in Copy::BOTH {
+        let name = names::manifest(generation, copy);
+        match manifest::read(storage, &name, generation) {
+            Ok(manifest) => copies.push((name, manifest)),
+            Err(error) => {
+                // A stop between the two renames of a switch leaves one under its temporary name.
+                let renamed = !error.is_not_found()
+                    || !metadata.iter().any(|entry| format!("m/{}", entry.name) == names::temporary(&name));
+                wrong.push(Finding::of(if renamed { Kind::Copy } else { Kind::Leftover }, error)?);
+            }
+        }
+    }
+    if wrong.len() == 2 {
+        wrong.iter_mut().for_each(|finding| finding.kind = Kind::Damage);
+    }
+    findings.extend(wrong);
+    if let [(_, first), (name, second)] = &copies[..]
+        && first.hash != second.hash
+    {
+        let (expected, got) = (format!("{:032x}", first.hash), format!("{:032x}", second.hash));
+        findings.push(Finding::new(Kind::Copy, storage.path(name), 0, "hash of the other copy", expected, got));
+    }
+    let Some((name, manifest)) = copies.into_iter().next() else {
+        return Ok(Examination { findings, inspection: None });
+    };
+    if let Some(identity) = identity.filter(|identity| *identity != manifest.identity) {
+        let (expected, got) = (format!("{:032x}", identity.run_id), format!("{:032x}", manifest.identity.run_id));
+        findings.push(Finding::new(Kind::Damage, storage.path(&name), 0, "identity of the run", expected, got));
+        return Ok(Examination { findings, inspection: None });
+    }
+    for entry in &metadata {
+        let name = format!("{}/{}", names::METADATA, entry.name);
+        let current = Copy::BOTH
+            .iter()
+            .any(|copy| [names::manifest(generation, *copy), names::journal(generation, *copy)].contains(&name));
+        if !current {
+            findings.push(Finding::leftover(storage, &name, "file of a switch of generations"));
+        }
+    }
+    let in_manifest = manifest.records.len();
+    let mut records = manifest.records;
+    let Some(journal) = journal::examine(storage, generation, manifest.hash, &mut findings)? else {
+        return Ok(Examination { findings, inspection: None });
+    };
+    records.extend(journal);
+    if let Err(error) = check_records(storage, generation, &records) {
+        findings.push(Finding::of(Kind::Damage, error)?);
+        return Ok(Examination { findings, inspection: None });
+    }
+    let identity = manifest.identity;
+    let (run_id, parameters) = (identity.run_id, identity.parameters);
+    let inspection = Inspection { run_id, parameters, generation, records, in_manifest };
+    Ok(Examination { findings, inspection: Some(inspection) })
+}
+
+/// A folder without any whole name of a manifest: before its first generation, or without what says what it is.
+fn without_generation(storage: &dyn Storage) -> Result<Examination, Error> {
+    let mut findings = Vec::new();
+    let inspection = match recover(storage) {
+        Ok(Recovered::Empty) => return Err(Error::NotARun { path: storage.path("") }),
+        Ok(found) => {
+            for entry in list(storage, names::METADATA)? {
+                let name = format!("{}/{}", names::METADATA, entry.name);
+                findings.push(Finding::leftover(storage, &name, "file of a start that was interrupted"));
+            }
+            Some(Inspection::of(found))
+        }
+        Err(error) => {
+            findings.push(Finding::of(Kind::Damage, error)?);
+            None
+        }
+    };
+    Ok(Examination { findings, inspection })
+}

@@ -1,0 +1,312 @@
+//! A run folder that may take only so many bytes: a full disk by agreement.
+//!
+//! # Shape
+//! Every file counts with its length, rounded up to [`ALLOTMENT_BYTES`] as file systems allot it. Folders and what the file system keeps of
+//! its own are not counted.
+//!
+//! # Invariants
+//! 1. The sum never exceeds the limit by what passes through here; files that were there before count, and may exceed it.
+//! 2. A write beyond the limit changes nothing and fails as on a full disk ([`Error::is_full_disk`]), so everything above takes the way it
+//!    takes there.
+//! 3. A write that fails further down stays counted: nobody knows how much of it took place.
+//!
+//! # Cost
+//! A mutex and two additions for each write that makes a file longer.
+//!
+//! # Not here
+//! Slowing down instead of stopping. How much a run needs at its peak follows from the block graph: a run that waits needs no less.
+
+use super::{Advice, Create, Entry, EntryKind, LockGuard, Storage, StorageFile};
+use crate::Error;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a file takes is a multiple of this.
+pub const ALLOTMENT_BYTES: u64 = 4096;
+
+/// A write that was refused; the cause of an [`Error::Io`].
+#[derive(Debug, thiserror::Error)]
+#[error("the folder may take {limit_bytes} bytes and has {used_bytes}")]
+pub struct LimitReached {
+    /// The limit, in bytes.
+    pub limit_bytes: u64,
+    /// What the folder takes now, in bytes.
+    pub used_bytes: u64,
+}
+
+/// A storage with a limit of the bytes of its files.
+pub struct LimitedStorage {
+    inner: Arc<dyn Storage>,
+    usage: Arc<Usage>,
+}
+
+struct Usage {
+    limit_bytes: u64,
+    counted: Mutex<Counted>,
+}
+
+#[derive(Default)]
+struct Counted {
+    used_bytes: u64,
+    /// Files by name; a removed or replaced one has no name and counts no more.
+    names: BTreeMap<String, u64>,
+    /// Lengths by number, of files that have a name.
+    lengths: BTreeMap<u64, u64>,
+    next: u64,
+}
+
+impl Counted {
+    /// The number of a file, which is counted from now on if it was not.
+    fn number(&mut self, name: &str, length: u64) -> u64 {
+        if let Some(number) = self.names.get(name) {
+            return *number;
+        }
+        let number = self.next;
+        self.next += 1;
+        self.names.insert(name.to_string(), number);
+        self.lengths.insert(number, length);
+        self.used_bytes = self.used_bytes.saturating_add(allotted(length));
+        number
+    }
+
+    fn forget(&mut self, name: &str) {
+        if let Some(length) = self.names.remove(name).and_then(|number| self.lengths.remove(&number)) {
+            self.used_bytes = self.used_bytes.saturating_sub(allotted(length));
+        }
+    }
+
+    fn set_length(&mut self, number: u64, length: u64) {
+        if let Some(counted) = self.lengths.get_mut(&number) {
+            self.used_bytes = (self.used_bytes - allotted(*counted)).saturating_add(allotted(length));
+            *counted = length;
+        }
+    }
+}
+
+fn allotted(length: u64) -> u64 {
+    length.div_ceil(ALLOTMENT_BYTES).saturating_mul(ALLOTMENT_BYTES)
+}
+
+impl Usage {
+    /// Counts a file that is going to end at `end`, or refuses.
+    fn grow(&self, number: u64, end: u64) -> Result<(), io::Error> {
+        let mut counted = self.counted.lock();
+        let Some(length) = counted.lengths.get(&number).copied().filter(|length| *length < end) else {
+            return Ok(());
+        };
+        let more = allotted(end) - allotted(length);
+        if more > 0 && counted.used_bytes.saturating_add(more) > self.limit_bytes {
+            let reached = LimitReached { limit_bytes: self.limit_bytes, used_bytes: counted.used_bytes };
+            return Err(io::Error::new(io::ErrorKind::StorageFull, reached));
+        }
+        counted.set_length(number, end);
+        Ok(())
+    }
+}
+
+impl LimitedStorage {
+    /// Counts what is in the folder and its folders, and goes on counting.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a folder cannot be listed.
+    pub fn new(inner: Arc<dyn Storage>, limit_bytes: u64) -> Result<LimitedStorage, Error> {
+        let mut counted = Counted::default();
+        let mut folders = vec![String::new()];
+        while let Some(folder) = folders.pop() {
+            for entry in inner.list(&folder)? {
+                let name = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
+                match entry.kind {
+                    EntryKind::File => drop(counted.number(&name, entry.length)),
+                    EntryKind::Folder if super::is_valid_name(&name) => folders.push(name),
+                    EntryKind::Folder | EntryKind::Other => {}
+                }
+            }
+        }
+        Ok(LimitedStorage { inner, usage: Arc::new(Usage { limit_bytes, counted: Mutex::new(counted) }) })
+    }
+
+    /// What the files take now, in bytes.
+    pub fn used_bytes(&self) -> u64 {
+        self.usage.counted.lock().used_bytes
+    }
+
+    fn file(&self, number: u64, inner: Arc<dyn StorageFile>) -> Arc<dyn StorageFile> {
+        Arc::new(LimitedFile { inner, number, usage: Arc::clone(&self.usage) })
+    }
+}
+
+impl Storage for LimitedStorage {
+    fn path(&self, name: &str) -> PathBuf {
+        self.inner.path(name)
+    }
+
+    fn create_dir(&self, name: &str) -> Result<(), Error> {
+        self.inner.create_dir(name)
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<Entry>, Error> {
+        self.inner.list(folder)
+    }
+
+    fn length(&self, name: &str) -> Result<Option<u64>, Error> {
+        self.inner.length(name)
+    }
+
+    fn create(&self, name: &str, create: Create) -> Result<Arc<dyn StorageFile>, Error> {
+        let file = self.inner.create(name, create)?;
+        let mut counted = self.usage.counted.lock();
+        let number = counted.number(name, 0);
+        counted.set_length(number, 0);
+        drop(counted);
+        Ok(self.file(number, file))
+    }
+
+    fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
+        self.inner.open(name)
+    }
+
+    fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
+        let file = self.inner.open_write(name)?;
+        let length = file.length()?;
+        let number = self.usage.counted.lock().number(name, length);
+        Ok(self.file(number, file))
+    }
+
+    fn sync_dir(&self, folder: &str) -> Result<(), Error> {
+        self.inner.sync_dir(folder)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
+        self.inner.rename(from, to)?;
+        let mut counted = self.usage.counted.lock();
+        counted.forget(to);
+        if let Some(number) = counted.names.remove(from) {
+            counted.names.insert(to.to_string(), number);
+        }
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Error> {
+        self.inner.remove(name)?;
+        self.usage.counted.lock().forget(name);
+        Ok(())
+    }
+
+    fn lock(&self, name: &str) -> Result<LockGuard, Error> {
+        self.inner.lock(name)
+    }
+
+    fn free_bytes(&self) -> Result<u64, Error> {
+        let left = self.usage.limit_bytes.saturating_sub(self.used_bytes());
+        Ok(self.inner.free_bytes()?.min(left))
+    }
+
+    fn sync_parallelism(&self) -> usize {
+        self.inner.sync_parallelism()
+    }
+}
+
+/// An open file of a [`LimitedStorage`].
+struct LimitedFile {
+    inner: Arc<dyn StorageFile>,
+    number: u64,
+    usage: Arc<Usage>,
+}
+
+impl StorageFile for LimitedFile {
+    fn path(&self) -> PathBuf {
+        self.inner.path()
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+        self.inner.read_exact_at(buffer, offset)
+    }
+
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+        let grown = self.usage.grow(self.number, offset.saturating_add(bytes.len() as u64));
+        grown.map_err(|error| Error::io_at("write", self.inner.path(), offset, error))?;
+        self.inner.write_all_at(bytes, offset)
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        self.inner.sync()
+    }
+
+    fn sync_all(&self) -> Result<(), Error> {
+        self.inner.sync_all()
+    }
+
+    fn length(&self) -> Result<u64, Error> {
+        self.inner.length()
+    }
+
+    fn set_length(&self, length: u64) -> Result<(), Error> {
+        let grown = self.usage.grow(self.number, length);
+        grown.map_err(|error| Error::io_at("cut", self.inner.path(), length, error))?;
+        self.inner.set_length(length)?;
+        self.usage.counted.lock().set_length(self.number, length);
+        Ok(())
+    }
+
+    fn advise(&self, advice: Advice, offset: u64, length: u64) {
+        self.inner.advise(advice, offset, length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::SimulatedStorage;
+
+    fn limited(limit_bytes: u64) -> LimitedStorage {
+        let disk = SimulatedStorage::new(1);
+        disk.create_dir("logs").unwrap();
+        disk.put("logs/old", &[1; 5000]);
+        LimitedStorage::new(Arc::new(disk), limit_bytes).unwrap()
+    }
+
+    #[test]
+    fn files_count_in_whole_allotments_until_they_are_gone() {
+        let storage = limited(5 << 12);
+        assert_eq!(storage.used_bytes(), 2 << 12);
+        let file = storage.create("logs/new", Create::New).unwrap();
+        file.write_all_at(&[1; 4096], 0).unwrap();
+        file.write_all_at(&[2; 4096], 0).unwrap();
+        assert_eq!(storage.used_bytes(), 3 << 12);
+        file.write_all_at(&[3], 4096).unwrap();
+        assert_eq!((storage.used_bytes(), storage.free_bytes().unwrap()), (4 << 12, 1 << 12));
+        storage.rename("logs/new", "logs/old").unwrap();
+        assert_eq!(storage.used_bytes(), 2 << 12);
+        // The handle goes on under the new name.
+        file.write_all_at(&[4; 4096], 8192).unwrap();
+        assert_eq!(storage.used_bytes(), 3 << 12);
+        file.set_length(1).unwrap();
+        assert_eq!(storage.used_bytes(), 1 << 12);
+        storage.remove("logs/old").unwrap();
+        assert_eq!(storage.used_bytes(), 0);
+        file.write_all_at(&[5; 1 << 16], 0).unwrap();
+        assert_eq!(storage.used_bytes(), 0);
+    }
+
+    #[test]
+    fn a_write_beyond_the_limit_is_a_full_disk_and_changes_nothing() {
+        let storage = limited(3 << 12);
+        let file = storage.create("logs/new", Create::New).unwrap();
+        file.write_all_at(&[1; 10], 0).unwrap();
+        let error = file.write_all_at(&[2; 5000], 5).unwrap_err();
+        assert!(error.is_full_disk(), "{error:?}");
+        assert!(matches!(&error, Error::Io { operation: "write", offset: Some(5), .. }), "{error:?}");
+        assert_eq!(storage.length("logs/new").unwrap(), Some(10));
+        assert!(file.set_length(1 << 20).unwrap_err().is_full_disk());
+        // What fits the allotment fits.
+        file.write_all_at(&[3; 4000], 10).unwrap();
+        let cut = storage.create("logs/old", Create::Truncate).unwrap();
+        cut.write_all_at(&[4; 8192], 0).unwrap();
+        assert_eq!(storage.used_bytes(), 3 << 12);
+        let opened = storage.open_write("logs/new").unwrap();
+        assert!(opened.write_all_at(&[5; 4096], 1).unwrap_err().is_full_disk());
+    }
+}
