@@ -42,7 +42,8 @@
 //! R4  journal records, each from either copy, as far as the chain of hashes goes; an end that no
 //!     crash can leave (bytes in b where a has no record, a record behind a gap) is refused
 //! R5  published files exist with their exact length, needed extents lie inside their files
-//! R6  folders and names made durable anew; generation G+1: two manifests (temporary, sync), two
+//! R6  folders and names made durable anew; what switches left that did not complete is removed,
+//!     or each try on a full disk would leave more of it; generation G+1: two manifests (temporary, sync), two
 //!     empty journals, sync of m/, both renames, sync of m/   <- the switch
 //! R7  everything else in m/ removed, sync of m/
 //! R8  the engine sweeps: log and published files that nothing names are removed

@@ -194,6 +194,13 @@ fn begin(
         return Ok(journal);
     }
 
+    // What switches left that did not get to their renames means nothing; on a full disk each try would leave more of it.
+    let current = old.iter().filter_map(|entry| names::manifest_generation(&entry.name)).max().unwrap_or(0);
+    for entry in old.iter().filter(|entry| entry.kind == EntryKind::File) {
+        if entry.name.ends_with(names::TEMPORARY) || names::generation_in(&entry.name) > current {
+            remove_if_there(storage, &format!("{}/{}", names::METADATA, entry.name))?;
+        }
+    }
     let (bytes, hash) = manifest::encode(identity, generation, records)?;
     let copies = names::Copy::BOTH.map(|copy| names::manifest(generation, copy));
     for name in &copies {

@@ -1,5 +1,6 @@
 //! A made-up workload with everything the engine must cope with: several edges between the same blocks, every orientation, restrictions,
 //! streams that are not a whole number of frames, and loss densities from none to all.
+#![allow(dead_code, reason = "each test crate uses a part")]
 
 use pipeline::workload::{Edge, Publication, Unreadable, Workload};
 use std::sync::Arc;

@@ -1,0 +1,87 @@
+//! A limit of bytes: a run stops at it as at a full disk, and goes on with a larger one.
+
+mod synthetic;
+
+use pipeline::checkpoint::inspect;
+use pipeline::engine::{self, Options, Placement};
+use pipeline::metrics::Metrics;
+use pipeline::storage::{LimitedStorage, SimulatedStorage, Storage};
+use pipeline::{CodecChoice, Error};
+use std::sync::Arc;
+use std::time::Duration;
+use synthetic::Synthetic;
+
+fn solve(storage: Arc<dyn Storage>, placement: Placement) -> Result<(), Error> {
+    let workload = Synthetic { bits: 4, words: 600, density: 50, salt: 2, stop_after: None };
+    let options = Options {
+        threads: 2,
+        memory_bytes: 64 << 20,
+        placement,
+        codec: CodecChoice::parse("raw").unwrap(),
+        commit_interval: Duration::from_millis(1),
+        sorted: true,
+        run_id: 7,
+        stop: Arc::default(),
+    };
+    engine::run(&workload, storage, &options, &Metrics::default(), &|_| {}).map(drop)
+}
+
+fn sizes(disk: &SimulatedStorage) -> u64 {
+    let names = disk.names();
+    names.iter().map(|name| disk.contents(name).unwrap().len().next_multiple_of(4096) as u64).sum()
+}
+
+#[test]
+fn a_run_stops_at_its_limit_wherever_that_is_and_goes_on() {
+    for placement in [Placement::Dedicated, Placement::Shared] {
+        let undisturbed = SimulatedStorage::new(1);
+        solve(Arc::new(undisturbed.clone()), placement).unwrap();
+        let published = |disk: &SimulatedStorage| -> Vec<(String, Vec<u8>)> {
+            let names = disk.names().into_iter().filter(|name| name.starts_with("db/"));
+            names.map(|name| (name.clone(), disk.contents(&name).unwrap())).collect()
+        };
+        let disk = SimulatedStorage::new(1);
+        let (mut limit_bytes, mut stops, mut finished) = (4096, 0, 0);
+        loop {
+            let before = sizes(&disk);
+            let limited = LimitedStorage::new(Arc::new(disk.clone()), limit_bytes).unwrap();
+            match solve(Arc::new(limited), placement) {
+                Ok(()) => break,
+                Err(error) => assert!(error.is_full_disk(), "{error:?}"),
+            }
+            assert!(sizes(&disk) <= limit_bytes.max(before), "{} bytes, the limit is {limit_bytes}", sizes(&disk));
+            if let Ok(inspection) = inspect(&disk) {
+                assert!(inspection.records.len() >= finished, "finished blocks were lost");
+                finished = inspection.records.len();
+            }
+            stops += 1;
+            limit_bytes += 4096;
+            assert!(stops < 500, "no end with {limit_bytes} bytes");
+        }
+        println!("{placement:?}: {stops} stops up to {limit_bytes} bytes");
+        assert!(stops > 10 && finished > 0);
+        assert!(published(&disk) == published(&undisturbed), "{placement:?}: the published files differ");
+    }
+}
+
+/// Each try to open a run on a full disk left the temporary manifests of its generation, so that whatever room was made, the next tries
+/// filled it up, and the run never went on.
+#[test]
+fn tries_on_a_full_disk_do_not_fill_it() {
+    let disk = SimulatedStorage::new(1);
+    let begun = LimitedStorage::new(Arc::new(disk.clone()), 30 * 4096).unwrap();
+    assert!(solve(Arc::new(begun), Placement::Dedicated).unwrap_err().is_full_disk());
+    for room in [0, 1, 2] {
+        let limit_bytes = sizes(&disk) + room * 4096;
+        let mut taken = Vec::new();
+        for _ in 0..10 {
+            let full = LimitedStorage::new(Arc::new(disk.clone()), limit_bytes).unwrap();
+            match solve(Arc::new(full), Placement::Dedicated) {
+                Ok(()) => return,
+                Err(error) => assert!(error.is_full_disk(), "{error:?}"),
+            }
+            taken.push((sizes(&disk), disk.names().len()));
+        }
+        assert!(taken.windows(2).skip(1).all(|pair| pair[0].1 >= pair[1].1), "names and bytes grow: {taken:?}");
+    }
+}
