@@ -64,4 +64,5 @@ pub mod record;
 pub mod reference;
 pub mod rule;
 pub mod solve;
+pub mod upkeep;
 pub mod verify;

@@ -309,7 +309,7 @@ impl Look<'_> {
     }
 
     fn published(&self, block: u32, file: &PublishedFile, buffers: &mut Buffers) -> Result<(), Error> {
-        let bytes = read_published(self.storage, file)?;
+        let bytes = read_whole(self.storage, file)?;
         let got = xxh3_128(&bytes);
         let is_right = got == file.hash;
         if is_right {
@@ -340,8 +340,22 @@ impl Look<'_> {
     }
 }
 
-/// All bytes of a published file, as many as the record says.
-pub(crate) fn read_published(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>, Error> {
+/// The bytes of a published file, compared with length and hash of its record.
+///
+/// # Errors
+/// [`Error::Corrupt`] when they are others; [`Error::Io`].
+pub fn read_published(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>, Error> {
+    let bytes = read_whole(storage, file)?;
+    let got = xxh3_128(&bytes);
+    if got != file.hash {
+        let (expected, got) = (format!("{:032x}", file.hash), format!("{got:032x}"));
+        return Err(Error::corrupt(storage.path(&file.name), 0, "hash of a published file", expected, got));
+    }
+    Ok(bytes)
+}
+
+/// As many bytes as the record says.
+fn read_whole(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>, Error> {
     let opened = storage.open(&file.name)?;
     let found = opened.length()?;
     if found != file.length {

@@ -44,7 +44,9 @@
 
 use crate::bitmap::Bitmap;
 use crate::check::{Report, read_published};
-use crate::checkpoint::{self, BlockRecord, Draft, Extent, Finished, LOGS, PUBLISHED, PublishedFile, log_name};
+use crate::checkpoint::{
+    self, BlockRecord, Checkpoint, Draft, Extent, Finished, LOGS, PUBLISHED, PublishedFile, log_name,
+};
 use crate::codec::{self, FRAME_WORDS, Scratch};
 use crate::error::Error;
 use crate::frame::{ENTRY_ALIGNMENT, EntryHeader, Frame, Place, Route};
@@ -161,7 +163,9 @@ pub struct Plan {
     pub entries: BTreeSet<(u32, Option<u32>)>,
     /// Whether a copy of the metadata is.
     pub metadata: bool,
-    /// Published files that are read for it, each as often as it is needed, in bytes.
+    /// Published files that are read and recalled for it, each as often as it is needed.
+    pub recalls: u64,
+    /// Their bytes.
     pub read_bytes: u64,
     /// Published bytes to be written.
     pub write_bytes: u64,
@@ -200,6 +204,7 @@ impl Plan {
             let edges = workload.edges_into(*block);
             plan.edges += edges.len() as u64;
             for source in edges.iter().map(|edge| edge.source).collect::<BTreeSet<u32>>() {
+                plan.recalls += 1;
                 plan.read_bytes += published(source)?.length;
             }
         }
@@ -207,6 +212,7 @@ impl Plan {
             plan.entries.insert((extent.source, (!extent.shared).then_some(extent.bucket)));
         }
         for source in plan.entries.iter().map(|(source, _)| *source).collect::<BTreeSet<u32>>() {
+            plan.recalls += 1;
             plan.read_bytes += published(source)?.length;
         }
         for (source, target) in &plan.entries {
@@ -233,6 +239,14 @@ fn edges_of(workload: &dyn Workload, source: u32, target: Option<u32>) -> Vec<Ed
     edges
 }
 
+/// A folder that was repaired; it stays locked as long as this lives.
+pub enum Mended {
+    /// The generation is the old one.
+    Draft(Draft),
+    /// A new generation has begun.
+    Checkpoint(Checkpoint),
+}
+
 /// Carries a plan out: M3 to M6 of the module page. `progress` is told the steps done.
 ///
 /// # Errors
@@ -245,22 +259,13 @@ pub fn carry_out(
     mut draft: Draft,
     stop: &AtomicBool,
     progress: &dyn Fn(u64),
-) -> Result<(), Error> {
+) -> Result<Mended, Error> {
     let store = &**storage;
     let files: BTreeMap<u32, PublishedFile> =
         draft.records().iter().filter_map(|record| Some((record.block, record.published.clone()?))).collect();
     let file_of =
         |block: u32| files.get(&block).ok_or_else(|| Error::workload(format!("block {block} has no published file")));
-    let read = |block: u32| {
-        let file = file_of(block)?;
-        let bytes = read_published(store, file)?;
-        let got = xxh3_128(&bytes);
-        if got != file.hash {
-            let (expected, got) = (format!("{:032x}", file.hash), format!("{got:032x}"));
-            return Err(Error::corrupt(store.path(&file.name), 0, "hash of a published file", expected, got));
-        }
-        Ok(bytes)
-    };
+    let read = |block: u32| read_published(store, file_of(block)?);
     let path = |block: u32| files.get(&block).map_or_else(|| store.path(PUBLISHED), |file| store.path(&file.name));
     let mut recomputer = Recomputer::new(workload, &read, &path)?;
     let mut done = 0;
@@ -288,7 +293,7 @@ pub fn carry_out(
         step();
     }
     if plan.entries.is_empty() && !plan.metadata {
-        return Ok(());
+        return Ok(Mended::Draft(draft));
     }
     let (run_id, generation) = (draft.run_id(), draft.generation());
     let mut logs = NewLogs { storage: store, run_id, generation, ends: BTreeMap::new(), open: BTreeMap::new() };
@@ -315,7 +320,8 @@ pub fn carry_out(
     let live: BTreeSet<String> = extents.map(Extent::file_name).collect();
     let mut checkpoint = opened.checkpoint;
     // As at an opening: beside the files of a complete run may be others of the caller's.
-    checkpoint.sweep(&|name| live.contains(name) || complete && folder_of(name) == PUBLISHED)
+    checkpoint.sweep(&|name| live.contains(name) || complete && folder_of(name) == PUBLISHED)?;
+    Ok(Mended::Checkpoint(checkpoint))
 }
 
 /// Makes the entries of one source, for one target if they are dedicated.

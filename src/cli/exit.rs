@@ -2,12 +2,16 @@
 
 use super::bench::Wrong;
 use pipeline::Error as RunError;
+use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
+use std::borrow::Cow;
 use std::io;
+use std::path::Path;
 use trinim::board::BoardError;
 use trinim::database::DatabaseError;
 use trinim::layout::LayoutError;
 use trinim::layout::search::SearchError;
 use trinim::plan::PlanError;
+use trinim::upkeep::Error as UpkeepError;
 
 /// How the program ends. The table is in `--help` and in the README.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +27,8 @@ pub enum Exit {
     Corrupt = 3,
     /// The system refused: input and output, a full disk, too little memory, a folder in use.
     System = 4,
+    /// Stopped by `--max-duration` after a checkpoint.
+    TimeUp = 5,
     /// The folder is of another version or was begun with other parameters.
     OtherRun = 7,
     /// Stopped by SIGINT after a checkpoint.
@@ -38,6 +44,7 @@ pub const TABLE: &str = "Exit codes:
     2  not possible as given: an argument, a position, a folder of something else
     3  files are damaged
     4  input or output failed, disk or memory is short, the folder is in use
+    5  stopped by --max-duration after a checkpoint: the same command goes on
     7  the folder is of another version or was begun with other parameters
   130  stopped by SIGINT after a checkpoint: the same command goes on
   143  stopped by SIGTERM after a checkpoint: the same command goes on";
@@ -57,11 +64,11 @@ impl Refused {
     }
 }
 
-/// Stopped by a signal.
+/// Stopped by a signal, or because the time was up.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("stopped by a signal")]
+#[error("stopped {}", if .exit == &Exit::TimeUp { "because the time is up" } else { "by a signal" })]
 pub struct Stopped {
-    /// Which signal it was.
+    /// What asked for the stop.
     pub exit: Exit,
     /// What the same command does next.
     pub hint: &'static str,
@@ -95,63 +102,95 @@ pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
         return Some((*exit, (*hint).to_owned()));
     }
     let known = error.downcast_ref::<RunError>().map(of_run);
+    let known = known.or_else(|| error.downcast_ref::<UpkeepError>().map(of_upkeep));
     let known = known.or_else(|| error.downcast_ref::<DatabaseError>().map(of_database));
     let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
     let known = known.or_else(|| {
         let usage = error.is::<LayoutError>() || error.is::<SearchError>() || error.is::<BoardError>();
         usage.then_some((
             Exit::Usage,
-            "rows and columns count from 0; trinim layout --layers K shows a layout that works",
+            "rows and columns count from 0; trinim layout --layers K shows a layout that works".into(),
         ))
     });
-    Some(known.map_or((Exit::System, String::new()), |(exit, hint)| (exit, hint.to_owned())))
+    Some(known.map_or((Exit::System, String::new()), |(exit, hint)| (exit, hint.into_owned())))
 }
 
-fn of_run(error: &RunError) -> (Exit, &'static str) {
+/// The way out when files are damaged: the commands for the folder that a damaged file is in.
+fn mend(path: &Path) -> Cow<'static, str> {
+    let folder = path.parent().unwrap_or(path);
+    let is_inner =
+        folder.file_name().is_some_and(|name| [METADATA, LOGS, PUBLISHED].iter().any(|inner| name == *inner));
+    let run = if is_inner { folder.parent().unwrap_or(folder) } else { folder }.display();
+    format!("trinim check {run} lists all that is damaged, trinim repair {run} computes it again").into()
+}
+
+fn of_upkeep(error: &UpkeepError) -> (Exit, Cow<'static, str>) {
     match error {
-        RunError::Corrupt { .. } => (
+        UpkeepError::Run(error) => of_run(error),
+        UpkeepError::Database(error) => of_database(error),
+        UpkeepError::Nothing { .. } => {
+            (Exit::Usage, "name the folder of a solve, or for check and repair a db folder".into())
+        }
+        UpkeepError::Foreign { .. } => (Exit::OtherRun, "use the version of trinim that wrote this folder".into()),
+        UpkeepError::Irreparable { .. } => (
             Exit::Corrupt,
-            "what is damaged cannot be trusted; keep the folder to look at it, and solve again with another --out",
+            "nothing was made of it; keep the folder to look at it, or solve again with another --out".into(),
         ),
-        RunError::Locked { .. } => (Exit::System, "wait for the other process, or choose another --out"),
+        _ => (Exit::System, "check that the folder can be read".into()),
+    }
+}
+
+fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
+    match error {
+        RunError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
+        RunError::Locked { .. } => (Exit::System, "wait for the other process, or choose another --out".into()),
         RunError::Parameters { .. } => {
-            (Exit::OtherRun, "repeat the parameters this folder was begun with, or choose another --out")
+            (Exit::OtherRun, "repeat the parameters this folder was begun with, or choose another --out".into())
         }
         RunError::Version { .. } => {
-            (Exit::OtherRun, "use the version of trinim that wrote this folder, or choose another --out")
+            (Exit::OtherRun, "use the version of trinim that wrote this folder, or choose another --out".into())
         }
-        RunError::NotEmpty { .. } | RunError::NotARun { .. } => {
-            (Exit::Usage, "choose another --out: an empty folder, one that does not exist, or one of an earlier solve")
+        RunError::NotEmpty { .. } | RunError::NotARun { .. } => (
+            Exit::Usage,
+            "choose another --out: an empty folder, one that does not exist, or one of an earlier solve".into(),
+        ),
+        RunError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits".into()),
+        RunError::Limit { .. } => (Exit::Usage, "choose larger blocks with --block-bits".into()),
+        RunError::Workload { .. } => {
+            (Exit::Corrupt, "the folder contradicts itself; solve again with another --out".into())
         }
-        RunError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits"),
-        RunError::Limit { .. } => (Exit::Usage, "choose larger blocks with --block-bits"),
-        RunError::Workload { .. } => (Exit::Corrupt, "the folder contradicts itself; solve again with another --out"),
-        error if error.is_full_disk() => {
-            (Exit::System, "make room on this disk; the same command goes on from the last checkpoint")
-        }
-        _ => (Exit::System, "remove the cause and repeat the command; a solve goes on from its last checkpoint"),
+        error if error.is_full_disk() => (
+            Exit::System,
+            "make room on this disk, or raise --max-disk; the same command goes on from the last checkpoint".into(),
+        ),
+        _ => (Exit::System, "remove the cause and repeat the command; a solve goes on from its last checkpoint".into()),
     }
 }
 
-fn of_database(error: &DatabaseError) -> (Exit, &'static str) {
+fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
     match error {
-        DatabaseError::Missing { .. } => (Exit::Usage, "trinim solve --out DIR makes a database, or finishes one"),
-        DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database"),
-        DatabaseError::Corrupt { .. } => (Exit::Corrupt, "trinim verify DIR --checksums-only lists all damaged files"),
-        _ => (Exit::System, "check that the folder can be read"),
+        DatabaseError::Missing { .. } => {
+            (Exit::Usage, "trinim solve --out DIR makes a database, or finishes one".into())
+        }
+        DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
+        DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
+        _ => (Exit::System, "check that the folder can be read".into()),
     }
 }
 
-fn of_plan(error: &PlanError) -> (Exit, &'static str) {
+fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
     match error {
-        PlanError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits"),
+        PlanError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits".into()),
         PlanError::Board { .. } => {
-            (Exit::System, "give more --memory, or a strategy in blocks: block-pull, update-log")
+            (Exit::System, "give more --memory, or a strategy in blocks: block-pull, update-log".into())
+        }
+        PlanError::DiskLimit { .. } => {
+            (Exit::System, "raise --max-disk, or compare --log-placement with trinim plan; nothing was written".into())
         }
         PlanError::Disk { .. } => (
             Exit::System,
-            "make room, choose --out on a larger disk, or compare --log-placement with trinim plan; nothing was written",
+            "make room, choose --out on a larger disk, or compare --log-placement with trinim plan; nothing was written".into(),
         ),
-        _ => (Exit::Usage, "choose larger blocks with --block-bits or fewer --bid-cells"),
+        _ => (Exit::Usage, "choose larger blocks with --block-bits or fewer --bid-cells".into()),
     }
 }

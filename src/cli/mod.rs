@@ -13,19 +13,23 @@
 
 mod args;
 mod bench;
+mod check;
 mod exit;
 mod export;
 mod instruments;
 mod layout;
 mod manual;
 mod output;
+mod owner;
 mod plan;
 mod probe;
 mod progress;
+mod repair;
 mod report;
 mod signals;
 mod solve;
 mod stats;
+mod status;
 mod verify;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -58,6 +62,8 @@ Examples:
   trinim stats trinim-k7-misere    counts, value of the start, winning first moves
   trinim probe trinim-k7-misere 1/11/101/0000/00000/000000/0000000
   trinim verify trinim-k7-misere   every byte, every position against its children
+  trinim status trinim-k7-misere   how far a solve is, from another shell
+  trinim check trinim-k7-misere    whether every byte is still what was written; trinim repair mends it
   trinim plan --layers 9           what a solve would need
   trinim bench --layers 6,7        how long solves take
   trinim layout --layers 9         how the board is cut into blocks
@@ -69,6 +75,9 @@ enum Command {
     Stats(stats::StatsArgs),
     Probe(probe::ProbeArgs),
     Verify(verify::VerifyArgs),
+    Status(status::StatusArgs),
+    Check(check::CheckArgs),
+    Repair(repair::RepairArgs),
     Plan(plan::PlanArgs),
     Layout(layout::LayoutArgs),
     Report(report::ReportArgs),
@@ -102,6 +111,9 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Stats(args) => stats::run(args, out),
         Command::Probe(args) => probe::run(args, out),
         Command::Verify(args) => verify::run(args, out),
+        Command::Status(args) => status::run(args, out),
+        Command::Check(args) => check::run(args, out),
+        Command::Repair(args) => repair::run(args, out),
         Command::Plan(args) => plan::run(args, out),
         Command::Layout(args) => layout::run(args, out),
         Command::Report(args) => report::run(args, out),
@@ -150,7 +162,7 @@ fn report(error: &anyhow::Error, out: &Out) -> Exit {
     let Some((exit, hint)) = exit::classify(error) else { return Exit::Done };
     let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
     match exit {
-        Exit::Interrupted | Exit::Terminated => note(chain.join(": ")),
+        Exit::Interrupted | Exit::Terminated | Exit::TimeUp => note(chain.join(": ")),
         _ => note(format_args!("{} {}", out.error_paint.bad("error:"), chain.join(": "))),
     }
     if !hint.is_empty() {

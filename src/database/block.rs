@@ -86,7 +86,55 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     out
 }
 
+/// Reads the bitmap back from a whole file, the inverse of [`block_file`].
+///
+/// # Errors
+/// [`DatabaseError::Corrupt`] and [`DatabaseError::Version`], as when the file is opened.
+pub fn read_block(
+    path: &Path,
+    identity: u64,
+    ordinal: u32,
+    file: &[u8],
+    stream: &mut [u64],
+) -> Result<(), DatabaseError> {
+    let index = BlockIndex::of_file(path, identity, ordinal, file, stream.len() as u64)?;
+    for (frame, words) in stream.chunks_mut(FRAME_WORDS).enumerate() {
+        let parsed = index.frame_of_file(path, frame, file)?;
+        parsed.decode(words).map_err(|error| index.damage(path, frame, error))?;
+    }
+    Ok(())
+}
+
 impl BlockIndex {
+    /// Header and index of a whole file.
+    ///
+    /// # Errors
+    /// As [`BlockIndex::length`] and [`BlockIndex::parse`].
+    pub fn of_file(
+        path: &Path,
+        identity: u64,
+        ordinal: u32,
+        file: &[u8],
+        stream_words: u64,
+    ) -> Result<BlockIndex, DatabaseError> {
+        let early = || DatabaseError::corrupt(path, file.len() as u64, "the file ends early");
+        let (header, rest) = file.split_first_chunk::<HEADER_BYTES>().ok_or_else(early)?;
+        let length = BlockIndex::length(path, header, identity, ordinal, stream_words)?;
+        let index = rest.get(..length).ok_or_else(early)?;
+        BlockIndex::parse(path, header, index, file.len() as u64)
+    }
+
+    /// Checks and parses one frame of the whole file that this is the index of.
+    ///
+    /// # Errors
+    /// As [`BlockIndex::frame`].
+    pub fn frame_of_file(&self, path: &Path, frame: usize, file: &[u8]) -> Result<Frame, DatabaseError> {
+        let row = self.frames[frame];
+        let range = row.offset as usize..row.offset.saturating_add(row.stored_bytes) as usize;
+        let stored = file.get(range).ok_or_else(|| DatabaseError::corrupt(path, row.offset, "the file ends early"))?;
+        self.frame(path, frame, stored.to_vec())
+    }
+
     /// Length of the index that follows the header, in bytes.
     ///
     /// # Errors

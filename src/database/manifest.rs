@@ -70,6 +70,22 @@ pub fn parameters(board: &Board, rule: Rule, layout: &Layout) -> Vec<(String, St
     ]
 }
 
+/// Board, rule and layout from their [`parameters`]; `None` if they are not parameters of this program.
+pub fn game_of(given: &[(String, String)]) -> Option<(Board, Rule, Layout)> {
+    let value = |name: &str| given.iter().find(|pair| pair.0 == name).map(|pair| pair.1.as_str());
+    let max_take = match value("max-take")? {
+        "none" => None,
+        number => Some(number.parse().ok()?),
+    };
+    let board = Board::triangle(value("layers")?.parse().ok()?, max_take).ok()?;
+    let rule = value("rule")?.parse().ok()?;
+    let indices = value("bid-cells")?.split(',').filter(|index| !index.is_empty());
+    let cells = indices.map(|index| Some(Cell::from_index(u32::from(index.parse::<u8>().ok()?))));
+    let layout = Layout::new(&board, &cells.collect::<Option<Vec<_>>>()?).ok()?;
+    let same = parameters(&board, rule, &layout).iter().all(|(name, wanted)| value(name) == Some(wanted));
+    same.then_some((board, rule, layout))
+}
+
 /// Short number for (board, rule, layout) that every block file carries.
 pub fn identity(board: &Board, rule: Rule, layout: &Layout) -> u64 {
     xxh3_64(parameters_text(board, rule, layout).as_bytes())

@@ -16,8 +16,10 @@ pub mod frame;
 pub mod manifest;
 mod map;
 mod reader;
+mod sums;
 
 pub use block::{block_file, block_file_name};
 pub use error::DatabaseError;
 pub use manifest::{MANIFEST, Manifest, SUMS};
 pub use reader::{Access, CACHE_BYTES, Child, Database, Probe};
+pub use sums::Sums;

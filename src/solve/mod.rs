@@ -18,10 +18,11 @@ pub use summary::{BlockSummary, stream_digest};
 pub use workload::RemovalGame;
 
 use crate::board::Board;
-use crate::database::{MANIFEST, Manifest, SUMS};
+use crate::database::{MANIFEST, Manifest, SUMS, Sums};
 use crate::kernel::Kernel;
 use crate::layout::Layout;
 use crate::rule::Rule;
+use pipeline::check;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED};
 use pipeline::engine::{self, Event, Options};
 use pipeline::metrics::Metrics;
@@ -95,34 +96,19 @@ fn seal(
     manifest: &Manifest,
 ) -> Result<u64, pipeline::Error> {
     let json = manifest.to_json();
-    let mut sums = String::new();
-    let mut total = json.len() as u64;
     let (manifest_name, sums_name) = (format!("{PUBLISHED}/{MANIFEST}"), format!("{PUBLISHED}/{SUMS}"));
-    let sealed = storage.length(&sums_name)?;
-    for published in records.values().filter_map(|record| record.published.as_ref()) {
-        total += published.length;
-        if sealed.is_none() {
-            let mut bytes = vec![0; published.length as usize];
-            storage.open(&published.name)?.read_exact_at(&mut bytes, 0)?;
-            let found = xxhash_rust::xxh3::xxh3_128(&bytes);
-            if found != published.hash {
-                let (expected, got) = (format!("{:032x}", published.hash), format!("{found:032x}"));
-                return Err(pipeline::Error::corrupt(
-                    storage.path(&published.name),
-                    0,
-                    "hash of a published block",
-                    expected,
-                    got,
-                ));
-            }
-            let name = published.name.rsplit('/').next().unwrap_or(&published.name);
-            sums.push_str(&format!("{}  {name}\n", blake3::hash(&bytes)));
-        }
-    }
-    if let Some(length) = sealed {
+    let each = || records.values();
+    let published: u64 = each().filter_map(|record| record.published.as_ref()).map(|file| file.length).sum();
+    let total = json.len() as u64 + published;
+    if let Some(length) = storage.length(&sums_name)? {
         return Ok(total + length);
     }
-    sums.push_str(&format!("{}  {MANIFEST}\n", blake3::hash(&json)));
+    let mut sums = String::new();
+    for file in each().filter_map(|record| record.published.as_ref()) {
+        let bytes = check::read_published(storage, file)?;
+        sums.push_str(&Sums::line(blake3::hash(&bytes), file.name.rsplit('/').next().unwrap_or(&file.name)));
+    }
+    sums.push_str(&Sums::line(blake3::hash(&json), MANIFEST));
     checkpoint.write_atomically(&manifest_name, &json)?;
     checkpoint.write_atomically(&sums_name, sums.as_bytes())?;
     Ok(total + sums.len() as u64)

@@ -13,11 +13,12 @@
 //! Files, threads, codecs of the logs (package `pipeline`); bytes of the published blocks (`database`).
 
 use crate::board::Board;
-use crate::database::{block_file, block_file_name, manifest};
+use crate::database::block::read_block;
+use crate::database::{DatabaseError, block_file, block_file_name, manifest};
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
 use crate::layout::Layout;
 use crate::rule::Rule;
-use pipeline::workload::{Edge, Publication, Workload};
+use pipeline::workload::{Edge, Publication, Unreadable, Workload};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -131,5 +132,13 @@ impl Workload for RemovalGame<'_> {
     fn publish(&self, block: u32, stream: &[u64]) -> Option<Publication> {
         self.publish
             .then(|| Publication { name: block_file_name(block), bytes: block_file(self.identity, block, stream) })
+    }
+
+    fn recall(&self, block: u32, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+        let name = block_file_name(block);
+        read_block(name.as_ref(), self.identity, block, published, stream).map_err(|error| match error {
+            DatabaseError::Corrupt { offset, what, .. } => Unreadable { offset, what },
+            other => Unreadable { offset: 0, what: other.to_string() },
+        })
     }
 }

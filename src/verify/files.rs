@@ -2,7 +2,7 @@
 
 use super::workers::{Halt, Watch, run};
 use super::{Finding, Progress};
-use crate::database::{DatabaseError, SUMS};
+use crate::database::{DatabaseError, SUMS, Sums};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -128,68 +128,17 @@ fn present(folder: &Path) -> Result<BTreeMap<String, Option<u64>>, DatabaseError
     Ok(present)
 }
 
-/// The lines of `SUMS` by name. Lines that the `b3sum` program would not have written are findings.
+/// The sums by name. Lines that the `b3sum` program would not have written are findings.
 fn read_sums(path: &Path, findings: &mut Vec<Finding>) -> Result<BTreeMap<String, blake3::Hash>, DatabaseError> {
-    let mut sums = BTreeMap::new();
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             findings.push(Finding(format!("{} is missing", path.display())));
-            return Ok(sums);
+            return Ok(BTreeMap::new());
         }
         Err(source) => return Err(DatabaseError::Io { operation: "read", path: path.into(), source }),
     };
-    let text = String::from_utf8_lossy(&bytes);
-    if !text.ends_with('\n') {
-        findings.push(Finding(format!("{} does not end in a whole line", path.display())));
-    }
-    for (number, line) in (1..).zip(text.split_terminator('\n')) {
-        match parse_line(line) {
-            Some((sum, name)) if !sums.contains_key(name) => {
-                sums.insert(name.to_owned(), sum);
-            }
-            Some((_, name)) => {
-                findings.push(Finding(format!("{} line {number}: {name} is named twice", path.display())))
-            }
-            None => findings.push(Finding(format!("{} line {number} is not a checksum and a name", path.display()))),
-        }
-    }
-    Ok(sums)
-}
-
-/// Sixty-four lower-case hexadecimal digits, two spaces, the name of a file in the same folder.
-fn parse_line(line: &str) -> Option<(blake3::Hash, &str)> {
-    let (sum, name) = line.split_at_checked(64)?;
-    let name = name.strip_prefix("  ")?;
-    let plain = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
-    let is_name = !name.is_empty() && name.chars().all(plain) && !name.starts_with('.') && name != SUMS;
-    let lower = sum.chars().all(|digit| digit.is_ascii_digit() || ('a'..='f').contains(&digit));
-    (is_name && lower).then(|| blake3::Hash::from_hex(sum).ok())?.map(|sum| (sum, name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_lines_of_b3sum_are_sums() {
-        let sum = blake3::hash(b"").to_hex();
-        assert_eq!(parse_line(&format!("{sum}  000000.blk")), Some((blake3::hash(b""), "000000.blk")));
-        for line in [
-            String::new(),
-            format!("{sum}"),
-            format!("{sum}  "),
-            format!("{sum} 000000.blk"),
-            format!("{sum}   000000.blk"),
-            format!("{sum}  ../000000.blk"),
-            format!("{sum}  .."),
-            format!("{sum}  SUMS"),
-            format!("{sum}  000000.blk\r"),
-            format!("{}  000000.blk", sum.to_uppercase()),
-            format!("g{}  000000.blk", &sum[1..]),
-            format!("{}ä  000000.blk", &sum[1..]),
-        ] {
-            assert_eq!(parse_line(&line), None, "{line}");
-        }
-    }
+    let Sums { lines, wrong } = Sums::parse(&bytes);
+    findings.extend(wrong.into_iter().map(|(_, what)| Finding(format!("{} {what}", path.display()))));
+    Ok(lines.into_iter().map(|(name, (sum, _))| (name, sum)).collect())
 }

@@ -60,7 +60,7 @@
 //!
 //! ## Not here
 //!
-//! Repair. Published counts for normal play: there are none, so for it the last two rows of the table shrink to the published value
+//! Repair ([`upkeep`](crate::upkeep)). Published counts for normal play: there are none, so for it the last two rows of the table shrink to the published value
 //! of the start.
 
 mod block;
@@ -70,7 +70,7 @@ mod geometry;
 mod group;
 mod totals;
 mod turn;
-mod workers;
+pub(crate) mod workers;
 
 use crate::database::{Database, DatabaseError, MANIFEST, block_file_name};
 use block::{Outcome, Plan};

@@ -5,7 +5,7 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Why a task ended early.
-pub(super) enum Halt {
+pub(crate) enum Halt {
     /// It was asked to.
     Stopped,
     /// It failed.
@@ -19,7 +19,7 @@ impl From<DatabaseError> for Halt {
 }
 
 /// What every task watches and reports to.
-pub(super) struct Watch<'a> {
+pub(crate) struct Watch<'a> {
     stop: &'a AtomicBool,
     /// Set when another worker failed.
     failed: AtomicBool,
@@ -30,12 +30,12 @@ pub(super) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     /// A watch over `all` units of work.
-    pub(super) fn new(stop: &'a AtomicBool, progress: super::Progress<'a>, all: u64) -> Watch<'a> {
+    pub(crate) fn new(stop: &'a AtomicBool, progress: super::Progress<'a>, all: u64) -> Watch<'a> {
         Watch { stop, failed: AtomicBool::new(false), progress, all, done: Mutex::new(0) }
     }
 
     /// Goes on unless told to stop; `units` more of the work are done.
-    pub(super) fn advance(&self, units: u64) -> Result<(), Halt> {
+    pub(crate) fn advance(&self, units: u64) -> Result<(), Halt> {
         if units > 0 {
             let mut done = self.done.lock();
             *done += units;
@@ -50,7 +50,7 @@ impl<'a> Watch<'a> {
 }
 
 /// Runs the tasks 0 to `tasks` on `threads` threads, each with its own scratch memory. Whether all were done; `false` means stopped.
-pub(super) fn run<S>(
+pub(crate) fn run<S>(
     threads: usize,
     tasks: usize,
     watch: &Watch<'_>,

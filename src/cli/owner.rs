@@ -1,0 +1,87 @@
+//! Who owns a run folder, asked without touching its lock.
+//!
+//! # Invariants
+//! 1. Nothing is locked, not for an instant: to try the lock and give it back would make a solve that starts just then believe that the
+//!    folder is in use. The kernel's list of locks, `/proc/locks`, is read instead.
+//! 2. No answer is a guess: where the list cannot be read, or may leave out processes (another container), the owner is unknown or
+//!    reported as nobody that this process can see.
+//!
+//! # Not here
+//! Taking the lock: whoever writes does, through the storage.
+
+use serde::Serialize;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Who holds the lock of a run folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "lock", content = "pid", rename_all = "lowercase")]
+pub enum Owner {
+    /// A process with this number.
+    Held(u32),
+    /// No process that this one can see.
+    Free,
+    /// The system does not say.
+    Unknown,
+}
+
+/// The owner of the file `lock`.
+pub fn of(lock: &Path) -> Owner {
+    let Ok(file) = fs::metadata(lock) else { return Owner::Free };
+    let Ok(locks) = fs::read_to_string("/proc/locks") else { return Owner::Unknown };
+    let held = locks.lines().filter_map(flock).find(|(_, inode, pid)| *inode == file.ino() && has_open(*pid, &file));
+    match held {
+        Some((_, _, pid)) => Owner::Held(pid),
+        None => Owner::Free,
+    }
+}
+
+/// Device, inode and process of a line about a whole-file lock, like `1: FLOCK ADVISORY WRITE 123 fe:00:456 0 EOF`.
+fn flock(line: &str) -> Option<(&str, u64, u32)> {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let [_, "FLOCK", _, "WRITE", pid, place, ..] = fields[..] else { return None };
+    let (device, inode) = place.rsplit_once(':')?;
+    Some((device, inode.parse().ok()?, pid.parse().ok()?))
+}
+
+/// Whether a process has this very file open. Inode numbers repeat on other devices, and the device in the list is not always the one that
+/// a file is said to be on (subvolumes); of a process of somebody else nobody may know, and then the number has to do.
+fn has_open(pid: u32, file: &fs::Metadata) -> bool {
+    let Ok(handles) = fs::read_dir(format!("/proc/{pid}/fd")) else { return true };
+    let is_same = |found: fs::Metadata| (found.dev(), found.ino()) == (file.dev(), file.ino());
+    handles.filter_map(|handle| fs::metadata(handle.ok()?.path()).ok()).any(is_same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locks_are_read_as_the_kernel_writes_them() {
+        assert_eq!(flock("1: FLOCK  ADVISORY  WRITE 25982 fe:00:10011103 0 EOF"), Some(("fe:00", 10_011_103, 25_982)));
+        for other in [
+            "",
+            "2: FLOCK  ADVISORY  READ 25982 fe:00:10133509 0 EOF",
+            "3: POSIX  ADVISORY  WRITE 25982 fe:00:10133509 0 EOF",
+            "3: -> FLOCK  ADVISORY  WRITE 25982 fe:00:10133509 0 EOF",
+            "4: FLOCK  ADVISORY  WRITE -1 fe:00:10133509 0 EOF",
+        ] {
+            assert_eq!(flock(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn an_owner_is_seen_and_not_disturbed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("LOCK");
+        assert_eq!(of(&path), Owner::Free);
+        let file = fs::File::create(&path).unwrap();
+        assert_eq!(of(&path), Owner::Free);
+        file.try_lock().unwrap();
+        assert_eq!(of(&path), Owner::Held(std::process::id()));
+        drop(file);
+        assert_eq!(of(&path), Owner::Free);
+        fs::File::open(&path).unwrap().try_lock().unwrap();
+    }
+}

@@ -1,0 +1,127 @@
+//! `trinim repair`: makes again what is damaged, with the same bytes.
+
+use super::args::{self, JsonArgs, Size};
+use super::check::{Counter, Row, of_upkeep};
+use super::exit::Exit;
+use super::output::{Out, counted, seconds};
+use super::progress;
+use super::signals::Signals;
+use clap::Args;
+use pipeline::metrics::Stopwatch;
+use serde::Serialize;
+use std::path::PathBuf;
+use trinim::upkeep::{self, Estimate, Kind, Repair};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim repair trinim-k8-misere --dry-run    what is damaged, what would be done, what it would cost
+  trinim repair trinim-k8-misere              do it
+  trinim repair trinim-k8-misere/db           a database without its run
+
+First every hash is checked. Blocks are computed again from the published files of their sources, logs from that of the block that sent them; what \
+comes out has to have the hash that was recorded, or nothing is replaced. A repair that is stopped or killed is begun again by the same command; \
+afterwards a solve goes on, or is finished, as if nothing had happened. What nothing is left of is refused, and nothing is written.";
+
+/// Compute damaged files of a run folder or a database again
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RepairArgs {
+    /// Folder of a solve, finished or not, or its db folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    /// Say what would be done and what it would cost; write nothing
+    #[arg(long, env = "TRINIM_DRY_RUN", value_parser = clap::builder::FalseyValueParser::new())]
+    dry_run: bool,
+
+    /// Threads of the check before it, 0 for all
+    #[arg(long, value_name = "N", env = "TRINIM_THREADS", value_parser = args::threads, default_value = "0", allow_negative_numbers = true)]
+    threads: usize,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    repaired: bool,
+    findings: Vec<Row>,
+    #[serde(flatten)]
+    estimate: &'a Estimate,
+    elapsed_s: f64,
+}
+
+/// Runs the subcommand.
+pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    let signals = Signals::register()?;
+    let threads = args::all_if_zero(args.threads);
+    let counter = Counter::default();
+    let status = |elapsed: f64| counter.status("checking", "bytes", elapsed);
+    let count = |done: u64, all: u64| counter.set(done, all);
+    let prepare = || Repair::prepare(&args.folder, args.dry_run, threads, &signals.stop, &count);
+    let repair = progress::during(&status, &signals, out.quiet, out.error_paint, prepare)
+        .map_err(|error| of_upkeep(error, &signals, "nothing was written"))?;
+    let findings: Vec<Row> =
+        repair.report().findings.iter().filter(|finding| finding.kind != Kind::Leftover).map(Row::of).collect();
+    let estimate = repair.estimate().clone();
+    if !args.json.json {
+        for finding in &findings {
+            finding.print(out)?;
+        }
+        print(&estimate, out)?;
+        std::io::Write::flush(out)?;
+    }
+    let repaired = !args.dry_run && !estimate.is_empty();
+    if repaired {
+        let counter = Counter::default();
+        let status = |elapsed: f64| counter.status("repairing", "blocks and logs", elapsed);
+        let work = || repair.carry_out(&signals.stop, &|done, all| counter.set(done, all));
+        progress::during(&status, &signals, out.quiet, out.error_paint, work)
+            .map_err(|error| of_upkeep(refused(error), &signals, "what was computed so far is written"))?;
+    }
+    let elapsed_s = watch.elapsed().as_secs_f64();
+    if args.json.json {
+        out.json(&Report { repaired, findings, estimate: &estimate, elapsed_s })?;
+    } else if repaired {
+        out.table(&[("repaired", out.paint.good("yes")), ("time", seconds(elapsed_s))])?;
+    }
+    Ok(if estimate.is_empty() || repaired { Exit::Done } else { Exit::Corrupt })
+}
+
+/// Damage that a repair meets is not to be repaired by another one.
+fn refused(error: upkeep::Error) -> upkeep::Error {
+    match error {
+        upkeep::Error::Run(pipeline::Error::Corrupt { path, what, expected, got, .. }) => {
+            upkeep::Error::Irreparable { path, reason: format!("{what}: expected {expected}, got {got}") }
+        }
+        other => other,
+    }
+}
+
+fn print(estimate: &Estimate, out: &mut Out) -> anyhow::Result<()> {
+    if estimate.is_empty() {
+        out.table(&[("to do", "nothing: everything that counts is sound".to_owned())])?;
+        return Ok(());
+    }
+    let mut work = Vec::new();
+    if estimate.blocks > 0 {
+        work.push(format!("compute {} again", counted(estimate.blocks, "block")));
+    }
+    if estimate.log_entries > 0 {
+        work.push(format!("write {} again", counted(estimate.log_entries, "log")));
+    }
+    let files = [
+        (estimate.metadata, "FORMAT, manifest, journal"),
+        (estimate.manifest, "manifest.json"),
+        (estimate.sums, "SUMS"),
+    ];
+    let files: Vec<&str> = files.into_iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name).collect();
+    if !files.is_empty() {
+        work.push(format!("write {} anew", files.join(", ")));
+    }
+    let read = if estimate.read_bytes > 0 { format!("read {}, ", Size(estimate.read_bytes)) } else { String::new() };
+    out.table(&[("to do", work.join("; ")), ("cost", format!("{read}about {}", seconds(estimate.seconds)))])?;
+    Ok(())
+}

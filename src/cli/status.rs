@@ -1,0 +1,224 @@
+//! `trinim status`: how far a solve is, asked from another shell.
+//!
+//! # The estimate
+//! Work is counted as `trinim solve` does: edges applied, plus a weight for each block. The rate is the work committed since the current
+//! session opened the folder, over the time between that opening and the last commit, both taken from the times of files. It is an
+//! estimate: a clock that was set, a folder that was copied, or a session that was suspended spoils it.
+
+use super::args::{JsonArgs, Size};
+use super::exit::Exit;
+use super::output::{Out, counted, grouped, per_second, seconds};
+use super::owner::{self, Owner};
+use clap::Args;
+use pipeline::checkpoint::{self, Inspection, LOCK, LOGS, METADATA, PUBLISHED};
+use pipeline::storage::{RealStorage, Storage};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use trinim::database::SUMS;
+use trinim::database::manifest::game_of;
+use trinim::layout::Layout;
+use trinim::plan::rates;
+use trinim::upkeep;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim status trinim-k8-misere
+  trinim status trinim-k8-misere --json
+  watch trinim status /data/k9
+
+Reads only and never touches the lock, so it disturbs neither a run nor one that is just starting. Rate and time left are estimates from the \
+times of files. kill -USR1 makes the solve itself print a line.";
+
+/// Show how far a solve is
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct StatusArgs {
+    /// Folder of a solve, finished or not
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    /// `begun`, `running`, `stopped`, `sealing` or `finished`.
+    state: &'static str,
+    #[serde(flatten)]
+    owner: Owner,
+    layers: u32,
+    rule: String,
+    max_take: Option<u32>,
+    blocks: u64,
+    finished_blocks: u64,
+    session_blocks: u64,
+    positions: u64,
+    finished_positions: u64,
+    work_done: f64,
+    generation: u64,
+    log_files: u64,
+    log_bytes: u64,
+    database_bytes: u64,
+    last_commit_s_ago: Option<f64>,
+    rate_positions_per_second: Option<f64>,
+    eta_s: Option<f64>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let nothing = || upkeep::Error::Nothing { path: args.folder.clone() };
+    if !args.folder.is_dir() {
+        return Err(nothing().into());
+    }
+    let storage = RealStorage::open(&args.folder)?;
+    let inspection = match checkpoint::inspect(&storage) {
+        Err(pipeline::Error::NotARun { .. }) => return Err(nothing().into()),
+        other => other?,
+    };
+    let report = report(&storage, &inspection)?;
+    if args.json.json {
+        out.json(&report)?
+    } else {
+        print(&report, out)?
+    }
+    Ok(Exit::Done)
+}
+
+fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Report> {
+    let foreign = || upkeep::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
+    let (board, rule, layout) = game_of(&inspection.parameters.0).ok_or_else(foreign)?;
+    let owner = owner::of(&storage.path(LOCK));
+    let blocks = layout.canonical_blocks().len();
+    let records = &inspection.records;
+    if records.iter().any(|record| record.block as usize >= blocks) {
+        return Err(foreign().into());
+    }
+    let positions = |block: u32| u64::from(layout.orbit_size(block)) << layout.offset_bits();
+    let finished_positions = records.iter().map(|record| positions(record.block)).sum();
+    let is_sealed = storage.length(&format!("{PUBLISHED}/{SUMS}"))?.is_some();
+    let is_held = matches!(owner, Owner::Held(_));
+    let state = match (records.len() == blocks, is_sealed, is_held) {
+        (true, true, false) => "finished",
+        (true, ..) => "sealing",
+        (false, _, true) => "running",
+        (false, _, false) if records.is_empty() => "begun",
+        (false, _, false) => "stopped",
+    };
+    let logs = sizes(storage, LOGS)?;
+    let published: BTreeSet<&str> =
+        records.iter().filter_map(|record| record.published.as_ref()).map(|file| file.name.as_str()).collect();
+    let is_ours = |name: &str| published.contains(name) || state == "finished";
+    let database = sizes(storage, PUBLISHED)?.into_iter().filter(|(name, _)| is_ours(name));
+
+    let session = &records[inspection.in_manifest.min(records.len())..];
+    let work = |blocks: &mut dyn Iterator<Item = u32>| units(&layout, blocks);
+    let all = work(&mut (0..blocks as u32));
+    let done = work(&mut records.iter().map(|record| record.block));
+    let times = Times::of(storage, inspection.generation);
+    let pace = times.session_s.filter(|time| *time > 0.0 && !session.is_empty());
+    let rate = |amount: f64| pace.map(|time| amount / time);
+    let session_work = work(&mut session.iter().map(|record| record.block));
+    let session_positions: u64 = session.iter().map(|record| positions(record.block)).sum();
+    let eta_s = rate(session_work).filter(|_| state == "running").map(|rate| {
+        // Work goes on since the last commit.
+        let since = times.last_commit_s_ago.unwrap_or(0.0);
+        ((all - done) / rate - since).max(0.0)
+    });
+    Ok(Report {
+        state,
+        owner,
+        layers: board.layers(),
+        rule: rule.to_string(),
+        max_take: board.max_take(),
+        blocks: blocks as u64,
+        finished_blocks: records.len() as u64,
+        session_blocks: session.len() as u64,
+        positions: 1 << board.cells(),
+        finished_positions,
+        work_done: if all > 0.0 { done / all } else { 1.0 },
+        generation: inspection.generation,
+        log_files: logs.len() as u64,
+        log_bytes: logs.iter().map(|(_, bytes)| bytes).sum(),
+        database_bytes: database.map(|(_, bytes)| bytes).sum(),
+        last_commit_s_ago: times.last_commit_s_ago.filter(|_| !records.is_empty()),
+        rate_positions_per_second: rate(session_positions as f64),
+        eta_s,
+    })
+}
+
+/// Work of blocks, in edges.
+fn units(layout: &Layout, blocks: &mut dyn Iterator<Item = u32>) -> f64 {
+    let weight = rates::block_weight(&rates::MEASURED);
+    // Not a sum: that of nothing is a negative zero, and would be printed as one.
+    blocks.fold(0.0, |units, block| units + layout.edges_into(block).len() as f64 + weight)
+}
+
+/// Names and lengths in a folder of the run.
+fn sizes(storage: &RealStorage, folder: &str) -> anyhow::Result<Vec<(String, u64)>> {
+    let entries = match storage.list(folder) {
+        Err(error) if error.is_not_found() => Vec::new(),
+        other => other?,
+    };
+    Ok(entries.into_iter().map(|entry| (format!("{folder}/{}", entry.name), entry.length)).collect())
+}
+
+/// What the times of the metadata files say.
+struct Times {
+    /// From the opening of the current session to its last commit.
+    session_s: Option<f64>,
+    last_commit_s_ago: Option<f64>,
+}
+
+impl Times {
+    fn of(storage: &RealStorage, generation: u64) -> Times {
+        let changed = |name: &str| -> Option<SystemTime> {
+            let path = storage.path(&format!("{METADATA}/{name}.{generation}.a"));
+            std::fs::metadata(Path::new(&path)).ok()?.modified().ok()
+        };
+        let (opened, committed) = (changed("manifest"), changed("journal"));
+        let between =
+            |from: Option<SystemTime>, to: Option<SystemTime>| Some(to?.duration_since(from?).ok()?.as_secs_f64());
+        Times { session_s: between(opened, committed), last_commit_s_ago: between(committed, Some(SystemTime::now())) }
+    }
+}
+
+fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    let take = report.max_take.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
+    let owner = match report.owner {
+        Owner::Held(pid) => format!("locked by process {pid}"),
+        Owner::Free => "nobody at work".to_owned(),
+        Owner::Unknown => "the system does not say whether somebody is at work".to_owned(),
+    };
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let positions = report.finished_positions as f64 / report.positions as f64;
+    let mut rows = vec![
+        ("state", format!("{}, {owner}", report.state)),
+        ("board", format!("{}, {}{take}", counted(report.layers.into(), "layer"), report.rule)),
+        ("blocks", format!("{} of {} safe", grouped(report.finished_blocks), grouped(report.blocks))),
+        (
+            "positions",
+            format!("{} of {} ({})", grouped(report.finished_positions), grouped(report.positions), percent(positions)),
+        ),
+        ("work", format!("{} of the planned work", percent(report.work_done))),
+        ("generation", report.generation.to_string()),
+        ("logs", format!("{} in {} now", Size(report.log_bytes), counted(report.log_files, "file"))),
+        ("database", Size(report.database_bytes).to_string()),
+    ];
+    if let Some(ago) = report.last_commit_s_ago {
+        rows.push(("last commit", format!("{} ago", seconds(ago))));
+    }
+    if let Some(rate) = report.rate_positions_per_second {
+        let blocks = counted(report.session_blocks, "block");
+        rows.push(("rate", format!("about {}, {blocks} this session", per_second(rate, "positions"))));
+    }
+    if report.state == "running" {
+        let left = report.eta_s.map_or("unknown yet".to_owned(), |left| format!("about {}", seconds(left)));
+        rows.push(("time left", left));
+    }
+    out.table(&rows)?;
+    Ok(())
+}

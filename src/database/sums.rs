@@ -1,0 +1,104 @@
+//! `SUMS`: the lines of the `b3sum` program, one for each file of a database.
+//!
+//! # Invariants
+//! 1. What [`Sums::parse`] accepts without a complaint is what `b3sum` would have written, so `b3sum -c` agrees.
+//!
+//! # Not here
+//! Which files a database has, and comparing.
+
+use super::SUMS;
+use std::collections::BTreeMap;
+
+/// The lines of a `SUMS`.
+#[derive(Clone, Debug, Default)]
+pub struct Sums {
+    /// By the name of the file: its BLAKE3, and where its line begins, in bytes.
+    pub lines: BTreeMap<String, (blake3::Hash, u64)>,
+    /// Lines that cannot be taken: where they begin, in bytes, and what is wrong.
+    pub wrong: Vec<(u64, String)>,
+}
+
+impl Sums {
+    /// Reads all lines, the good among the bad.
+    pub fn parse(bytes: &[u8]) -> Sums {
+        let mut sums = Sums::default();
+        let mut offset = 0;
+        for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
+            let begin = offset;
+            offset += line.len() as u64;
+            let text = line.strip_suffix(b"\n");
+            match std::str::from_utf8(text.unwrap_or(line)).ok().and_then(parse_line) {
+                Some((sum, name)) if !sums.lines.contains_key(name) => {
+                    sums.lines.insert(name.to_owned(), (sum, begin));
+                }
+                Some((_, name)) => sums.wrong.push((begin, format!("line {number}: {name} is named twice"))),
+                None => sums.wrong.push((begin, format!("line {number} is not a checksum and a name"))),
+            }
+        }
+        if !bytes.ends_with(b"\n") {
+            sums.wrong.push((offset, "does not end in a whole line".to_owned()));
+        }
+        sums
+    }
+
+    /// The line of a file.
+    pub fn line(sum: blake3::Hash, name: &str) -> String {
+        format!("{sum}  {name}\n")
+    }
+}
+
+/// Sixty-four lower-case hexadecimal digits, two spaces, the name of a file in the same folder.
+fn parse_line(line: &str) -> Option<(blake3::Hash, &str)> {
+    let (sum, name) = line.split_at_checked(64)?;
+    let name = name.strip_prefix("  ")?;
+    let plain = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
+    let is_name = !name.is_empty() && name.chars().all(plain) && !name.starts_with('.') && name != SUMS;
+    let lower = sum.chars().all(|digit| digit.is_ascii_digit() || ('a'..='f').contains(&digit));
+    (is_name && lower).then(|| blake3::Hash::from_hex(sum).ok())?.map(|sum| (sum, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_of_b3sum_are_sums() {
+        let sum = blake3::hash(b"").to_hex();
+        assert_eq!(parse_line(&format!("{sum}  000000.blk")), Some((blake3::hash(b""), "000000.blk")));
+        for line in [
+            String::new(),
+            format!("{sum}"),
+            format!("{sum}  "),
+            format!("{sum} 000000.blk"),
+            format!("{sum}   000000.blk"),
+            format!("{sum}  ../000000.blk"),
+            format!("{sum}  .."),
+            format!("{sum}  SUMS"),
+            format!("{sum}  000000.blk\r"),
+            format!("{}  000000.blk", sum.to_uppercase()),
+            format!("g{}  000000.blk", &sum[1..]),
+            format!("{}ä  000000.blk", &sum[1..]),
+        ] {
+            assert_eq!(parse_line(&line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn bad_lines_do_not_hide_good_ones() {
+        let sum = blake3::hash(b"x");
+        let text = format!("{}junk\n{}{}", Sums::line(sum, "a"), Sums::line(sum, "b"), Sums::line(sum, "a"));
+        let sums = Sums::parse(&[text.as_bytes(), b"\xff"].concat());
+        assert_eq!(sums.lines.keys().collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(sums.lines["b"], (sum, 73));
+        let told: Vec<&str> = sums.wrong.iter().map(|(_, what)| &**what).collect();
+        assert_eq!(
+            told,
+            [
+                "line 2 is not a checksum and a name",
+                "line 4: a is named twice",
+                "line 5 is not a checksum and a name",
+                "does not end in a whole line"
+            ]
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! The binary under test, for tests of several subcommands.
+#![allow(dead_code, reason = "each test crate uses a part")]
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+/// The program in a folder, without the variables that the environment happens to hold.
+pub fn trinim(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trinim"));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
+        command.env_remove(name);
+    }
+    command.current_dir(folder).args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Code, standard output and standard error of a command that ends by itself.
+pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = trinim(folder, args).output().unwrap();
+    let (out, error) = (text(&stdout), text(&stderr));
+    assert!(!error.contains("panicked"), "{args:?}\n{error}");
+    (status.code().unwrap_or_else(|| panic!("{args:?} was killed\n{error}")), out, error)
+}
+
+/// Runs a command that has to end with `code`; standard output and standard error.
+pub fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
+    let (found, out, error) = run(folder, args);
+    assert_eq!(found, code, "{args:?}\n{out}\n{error}");
+    (out, error)
+}
+
+pub fn json(folder: &Path, code: i32, args: &[&str]) -> Value {
+    serde_json::from_str(&ends(folder, code, args).0).unwrap()
+}
+
+/// Every file below a folder with its content.
+pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.path().is_dir() {
+            files.extend(tree(&entry.path()));
+        } else {
+            files.insert(entry.path(), fs::read(entry.path()).unwrap());
+        }
+    }
+    files
+}
+
+/// Copies a folder with everything in it.
+pub fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// A solve of seven layers in more than a thousand blocks.
+pub const SLOW: [&str; 8] = ["solve", "-k", "7", "--block-bits", "14", "--commit-interval", "20ms", "--out"];
+
+/// Starts a slow solve and waits until the first commit is done.
+pub fn begin(path: &Path, name: &str) -> Child {
+    let mut child = trinim(path, &[&SLOW[..], &[name]].concat()).spawn().unwrap();
+    let journal = path.join(name).join("m/journal.1.a");
+    for _ in 0..6000 {
+        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be looked at");
+        if fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
+            return child;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("nothing was committed in thirty seconds");
+}
+
+pub fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
