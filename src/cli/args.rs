@@ -80,9 +80,18 @@ impl fmt::Display for Size {
     }
 }
 
-/// Reads a duration: seconds, or a number with `ms`, `s`, `m` or `h`; from 10 ms to one day.
+/// Reads a duration: seconds, or a number with `ms`, `s`, `m`, `h` or `d`; from 10 ms to one day.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let expected = || format!("{text:?} is no duration: expected seconds or one like 500ms, 5s, 2m, from 10ms to 24h");
+    duration_up_to(text, 86_400.0, "500ms, 5s, 2m, from 10ms to 24h")
+}
+
+/// As [`duration`], from 10 ms to a year.
+pub fn long_duration(text: &str) -> Result<Duration, String> {
+    duration_up_to(text, 365.0 * 86_400.0, "90s, 30m, 8h, 2d, from 10ms to 365d")
+}
+
+fn duration_up_to(text: &str, most_s: f64, examples: &str) -> Result<Duration, String> {
+    let expected = || format!("{text:?} is no duration: expected seconds or one like {examples}");
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let seconds = match unit {
@@ -90,11 +99,12 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => return Err(expected()),
     };
     let value: f64 = number.parse().map_err(|_| expected())?;
     let total = value * seconds;
-    if !(0.01..=86_400.0).contains(&total) {
+    if !(0.01..=most_s).contains(&total) {
         return Err(expected());
     }
     Ok(Duration::from_secs_f64(total))
@@ -351,6 +361,8 @@ mod tests {
         assert_eq!(duration("5s"), Ok(Duration::from_secs(5)));
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         assert_eq!(duration("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(long_duration("2d"), Ok(Duration::from_secs(172_800)));
+        assert!(long_duration("366d").is_err() && long_duration("0").is_err());
         for text in ["", "0", "1ms", "25h", "5 s", "NaN", "-1s", "inf"] {
             assert!(duration(text).is_err(), "{text}");
         }

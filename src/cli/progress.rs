@@ -119,8 +119,9 @@ fn show(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, end: &
     let say = |text: String| if live { bar.suspend(|| note(&text)) } else { note(&text) };
     let mut told_stop = false;
     let mut next_line = LINE_INTERVAL;
-    while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(TICK) {
+    while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(signals.time_left(watch.elapsed()).min(TICK)) {
         let elapsed = watch.elapsed();
+        signals.look_at_clock(elapsed);
         let (share, line) = status(elapsed.as_secs_f64());
         if live {
             bar.set_position((share * 1000.0) as u64);

@@ -5,6 +5,7 @@ use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// What the signals have asked for so far.
 #[derive(Clone, Default)]
@@ -14,6 +15,8 @@ pub struct Signals {
     /// Print a status line.
     pub status: Arc<AtomicBool>,
     first: Arc<AtomicUsize>,
+    /// Time after which a stop is asked for, as by a signal.
+    limit: Option<Duration>,
 }
 
 impl Signals {
@@ -41,13 +44,32 @@ impl Signals {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The exit code for the signal that asked for the stop.
-    pub fn exit(&self) -> Exit {
-        if self.first.load(Ordering::Relaxed) == Exit::Terminated as usize {
-            Exit::Terminated
-        } else {
-            Exit::Interrupted
+    /// The same signals, and a stop when so much time has passed.
+    #[must_use]
+    pub fn with_limit(self, limit: Option<Duration>) -> Signals {
+        Signals { limit, ..self }
+    }
+
+    /// Time until [`Signals::look_at_clock`] has something to do; very long without a limit, and once a stop was asked for.
+    pub fn time_left(&self, elapsed: Duration) -> Duration {
+        let limit = self.limit.filter(|_| !self.stopped());
+        limit.map_or(Duration::MAX, |limit| limit.saturating_sub(elapsed))
+    }
+
+    /// Asks for a stop if the time is up and nobody has asked before.
+    pub fn look_at_clock(&self, elapsed: Duration) {
+        if self.limit.is_some_and(|limit| elapsed >= limit) && !self.stopped() {
+            let time_up = Exit::TimeUp as usize;
+            // A signal that comes in between has the word.
+            let _ = self.first.compare_exchange(0, time_up, Ordering::Relaxed, Ordering::Relaxed);
+            self.stop.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// The exit code for what asked for the stop.
+    pub fn exit(&self) -> Exit {
+        let first = self.first.load(Ordering::Relaxed);
+        [Exit::Terminated, Exit::TimeUp].into_iter().find(|exit| *exit as usize == first).unwrap_or(Exit::Interrupted)
     }
 }
 

@@ -198,12 +198,31 @@ pub enum PlanError {
         /// Bytes free, in bytes.
         free_bytes: u64,
     },
+    /// Logs and database need more than the run may take.
+    #[error("about {} MiB of disk are needed, the limit is {} MiB", needed_bytes.div_ceil(1 << 20), limit_bytes >> 20)]
+    DiskLimit {
+        /// Estimated need, in bytes.
+        needed_bytes: u64,
+        /// The limit, in bytes.
+        limit_bytes: u64,
+    },
     /// The layout has more blocks than a run may have.
     #[error("a layout with {found} blocks to evaluate is too fine: expected at most {CANONICAL_BLOCKS_MAX}")]
     Blocks {
         /// Canonical blocks of the layout.
         found: u64,
     },
+}
+
+/// Compares what a plan needs on disk at worst with a limit of the bytes that the run may take.
+///
+/// # Errors
+/// [`PlanError::DiskLimit`].
+pub fn check_disk_limit(needed_bytes: u64, limit_bytes: u64) -> Result<(), PlanError> {
+    if needed_bytes > limit_bytes {
+        return Err(PlanError::DiskLimit { needed_bytes, limit_bytes });
+    }
+    Ok(())
 }
 
 /// The name of a placement on the command line and in reports.

@@ -11,7 +11,7 @@ mod strategy;
 pub use folder::free_bytes;
 pub use report::peak_rss_bytes;
 
-use super::args::{self, GameArgs, JsonArgs, KernelArgs};
+use super::args::{self, GameArgs, JsonArgs, KernelArgs, Size};
 use super::exit::{Exit, Refused};
 use super::instruments::{InstrumentArgs, Instruments};
 use super::layout::order;
@@ -23,6 +23,7 @@ use pipeline::checkpoint::Inspection;
 use pipeline::metrics::Stopwatch;
 use pipeline::storage::SeekCounts;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use strategy::StrategyArgs;
 use trinim::board::Board;
 use trinim::database::Manifest;
@@ -40,11 +41,12 @@ Examples:
   trinim solve --layers 8 --memory 256MiB --out /data/k8
   trinim solve --layers 5 --max-take 3            at most three pieces a move
   trinim solve --layers 8 --timeline k8.svg       draws what each thread did when
+  trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
   trinim solve --layers 7 --strategy block-pull --redundancy keep --kernel scalar
                                                   as the papers did, block by block
 
 The same command goes on after any interruption. The first SIGINT or SIGTERM stops after a checkpoint, a second one \
-leaves at once; SIGUSR1 prints a status line. A finished folder is reported again. When neither --bid-cells nor \
+leaves at once; SIGUSR1 prints a status line, and trinim status DIR shows more from another shell. A finished folder is reported again. When neither --bid-cells nor \
 --block-bits is given, a folder that was begun keeps its layout.
 
 All strategies leave the same database. Only update-log keeps checkpoints: with another one the same command starts over \
@@ -73,6 +75,14 @@ pub struct SolveArgs {
 
     #[command(flatten)]
     json: JsonArgs,
+
+    /// Stop after a checkpoint when so much time has passed, like 90s, 30m, 8h, 2d: exit code 5, the same command goes on
+    #[arg(long, value_name = "TIME", env = "TRINIM_MAX_DURATION", value_parser = args::long_duration, allow_negative_numbers = true)]
+    max_duration: Option<Duration>,
+
+    /// Most bytes that the files of the run folder may take: refused at once if the plan needs more, else as a full disk
+    #[arg(long, value_name = "SIZE", env = "TRINIM_MAX_DISK", allow_negative_numbers = true)]
+    max_disk: Option<Size>,
 
     /// Never wait for the disk: a power cut may cost the whole run. For measurements
     #[arg(long, hide = true, env = "TRINIM_NO_SYNC", value_parser = clap::builder::FalseyValueParser::new())]
@@ -110,7 +120,7 @@ struct Outcome {
 /// Runs the subcommand.
 pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
-    let signals = Signals::register()?;
+    let signals = Signals::register()?.with_limit(args.max_duration);
     let game = &args.game;
     if game.layers > LAYERS_MAX {
         return Err(Refused::new(

@@ -11,7 +11,7 @@ use pipeline::Error;
 use pipeline::checkpoint::Inspection;
 use pipeline::engine::{Event, Options};
 use pipeline::metrics::Metrics;
-use pipeline::storage::RealStorage;
+use pipeline::storage::{LimitedStorage, RealStorage, Storage};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -40,8 +40,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
         counted(plan.memory.workers as u64, "worker"),
     ));
 
-    let real = RealStorage::create(folder)?.with_syncs(!args.no_sync);
-    let (storage, device) = run.instruments.storage(Arc::new(real));
+    let (storage, device) = run.instruments.storage(storage(run, plan.chosen().disk_peak_bytes)?);
     let options = Options {
         threads: request.threads,
         memory_bytes: plan::engine_bytes(game.memory.0),
@@ -106,8 +105,7 @@ pub fn baseline(
         if begun.is_some() { " and starts over" } else { "" },
     ));
 
-    let real = RealStorage::create(folder)?.with_syncs(!args.no_sync);
-    let (storage, device) = run.instruments.storage(Arc::new(real));
+    let (storage, device) = run.instruments.storage(storage(run, planned.disk_bytes)?);
     let options = baseline::Options {
         threads: request.threads,
         memory_bytes: plan::engine_bytes(game.memory.0),
@@ -147,6 +145,17 @@ pub fn baseline(
         candidates: solved.candidates,
         peak_leased_bytes: solved.peak_leased_bytes,
         device: device.counts(),
+    })
+}
+
+/// The run folder, made if need be, with the limit of its bytes if there is one: a plan that needs more is refused before that.
+fn storage(run: &Run<'_>, needed_bytes: u64) -> anyhow::Result<Arc<dyn Storage>> {
+    let limit = run.args.max_disk;
+    limit.map_or(Ok(()), |limit| plan::check_disk_limit(needed_bytes, limit.0))?;
+    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(run.folder)?.with_syncs(!run.args.no_sync));
+    Ok(match limit {
+        Some(limit) => Arc::new(LimitedStorage::new(storage, limit.0)?),
+        None => storage,
     })
 }
 
