@@ -311,6 +311,23 @@ fn missing_files_are_found() {
     }
 }
 
+/// The operating system once failed to look at a file while the checksums were compared: the verdict was "wrong values", though nothing had been read.
+/// An error is an error; only a link that leads nowhere is a file that is missing.
+#[test]
+fn files_that_cannot_be_looked_at_are_an_error() {
+    let solved = solved(4, None, Rule::Misere, &[0]);
+    let db = solved.folder.path().join("db");
+    let block = db.join(block_file_name(0));
+    fs::remove_file(&block).unwrap();
+    std::os::unix::fs::symlink("nowhere", &block).unwrap();
+    let look = || verify_files(&db, 1, &AtomicBool::new(false), &|_, _| ());
+    assert!(!look().unwrap().unwrap().is_clean());
+    fs::remove_file(&block).unwrap();
+    std::os::unix::fs::symlink("n".repeat(300), &block).unwrap();
+    let error = look().unwrap_err().to_string();
+    assert!(error.contains("000000.blk"), "{error}");
+}
+
 #[test]
 fn lines_of_the_sums_are_as_strict_as_the_files() {
     let solved = solved(4, None, Rule::Misere, &[0, 4]);

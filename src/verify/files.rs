@@ -121,8 +121,12 @@ fn present(folder: &Path) -> Result<BTreeMap<String, Option<u64>>, DatabaseError
     let mut present = BTreeMap::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        // Of a link, that to which it leads; a broken one is no file.
-        let length = std::fs::metadata(entry.path()).ok().filter(|found| found.is_file()).map(|found| found.len());
+        // Of a link, that to which it leads; a broken one is no file. Any other error says nothing about the file.
+        let length = match std::fs::metadata(entry.path()) {
+            Ok(found) => found.is_file().then_some(found.len()),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(source) => return Err(DatabaseError::Io { operation: "measure", path: entry.path(), source }),
+        };
         present.insert(entry.file_name().to_string_lossy().into_owned(), length);
     }
     Ok(present)
