@@ -383,7 +383,15 @@ fn a_closed_or_full_output_is_no_panic() {
     assert_eq!(error, "");
 
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    for command in [&["stats", "trinim-k5-misere"][..], &["completions", "bash"], &["plan", "-k", "9", "--json"]] {
+    // Help that could not be written once ended with 0.
+    for command in [
+        &["stats", "trinim-k5-misere"][..],
+        &["completions", "bash"],
+        &["plan", "-k", "9", "--json"],
+        &["--help"],
+        &["solve", "--help"],
+        &["--version"],
+    ] {
         let output = trinim(path, command).stdout(full.try_clone().unwrap()).output().unwrap();
         assert_eq!(output.status.code(), Some(4), "{command:?}: {}", text(&output.stderr));
         assert!(text(&output.stderr).contains("hint: standard output could not be written"));

@@ -137,8 +137,10 @@ fn parse() -> Result<Cli, Exit> {
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let _ = error.print();
-            Exit::Done
+            match error.print().and_then(|()| std::io::stdout().flush()) {
+                Ok(()) => Exit::Done,
+                Err(error) => report(&error.into(), &Out::new(ColorChoice::Auto, false)),
+            }
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
