@@ -366,6 +366,20 @@ fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
     assert_eq!(json(path, &["solve", "-k", "6", "-o", "run", "--json"])["losses"], 189_089);
 }
 
+/// With the usual limit of 1,024 open files a solve of more blocks than that ended with "Too many open files": every log file of the session stayed open.
+#[test]
+fn blocks_may_outnumber_the_open_files() {
+    let folder = TempDir::new().unwrap();
+    let command = format!(
+        "ulimit -S -n 512; ulimit -H -n 3000; exec {} solve -k 6 --block-bits 8 --no-sync --json -o run",
+        env!("CARGO_BIN_EXE_trinim")
+    );
+    let output = Command::new("sh").args(["-c", &command]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let solved: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&solved["losses"], &solved["canonical_blocks"]), (&189_089.into(), &5_600.into()));
+}
+
 #[test]
 fn a_closed_or_full_output_is_no_panic() {
     let folder = TempDir::new().unwrap();

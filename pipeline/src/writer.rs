@@ -8,10 +8,11 @@
 //! 1. A block counts as written only after every entry it sent is in its file and its published file is complete; the ledger learns the
 //!    extents before the schedule releases the targets.
 //! 2. Entries start at multiples of [`ENTRY_ALIGNMENT`]; a file of an older generation is never written to.
-//! 3. A handle with unsynced bytes stays open until the commit that syncs it ([`Unsynced`]).
+//! 3. A handle with unsynced bytes stays open until the commit that syncs it ([`Unsynced`]). Of the others at most [`HANDLES_KEPT`] stay open, so that the
+//!    number of buckets is not bounded by the number of descriptors.
 
 use crate::budget::Lease;
-use crate::checkpoint::{BlockRecord, Extent, PUBLISHED, PublishedFile};
+use crate::checkpoint::{BlockRecord, Extent, PUBLISHED, PublishedFile, sync_all};
 use crate::error::Error;
 use crate::frame::{ENTRY_ALIGNMENT, EntryHeader, ExtentHash, Frame, Place};
 use crate::ledger::{Ledger, LogFile};
@@ -36,6 +37,10 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Unsynced handles at which a commit is asked for, and at which the writer waits for it.
 const HANDLES_SOFT: usize = 256;
 const HANDLES_HARD: usize = 640;
+/// Unsynced handles of one gathering at which the writer syncs them itself: with blocks of a few KiB, one gathering goes to thousands of buckets.
+const HANDLES_GATHERED: usize = 512;
+/// Handles of log files that stay open for the next entries though they are synced.
+const HANDLES_KEPT: usize = 128;
 
 /// What workers send to the writer.
 pub enum Message<'a> {
@@ -151,9 +156,24 @@ struct Waiting {
     frames: Arc<Vec<Frame>>,
 }
 
+/// A log file of this session; without a handle when it was closed to make room.
 struct OpenLog {
-    file: Arc<dyn StorageFile>,
+    file: Option<Arc<dyn StorageFile>>,
     end: u64,
+}
+
+/// Closes handles until [`HANDLES_KEPT`] are left. Whoever is to sync a file holds its handle as well: those that only the writer holds are synced.
+fn close_surplus(open: &mut BTreeMap<LogFile, OpenLog>) {
+    let mut surplus = open.values().filter(|log| log.file.is_some()).count().saturating_sub(HANDLES_KEPT);
+    for log in open.values_mut() {
+        if surplus == 0 {
+            break;
+        }
+        if log.file.as_ref().is_some_and(|file| Arc::strong_count(file) == 1) {
+            log.file = None;
+            surplus -= 1;
+        }
+    }
 }
 
 #[derive(Default)]
@@ -222,6 +242,7 @@ impl Writer<'_> {
         for log in self.retired.lock().drain(..) {
             open.remove(&log);
         }
+        close_surplus(open);
         let mut entries = std::mem::take(&mut gathered.entries);
         if self.sorted {
             // Stable: entries of one file keep the order of their arrival, so offsets ascend.
@@ -256,11 +277,28 @@ impl Writer<'_> {
     ) -> Result<(), Error> {
         let mut run = Run { bytes: Vec::new(), offset: 0, file: None, metrics: self.metrics };
         for entry in entries {
+            if gathered.dirty.len() >= HANDLES_GATHERED {
+                // What the run still holds back belongs to one of these files.
+                run.write()?;
+                let files: Vec<_> = std::mem::take(&mut gathered.dirty).into_values().collect();
+                sync_all(&files, self.storage.sync_parallelism())?;
+                drop(files);
+                close_surplus(open);
+            }
             let name = LogFile { shared: entry.header.shared, bucket: entry.bucket, generation: self.generation };
-            let log = match open.entry(name) {
-                std::collections::btree_map::Entry::Occupied(found) => found.into_mut(),
+            let (file, log) = match open.entry(name) {
+                std::collections::btree_map::Entry::Occupied(found) => {
+                    let log = found.into_mut();
+                    let file = match &log.file {
+                        Some(file) => file.clone(),
+                        None => self.storage.open_write(&name.name())?,
+                    };
+                    log.file = Some(file.clone());
+                    (file, log)
+                }
                 std::collections::btree_map::Entry::Vacant(free) => {
-                    free.insert(OpenLog { file: self.storage.create(&name.name(), Create::New)?, end: 0 })
+                    let file = self.storage.create(&name.name(), Create::New)?;
+                    (file.clone(), free.insert(OpenLog { file: Some(file), end: 0 }))
                 }
             };
             let offset = log.end.next_multiple_of(ENTRY_ALIGNMENT);
@@ -271,7 +309,7 @@ impl Writer<'_> {
                 file_generation: self.generation,
                 offset,
             };
-            run.begin(&log.file, offset)?;
+            run.begin(&file, offset)?;
             let (header, entry_hash) = entry.header.to_bytes(&place);
             let mut hash = ExtentHash::new(entry_hash);
             run.bytes.extend_from_slice(&header);
@@ -287,7 +325,7 @@ impl Writer<'_> {
             }
             log.end = end;
             self.metrics.log_added(end - offset);
-            gathered.dirty.insert(name.name(), log.file.clone());
+            gathered.dirty.insert(name.name(), file);
             gathered.extents.entry(entry.header.source).or_default().push(Extent {
                 bucket: entry.bucket,
                 shared: entry.header.shared,

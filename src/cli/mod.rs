@@ -89,6 +89,7 @@ enum Command {
 /// The program.
 pub fn main() -> ExitCode {
     signals::survive_size_limit();
+    signals::allow_many_files();
     let cli = match parse() {
         Ok(cli) => cli,
         Err(exit) => return ExitCode::from(exit as u8),

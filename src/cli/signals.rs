@@ -1,6 +1,8 @@
-//! Signals of a long run: the first SIGINT or SIGTERM asks for an orderly stop, the second leaves at once; SIGUSR1 asks for a status line.
+//! Signals of a long run: the first SIGINT or SIGTERM asks for an orderly stop, the second leaves at once; SIGUSR1 asks for a status line. And the
+//! limits that the system puts on a process.
 
 use super::exit::Exit;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
 use std::sync::Arc;
@@ -77,4 +79,11 @@ impl Signals {
 pub fn survive_size_limit() {
     // If that fails, the only loss is a nicer message.
     let _ = flag::register(SIGXFSZ, Arc::default());
+}
+
+/// Asks for as many open files as the system allows: a session of many blocks has up to some three thousand, and the usual limit is 1,024.
+pub fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // If that fails, a run that needs more ends with a message that says so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }

@@ -327,7 +327,7 @@ pub fn write_atomically(storage: &dyn Storage, name: &str, bytes: &[u8]) -> Resu
 }
 
 /// Syncs files, up to `parallelism` at the same time; an error ends it early.
-fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Result<(), Error> {
+pub(crate) fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Result<(), Error> {
     if parallelism <= 1 || files.len() <= 1 {
         return files.iter().try_for_each(|file| file.sync());
     }
