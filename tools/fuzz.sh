@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Fuzzes each target for some seconds (default 60), or the targets given: tools/fuzz.sh [SECONDS [TARGET ..]]
+#
+# libFuzzer on the stable toolchain: the coverage is asked for with flags of LLVM, no nightly compiler is needed, only a C++ compiler for libFuzzer itself.
+# New inputs go to target/fuzz/corpus; MERGE=1 takes those that reach something new into tools/fuzz/corpus. Ends with 1 if a target failed; its input is
+# kept in target/fuzz/found.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+seconds=${1:-60}
+shift || true
+if [ $# -gt 0 ]; then
+    targets=("$@")
+else
+    mapfile -t targets < <(ls tools/fuzz/corpus)
+fi
+coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
+coverage="$coverage -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
+# With a target named, the flags are kept from the build scripts.
+host=$(rustc -vV | sed -n 's/^host: //p')
+RUSTFLAGS="$coverage" cargo build --release --manifest-path tools/fuzz/Cargo.toml --target "$host" --target-dir target/fuzz
+binary=target/fuzz/$host/release/fuzz
+mkdir -p target/fuzz/found
+# One target writes files.
+if [ -d /dev/shm ]; then
+    export TMPDIR=/dev/shm
+fi
+failed=0
+for target in "${targets[@]}"; do
+    committed=tools/fuzz/corpus/$target found=target/fuzz/corpus/$target
+    mkdir -p "$found" "$committed"
+    echo "== $target: $seconds s"
+    log=target/fuzz/$target.log
+    if ! FUZZ_TARGET=$target nice "$binary" "$found" "$committed" -max_total_time="$seconds" -max_len=4096 -timeout=5 -rss_limit_mb=512 \
+        -artifact_prefix="target/fuzz/found/$target-" -print_final_stats=1 >"$log" 2>&1; then
+        echo "FAILED: $target; see $log and target/fuzz/found"
+        failed=1
+    fi
+    grep -E 'number_of_executed_units|average_exec|new_units_added|peak_rss' "$log" | sed 's/^stat:: *//' || true
+    grep -E 'cov: ' "$log" | tail -1 | sed 's/ L: .*//' || true
+    if [ "${MERGE:-0}" = 1 ]; then
+        FUZZ_TARGET=$target "$binary" -merge=1 -max_len=1024 "$committed" "$found" >>"$log" 2>&1
+    fi
+done
+exit "$failed"

@@ -1,0 +1,151 @@
+//! `FORMAT`, manifests and journals of a run folder, through the public doors: what a reader and an owner make of a folder on a simulated disk.
+
+use crate::{choice, number};
+use pipeline::checkpoint::{Checkpoint, Inspection, Parameters, inspect};
+use pipeline::storage::{SimulatedStorage, Storage};
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_128;
+
+const FORMAT: &str = "FORMAT";
+const MANIFEST: [&str; 2] = ["m/manifest.1.a", "m/manifest.1.b"];
+const JOURNAL: [&str; 2] = ["m/journal.1.a", "m/journal.1.b"];
+
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let hash = xxh3_128(&bytes);
+    bytes.extend_from_slice(&hash.to_le_bytes());
+    bytes
+}
+
+/// A `FORMAT` with one parameter.
+fn identity() -> Vec<u8> {
+    let mut bytes = b"PLFORMAT".to_vec();
+    bytes.extend_from_slice(&1u32.to_le_bytes());
+    bytes.extend_from_slice(&0u32.to_le_bytes());
+    bytes.extend_from_slice(&77u128.to_le_bytes());
+    bytes.extend_from_slice(&1u32.to_le_bytes());
+    bytes.extend_from_slice(&4u16.to_le_bytes());
+    bytes.extend_from_slice(&2u32.to_le_bytes());
+    bytes.extend_from_slice(b"rule");
+    bytes.extend_from_slice(b"no");
+    sealed(bytes)
+}
+
+fn manifest_of(records: &[u8]) -> Vec<u8> {
+    let identity = identity();
+    let mut bytes = b"PLMANIFE".to_vec();
+    bytes.extend_from_slice(&1u64.to_le_bytes());
+    bytes.extend_from_slice(&(identity.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&(records.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&identity);
+    bytes.extend_from_slice(records);
+    sealed(bytes)
+}
+
+/// A folder with these files.
+fn folder(files: &[(&str, &[u8])]) -> SimulatedStorage {
+    let disk = SimulatedStorage::new(1);
+    for name in ["m", "logs", "db"] {
+        disk.create_dir(name).expect("a folder on an empty disk");
+    }
+    for (name, contents) in files {
+        disk.put(name, contents);
+    }
+    disk
+}
+
+/// Reads the folder and, if it can be read, owns it: both have to say the same.
+fn look(disk: SimulatedStorage) {
+    let before = inspect(&disk);
+    let parameters = match &before {
+        Ok(found) => found.parameters.clone(),
+        Err(_) => Parameters::default(),
+    };
+    let blocks = |found: &Inspection| found.records.iter().map(|record| record.block).collect::<Vec<_>>();
+    let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+    // Nobody needs the logs: their files are not there.
+    let opened = Checkpoint::open(storage, &parameters, 1, &|_, _| false);
+    if let (Ok(before), Ok(opened)) = (before, opened) {
+        drop(opened);
+        let after = inspect(&disk).expect("a folder that was opened can be read");
+        assert_eq!(blocks(&before), blocks(&after));
+        assert_eq!(before.parameters, after.parameters);
+    }
+}
+
+/// `FORMAT`: the input is its body, or all of it.
+pub fn format(bytes: &[u8]) {
+    let (how, rest) = choice(bytes);
+    let contents = match how % 3 {
+        0 => rest.to_vec(),
+        1 => sealed(rest.to_vec()),
+        _ => sealed([b"PLFORMAT\x01\0\0\0\0\0\0\0", rest].concat()),
+    };
+    look(folder(&[(FORMAT, &contents)]));
+    let manifest = manifest_of(&[0; 4]);
+    look(folder(&[(FORMAT, &contents), (MANIFEST[0], &manifest), (JOURNAL[0], &[]), (JOURNAL[1], &[])]));
+}
+
+/// A manifest: the input is its records, or all of it, in one copy or both.
+pub fn manifest(bytes: &[u8]) {
+    let (how, rest) = choice(bytes);
+    let contents = match how % 3 {
+        0 => rest.to_vec(),
+        1 => sealed(rest.to_vec()),
+        _ => manifest_of(rest),
+    };
+    let good = manifest_of(&[0; 4]);
+    let (first, second) = if how & 0x80 == 0 { (&contents, &contents) } else { (&contents, &good) };
+    let format = identity();
+    look(folder(&[
+        (FORMAT, &format),
+        (MANIFEST[0], first),
+        (MANIFEST[1], second),
+        (JOURNAL[0], &[]),
+        (JOURNAL[1], &[]),
+    ]));
+}
+
+/// A journal of up to eight records: the input has their payloads, each behind its length, or is the file as it is.
+pub fn journal(bytes: &[u8]) {
+    let (how, mut rest) = choice(bytes);
+    let manifest = manifest_of(&[0; 4]);
+    let mut contents = Vec::new();
+    if how & 1 == 0 {
+        let mut previous = manifest[manifest.len() - 16..].to_vec();
+        for sequence in 0..8u64 {
+            let (length, behind) = number::<1>(rest);
+            let (payload, behind) = behind.split_at(behind.len().min(length as usize));
+            rest = behind;
+            let mut record = b"PLJOURNL".to_vec();
+            record.extend_from_slice(&1u64.to_le_bytes());
+            record.extend_from_slice(&sequence.to_le_bytes());
+            record.extend_from_slice(&previous);
+            record.extend_from_slice(&(payload.len() as u32).to_le_bytes());
+            record.extend_from_slice(payload);
+            let mut record = sealed(record);
+            previous = record[record.len() - 16..].to_vec();
+            record.resize(record.len().next_multiple_of(4096), 0);
+            contents.extend_from_slice(&record);
+            if rest.is_empty() {
+                break;
+            }
+        }
+    } else {
+        contents = rest.to_vec();
+    }
+    // The second copy equal, cut, empty, or of other bytes.
+    let second = match how >> 1 & 3 {
+        0 => contents.clone(),
+        1 => contents[..contents.len() / 2].to_vec(),
+        2 => Vec::new(),
+        _ => rest.to_vec(),
+    };
+    let format = identity();
+    look(folder(&[
+        (FORMAT, &format),
+        (MANIFEST[0], &manifest),
+        (MANIFEST[1], &manifest),
+        (JOURNAL[0], &contents),
+        (JOURNAL[1], &second),
+    ]));
+}

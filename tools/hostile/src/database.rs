@@ -1,0 +1,107 @@
+//! Files of a database: block files, `manifest.json`, `SUMS`.
+
+use crate::choice;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use trinim::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES};
+use trinim::database::{DatabaseError, Manifest, SUMS, block_file};
+use trinim::verify::verify_files;
+use xxhash_rust::xxh3::xxh3_64;
+
+const IDENTITY: u64 = 11;
+const ORDINAL: u32 = 3;
+const STREAM_WORDS: u64 = 64;
+
+/// A block file: the input is its frame, its index and frame, or all of it.
+pub fn block(bytes: &[u8]) {
+    let (how, rest) = choice(bytes);
+    let file = match how % 3 {
+        0 => rest.to_vec(),
+        1 => framed(rest),
+        _ => {
+            // A right file, with the input over its end.
+            let stream: Vec<u64> = (0..STREAM_WORDS).map(|word| (word * 0x0101) >> (word % 7)).collect();
+            let mut file = block_file(IDENTITY, ORDINAL, &stream);
+            let over = rest.len().min(file.len());
+            let from = file.len() - over;
+            file[from..].copy_from_slice(&rest[..over]);
+            framed(&file[HEADER_BYTES + INDEX_ROW_BYTES..])
+        }
+    };
+    let _ = read_block(&file);
+}
+
+/// A file with this frame and right hashes.
+fn framed(frame: &[u8]) -> Vec<u8> {
+    let begin = (HEADER_BYTES + INDEX_ROW_BYTES) as u64;
+    let index = [begin.to_le_bytes(), (frame.len() as u64).to_le_bytes(), xxh3_64(frame).to_le_bytes()].concat();
+    let mut header = b"TRINIMBK".to_vec();
+    header.extend_from_slice(&1u32.to_le_bytes());
+    header.extend_from_slice(&ORDINAL.to_le_bytes());
+    header.extend_from_slice(&STREAM_WORDS.to_le_bytes());
+    header.extend_from_slice(&2_097_152u32.to_le_bytes());
+    header.extend_from_slice(&1u32.to_le_bytes());
+    header.extend_from_slice(&IDENTITY.to_le_bytes());
+    header.extend_from_slice(&xxh3_64(&index).to_le_bytes());
+    header.extend_from_slice(&[0; 8]);
+    let hash = xxh3_64(&header);
+    header.extend_from_slice(&hash.to_le_bytes());
+    [&header[..], &index, frame].concat()
+}
+
+/// What the reader of a database does with a block file.
+fn read_block(file: &[u8]) -> Option<()> {
+    let path = Path::new("x");
+    let header: &[u8; HEADER_BYTES] = file.first_chunk()?;
+    let length = BlockIndex::length(path, header, IDENTITY, ORDINAL, STREAM_WORDS).ok()?;
+    let index = file.get(HEADER_BYTES..HEADER_BYTES + length)?;
+    let index = BlockIndex::parse(path, header, index, file.len() as u64).ok()?;
+    for (number, row) in index.frames.iter().enumerate() {
+        let end = row.offset.checked_add(row.stored_bytes)?;
+        let stored = file.get(usize::try_from(row.offset).ok()?..usize::try_from(end).ok()?)?.to_vec();
+        let frame = index.frame(path, number, stored).ok()?;
+        assert!(frame.memory_bytes() < 1 << 20, "{} bytes for a frame of {STREAM_WORDS} words", frame.memory_bytes());
+        let mut words = vec![0; index.words_of(number)];
+        let whole = frame.decode(&mut words);
+        for (at, word) in words.iter().enumerate() {
+            // The two ways to a word agree where both find one.
+            if let (Ok(()), Ok(found)) = (&whole, frame.word(at)) {
+                assert_eq!(found, *word, "word {at}");
+            }
+        }
+    }
+    Some(())
+}
+
+/// `manifest.json`: whatever is accepted comes back from its own text.
+pub fn manifest(bytes: &[u8]) {
+    let path = Path::new("manifest.json");
+    let Ok((manifest, board, rule, layout)) = Manifest::parse(path, bytes) else { return };
+    let again = Manifest::parse(path, &manifest.to_json()).expect("a manifest that was written");
+    assert_eq!(again.0, manifest);
+    assert_eq!((again.1.layers(), again.2), (board.layers(), rule));
+    assert_eq!(again.3.canonical_blocks(), layout.canonical_blocks());
+}
+
+/// `SUMS` beside two files: without a finding only if it names both with their hashes.
+pub fn sums(bytes: &[u8]) {
+    const FILES: [(&str, &[u8]); 2] = [("000000.blk", b"block"), ("manifest.json", b"{}")];
+    let folder = tempfile::Builder::new().prefix("sums").tempdir().expect("a scratch folder");
+    for (name, contents) in FILES {
+        std::fs::write(folder.path().join(name), contents).expect("a scratch file");
+    }
+    // The hashes are put in for the fuzzer: a percent sign and a digit stand for the hash of a file.
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let hash = |contents: &[u8]| blake3::hash(contents).to_string();
+    let text = text.replace("%0", &hash(FILES[0].1)).replace("%1", &hash(FILES[1].1));
+    let contents = if text.contains('\u{fffd}') { bytes } else { text.as_bytes() };
+    std::fs::write(folder.path().join(SUMS), contents).expect("a scratch file");
+    let report: Result<_, DatabaseError> = verify_files(folder.path(), 1, &AtomicBool::new(false), &|_, _| ());
+    let report = report.expect("nothing fails in a scratch folder").expect("nobody stops it");
+    if report.is_clean() {
+        let lines: BTreeSet<String> = text.lines().map(str::to_owned).collect();
+        let right = FILES.map(|(name, contents)| format!("{}  {name}", hash(contents)));
+        assert_eq!(lines, right.into_iter().collect(), "accepted");
+    }
+}

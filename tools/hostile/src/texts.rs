@@ -1,0 +1,39 @@
+//! Positions as text, and cells of a layout.
+
+use crate::choice;
+use trinim::board::{Board, Cell};
+use trinim::layout::Layout;
+use trinim::position;
+
+/// A position of a board whose size the first byte says.
+pub fn position(bytes: &[u8]) {
+    let (layers, rest) = choice(bytes);
+    let board = Board::triangle(1 + u32::from(layers % 10), None).expect("1 to 10 layers");
+    let text = String::from_utf8_lossy(rest);
+    let Ok(found) = position::parse(&board, &text) else { return };
+    assert_eq!(found & !board.full(), 0, "{text:?} has pieces outside the board");
+    for text in [position::rows(&board, found), position::hex(found)] {
+        assert_eq!(position::parse(&board, &text), Ok(found), "{text}");
+    }
+    assert!(position::picture(&board, found).lines().count() >= board.layers() as usize);
+}
+
+/// BID cells of a small board: the layout is refused, or maps positions to blocks and back.
+pub fn layout(bytes: &[u8]) {
+    let (layers, cells) = choice(bytes);
+    let layers = 1 + u32::from(layers % 6);
+    let board = Board::triangle(layers, None).expect("1 to 6 layers");
+    // More cells than there are must be refused; many more are the same.
+    let cells = &cells[..cells.len().min(40)];
+    let cells: Vec<Cell> = cells.iter().map(|cell| Cell::from_index(u32::from(*cell))).collect();
+    let Ok(layout) = Layout::new(&board, &cells) else { return };
+    assert_eq!(layout.bid_bits() + layout.offset_bits(), board.cells());
+    let full = board.full();
+    for step in 0..64u64 {
+        let position = step.wrapping_mul(0x9e37_79b9_7f4a_7c15) & full;
+        let (bid, offset) = layout.split(position);
+        assert_eq!(layout.join(bid, offset), position);
+        let (ordinal, offset) = layout.locate(position);
+        assert!((ordinal as usize) < layout.canonical_blocks().len() && offset >> layout.offset_bits() == 0);
+    }
+}
