@@ -1,0 +1,253 @@
+//! SIGKILL at every file call, at random times, during recovery, and in chains.
+//!
+//! A kill leaves what was written in the page cache: this proves that any prefix of the program's calls is a folder that can be gone on with, and that
+//! what was acknowledged stays. Power cuts are another part.
+
+use crate::report::Sheet;
+use crate::setup::{Lane, Setup, picks};
+use crate::subject::{Ended, Fault, Solve};
+use crate::tree::{Golden, Goldens, finished};
+use anyhow::Result;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Solves with few calls, killed at each of them, and with several commits, killed at some.
+const SMALL: [Solve; 8] = [
+    Solve::new(4, 7, "dedicated", 1),
+    Solve::new(4, 7, "shared", 1),
+    Solve::new(4, 7, "dedicated", 2),
+    Solve::new(4, 7, "shared", 2),
+    Solve::new(5, 9, "dedicated", 1),
+    Solve::new(5, 9, "shared", 1),
+    Solve::new(5, 9, "dedicated", 2),
+    Solve::new(5, 9, "shared", 2),
+];
+const LARGE: [Solve; 6] = [
+    Solve::new(5, 8, "dedicated", 2),
+    Solve::new(5, 8, "shared", 2),
+    Solve::new(5, 8, "dedicated", 1),
+    Solve::new(5, 8, "shared", 1),
+    Solve::new(6, 12, "dedicated", 2),
+    Solve::new(6, 12, "shared", 2),
+];
+
+enum Manner {
+    /// At a call, or in the middle of a write.
+    At(u64, &'static str),
+    /// After so many microseconds.
+    After(u64),
+    /// Again and again, each time further on.
+    Chain,
+}
+
+struct Case {
+    solve: Solve,
+    manner: Manner,
+    /// Whether the resume is killed as well.
+    twice: bool,
+    calls: u64,
+}
+
+pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
+    seen_by_the_library(setup, sheet)?;
+    let all: Vec<Solve> = SMALL.into_iter().chain(LARGE).collect();
+    let goldens = Goldens::of(setup, &all)?;
+    let mut random = setup.random(1);
+    let mut cases = Vec::new();
+    for (solve, most) in SMALL
+        .map(|solve| (solve, setup.amount(3000, 60)))
+        .into_iter()
+        .chain(LARGE.map(|solve| (solve, setup.amount(120, 25))))
+    {
+        let (calls, writes, seconds) = measure(setup, &solve)?;
+        for at in picks(calls, most, &mut random) {
+            cases.push(Case { solve, manner: Manner::At(at, "kill"), twice: at % 3 == 0, calls });
+        }
+        for at in picks(writes, most / 4, &mut random) {
+            cases.push(Case { solve, manner: Manner::At(at, "tear"), twice: false, calls });
+        }
+        for _ in 0..setup.amount(24, 3) {
+            let after = random.below((seconds * 1e6) as u64 + 1000);
+            cases.push(Case { solve, manner: Manner::After(after), twice: false, calls });
+        }
+        for _ in 0..setup.amount(3, 1) {
+            cases.push(Case { solve, manner: Manner::Chain, twice: false, calls });
+        }
+    }
+    setup.each(&cases, |lane, case| one(setup, sheet, &goldens, lane, case))?;
+    if !setup.ci {
+        sheet.bar("kills", 2500);
+        sheet.bar("kills during recovery", 200);
+        sheet.bar("chains", 20);
+    }
+    Ok(())
+}
+
+/// File calls and writes of an undisturbed run, and its time.
+fn measure(setup: &Setup, solve: &Solve) -> Result<(u64, u64, f64)> {
+    let folder = setup.folder()?;
+    let out = folder.join("run");
+    let traced = Fault { trace: true, ..Fault::default() };
+    let ended = solve.launch(setup, &folder, &out).fault(traced).run()?;
+    let calls = ended.calls().count() as u64;
+    let writes = ended.calls().filter(|(kind, _)| *kind == "write").count() as u64;
+    fs::remove_dir_all(&folder)?;
+    Ok((calls, writes, ended.seconds))
+}
+
+fn one(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, case: &Case) -> Result<()> {
+    let golden = goldens.get(&case.solve)?;
+    let out = lane.folder.join("run");
+    let _ = fs::remove_dir_all(&out);
+    let (text, chain) = match case.manner {
+        Manner::At(at, action) => (format!("{}: {action} at call {at}", case.solve), 1),
+        Manner::After(micros) => (format!("{}: killed after {micros} us", case.solve), 1),
+        Manner::Chain => (format!("{}: chain", case.solve), 25),
+    };
+    let mut safe = BTreeSet::new();
+    for link in 0..chain {
+        let launch = case.solve.launch(setup, &lane.folder, &out);
+        let ended = match case.manner {
+            Manner::At(at, "tear") => launch.fault(Fault { calls: "write", ..Fault::at(at, "tear") }).run()?,
+            Manner::At(at, action) => launch.fault(Fault::at(at, action)).run()?,
+            Manner::After(micros) => {
+                let running = launch.start()?;
+                std::thread::sleep(std::time::Duration::from_micros(micros));
+                running.kill()?
+            }
+            Manner::Chain => {
+                // Recovery takes about a hundred calls: most kills come later, so that there is progress, and some within it.
+                let at = 1 + lane.random.below(case.calls / 2);
+                launch.fault(Fault::at(at, "kill")).run()?
+            }
+        };
+        if !went_on(sheet, &text, &ended, if link > 0 { "kills in chains" } else { "kills" }) {
+            break;
+        }
+        if !keeps(sheet, &text, &out, &mut safe) {
+            return Ok(());
+        }
+    }
+    if matches!(case.manner, Manner::Chain) {
+        sheet.count("chains", 1);
+    }
+    if case.twice {
+        let at = 1 + lane.random.below(120);
+        let ended = case.solve.launch(setup, &lane.folder, &out).fault(Fault::at(at, "kill")).run()?;
+        went_on(sheet, &text, &ended, "kills during recovery");
+        if !keeps(sheet, &text, &out, &mut safe) {
+            return Ok(());
+        }
+    }
+    complete(setup, sheet, &text, &case.solve, golden, lane, &out, &safe)
+}
+
+/// Whether the run was killed; if it was over before, it has to have ended well.
+fn went_on(sheet: &Sheet, text: &str, ended: &Ended, what: &str) -> bool {
+    if ended.was_killed() {
+        sheet.count(what, 1);
+        return true;
+    }
+    sheet.check(ended.code == Some(0), || format!("{text}: {}", ended.summary()));
+    sheet.count("runs over before the kill", 1);
+    false
+}
+
+/// Whether the folder can be read and everything that was safe still is; adds what is safe now.
+fn keeps(sheet: &Sheet, text: &str, out: &Path, safe: &mut BTreeSet<u32>) -> bool {
+    match finished(out) {
+        Ok(now) => {
+            let lost = safe.difference(&now).count();
+            *safe = now;
+            sheet.check(lost == 0, || format!("{text}: {lost} acknowledged blocks are lost"))
+        }
+        Err(error) => sheet.check(false, || format!("{text}: the folder is refused: {error:#}")),
+    }
+}
+
+/// A clean run has to finish it, with the golden database and nothing left over.
+#[expect(clippy::too_many_arguments, reason = "the account of one case")]
+pub fn complete(
+    setup: &Setup,
+    sheet: &Sheet,
+    text: &str,
+    solve: &Solve,
+    golden: &Golden,
+    lane: &Lane,
+    out: &Path,
+    safe: &BTreeSet<u32>,
+) -> Result<()> {
+    let ended = solve.launch(setup, &lane.folder, out).run()?;
+    if !sheet.check(ended.code == Some(0), || format!("{text}: the resume ended with {}", ended.summary())) {
+        return Ok(());
+    }
+    if let Some(wrong) = golden.compare(out) {
+        sheet.fail(format!("{text}: after the resume {wrong}"));
+    }
+    let resumed =
+        serde_json::from_str::<serde_json::Value>(&ended.out).ok().and_then(|json| json["resumed_blocks"].as_u64());
+    sheet.check(resumed.is_some_and(|resumed| resumed >= safe.len() as u64), || {
+        format!("{text}: {resumed:?} blocks resumed, {} were safe", safe.len())
+    });
+    sheet.count("clean resumes", 1);
+    Ok(())
+}
+
+/// The calls that the library sees are those that the kernel sees: else the sweeps would miss some.
+fn seen_by_the_library(setup: &Setup, sheet: &Sheet) -> Result<()> {
+    let folder = setup.folder()?;
+    let out = folder.join("run");
+    let solve = SMALL[0];
+    let ended = solve.launch(setup, &folder, &out).fault(Fault { trace: true, ..Fault::default() }).run()?;
+    let seen = |kind: &str| ended.calls().filter(|(found, _)| *found == kind).count();
+    fs::remove_dir_all(&out)?;
+    let trace = folder.join("strace");
+    let calls = "trace=openat,pread64,pwrite64,fsync,fdatasync,rename,unlink,mkdir,flock,ftruncate,statfs,fadvise64";
+    let status = Command::new("strace")
+        .args(["-f", "-qq", "-y", "-s", "0", "-e", calls, "-o"])
+        .arg(&trace)
+        .arg(&setup.binary)
+        .args(solve.args(&out))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .status();
+    if !status.is_ok_and(|status| status.success()) {
+        sheet.not_run("calls seen by the library against those of the kernel", "strace is missing or may not trace");
+        fs::remove_dir_all(&folder)?;
+        return Ok(());
+    }
+    let trace = fs::read_to_string(&trace)?;
+    let root = out.display().to_string();
+    let traced = |names: &[&str]| {
+        let lines = trace.lines().filter(|line| line.contains(&root));
+        lines
+            .filter(|line| {
+                names.iter().any(|name| {
+                    line.split_whitespace().nth(1).is_some_and(|call| call.starts_with(&format!("{name}(")))
+                })
+            })
+            .count()
+    };
+    // One thread, but a writer and a committer beside it: reads may differ by the order of events; what changes the disk may not.
+    for (kind, names) in [
+        ("write", &["pwrite64"][..]),
+        ("rename", &["rename"]),
+        ("unlink", &["unlink"]),
+        ("mkdir", &["mkdir"]),
+        ("lock", &["flock"]),
+        ("sync", &["fsync", "fdatasync"]),
+    ] {
+        let (seen, traced) = (seen(kind), traced(names));
+        sheet.check(seen == traced, || format!("{kind}: the library sees {seen} calls, the kernel {traced}"));
+    }
+    let raw = |name: &str| trace.lines().filter(|line| line.contains(&format!(" {name}("))).count();
+    sheet.note(format!(
+        "the library sees all changing calls that strace sees; past it go {} statfs and {} fadvise64",
+        raw("statfs"),
+        raw("fadvise64")
+    ));
+    fs::remove_dir_all(&folder)?;
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! Breaks the real program on real disks and checks that nothing is lost, wrong, left over or said badly.
+//!
+//! `cargo run --release -p tools --bin faults -- [--part NAME..] [--ci] [--effort N] [--seed N] [--scratch FOLDER] [--layers K] [--out STEM]`
+//!
+//! Builds `trinim` and the library for LD_PRELOAD, runs the parts, prints an account and, with `--out`, writes `STEM.md` and `STEM.json`. Ends with 0
+//! if everything held, 1 if something failed, 3 if nothing failed but something could not be run here (root, loop devices), 130 after Ctrl-C.
+//! `--ci` is a bounded run, which ends with 0 in the latter case: the output says what was not run.
+
+mod arguments;
+mod determinism;
+mod disks;
+mod durability;
+mod errno;
+mod full;
+mod kill;
+mod lost;
+mod memory;
+mod power;
+mod report;
+mod second;
+mod setup;
+mod subject;
+mod system;
+mod tree;
+
+use anyhow::{Context, Result, bail};
+use report::{Report, Sheet};
+use setup::Setup;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+type Run = fn(&Setup, &Sheet) -> Result<()>;
+
+/// Name, what it proves, and the work.
+const PARTS: [(&str, &str, Run); 10] = [
+    ("kill", "any prefix of the file calls can be gone on with; same bytes, nothing lost or left over", kill::run),
+    ("errno", "every failing call ends with its code, names its path, and a clean run goes on", errno::run),
+    ("full", "a full disk, quota or size limit stops cleanly; with room the run goes on", full::run),
+    ("power", "what was acknowledged survives power cuts; without syncs it does not", power::run),
+    ("lost", "failed syncs, a vanished disk and bad sectors are never taken for success", lost::run),
+    ("memory", "peak memory stays within the budget and 64 MiB; too little is refused", memory::run),
+    ("second", "a second process ends at once and changes nothing", second::run),
+    ("determinism", "the same bytes for any threads, budget, locale, clock zone, umask and path", determinism::run),
+    ("arguments", "hostile command lines end with 2, one reason and one hint", arguments::run),
+    ("durability", "syncs cost less than 5 % of the time of a solve", durability::run),
+];
+
+/// Parts that CI leaves out: the timing needs a quiet machine.
+const NOT_IN_CI: [&str; 1] = ["durability"];
+
+struct Options {
+    parts: Vec<String>,
+    ci: bool,
+    effort: u64,
+    seed: u64,
+    layers: u32,
+    scratch: PathBuf,
+    out: Option<PathBuf>,
+}
+
+fn options() -> Result<Options> {
+    let mut options = Options {
+        parts: Vec::new(),
+        ci: false,
+        effort: 1,
+        seed: 1,
+        layers: 8,
+        scratch: std::env::temp_dir(),
+        out: None,
+    };
+    let mut arguments = std::env::args_os().skip(1);
+    while let Some(name) = arguments.next() {
+        let name = name.to_string_lossy().into_owned();
+        let mut value = || arguments.next().with_context(|| format!("{name} needs a value"));
+        let number = |value: std::ffi::OsString| -> Result<u64> {
+            value.to_string_lossy().parse().with_context(|| format!("{name} takes a number"))
+        };
+        match name.as_str() {
+            "--ci" => options.ci = true,
+            "--part" => options.parts.push(value()?.to_string_lossy().into_owned()),
+            "--effort" => options.effort = number(value()?)?.max(1),
+            "--seed" => options.seed = number(value()?)?,
+            "--layers" => options.layers = u32::try_from(number(value()?)?)?,
+            "--scratch" => options.scratch = value()?.into(),
+            "--out" => options.out = Some(value()?.into()),
+            _ => bail!(
+                "unknown argument {name}; there are --part NAME, --ci, --effort N, --seed N, --layers K, --scratch FOLDER, --out STEM"
+            ),
+        }
+    }
+    if let Some(unknown) = options.parts.iter().find(|part| PARTS.iter().all(|(name, ..)| name != part)) {
+        let names: Vec<&str> = PARTS.iter().map(|(name, ..)| *name).collect();
+        bail!("there is no part {unknown}; there are {}", names.join(", "));
+    }
+    Ok(options)
+}
+
+fn main() -> Result<ExitCode> {
+    let options = options()?;
+    let begin = Instant::now();
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, stop.clone())?;
+    }
+    let setup = Setup::new(options.ci, options.effort, options.seed, options.layers, &options.scratch, stop)?;
+    let chosen = |name: &str| match options.parts.as_slice() {
+        [] => !(options.ci && NOT_IN_CI.contains(&name)),
+        parts => parts.iter().any(|part| part == name),
+    };
+    let mut sheets = Vec::new();
+    for (name, proves, run) in PARTS.into_iter().filter(|(name, ..)| chosen(name)) {
+        if setup.stopped() {
+            break;
+        }
+        eprintln!("== {name}: {proves}");
+        let sheet = Sheet::new(name, proves);
+        let ended = run(&setup, &sheet);
+        if setup.stopped() {
+            sheet.not_run("the rest", "stopped by a signal");
+        } else if let Err(error) = ended {
+            sheet.fail(format!("the part ended early: {error:#}"));
+        }
+        sheet.finish();
+        sheets.push(sheet);
+    }
+    let report = Report {
+        date: today()?,
+        command: std::iter::once("faults".to_owned()).chain(std::env::args().skip(1)).collect::<Vec<_>>().join(" "),
+        machine: machine(),
+        seconds: begin.elapsed().as_secs_f64(),
+        sheets: &sheets,
+    };
+    println!("{}", report.markdown());
+    if let Some(stem) = &options.out {
+        report.write(stem).with_context(|| stem.display().to_string())?;
+    }
+    let code = if setup.stopped() {
+        130
+    } else if sheets.iter().any(Sheet::failed) {
+        1
+    } else if !options.ci && sheets.iter().any(Sheet::has_gaps) {
+        3
+    } else {
+        0
+    };
+    Ok(ExitCode::from(code))
+}
+
+fn today() -> Result<String> {
+    Ok(disks::system_program("date", &["-u", "+%Y-%m-%d"])?.trim().to_owned())
+}
+
+fn machine() -> String {
+    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpus.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": unknown processor");
+    let kernel = Command::new("uname").arg("-sr").output();
+    let kernel = kernel.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{}, {threads} threads, {kernel}", model.trim_start_matches([' ', '\t', ':']))
+}

@@ -1,0 +1,132 @@
+//! Peak memory: within the budget and 64 MiB as the kernel counts it, also under a control group's limit; too small a budget is refused.
+
+use crate::errno::behaves;
+use crate::report::Sheet;
+use crate::setup::Setup;
+use crate::subject::{Ended, Launch};
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What the program may take beyond its budget.
+const BEYOND_MIB: u64 = 64;
+
+pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
+    let budgets: &[u64] = if setup.ci { &[48, 256] } else { &[32, 48, 64, 128, 256, 512, 1024] };
+    let group = Group::new();
+    if let Err(error) = &group {
+        sheet.not_run("limits of control groups", format!("{error:#}"));
+    }
+    let mut losses = std::collections::BTreeSet::new();
+    for &budget in budgets {
+        for placement in ["dedicated", "shared"] {
+            let text = format!("7 layers in {budget} MiB, {placement}");
+            let ended = solve(setup, 7, budget, placement, 2, None)?;
+            within(sheet, &text, &ended, budget, &mut losses);
+            if let Ok(group) = &group {
+                group.limit(budget + BEYOND_MIB)?;
+                let ended = solve(setup, 7, budget, placement, 2, Some(group))?;
+                sheet.count("runs under a limit", 1);
+                within(sheet, &format!("{text}, limited to {} MiB", budget + BEYOND_MIB), &ended, budget, &mut losses);
+            }
+        }
+    }
+    sheet.check(losses.len() == 1, || format!("the budgets give {} different results", losses.len()));
+    for (layers, memory) in [(7, "1"), (7, "1MiB"), (8, "1"), (8, "8MiB"), (8, "20MiB")] {
+        let folder = setup.folder()?;
+        let layers = layers.to_string();
+        let args = ["solve", "-k", &layers, "--memory", memory, "--block-bits", "26", "--out", "run"];
+        let mut launch = Launch::new(setup, &folder, &args);
+        launch.folder = Some(folder.clone());
+        launch.limit = Duration::from_secs(5);
+        let ended = launch.run()?;
+        let text = format!("{layers} layers in {memory}");
+        if behaves(sheet, &text, &ended, &[4]) {
+            sheet.count("refusals", 1);
+            let said =
+                ended.error.contains("too small") && ended.error.contains("hint: ") && ended.error.contains("--memory");
+            sheet.check(said && !folder.join("run").exists(), || format!("{text}: {}", ended.summary()));
+        }
+        fs::remove_dir_all(&folder)?;
+    }
+    if !setup.ci {
+        let mut alone = std::collections::BTreeSet::new();
+        let ended = solve(setup, 8, 256, "dedicated", 2, None)?;
+        within(sheet, "8 layers in 256 MiB", &ended, 256, &mut alone);
+    }
+    Ok(())
+}
+
+fn solve(
+    setup: &Setup,
+    layers: u32,
+    budget: u64,
+    placement: &str,
+    threads: u32,
+    group: Option<&Group>,
+) -> Result<Ended> {
+    // On the disk: in memory, its files would count as the group's.
+    let folder = setup.disk_folder()?;
+    // Blocks as large as the budget allows with two workers, so that it matters.
+    let bits = if layers > 7 || budget < 128 { 24 } else { 26 };
+    let args = format!(
+        "solve --json --layers {layers} --block-bits {bits} --memory {budget}MiB --log-placement {placement} --threads {threads} --out run"
+    );
+    let mut launch = Launch::new(setup, &folder, &args.split(' ').collect::<Vec<_>>());
+    launch.folder = Some(folder.clone());
+    launch.limit = Duration::from_secs(600);
+    if let Some(group) = group {
+        launch = launch.shell(format!("echo $$ > '{}/cgroup.procs' || exit 99", group.folder.display()));
+    }
+    let ended = launch.run()?;
+    fs::remove_dir_all(&folder)?;
+    Ok(ended)
+}
+
+fn within(sheet: &Sheet, text: &str, ended: &Ended, budget: u64, losses: &mut std::collections::BTreeSet<String>) {
+    if !behaves(sheet, text, ended, &[0]) {
+        return;
+    }
+    sheet.count("budgets", 1);
+    let answer: serde_json::Value = serde_json::from_str(&ended.out).unwrap_or_default();
+    losses.insert(answer["losses"].to_string());
+    let (peak, told) = (ended.peak_rss_bytes >> 20, answer["peak_rss_bytes"].as_u64().unwrap_or(0) >> 20);
+    sheet.check(peak < budget + BEYOND_MIB, || format!("{text}: peak {peak} MiB"));
+    // The kernel's two accounts may differ by some pages.
+    sheet.check(told <= peak + 2, || format!("{text}: the program tells {told} MiB, the kernel {peak} MiB"));
+    sheet.note(format!("{text}: {peak} MiB at most"));
+}
+
+/// A control group of our own.
+struct Group {
+    folder: PathBuf,
+    limit: &'static str,
+}
+
+impl Group {
+    fn new() -> Result<Group> {
+        let name = format!("trinim-faults-{}", std::process::id());
+        for (root, limit) in [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")] {
+            let folder = Path::new(root).join(&name);
+            if Path::new(root).is_dir() && fs::create_dir(&folder).is_ok() {
+                let group = Group { folder, limit };
+                if group.folder.join(limit).is_file() {
+                    return Ok(group);
+                }
+            }
+        }
+        anyhow::bail!("no control group of memory can be made (needs root, and cgroups mounted at /sys/fs/cgroup)")
+    }
+
+    fn limit(&self, mib: u64) -> Result<()> {
+        let file = self.folder.join(self.limit);
+        fs::write(&file, (mib << 20).to_string()).with_context(|| file.display().to_string())
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.folder);
+    }
+}

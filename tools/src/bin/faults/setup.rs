@@ -1,0 +1,179 @@
+//! What all parts share: the programs, a place for scratch files, the amount of work, random numbers, threads.
+
+use anyhow::{Context, Result, bail, ensure};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Time between lines of progress.
+const PROGRESS: Duration = Duration::from_secs(20);
+/// Where the memory file system is on Linux.
+const MEMORY: &str = "/dev/shm";
+
+pub struct Setup {
+    /// The release binary of trinim.
+    pub binary: PathBuf,
+    /// The library that stands between it and the C library.
+    pub preload: PathBuf,
+    /// Scratch on the disk.
+    pub disk: TempDir,
+    /// Scratch in memory where there is any: kills and errors need no disk, and syncs there are free.
+    pub memory: TempDir,
+    /// Bounded to a few minutes.
+    pub ci: bool,
+    pub effort: u64,
+    pub seed: u64,
+    pub threads: usize,
+    /// Layers of the board on which durability is timed.
+    pub layers: u32,
+    /// Set by Ctrl-C.
+    pub stop: Arc<AtomicBool>,
+    fresh: AtomicU64,
+}
+
+/// A folder of one thread's own, and random numbers.
+pub struct Lane {
+    pub folder: PathBuf,
+    pub random: Random,
+}
+
+impl Setup {
+    pub fn new(ci: bool, effort: u64, seed: u64, layers: u32, scratch: &Path, stop: Arc<AtomicBool>) -> Result<Setup> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("tools has a parent folder")?;
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let status = Command::new(cargo)
+            .args(["build", "--locked", "--release", "--quiet", "-p", "trinim", "-p", "preload"])
+            .current_dir(root)
+            .status()
+            .context("cargo cannot be started")?;
+        ensure!(status.success(), "the programs cannot be built");
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target));
+        let (binary, preload) = (target.join("release/trinim"), target.join("release/libpreload.so"));
+        for file in [&binary, &preload] {
+            ensure!(file.is_file(), "{} is missing", file.display());
+        }
+        let folder = |below: &Path| tempfile::Builder::new().prefix("trinim-faults.").tempdir_in(below);
+        let memory = Path::new(MEMORY);
+        let memory = if memory.is_dir() { folder(memory) } else { folder(scratch) };
+        Ok(Setup {
+            binary,
+            preload,
+            disk: folder(scratch).with_context(|| format!("no scratch folder in {}", scratch.display()))?,
+            memory: memory.context("no scratch folder in memory")?,
+            ci,
+            effort,
+            seed,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            layers,
+            stop,
+            fresh: AtomicU64::new(0),
+        })
+    }
+
+    /// An amount of work: `ci` within the bound of CI, else `full` for each unit of effort.
+    pub fn amount(&self, full: u64, ci: u64) -> u64 {
+        if self.ci { ci } else { full * self.effort }
+    }
+
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// A folder in memory that did not exist before.
+    pub fn folder(&self) -> Result<PathBuf> {
+        self.folder_in(self.memory.path())
+    }
+
+    /// A folder on the disk that did not exist before.
+    pub fn disk_folder(&self) -> Result<PathBuf> {
+        self.folder_in(self.disk.path())
+    }
+
+    fn folder_in(&self, root: &Path) -> Result<PathBuf> {
+        let folder = root.join(format!("f{}", self.fresh.fetch_add(1, Ordering::Relaxed)));
+        std::fs::create_dir(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        Ok(folder)
+    }
+
+    pub fn random(&self, salt: u64) -> Random {
+        Random(self.seed.wrapping_add(salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
+
+    /// Does `work` with every case, on as many threads as there are processors; ends early when stopped.
+    pub fn each<T: Send + Sync>(&self, cases: &[T], work: impl Fn(&mut Lane, &T) -> Result<()> + Sync) -> Result<()> {
+        let next = AtomicU64::new(0);
+        let failure: Mutex<Option<anyhow::Error>> = Mutex::new(None);
+        let told = Told(Mutex::new(Instant::now()));
+        std::thread::scope(|scope| {
+            for lane in 0..self.threads {
+                let (next, failure, told, work) = (&next, &failure, &told, &work);
+                scope.spawn(move || {
+                    let run = || -> Result<()> {
+                        let mut lane = Lane { folder: self.folder()?, random: self.random(1000 + lane as u64) };
+                        while !self.stopped() {
+                            let at = next.fetch_add(1, Ordering::Relaxed);
+                            let Some(case) = cases.get(at as usize) else { break };
+                            work(&mut lane, case)?;
+                            told.tell(at, cases.len());
+                        }
+                        let _ = std::fs::remove_dir_all(&lane.folder);
+                        Ok(())
+                    };
+                    if let Err(error) = run() {
+                        next.store(u64::MAX / 2, Ordering::Relaxed);
+                        *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(error);
+                    }
+                });
+            }
+        });
+        if let Some(error) = failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+            return Err(error);
+        }
+        if self.stopped() {
+            bail!("stopped by a signal");
+        }
+        Ok(())
+    }
+}
+
+/// When a line of progress was last printed.
+struct Told(Mutex<Instant>);
+
+impl Told {
+    fn tell(&self, done: u64, all: usize) {
+        let mut last = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if last.elapsed() >= PROGRESS {
+            *last = Instant::now();
+            eprintln!("  {done} of {all} cases");
+        }
+    }
+}
+
+/// SplitMix64: a seed gives the same run again.
+pub struct Random(u64);
+
+impl Random {
+    pub fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    /// A number below `end`, which is not 0.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.number() % end.max(1)
+    }
+}
+
+/// Up to `most` of the numbers from 1 to `end`: all if they fit, else every n-th from a random one on.
+pub fn picks(end: u64, most: u64, random: &mut Random) -> Vec<u64> {
+    let step = end.div_ceil(most.max(1)).max(1);
+    (1 + random.below(step)..=end).step_by(step as usize).collect()
+}

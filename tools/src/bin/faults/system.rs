@@ -1,0 +1,109 @@
+//! The few system calls that the standard library does not have; all unsafe code of the harness.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// What became of a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing yet.
+    None,
+    /// Stopped by SIGSTOP, and still there.
+    Stopped,
+    /// Ended by itself.
+    Exited(i32),
+    /// Ended by a signal.
+    Killed(i32),
+}
+
+/// Looks at a child without waiting; with the most resident memory it has had, in bytes, once it has ended.
+pub fn look_at(pid: i32) -> io::Result<(Change, u64)> {
+    let mut status = 0;
+    // SAFETY: plain numbers, for which all zeros are a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: both places are valid for the call.
+    let found = unsafe { libc::wait4(pid, &mut status, libc::WNOHANG | libc::WUNTRACED, &mut usage) };
+    if found < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let change = match found {
+        0 => Change::None,
+        _ if libc::WIFSTOPPED(status) => Change::Stopped,
+        _ if libc::WIFEXITED(status) => Change::Exited(libc::WEXITSTATUS(status)),
+        _ => Change::Killed(libc::WTERMSIG(status)),
+    };
+    Ok((change, (usage.ru_maxrss as u64) << 10))
+}
+
+/// Sends a signal to a child that has not been waited for.
+pub fn signal(pid: i32, signal: i32) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    match unsafe { libc::kill(pid, signal) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Whether this user is root.
+pub fn is_root() -> bool {
+    // SAFETY: no memory is involved.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// `EXT4_IOC_SHUTDOWN` and `XFS_IOC_GOINGDOWN`, which are the same number: `_IOR('X', 125, u32)`.
+const SHUTDOWN: libc::c_ulong = 0x8004_587d;
+/// Neither the log nor the data are flushed: what a power cut leaves.
+const NO_LOG_FLUSH: u32 = 2;
+
+/// Cuts a mounted ext4 or XFS off its device, as a power cut does: from now on nothing is written, every call fails.
+pub fn cut_off(mount: &File) -> io::Result<()> {
+    let flags = NO_LOG_FLUSH;
+    // SAFETY: the call reads one u32.
+    match unsafe { libc::ioctl(mount.as_raw_fd(), SHUTDOWN as _, &flags) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// `FS_IOC_FIEMAP`: `_IOWR('f', 11, struct fiemap)`.
+const EXTENTS: libc::c_ulong = 0xc020_660b;
+
+#[repr(C)]
+#[derive(Default)]
+struct ExtentRequest {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped: u32,
+    count: u32,
+    reserved: u32,
+    logical: u64,
+    physical: u64,
+    extent_length: u64,
+    reserved64: [u64; 2],
+    extent_flags: u32,
+    reserved32: [u32; 3],
+}
+
+/// Where the first extent of a file lies on its device: offset and length in bytes.
+pub fn first_extent(file: &File) -> io::Result<(u64, u64)> {
+    // Flag 1: write delayed allocations first.
+    let mut request = ExtentRequest { length: u64::MAX, flags: 1, count: 1, ..ExtentRequest::default() };
+    // SAFETY: the structure has room for the one extent that is asked for.
+    match unsafe { libc::ioctl(file.as_raw_fd(), EXTENTS as _, &mut request) } {
+        0 if request.mapped == 1 => Ok((request.physical, request.extent_length)),
+        0 => Err(io::Error::other("the file has no extent")),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Makes a hole of zeros in a file.
+pub fn punch(file: &File, offset: u64, length: u64) -> io::Result<()> {
+    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    // SAFETY: no memory is involved.
+    match unsafe { libc::fallocate(file.as_raw_fd(), mode, offset as libc::off_t, length as libc::off_t) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
