@@ -366,6 +366,16 @@ fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
     assert_eq!(json(path, &["solve", "-k", "6", "-o", "run", "--json"])["losses"], 189_089);
 }
 
+/// A begun folder that the system failed to look at was taken for none: the layout was chosen anew, and the run refused as one of other parameters.
+#[test]
+fn a_folder_that_cannot_be_looked_at_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    std::os::unix::fs::symlink("loop", path.join("loop")).unwrap();
+    let (_, error) = ends(path, 4, &["solve", "-k", "4", "--out", "loop"]);
+    assert!(error.contains("open loop failed") && error.contains("symbolic links"), "{error}");
+}
+
 /// With the usual limit of 1,024 open files a solve of more blocks than that ended with "Too many open files": every log file of the session stayed open.
 #[test]
 fn blocks_may_outnumber_the_open_files() {

@@ -15,7 +15,8 @@ use trinim::solve::{BlockSummary, Strategy, baseline, parameters};
 
 /// What an existing folder says of a run that was begun in it.
 pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
-    if !folder.exists() {
+    // An error is not the answer "no": the folder would be taken for a new one, of another layout perhaps.
+    if !folder.try_exists().map_err(|error| Error::io("open", folder, error))? {
         return Ok(None);
     }
     let storage = RealStorage::open(folder)?;
