@@ -14,6 +14,7 @@ pub mod metrics;
 mod reader;
 pub mod schedule;
 pub mod storage;
+mod sync;
 pub mod workload;
 mod writer;
 

@@ -14,7 +14,7 @@ use crate::frame::{ENTRY_FIXED_BYTES, EntryHeader, ExtentHash, FRAME_HEADER_BYTE
 use crate::ledger::LogFile;
 use crate::metrics::{Metrics, Stage};
 use crate::storage::{Storage, StorageFile};
-use crossbeam::channel::{Receiver, Sender};
+use crate::sync::{Receiver, Sender};
 use std::sync::Arc;
 
 /// Frames that may wait between a reader and its worker.

@@ -41,7 +41,7 @@ use std::sync::Arc;
 use crate::Error;
 
 pub use real::RealStorage;
-pub use simulated::{Fault, SECTOR_BYTES, SimulatedStorage};
+pub use simulated::{Fault, Moment, SECTOR_BYTES, SimulatedStorage, Witness};
 
 /// Longest name in bytes.
 pub const NAME_BYTES_AT_MOST: usize = 200;

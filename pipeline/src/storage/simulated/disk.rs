@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::sync::Arc;
 
-use super::{Fault, SECTOR_BYTES};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::{Fault, SECTOR_BYTES, Witness};
 use crate::Error;
 use crate::storage::folder_of;
 
@@ -40,12 +43,15 @@ pub(super) enum Name {
     File(usize),
 }
 
+/// Names of files and folders; shared between the copies of a disk until one changes.
+pub(super) type Names = Arc<BTreeMap<Arc<str>, Name>>;
+
 /// A change of the names of a folder.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    Insert(String, Name),
-    Remove(String),
-    Rename(String, String, usize),
+    Insert(Arc<str>, Name),
+    Remove(Arc<str>),
+    Rename(Arc<str>, Arc<str>, usize),
 }
 
 impl Change {
@@ -55,7 +61,8 @@ impl Change {
         }
     }
 
-    fn apply(&self, names: &mut BTreeMap<String, Name>) {
+    fn apply(&self, names: &mut Names) {
+        let names = Arc::make_mut(names);
         match self {
             Self::Insert(name, what) => {
                 names.insert(name.clone(), *what);
@@ -74,7 +81,7 @@ impl Change {
 /// A change of the contents of a file.
 #[derive(Clone, Debug)]
 enum Write {
-    Bytes(usize, Vec<u8>),
+    Bytes(usize, Arc<[u8]>),
     Length(usize),
 }
 
@@ -107,7 +114,7 @@ impl Write {
             let part = whole.start.max(*start)..whole.end.min(end);
             match random.below(3) {
                 0 => {}
-                1 => Self::Bytes(part.start, bytes[part.start - start..part.end - start].to_vec()).apply(contents),
+                1 => Self::Bytes(part.start, bytes[part.start - start..part.end - start].into()).apply(contents),
                 _ => {
                     let last = whole.end.min(contents.len());
                     for byte in contents.get_mut(whole.start..last).unwrap_or_default() {
@@ -119,12 +126,32 @@ impl Write {
     }
 }
 
-/// A file.
+/// A file. Its parts are shared between the copies of a disk until one changes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents {
-    pub(super) cached: Vec<u8>,
-    safe: Vec<u8>,
+    pub(super) cached: Arc<Vec<u8>>,
+    safe: Arc<Vec<u8>>,
     pending: Vec<Write>,
+    /// Whether writes were marked clean without being safe, so that the cache shows more than a sync can save.
+    diverged: bool,
+}
+
+impl Contents {
+    fn settled(bytes: Vec<u8>) -> Self {
+        let bytes = Arc::new(bytes);
+        Self { cached: Arc::clone(&bytes), safe: bytes, pending: Vec::new(), diverged: false }
+    }
+
+    fn save(&mut self, write: &Write) {
+        write.apply(Arc::make_mut(&mut self.safe));
+    }
+
+    /// One sector's range of the file, whole or cut by its end; `None` in an empty file.
+    fn sector(&self, random: &mut Random) -> Option<std::ops::Range<usize>> {
+        let sectors = self.cached.len().div_ceil(SECTOR_BYTES);
+        let start = (sectors > 0).then(|| random.below(sectors) * SECTOR_BYTES)?;
+        Some(start..(start + SECTOR_BYTES).min(self.cached.len()))
+    }
 }
 
 /// What a call does.
@@ -155,11 +182,10 @@ enum Fate {
     Mixed,
 }
 
-#[derive(Debug)]
 pub(super) struct Disk {
-    pub(super) files: Vec<Contents>,
-    pub(super) names: BTreeMap<String, Name>,
-    safe_names: BTreeMap<String, Name>,
+    pub(super) files: Vec<Arc<Contents>>,
+    pub(super) names: Names,
+    safe_names: Names,
     pending_names: Vec<Change>,
     pub(super) locks: BTreeSet<String>,
     pub(super) faults: Vec<(u64, Fault)>,
@@ -170,14 +196,18 @@ pub(super) struct Disk {
     pub(super) poisoned: bool,
     pub(super) free_bytes: u64,
     pub(super) random: Random,
+    pub(super) witness: Option<Witness>,
 }
+
+/// A write that is about to happen: file, first byte, bytes.
+pub(super) type Coming<'a> = (usize, usize, &'a [u8]);
 
 impl Disk {
     pub(super) fn new(seed: u64) -> Self {
         Self {
             files: Vec::new(),
-            names: BTreeMap::new(),
-            safe_names: BTreeMap::new(),
+            names: Names::default(),
+            safe_names: Names::default(),
             pending_names: Vec::new(),
             locks: BTreeSet::new(),
             faults: Vec::new(),
@@ -188,6 +218,7 @@ impl Disk {
             poisoned: false,
             free_bytes: 1 << 40,
             random: Random(seed),
+            witness: None,
         }
     }
 
@@ -196,8 +227,29 @@ impl Disk {
         self.sync_step(kind).map(|_| ())
     }
 
+    /// The same for a write.
+    pub(super) fn write_step(&mut self, kind: Kind, coming: Coming<'_>) -> Result<(), Struck> {
+        self.show(kind, Some(coming));
+        self.count(kind).map(|_| ())
+    }
+
     /// The same for a sync; says whether a sync that seems to succeed does anything.
     fn sync_step(&mut self, kind: Kind) -> Result<bool, Struck> {
+        self.show(kind, None);
+        self.count(kind)
+    }
+
+    /// Shows the disk as it is before a call to whoever watches.
+    fn show(&self, kind: Kind, coming: Option<Coming<'_>>) {
+        if let Some(witness) = &self.witness
+            && kind != Kind::Read
+            && !self.stopped
+        {
+            witness(&super::Moment { step: self.steps + 1, disk: self, coming });
+        }
+    }
+
+    fn count(&mut self, kind: Kind) -> Result<bool, Struck> {
         self.steps += 1;
         let struck = |error, partial| Err(Struck { error, partial });
         if self.stopped {
@@ -207,6 +259,10 @@ impl Disk {
         let strikes = |at: u64, fault: Fault| match fault {
             Fault::LoseSync => at <= steps && kind == Kind::SyncFile,
             Fault::LieSync => at <= steps && matches!(kind, Kind::SyncFile | Kind::SyncFolder),
+            // These strike the next read or write and are taken there.
+            Fault::FlipRead | Fault::MisdirectRead | Fault::StaleRead | Fault::LoseWrite | Fault::MisdirectWrite => {
+                false
+            }
             _ => at == steps,
         };
         let index = self.faults.iter().position(|(at, fault)| strikes(*at, *fault));
@@ -220,6 +276,9 @@ impl Disk {
             Some(Fault::FailOnce | Fault::LoseSync) => {
                 return struck(io::Error::from_raw_os_error(EIO), true);
             }
+            Some(Fault::Rot) => self.rot(),
+            Some(Fault::FlipRead | Fault::MisdirectRead | Fault::StaleRead) => {}
+            Some(Fault::LoseWrite | Fault::MisdirectWrite) => {}
             Some(Fault::FailForever) => self.failing = true,
             Some(Fault::Full) => self.full = true,
         }
@@ -281,17 +340,99 @@ impl Disk {
     }
 
     pub(super) fn file_names(&self) -> Vec<String> {
-        let names = self.names.keys().cloned();
-        names.filter(|name| self.file(name).is_some()).collect()
+        let names = self.names.iter().filter(|(_, what)| matches!(what, Name::File(_)));
+        names.map(|(name, _)| name.to_string()).collect()
     }
 
     pub(super) fn new_file(&mut self) -> usize {
-        self.files.push(Contents::default());
+        self.files.push(Arc::default());
         self.files.len() - 1
     }
 
+    /// The silent fault among `kinds` that strikes now, if there is one.
+    fn silent_fault(&mut self, kinds: &[Fault]) -> Option<Fault> {
+        let steps = self.steps;
+        let index = self.faults.iter().position(|(at, fault)| *at <= steps && kinds.contains(fault))?;
+        Some(self.faults.swap_remove(index).1)
+    }
+
+    /// What a read of `length` bytes finds; `None` behind the end.
+    pub(super) fn read(&mut self, file: usize, start: usize, buffer: &mut [u8]) -> Option<()> {
+        let end = start.checked_add(buffer.len())?;
+        buffer.copy_from_slice(self.files[file].cached.get(start..end)?);
+        if self.faults.is_empty() || buffer.is_empty() {
+            return Some(());
+        }
+        let fault = self.silent_fault(&[Fault::FlipRead, Fault::MisdirectRead, Fault::StaleRead]);
+        // The part of one sector that goes wrong.
+        let sector = (start + self.random.below(buffer.len())) / SECTOR_BYTES * SECTOR_BYTES;
+        let part = sector.max(start)..(sector + SECTOR_BYTES).min(end);
+        match fault {
+            Some(Fault::FlipRead) => {
+                let byte = self.random.below(buffer.len());
+                buffer[byte] ^= 1 << self.random.below(8);
+            }
+            Some(Fault::MisdirectRead) => {
+                let from = self.random.below(self.files.len());
+                if let Some(other) = self.files[from].sector(&mut self.random) {
+                    let inside = part.start - sector..part.end - sector;
+                    let found = self.files[from].cached[other].get(inside).unwrap_or_default();
+                    buffer[part.start - start..][..found.len()].copy_from_slice(found);
+                }
+            }
+            Some(Fault::StaleRead) => {
+                let old = self.files[file].safe.get(part.clone());
+                let target = &mut buffer[part.start - start..part.end - start];
+                match old.filter(|old| *old != &*target) {
+                    Some(old) => target.copy_from_slice(old),
+                    None => target.fill(0),
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
     pub(super) fn write(&mut self, file: usize, start: usize, bytes: &[u8]) {
-        self.push(file, Write::Bytes(start, bytes.to_vec()));
+        if !self.faults.is_empty() && !bytes.is_empty() {
+            match self.silent_fault(&[Fault::LoseWrite, Fault::MisdirectWrite]) {
+                Some(Fault::LoseWrite) => return self.lengthen(file, start + bytes.len()),
+                Some(Fault::MisdirectWrite) => {
+                    self.lengthen(file, start + bytes.len());
+                    let (to, place) = self.anywhere(file, start);
+                    return self.push(to, Write::Bytes(place, bytes.into()));
+                }
+                _ => {}
+            }
+        }
+        self.push(file, Write::Bytes(start, bytes.into()));
+    }
+
+    fn lengthen(&mut self, file: usize, length: usize) {
+        if self.files[file].cached.len() < length {
+            self.push(file, Write::Length(length));
+        }
+    }
+
+    /// Some sector of some file, in most cases another one than that of byte `start` of `file`.
+    fn anywhere(&mut self, file: usize, start: usize) -> (usize, usize) {
+        let to = if self.random.coin() { file } else { self.random.below(self.files.len()) };
+        let sector = self.files[to].sector(&mut self.random).map_or(0, |sector| sector.start);
+        (to, sector + start % SECTOR_BYTES)
+    }
+
+    /// Flips one bit of a file, on the disk and in the cache.
+    fn rot(&mut self) {
+        let file = self.random.below(self.files.len().max(1));
+        let Some(contents) = self.files.get_mut(file).map(Arc::make_mut) else { return };
+        if contents.cached.is_empty() {
+            return;
+        }
+        let (byte, bit) = (self.random.below(contents.cached.len()), self.random.below(8));
+        Arc::make_mut(&mut contents.cached)[byte] ^= 1 << bit;
+        if let Some(byte) = Arc::make_mut(&mut contents.safe).get_mut(byte) {
+            *byte ^= 1 << bit;
+        }
     }
 
     pub(super) fn set_length(&mut self, file: usize, length: usize) {
@@ -299,34 +440,42 @@ impl Disk {
     }
 
     fn push(&mut self, file: usize, write: Write) {
-        let contents = &mut self.files[file];
-        write.apply(&mut contents.cached);
+        let contents = Arc::make_mut(&mut self.files[file]);
+        write.apply(Arc::make_mut(&mut contents.cached));
         contents.pending.push(write);
     }
 
     pub(super) fn sync_file(&mut self, file: usize) -> io::Result<()> {
         let result = self.sync_step(Kind::SyncFile);
-        let contents = &mut self.files[file];
+        if self.files[file].pending.is_empty() && result.is_ok() {
+            return Ok(());
+        }
+        let contents = Arc::make_mut(&mut self.files[file]);
+        let pending = std::mem::take(&mut contents.pending);
         match result {
             Ok(false) => {
-                contents.pending.clear();
+                contents.diverged = true;
                 Ok(())
             }
             Ok(true) => {
-                for write in contents.pending.drain(..) {
-                    write.apply(&mut contents.safe);
+                if contents.diverged {
+                    pending.iter().for_each(|write| contents.save(write));
+                } else {
+                    contents.safe = Arc::clone(&contents.cached);
                 }
                 Ok(())
             }
             Err(struck) => {
                 self.poisoned = true;
                 if self.stopped {
+                    contents.pending = pending;
                     return Err(struck.error);
                 }
+                contents.diverged = true;
                 let all_lost = self.random.coin();
-                for write in contents.pending.drain(..) {
+                for write in &pending {
                     if !all_lost && self.random.coin() {
-                        write.apply(&mut contents.safe);
+                        contents.save(write);
                     }
                 }
                 Err(struck.error)
@@ -352,15 +501,64 @@ impl Disk {
     pub(super) fn put(&mut self, name: &str, bytes: &[u8]) {
         assert!(self.is_folder(folder_of(name)), "no folder for {name}");
         let file = self.new_file();
-        self.files[file].cached = bytes.to_vec();
-        self.files[file].safe = bytes.to_vec();
-        self.names.insert(name.to_string(), Name::File(file));
-        self.safe_names.insert(name.to_string(), Name::File(file));
+        self.files[file] = Arc::new(Contents::settled(bytes.to_vec()));
+        let change = Change::Insert(name.into(), Name::File(file));
+        change.apply(&mut self.names);
+        change.apply(&mut self.safe_names);
     }
 
     pub(super) fn take(&mut self, name: &str) {
-        self.names.remove(name);
-        self.safe_names.remove(name);
+        let change = Change::Remove(name.into());
+        change.apply(&mut self.names);
+        change.apply(&mut self.safe_names);
+    }
+
+    /// Hash of everything that decides what can still happen to the disk.
+    pub(super) fn digest(&self) -> u128 {
+        let mut hash = Xxh3::new();
+        let number = |hash: &mut Xxh3, number: usize| hash.update(&(number as u64).to_le_bytes());
+        let seen = |hash: &mut Xxh3, bytes: &[u8]| {
+            number(hash, bytes.len());
+            hash.update(&xxh3_64(bytes).to_le_bytes());
+        };
+        let file = |hash: &mut Xxh3, file: usize| {
+            let contents = &self.files[file];
+            seen(hash, &contents.cached);
+            if !Arc::ptr_eq(&contents.cached, &contents.safe) {
+                seen(hash, &contents.safe);
+            }
+            for write in &contents.pending {
+                match write {
+                    Write::Bytes(start, bytes) => {
+                        number(hash, *start);
+                        seen(hash, bytes);
+                    }
+                    Write::Length(length) => number(hash, *length),
+                }
+            }
+        };
+        for names in [&self.names, &self.safe_names] {
+            for (name, what) in names.iter() {
+                seen(&mut hash, name.as_bytes());
+                if let Name::File(index) = what {
+                    file(&mut hash, *index);
+                }
+            }
+            if Arc::ptr_eq(&self.names, &self.safe_names) {
+                break;
+            }
+        }
+        for change in &self.pending_names {
+            let (kind, first, second) = match change {
+                Change::Insert(name, _) => (0, name, name),
+                Change::Remove(name) => (1, name, name),
+                Change::Rename(from, to, _) => (2, from, to),
+            };
+            number(&mut hash, kind);
+            seen(&mut hash, first.as_bytes());
+            seen(&mut hash, second.as_bytes());
+        }
+        hash.digest128()
     }
 
     pub(super) fn restarted(&self) -> Self {
@@ -388,7 +586,7 @@ impl Disk {
             }
         };
         let mut names = self.names_after(of_names, random);
-        let lost: Vec<String> = names
+        let lost: Vec<Arc<str>> = names
             .keys()
             .filter(|name| {
                 let folder = folder_of(name);
@@ -397,21 +595,19 @@ impl Disk {
             .cloned()
             .collect();
         for name in lost {
-            names.remove(&name);
+            Change::Remove(name).apply(&mut names);
         }
-        let mut files = vec![Contents::default(); self.files.len()];
+        let mut files = vec![Arc::default(); self.files.len()];
         for what in names.values() {
             if let Name::File(file) = *what {
-                let contents = self.files[file].after(of_contents, random);
-                files[file].cached.clone_from(&contents);
-                files[file].safe = contents;
+                files[file] = Arc::new(self.files[file].after(of_contents, random));
             }
         }
         Self { files, safe_names: names.clone(), names, free_bytes: self.free_bytes, ..Self::new(seed) }
     }
 
-    fn names_after(&self, fate: Fate, random: &mut Random) -> BTreeMap<String, Name> {
-        let mut names = self.safe_names.clone();
+    fn names_after(&self, fate: Fate, random: &mut Random) -> Names {
+        let mut names = Arc::clone(&self.safe_names);
         let kept = random.below(self.pending_names.len() + 1);
         for (index, change) in self.pending_names.iter().enumerate() {
             let keep = match fate {
@@ -423,7 +619,7 @@ impl Disk {
             match change {
                 // Some file systems make a rename of two steps.
                 Change::Rename(_, to, file) if keep && fate == Fate::Mixed && random.coin() => {
-                    names.insert(to.clone(), Name::File(*file));
+                    Change::Insert(to.clone(), Name::File(*file)).apply(&mut names);
                 }
                 _ if keep => change.apply(&mut names),
                 _ => {}
@@ -434,8 +630,12 @@ impl Disk {
 }
 
 impl Contents {
-    fn after(&self, fate: Fate, random: &mut Random) -> Vec<u8> {
-        let mut contents = self.safe.clone();
+    fn after(&self, fate: Fate, random: &mut Random) -> Contents {
+        if self.pending.is_empty() {
+            let safe = Arc::clone(&self.safe);
+            return Contents { cached: Arc::clone(&safe), safe, pending: Vec::new(), diverged: false };
+        }
+        let mut contents = Vec::clone(&self.safe);
         for write in &self.pending {
             match (fate, random.below(4)) {
                 (Fate::Lost, _) => {}
@@ -451,6 +651,6 @@ impl Contents {
                 _ => write.tear(&mut contents, random),
             }
         }
-        contents
+        Contents::settled(contents)
     }
 }
