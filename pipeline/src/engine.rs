@@ -426,7 +426,15 @@ impl Session<'_> {
             let Ok(delivery) = self.metrics.time(Stage::AwaitRead, || deliveries.recv()) else { return Ok(false) };
             match delivery {
                 Delivery::Failed(error) => return Err(error),
-                Delivery::End => break,
+                Delivery::End => {
+                    #[cfg(any(test, simulated))]
+                    if crate::omitted::omits(crate::omitted::Rule::RemovalLast) {
+                        for (file, _) in self.ledger.consume(block, &sources) {
+                            self.storage.remove(&file.name())?;
+                        }
+                    }
+                    break;
+                }
                 Delivery::Entry(header) => {
                     extent = extents.next();
                     shared = header.shared;

@@ -11,6 +11,8 @@ pub mod error;
 pub mod frame;
 mod ledger;
 pub mod metrics;
+#[cfg(any(test, simulated))]
+pub mod omitted;
 mod reader;
 pub mod schedule;
 pub mod storage;

@@ -119,6 +119,10 @@ fn deliver(
     if source.position() != source.end {
         return Err(source.damage(source.position(), "bytes behind the last frame of an entry"));
     }
+    #[cfg(any(test, simulated))]
+    if crate::omitted::omits(crate::omitted::Rule::ExtentHash) {
+        return Ok(deliveries.send(Delivery::EntryEnd).is_ok());
+    }
     if hash.value() != extent.hash {
         return Err(source.damage(extent.offset, "extent hash (a frame was lost, doubled or is stale)"));
     }

@@ -213,7 +213,7 @@ impl<'a> Root<'a> {
     fn options(&mut self) -> (Options, String) {
         let threads = *self.random.one_of(&[1, 1, 2, 4]);
         let placement = *self.random.one_of(&[Placement::Dedicated, Placement::Shared]);
-        let codec = *self.random.one_of(&["raw", "rows", "rows-bytes", "raw", "rows", "rows-bytes", "gaps", "zstd1"]);
+        let codec = *self.random.one_of(&["raw", "raw", "raw", "rows", "rows", "rows-bytes", "rows-bytes", "gaps", "rows", "zstd1"]);
         self.tally.parallel += u64::from(threads > 1);
         (self.subject.options(threads, placement, codec), format!("{placement:?} {codec} x{threads}"))
     }

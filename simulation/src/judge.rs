@@ -12,7 +12,7 @@ pub enum Trust {
     Honest,
     /// It said that it had synced and had not: finished blocks may be lost or the folder refused; no result is wrong.
     Lied,
-    /// It changed, lost or mixed up bytes in silence: right, or refused with the file named.
+    /// It changed, lost or mixed up bytes in silence, once: right, nothing acknowledged lost, or refused with the file named.
     Corrupted,
 }
 
@@ -25,7 +25,7 @@ pub enum Verdict {
     Refused,
     /// Finished, and a published file contradicts the checksums beside it: whoever reads it refuses it (never of an honest disk).
     Detectable,
-    /// Finished rightly, though acknowledged blocks had to be computed again (never of an honest disk).
+    /// Finished rightly, though acknowledged blocks had to be computed again (only of a disk that lied).
     Lost,
 }
 
@@ -74,7 +74,7 @@ pub fn judge(
     let order = committed(disk).map_err(Wrong::Stuck)?;
     let found = &order[..session.found_blocks.unwrap_or(0) as usize];
     let lost = acknowledged & !bits_of(found);
-    if lost != 0 && trust == Trust::Honest {
+    if lost != 0 && trust != Trust::Lied {
         return Err(Wrong::Lost(lost.trailing_zeros()));
     }
     for (name, bytes) in &subject.golden {

@@ -1,7 +1,11 @@
 //! What is run on the simulated disk: a made-up workload with every kind of edge, and Triangular Nim, solved and sealed as the program does it.
 
+#[path = "../../pipeline/tests/sloppy/mod.rs"]
+mod sloppy;
 #[path = "../../pipeline/tests/synthetic/mod.rs"]
 mod synthetic;
+
+pub use sloppy::Omit;
 
 use pipeline::Error;
 use pipeline::engine::{self, Event, Options, Placement, footprint_bytes};
@@ -10,6 +14,7 @@ use pipeline::storage::{SimulatedStorage, Storage};
 use pipeline::workload::Workload;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use sloppy::Sloppy;
 use synthetic::Synthetic;
 use trinim::board::Board;
 use trinim::database::block::{BlockIndex, HEADER_BYTES};
@@ -31,6 +36,8 @@ pub struct Subject {
     work: Work,
     /// Everything in `db/` at the end.
     pub golden: Files,
+    /// The rule at the seam to the storage that is left out.
+    pub omit: Omit,
 }
 
 enum Work {
@@ -54,7 +61,7 @@ impl Subject {
         let files = (0..).zip(&streams).filter_map(|(block, stream)| workload.publish(block, stream));
         let golden = files.map(|file| (format!("db/{}", file.name), file.bytes)).collect();
         let name = format!("made-up workload, {} blocks of {words} words, density {density} %", 1 << bits);
-        Subject { name, work: Work::Synthetic(workload), golden }
+        Subject { name, work: Work::Synthetic(workload), golden, omit: Omit::Nothing }
     }
 
     /// Triangular Nim, in blocks of at most `2^offset_bits` positions; what it has to leave is what a clean run leaves, after each of its bits was
@@ -68,7 +75,7 @@ impl Subject {
         let blocks = layout.canonical_blocks().len();
         let name = format!("{layers} layers, {rule}, {blocks} canonical blocks");
         let work = Work::Game { board, rule, layout, kernel: Kernel::detect() };
-        let mut subject = Subject { name, work, golden: Files::new() };
+        let mut subject = Subject { name, work, golden: Files::new(), omit: Omit::Nothing };
         let disk = SimulatedStorage::new(1);
         let options = subject.options(1, Placement::Dedicated, "raw");
         let session = crate::session::run(&subject, &disk, options, 0);
@@ -142,7 +149,10 @@ impl Subject {
         options: &Options,
         observer: &(dyn Fn(&Event) + Sync),
     ) -> Result<(), Error> {
-        let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+        let storage: Arc<dyn Storage> = match self.omit {
+            Omit::Nothing => Arc::new(disk.clone()),
+            omit => Arc::new(Sloppy::new(disk.clone(), omit)),
+        };
         let metrics = Metrics::default();
         match &self.work {
             Work::Synthetic(workload) => engine::run(workload, storage, options, &metrics, observer).map(|_| ()),

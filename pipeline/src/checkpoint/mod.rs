@@ -96,12 +96,12 @@
 //! that lies about syncs. Then blocks may be lost or the folder refused, but no result is wrong.
 
 mod bytes;
+#[cfg(test)]
+mod controls;
 mod identity;
 mod journal;
 mod manifest;
 mod names;
-#[cfg(test)]
-mod omitted;
 mod open;
 mod record;
 mod recover;

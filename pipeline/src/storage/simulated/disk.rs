@@ -194,6 +194,7 @@ pub(super) struct Disk {
     failing: bool,
     full: bool,
     pub(super) poisoned: bool,
+    pub(super) forgiving: bool,
     pub(super) free_bytes: u64,
     pub(super) random: Random,
     pub(super) witness: Option<Witness>,
@@ -216,6 +217,7 @@ impl Disk {
             failing: false,
             full: false,
             poisoned: false,
+            forgiving: false,
             free_bytes: 1 << 40,
             random: Random(seed),
             witness: None,
@@ -466,7 +468,7 @@ impl Disk {
                 Ok(())
             }
             Err(struck) => {
-                self.poisoned = true;
+                self.poisoned = !self.forgiving;
                 if self.stopped {
                     contents.pending = pending;
                     return Err(struck.error);
@@ -485,7 +487,7 @@ impl Disk {
 
     pub(super) fn sync_folder(&mut self, folder: &str) -> io::Result<()> {
         let honest = self.sync_step(Kind::SyncFolder).map_err(|struck| {
-            self.poisoned = true;
+            self.poisoned = !self.forgiving;
             struck.error
         })?;
         let (inside, outside) =

@@ -148,6 +148,14 @@ impl SimulatedStorage {
         self
     }
 
+    /// The same disk without the poison of a failed sync: as the kernel has it, which marks the pages clean and goes on. Only to see what happens to
+    /// those who go on as well.
+    #[must_use]
+    pub fn forgiving(self) -> Self {
+        self.disk.lock().forgiving = true;
+        self
+    }
+
     /// Hash of everything that decides what can still happen to the disk: names, contents, and what is not safe.
     pub fn digest(&self) -> u128 {
         self.disk.lock().digest()
