@@ -23,9 +23,7 @@ fn outcome(omit: Omit, broken: Broken) -> Result<u64, String> {
 #[test]
 fn with_all_rules_nothing_is_caught() {
     let quick = Reach { stride: 0, ..REACH };
-    let wrap = |disk: SimulatedStorage| -> Arc<dyn Storage> {
-        Arc::new(Sloppy::new(disk, Omit::Nothing))
-    };
+    let wrap = |disk: SimulatedStorage| -> Arc<dyn Storage> { Arc::new(Sloppy::new(disk, Omit::Nothing)) };
     explore(&wrap, Broken::default(), quick).unwrap();
 }
 

@@ -108,6 +108,8 @@ struct State {
 pub struct Found {
     /// The root it came from.
     pub root: u64,
+    /// States of this root that were explored before.
+    pub states: u64,
     /// What happened, in words.
     pub story: String,
     /// What is wrong.
@@ -213,20 +215,37 @@ impl<'a> Root<'a> {
     fn options(&mut self) -> (Options, String) {
         let threads = *self.random.one_of(&[1, 1, 2, 4]);
         let placement = *self.random.one_of(&[Placement::Dedicated, Placement::Shared]);
-        let codec = *self.random.one_of(&["raw", "raw", "raw", "rows", "rows", "rows-bytes", "rows-bytes", "gaps", "rows", "zstd1"]);
+        let codec = *self.random.one_of(&[
+            "raw",
+            "raw",
+            "raw",
+            "rows",
+            "rows",
+            "rows-bytes",
+            "rows-bytes",
+            "gaps",
+            "rows",
+            "zstd1",
+        ]);
         self.tally.parallel += u64::from(threads > 1);
         (self.subject.options(threads, placement, codec), format!("{placement:?} {codec} x{threads}"))
     }
 
     fn found(&self, story: String, wrong: Wrong) -> Box<Found> {
-        Box::new(Found { root: self.number, story: format!("{}, {story}", self.subject.name), wrong })
+        Box::new(Found {
+            root: self.number,
+            states: self.tally.states,
+            story: format!("{}, {story}", self.subject.name),
+            wrong,
+        })
     }
 
     /// Ways on from a disk on which a process has ended: the next process finds it as it is, or after a power cut, under some seeds.
     fn images(&mut self, disk: &SimulatedStorage, cuts: u64) -> Vec<(SimulatedStorage, String)> {
         let mut images = vec![(disk.kill(), "killed".to_string())];
         for _ in 0..cuts {
-            let seed = if self.random.below(3) == 0 { self.random.below(4) } else { 4 + self.random.bits() % (1 << 40) };
+            let seed =
+                if self.random.below(3) == 0 { self.random.below(4) } else { 4 + self.random.bits() % (1 << 40) };
             images.push((disk.power_cut(seed), format!("power cut {seed}")));
         }
         images

@@ -68,7 +68,9 @@ pub fn judge(
         Ending::Hung(stuck) => return Err(Wrong::Hangs(stuck)),
         Ending::Panicked(text) => return Err(Wrong::Panic(text)),
         Ending::Failed(error) if trust == Trust::Honest => return Err(Wrong::Stuck(error)),
-        Ending::Failed(error) => return if names_a_file(&error) { Ok(Verdict::Refused) } else { Err(Wrong::Vague(error)) },
+        Ending::Failed(error) => {
+            return if names_a_file(&error) { Ok(Verdict::Refused) } else { Err(Wrong::Vague(error)) };
+        }
         Ending::Finished => {}
     }
     let order = committed(disk).map_err(Wrong::Stuck)?;
@@ -83,8 +85,11 @@ pub fn judge(
             return if shown { Ok(Verdict::Detectable) } else { Err(Wrong::Different(name.clone())) };
         }
     }
-    let (metadata, others): (Vec<String>, Vec<String>) =
-        disk.names().into_iter().filter(|name| !subject.golden.contains_key(name)).partition(|name| name.starts_with("m/"));
+    let (metadata, others): (Vec<String>, Vec<String>) = disk
+        .names()
+        .into_iter()
+        .filter(|name| !subject.golden.contains_key(name))
+        .partition(|name| name.starts_with("m/"));
     if others != ["FORMAT", "LOCK"] || metadata.len() != 4 {
         return Err(Wrong::Leftover([others, metadata].concat()));
     }
@@ -95,17 +100,18 @@ pub fn judge(
 fn names_a_file(error: &Error) -> bool {
     matches!(
         error,
-        Error::Corrupt { .. } | Error::Version { .. } | Error::Parameters { .. } | Error::NotEmpty { .. } | Error::Io { .. }
+        Error::Corrupt { .. }
+            | Error::Version { .. }
+            | Error::Parameters { .. }
+            | Error::NotEmpty { .. }
+            | Error::Io { .. }
     )
 }
 
 /// Whether what stands in `db/` is refused by the checksums that stand beside it: of a game `SUMS`, else the hash in the journal.
 fn contradicts_itself(subject: &Subject, disk: &SimulatedStorage) -> bool {
-    let files: Files = subject
-        .golden
-        .keys()
-        .map(|name| (name.clone(), disk.contents(name).unwrap_or_default()))
-        .collect();
+    let files: Files =
+        subject.golden.keys().map(|name| (name.clone(), disk.contents(name).unwrap_or_default())).collect();
     let Some(sums) = files.get("db/SUMS") else {
         let Ok(found) = pipeline::checkpoint::inspect(disk) else { return true };
         let mut published = found.records.iter().filter_map(|record| record.published.as_ref());

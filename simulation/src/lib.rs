@@ -7,6 +7,7 @@
 //! # Not here
 //! The real disk, the real threads, the whole program (`tools`, `pipeline/tests/crash.rs`, `tests/cli.rs`).
 
+pub mod damage;
 pub mod explore;
 pub mod judge;
 pub mod random;

@@ -7,6 +7,7 @@ use pipeline::{Error, checkpoint};
 use scheduler::{Stuck, Timing};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// How a session ended.
 #[derive(Debug)]
@@ -65,6 +66,29 @@ pub fn run_counting(
 /// Runs a session under the interleaving of `seed`.
 pub fn run(subject: &Subject, disk: &SimulatedStorage, options: Options, seed: u64) -> Session {
     run_counting(subject, disk, options, seed, &AtomicU32::new(0))
+}
+
+/// The disk on which a session is killed right after it has acknowledged `blocks` blocks, or more; `None` if it never does before its end.
+pub fn killed_after(
+    subject: &Subject,
+    disk: &SimulatedStorage,
+    options: Options,
+    seed: u64,
+    blocks: u32,
+) -> Option<SimulatedStorage> {
+    let acknowledged = Arc::new(AtomicU32::new(0));
+    let kept: Arc<Mutex<Option<SimulatedStorage>>> = Arc::default();
+    let (seen, keep) = (Arc::clone(&acknowledged), Arc::clone(&kept));
+    let watched = disk.kill().with_witness(Arc::new(move |moment| {
+        let mut keep = keep.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if keep.is_none() && seen.load(Ordering::Relaxed) >= blocks {
+            *keep = Some(moment.kill());
+        }
+    }));
+    run_counting(subject, &watched, options, seed, &acknowledged);
+    let mut kept = kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    // Power cut 1: everything that was visible is safe.
+    kept.take().map(|disk| disk.power_cut(1))
 }
 
 /// The blocks that count on a disk, in the order of their commits.

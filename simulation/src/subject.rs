@@ -12,9 +12,9 @@ use pipeline::engine::{self, Event, Options, Placement, footprint_bytes};
 use pipeline::metrics::Metrics;
 use pipeline::storage::{SimulatedStorage, Storage};
 use pipeline::workload::Workload;
+use sloppy::Sloppy;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use sloppy::Sloppy;
 use synthetic::Synthetic;
 use trinim::board::Board;
 use trinim::database::block::{BlockIndex, HEADER_BYTES};
@@ -38,6 +38,8 @@ pub struct Subject {
     pub golden: Files,
     /// The rule at the seam to the storage that is left out.
     pub omit: Omit,
+    /// Identity of a run that begins.
+    pub run_id: u128,
 }
 
 enum Work {
@@ -61,7 +63,7 @@ impl Subject {
         let files = (0..).zip(&streams).filter_map(|(block, stream)| workload.publish(block, stream));
         let golden = files.map(|file| (format!("db/{}", file.name), file.bytes)).collect();
         let name = format!("made-up workload, {} blocks of {words} words, density {density} %", 1 << bits);
-        Subject { name, work: Work::Synthetic(workload), golden, omit: Omit::Nothing }
+        Subject { name, work: Work::Synthetic(workload), golden, omit: Omit::Nothing, run_id: 7 }
     }
 
     /// Triangular Nim, in blocks of at most `2^offset_bits` positions; what it has to leave is what a clean run leaves, after each of its bits was
@@ -75,7 +77,7 @@ impl Subject {
         let blocks = layout.canonical_blocks().len();
         let name = format!("{layers} layers, {rule}, {blocks} canonical blocks");
         let work = Work::Game { board, rule, layout, kernel: Kernel::detect() };
-        let mut subject = Subject { name, work, golden: Files::new(), omit: Omit::Nothing };
+        let mut subject = Subject { name, work, golden: Files::new(), omit: Omit::Nothing, run_id: 7 };
         let disk = SimulatedStorage::new(1);
         let options = subject.options(1, Placement::Dedicated, "raw");
         let session = crate::session::run(&subject, &disk, options, 0);
@@ -137,7 +139,7 @@ impl Subject {
             codec: pipeline::CodecChoice::parse(codec).expect("the simulation names codecs that exist"),
             commit_interval: std::time::Duration::from_millis(1),
             sorted: true,
-            run_id: 7,
+            run_id: self.run_id,
             stop: Arc::default(),
         }
     }

@@ -18,7 +18,7 @@ fn search(omit: Omit, rules: &[Rule], failures: &[Failure]) -> (u64, Option<Box<
         let mut states = 0;
         for root in 0.. {
             match explorer.root(root) {
-                Err(found) => return (states, Some(found)),
+                Err(found) => return (states + found.states, Some(found)),
                 Ok(tally) => states += tally.states,
             }
             if states > STATES_AT_MOST {
@@ -65,7 +65,7 @@ fn wrong_orders_are_caught() {
 
 #[test]
 fn missing_hashes_and_copies_are_caught() {
-    for rules in [&[Rule::Hashes][..], &[Rule::SecondCopy], &[Rule::LogHashes, Rule::ExtentHash]] {
+    for rules in [&[Rule::SecondCopy][..], &[Rule::LogHashes, Rule::ExtentHash]] {
         caught(Omit::Nothing, rules, &[Failure::Silent]);
     }
 }

@@ -87,7 +87,10 @@ fn solved_manifest(problem: Problem<'_>, records: &BTreeMap<u32, BlockRecord>) -
     Ok(Manifest::new(problem.board, problem.rule, problem.layout, &summaries))
 }
 
-/// Writes manifest and `SUMS`, unless they are there; returns the bytes of the database.
+/// Writes manifest and `SUMS`, unless they are there as they have to be; returns the bytes of the database.
+///
+/// What can be seen without reading the blocks again is looked at: a manifest with other bytes or a `SUMS` of another length was damaged, and both are
+/// written anew from blocks that are checked first.
 fn seal(
     storage: &dyn Storage,
     checkpoint: &Checkpoint,
@@ -98,10 +101,13 @@ fn seal(
     let mut sums = String::new();
     let mut total = json.len() as u64;
     let (manifest_name, sums_name) = (format!("{PUBLISHED}/{MANIFEST}"), format!("{PUBLISHED}/{SUMS}"));
-    let sealed = storage.length(&sums_name)?;
+    let block_names =
+        || records.values().filter_map(|record| record.published.as_ref()).map(|file| file_name(&file.name));
+    let sums_bytes: usize = block_names().chain([MANIFEST]).map(|name| SUM_BYTES + name.len()).sum();
+    let sealed = storage.length(&sums_name)? == Some(sums_bytes as u64) && holds(storage, &manifest_name, &json)?;
     for published in records.values().filter_map(|record| record.published.as_ref()) {
         total += published.length;
-        if sealed.is_none() {
+        if !sealed {
             let mut bytes = vec![0; published.length as usize];
             storage.open(&published.name)?.read_exact_at(&mut bytes, 0)?;
             let found = xxhash_rust::xxh3::xxh3_128(&bytes);
@@ -115,15 +121,30 @@ fn seal(
                     got,
                 ));
             }
-            let name = published.name.rsplit('/').next().unwrap_or(&published.name);
-            sums.push_str(&format!("{}  {name}\n", blake3::hash(&bytes)));
+            sums.push_str(&format!("{}  {}\n", blake3::hash(&bytes), file_name(&published.name)));
         }
     }
-    if let Some(length) = sealed {
-        return Ok(total + length);
+    if !sealed {
+        sums.push_str(&format!("{}  {MANIFEST}\n", blake3::hash(&json)));
+        checkpoint.write_atomically(&manifest_name, &json)?;
+        checkpoint.write_atomically(&sums_name, sums.as_bytes())?;
     }
-    sums.push_str(&format!("{}  {MANIFEST}\n", blake3::hash(&json)));
-    checkpoint.write_atomically(&manifest_name, &json)?;
-    checkpoint.write_atomically(&sums_name, sums.as_bytes())?;
-    Ok(total + sums.len() as u64)
+    Ok(total + sums_bytes as u64)
+}
+
+/// Bytes of a line of `SUMS` besides the name: a hash in hex, two spaces, the end of the line.
+const SUM_BYTES: usize = 64 + 2 + 1;
+
+fn file_name(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// Whether a file exists and has these bytes.
+fn holds(storage: &dyn Storage, name: &str, expected: &[u8]) -> Result<bool, pipeline::Error> {
+    if storage.length(name)? != Some(expected.len() as u64) {
+        return Ok(false);
+    }
+    let mut bytes = vec![0; expected.len()];
+    storage.open(name)?.read_exact_at(&mut bytes, 0)?;
+    Ok(bytes == expected)
 }

@@ -10,6 +10,7 @@ use pipeline::storage::{Create, Entry, LockGuard, SimulatedStorage, Storage, Sto
 /// A rule of the protocol that is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Omit {
+    /// All rules are kept.
     Nothing,
     /// Sync of files whose names begin so.
     Files(&'static str),

@@ -76,14 +76,8 @@ pub enum Fault {
 
 impl Fault {
     /// The faults that no call reports and no sync prevents: what is read may be anything that ever was on the disk.
-    pub const SILENT: [Fault; 6] = [
-        Fault::Rot,
-        Fault::FlipRead,
-        Fault::MisdirectRead,
-        Fault::StaleRead,
-        Fault::LoseWrite,
-        Fault::MisdirectWrite,
-    ];
+    pub const SILENT: [Fault; 6] =
+        [Fault::Rot, Fault::FlipRead, Fault::MisdirectRead, Fault::StaleRead, Fault::LoseWrite, Fault::MisdirectWrite];
 }
 
 /// Sees the disk before every call that changes something.
