@@ -14,7 +14,7 @@
 //! From each state that is explored, some moments of its session, chosen at random, make states again: failures of the recovery, up to [`DEPTH`].
 //!
 //! # Invariants
-//! 1. A state is a pure function of its root's number; a wrong one can be had again from the number alone.
+//! 1. What is done with a state depends on its root's number and the state alone; a wrong history can be had again from the number.
 
 use crate::judge::{Trust, Verdict, Wrong, bits_of, judge};
 use crate::random::Random;
@@ -375,58 +375,70 @@ impl<'a> Root<'a> {
     fn state(&mut self, state: State) -> Result<(), Box<Found>> {
         let mut pending = vec![state];
         while let Some(state) = pending.pop() {
-            if !self.is_new(&state) {
+            let hash = self.hash(&state);
+            if !self.is_new(hash) {
                 self.tally.duplicates += 1;
                 continue;
             }
-            self.tally.states += 1;
-            self.tally.by_failure[self.failure as usize] += 1;
-            self.tally.repeated += u64::from(state.depth > 1);
-            self.tally.sessions += 1;
-            let (options, told) = self.options();
-            let seed = self.random.bits();
-            let acknowledged = Arc::new(AtomicU32::new(0));
-            // More often than not a recovery fails once more, in one place or in two.
-            let moments = if state.depth < DEPTH { [0, 1, 1, 2][self.random.below(4) as usize] } else { 0 };
-            let disk = state.disk.kill();
-            let kept = if moments > 0 {
-                let (witness, kept) = self.witness(moments, &acknowledged);
-                let watched = disk.clone().with_witness(witness);
-                Some((watched, kept))
-            } else {
-                None
-            };
-            let session = run_counting(self.subject, &disk, options, seed, &acknowledged);
-            let story = format!("{}, then {told}, interleaving {seed}", state.story);
-            let trust = self.failure.trust();
-            let verdict = judge(self.subject, &disk, session, state.acknowledged, trust);
-            let verdict = verdict.map_err(|wrong| self.found(story.clone(), wrong))?;
-            match verdict {
-                Verdict::Right => {}
-                Verdict::Refused => self.tally.refused += 1,
-                Verdict::Lost => self.tally.lost += 1,
-                Verdict::Detectable => self.tally.detectable += 1,
-            }
-            // What a refused session has done is nothing; what it would have acknowledged is unknown.
-            let Some((_, kept)) = kept.filter(|_| verdict != Verdict::Refused) else { continue };
-            let Ok(order) = committed(&disk) else { continue };
-            let kept = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-            for (disk, done, stop) in kept {
-                let acknowledged = state.acknowledged | bits_of(&order[..done as usize]);
-                let images = self.images(&disk, 1);
-                let (disk, how) = images.into_iter().nth(self.random.below(2) as usize).expect("two images");
-                let story = format!("{story}, {stop}, {how}");
-                pending.push(State { disk, acknowledged, depth: state.depth + 1, story });
-            }
+            // Chance begins anew with each state, so that it does not matter which ones other roots have seen.
+            let before = std::mem::replace(&mut self.random, Random(hash ^ self.number));
+            self.explore_one(state, &mut pending)?;
+            self.random = before;
         }
         Ok(())
     }
 
-    fn is_new(&self, state: &State) -> bool {
-        let subject = std::ptr::from_ref(self.subject) as u64;
-        let of = [state.disk.digest() as u64, (state.disk.digest() >> 64) as u64, state.acknowledged, subject];
-        let bytes: Vec<u8> = of.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let hash = xxhash_rust::xxh3::xxh3_64(&bytes);
+    /// Explores one state; what comes from failures of its recovery is added to `pending`.
+    fn explore_one(&mut self, state: State, pending: &mut Vec<State>) -> Result<(), Box<Found>> {
+        self.tally.states += 1;
+        self.tally.by_failure[self.failure as usize] += 1;
+        self.tally.repeated += u64::from(state.depth > 1);
+        self.tally.sessions += 1;
+        let (options, told) = self.options();
+        let seed = self.random.bits();
+        let acknowledged = Arc::new(AtomicU32::new(0));
+        // More often than not a recovery fails once more, in one place or in two.
+        let moments = if state.depth < DEPTH { [0, 1, 1, 2][self.random.below(4) as usize] } else { 0 };
+        let disk = state.disk.kill();
+        let kept = if moments > 0 {
+            let (witness, kept) = self.witness(moments, &acknowledged);
+            let watched = disk.clone().with_witness(witness);
+            Some((watched, kept))
+        } else {
+            None
+        };
+        let session = run_counting(self.subject, &disk, options, seed, &acknowledged);
+        let story = format!("{}, then {told}, interleaving {seed}", state.story);
+        let trust = self.failure.trust();
+        let verdict = judge(self.subject, &disk, session, state.acknowledged, trust);
+        let verdict = verdict.map_err(|wrong| self.found(story.clone(), wrong))?;
+        match verdict {
+            Verdict::Right => {}
+            Verdict::Refused => self.tally.refused += 1,
+            Verdict::Lost => self.tally.lost += 1,
+            Verdict::Detectable => self.tally.detectable += 1,
+        }
+        // What a refused session has done is nothing; what it would have acknowledged is unknown.
+        let Some((_, kept)) = kept.filter(|_| verdict != Verdict::Refused) else { return Ok(()) };
+        let Ok(order) = committed(&disk) else { return Ok(()) };
+        let kept = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        for (disk, done, stop) in kept {
+            let acknowledged = state.acknowledged | bits_of(&order[..done as usize]);
+            let images = self.images(&disk, 1);
+            let (disk, how) = images.into_iter().nth(self.random.below(2) as usize).expect("two images");
+            let story = format!("{story}, {stop}, {how}");
+            pending.push(State { disk, acknowledged, depth: state.depth + 1, story });
+        }
+        Ok(())
+    }
+
+    fn hash(&self, state: &State) -> u64 {
+        let digest = state.disk.digest();
+        let of = [&digest.to_le_bytes()[..], &state.acknowledged.to_le_bytes(), self.subject.name.as_bytes()];
+        xxhash_rust::xxh3::xxh3_64(&of.concat())
+    }
+
+    fn is_new(&self, hash: u64) -> bool {
         self.explorer.seen.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(hash)
     }
 }
