@@ -77,6 +77,21 @@ fn clean_folders_are_finished_with_the_same_bytes() {
     }
 }
 
+/// A manifest or a `SUMS` that was damaged after the end of the solve stayed damaged: going on with the folder said that all was done. Both follow from
+/// the blocks and the journal, so what can be seen of the damage is healed.
+#[test]
+fn a_finished_database_gets_its_manifest_and_sums_back() {
+    let expected = expected(Rule::Misere);
+    for damage in
+        ["delete db/manifest.json", "flip db/manifest.json 9 1", "cut db/SUMS 695", "copy db/SUMS db/manifest.json"]
+    {
+        let folder = copy("finished");
+        change(folder.path(), damage);
+        resume(folder.path(), Rule::Misere, Placement::Shared).unwrap();
+        assert_same_files(&database_files(folder.path()), &expected, damage);
+    }
+}
+
 /// One change of a folder: `flip FILE BYTE BIT`, `cut FILE BYTES`, `delete FILE`, `copy FILE FILE`.
 fn change(folder: &Path, what: &str) {
     let words: Vec<&str> = what.split(' ').collect();

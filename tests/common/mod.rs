@@ -1,4 +1,5 @@
 //! What the tests of whole solves share: problems, runs in temporary folders, and comparisons.
+#![allow(dead_code, reason = "each test crate uses a part")]
 
 use pipeline::engine::{Event, Options, Placement, footprint_bytes};
 use pipeline::metrics::Metrics;

@@ -6,35 +6,14 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::{Fault, SECTOR_BYTES, Witness};
+use super::contents::{Contents, Fate, Random, Write};
+use super::{Fault, Witness};
 use crate::Error;
 use crate::storage::folder_of;
 
 /// Linux numbers of the errors that strike.
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
-
-/// Repeatable randomness (SplitMix64, Steele, Lea and Flood 2014).
-#[derive(Clone, Debug)]
-pub(super) struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    fn coin(&mut self) -> bool {
-        self.next() & 1 == 1
-    }
-}
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,82 +57,6 @@ impl Change {
     }
 }
 
-/// A change of the contents of a file.
-#[derive(Clone, Debug)]
-enum Write {
-    Bytes(usize, Arc<[u8]>),
-    Length(usize),
-}
-
-impl Write {
-    fn apply(&self, contents: &mut Vec<u8>) {
-        match self {
-            Self::Bytes(start, bytes) => {
-                let end = start + bytes.len();
-                if contents.len() < end {
-                    contents.resize(end, 0);
-                }
-                contents[*start..end].copy_from_slice(bytes);
-            }
-            Self::Length(length) => contents.resize(*length, 0),
-        }
-    }
-
-    /// What a power cut in mid-write leaves.
-    fn tear(&self, contents: &mut Vec<u8>, random: &mut Random) {
-        let Self::Bytes(start, bytes) = self else {
-            return;
-        };
-        let end = start + bytes.len();
-        if contents.len() < end && random.coin() {
-            contents.resize(end, 0);
-        }
-        let sectors = start / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES);
-        for sector in sectors {
-            let whole = sector * SECTOR_BYTES..(sector + 1) * SECTOR_BYTES;
-            let part = whole.start.max(*start)..whole.end.min(end);
-            match random.below(3) {
-                0 => {}
-                1 => Self::Bytes(part.start, bytes[part.start - start..part.end - start].into()).apply(contents),
-                _ => {
-                    let last = whole.end.min(contents.len());
-                    for byte in contents.get_mut(whole.start..last).unwrap_or_default() {
-                        *byte = random.next() as u8;
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// A file. Its parts are shared between the copies of a disk until one changes.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Contents {
-    pub(super) cached: Arc<Vec<u8>>,
-    safe: Arc<Vec<u8>>,
-    pending: Vec<Write>,
-    /// Whether writes were marked clean without being safe, so that the cache shows more than a sync can save.
-    diverged: bool,
-}
-
-impl Contents {
-    fn settled(bytes: Vec<u8>) -> Self {
-        let bytes = Arc::new(bytes);
-        Self { cached: Arc::clone(&bytes), safe: bytes, pending: Vec::new(), diverged: false }
-    }
-
-    fn save(&mut self, write: &Write) {
-        write.apply(Arc::make_mut(&mut self.safe));
-    }
-
-    /// One sector's range of the file, whole or cut by its end; `None` in an empty file.
-    fn sector(&self, random: &mut Random) -> Option<std::ops::Range<usize>> {
-        let sectors = self.cached.len().div_ceil(SECTOR_BYTES);
-        let start = (sectors > 0).then(|| random.below(sectors) * SECTOR_BYTES)?;
-        Some(start..(start + SECTOR_BYTES).min(self.cached.len()))
-    }
-}
-
 /// What a call does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -169,17 +72,6 @@ pub(super) enum Kind {
 pub(super) struct Struck {
     pub(super) error: io::Error,
     pub(super) partial: bool,
-}
-
-/// How the changes that are not safe fare in a power cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Lost,
-    Kept,
-    /// The first ones are kept.
-    Prefix,
-    /// Each one for itself.
-    Mixed,
 }
 
 pub(super) struct Disk {
@@ -351,50 +243,6 @@ impl Disk {
         self.files.len() - 1
     }
 
-    /// The silent fault among `kinds` that strikes now, if there is one.
-    fn silent_fault(&mut self, kinds: &[Fault]) -> Option<Fault> {
-        let steps = self.steps;
-        let index = self.faults.iter().position(|(at, fault)| *at <= steps && kinds.contains(fault))?;
-        Some(self.faults.swap_remove(index).1)
-    }
-
-    /// What a read of `length` bytes finds; `None` behind the end.
-    pub(super) fn read(&mut self, file: usize, start: usize, buffer: &mut [u8]) -> Option<()> {
-        let end = start.checked_add(buffer.len())?;
-        buffer.copy_from_slice(self.files[file].cached.get(start..end)?);
-        if self.faults.is_empty() || buffer.is_empty() {
-            return Some(());
-        }
-        let fault = self.silent_fault(&[Fault::FlipRead, Fault::MisdirectRead, Fault::StaleRead]);
-        // The part of one sector that goes wrong.
-        let sector = (start + self.random.below(buffer.len())) / SECTOR_BYTES * SECTOR_BYTES;
-        let part = sector.max(start)..(sector + SECTOR_BYTES).min(end);
-        match fault {
-            Some(Fault::FlipRead) => {
-                let byte = self.random.below(buffer.len());
-                buffer[byte] ^= 1 << self.random.below(8);
-            }
-            Some(Fault::MisdirectRead) => {
-                let from = self.random.below(self.files.len());
-                if let Some(other) = self.files[from].sector(&mut self.random) {
-                    let inside = part.start - sector..part.end - sector;
-                    let found = self.files[from].cached[other].get(inside).unwrap_or_default();
-                    buffer[part.start - start..][..found.len()].copy_from_slice(found);
-                }
-            }
-            Some(Fault::StaleRead) => {
-                let old = self.files[file].safe.get(part.clone());
-                let target = &mut buffer[part.start - start..part.end - start];
-                match old.filter(|old| *old != &*target) {
-                    Some(old) => target.copy_from_slice(old),
-                    None => target.fill(0),
-                }
-            }
-            _ => {}
-        }
-        Some(())
-    }
-
     pub(super) fn write(&mut self, file: usize, start: usize, bytes: &[u8]) {
         if !self.faults.is_empty() && !bytes.is_empty() {
             match self.silent_fault(&[Fault::LoseWrite, Fault::MisdirectWrite]) {
@@ -410,38 +258,11 @@ impl Disk {
         self.push(file, Write::Bytes(start, bytes.into()));
     }
 
-    fn lengthen(&mut self, file: usize, length: usize) {
-        if self.files[file].cached.len() < length {
-            self.push(file, Write::Length(length));
-        }
-    }
-
-    /// Some sector of some file, in most cases another one than that of byte `start` of `file`.
-    fn anywhere(&mut self, file: usize, start: usize) -> (usize, usize) {
-        let to = if self.random.coin() { file } else { self.random.below(self.files.len()) };
-        let sector = self.files[to].sector(&mut self.random).map_or(0, |sector| sector.start);
-        (to, sector + start % SECTOR_BYTES)
-    }
-
-    /// Flips one bit of a file, on the disk and in the cache.
-    fn rot(&mut self) {
-        let file = self.random.below(self.files.len().max(1));
-        let Some(contents) = self.files.get_mut(file).map(Arc::make_mut) else { return };
-        if contents.cached.is_empty() {
-            return;
-        }
-        let (byte, bit) = (self.random.below(contents.cached.len()), self.random.below(8));
-        Arc::make_mut(&mut contents.cached)[byte] ^= 1 << bit;
-        if let Some(byte) = Arc::make_mut(&mut contents.safe).get_mut(byte) {
-            *byte ^= 1 << bit;
-        }
-    }
-
     pub(super) fn set_length(&mut self, file: usize, length: usize) {
         self.push(file, Write::Length(length));
     }
 
-    fn push(&mut self, file: usize, write: Write) {
+    pub(super) fn push(&mut self, file: usize, write: Write) {
         let contents = Arc::make_mut(&mut self.files[file]);
         write.apply(Arc::make_mut(&mut contents.cached));
         contents.pending.push(write);
@@ -628,31 +449,5 @@ impl Disk {
             }
         }
         names
-    }
-}
-
-impl Contents {
-    fn after(&self, fate: Fate, random: &mut Random) -> Contents {
-        if self.pending.is_empty() {
-            let safe = Arc::clone(&self.safe);
-            return Contents { cached: Arc::clone(&safe), safe, pending: Vec::new(), diverged: false };
-        }
-        let mut contents = Vec::clone(&self.safe);
-        for write in &self.pending {
-            match (fate, random.below(4)) {
-                (Fate::Lost, _) => {}
-                (Fate::Kept, _) | (_, 0) => write.apply(&mut contents),
-                (_, 1) => {}
-                // The new size without the data.
-                (_, 2) => {
-                    if let Write::Bytes(start, bytes) = write {
-                        let end = start + bytes.len();
-                        contents.resize(contents.len().max(end), 0);
-                    }
-                }
-                _ => write.tear(&mut contents, random),
-            }
-        }
-        Contents::settled(contents)
     }
 }

@@ -30,7 +30,9 @@
 //!
 //! Time, disk space (only [`Fault::Full`]), permissions, links, and renames between folders.
 
+mod contents;
 mod disk;
+mod silent;
 
 use std::io;
 use std::path::PathBuf;
