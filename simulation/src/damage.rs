@@ -23,6 +23,9 @@ pub struct Folder<'a> {
     pub acknowledged: u64,
 }
 
+/// Files with their new contents, or without.
+pub type Changes<'a> = [(&'a str, Option<&'a [u8]>)];
+
 /// How the cases of a sweep ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcomes {
@@ -55,7 +58,7 @@ impl Folder<'_> {
         &self,
         outcomes: &mut Outcomes,
         story: &dyn Fn() -> String,
-        changes: &[(&str, Option<&[u8]>)],
+        changes: &Changes<'_>,
     ) -> Result<(), Box<Found>> {
         let disk = self.disk.kill();
         for (name, contents) in changes {
@@ -140,7 +143,7 @@ impl Folder<'_> {
             for other in &names[index + 1..] {
                 let theirs = self.disk.contents(other).unwrap_or_default();
                 let told = |what: &str| format!("{one} and {other}: {what}");
-                let all: [(&str, &[(&str, Option<&[u8]>)]); 3] = [
+                let all: [(&str, &Changes<'_>); 3] = [
                     ("swapped", &[(one, Some(&theirs)), (other, Some(&mine))]),
                     ("the second in place of the first", &[(one, Some(&theirs))]),
                     ("the first in place of the second", &[(other, Some(&mine))]),

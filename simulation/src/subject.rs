@@ -42,9 +42,16 @@ pub struct Subject {
     pub run_id: u128,
 }
 
+struct Game {
+    board: Board,
+    rule: Rule,
+    layout: Layout,
+    kernel: Kernel,
+}
+
 enum Work {
     Synthetic(Synthetic),
-    Game { board: Board, rule: Rule, layout: Layout, kernel: Kernel },
+    Game(Box<Game>),
 }
 
 impl Subject {
@@ -76,7 +83,7 @@ impl Subject {
         let layout = Layout::suggested(&board, offset_bits);
         let blocks = layout.canonical_blocks().len();
         let name = format!("{layers} layers, {rule}, {blocks} canonical blocks");
-        let work = Work::Game { board, rule, layout, kernel: Kernel::detect() };
+        let work = Work::Game(Box::new(Game { board, rule, layout, kernel: Kernel::detect() }));
         let mut subject = Subject { name, work, golden: Files::new(), omit: Omit::Nothing, run_id: 7 };
         let disk = SimulatedStorage::new(1);
         let options = subject.options(1, Placement::Dedicated, "raw");
@@ -89,7 +96,8 @@ impl Subject {
     }
 
     fn compare_with_reference(&self) {
-        let Work::Game { board, rule, layout, .. } = &self.work else { return };
+        let Work::Game(game) = &self.work else { return };
+        let Game { board, rule, layout, .. } = &**game;
         let values = reference::values(board.cells(), board.moves(), *rule);
         let mut seen = 0;
         for (ordinal, bid) in (0..).zip(layout.canonical_blocks()) {
@@ -105,7 +113,8 @@ impl Subject {
     }
 
     fn decode(&self, ordinal: u32) -> Option<Vec<u64>> {
-        let Work::Game { board, rule, layout, .. } = &self.work else { return None };
+        let Work::Game(game) = &self.work else { return None };
+        let Game { board, rule, layout, .. } = &**game;
         let name = block_file_name(ordinal);
         let file = self.golden.get(&format!("db/{name}"))?;
         let (path, words) = (std::path::Path::new(&name), bitmap_words(layout.offset_bits()));
@@ -122,7 +131,7 @@ impl Subject {
     pub fn blocks(&self) -> u32 {
         match &self.work {
             Work::Synthetic(workload) => workload.blocks(),
-            Work::Game { layout, .. } => layout.canonical_blocks().len() as u32,
+            Work::Game(game) => game.layout.canonical_blocks().len() as u32,
         }
     }
 
@@ -130,7 +139,7 @@ impl Subject {
     pub fn options(&self, threads: usize, placement: Placement, codec: &str) -> Options {
         let words = match &self.work {
             Work::Synthetic(workload) => workload.stream_words(),
-            Work::Game { layout, .. } => bitmap_words(layout.offset_bits()),
+            Work::Game(game) => bitmap_words(game.layout.offset_bits()),
         };
         Options {
             threads,
@@ -158,7 +167,8 @@ impl Subject {
         let metrics = Metrics::default();
         match &self.work {
             Work::Synthetic(workload) => engine::run(workload, storage, options, &metrics, observer).map(|_| ()),
-            Work::Game { board, rule, layout, kernel } => {
+            Work::Game(game) => {
+                let Game { board, rule, layout, kernel } = &**game;
                 let problem = Problem { board, rule: *rule, layout, kernel: *kernel };
                 solve(problem, &storage, options, &metrics, observer).map(|_| ())
             }

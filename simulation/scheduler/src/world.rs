@@ -136,7 +136,7 @@ impl World {
     /// The thread that runs next.
     fn pick(&mut self) -> usize {
         self.points += 1;
-        if self.impatience > 0 && self.bits() % self.impatience == 0 {
+        if self.impatience > 0 && self.bits().is_multiple_of(self.impatience) {
             self.let_time_pass();
         }
         let is_ready = |thread: &Thread| thread.standing == Standing::Ready;

@@ -20,8 +20,7 @@ fn letters(seed: u64) -> String {
                 });
             }
         });
-        let text = text.lock().clone();
-        text
+        text.lock().clone()
     })
     .unwrap()
 }
@@ -47,8 +46,7 @@ fn a_race_between_two_locks_is_found() {
                     });
                 }
             });
-            let sum = *counter.lock();
-            sum
+            *counter.lock()
         });
         sum.unwrap() == 1
     });
