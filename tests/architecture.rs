@@ -122,6 +122,12 @@ fn files_are_opened_behind_the_storage_seam_or_by_readers() {
 #[test]
 fn the_kernel_and_the_map_are_all_that_is_unsafe() {
     only_in("unsafe code", &["unsafe", "std::arch", "core::arch"], &["src/kernel/", "src/database/map.rs"]);
+    // Coroutines cannot be kept without it; the simulation ships with nothing.
+    let simulation = sources(&["tools/simulation"]);
+    let elsewhere = simulation.iter().filter(|source| source.name != "tools/simulation/scheduler/src/world.rs");
+    for source in elsewhere {
+        assert!(source.code().all(|(_, line)| !has_word(line, "unsafe")), "unsafe code in {}", source.name);
+    }
     for (file, attribute) in
         [("pipeline/src/lib.rs", "#![forbid(unsafe_code)]"), ("src/lib.rs", "#![deny(unsafe_code)]")]
     {
@@ -150,9 +156,9 @@ fn clocks_are_read_for_metrics_and_the_command_line() {
 fn threads_are_the_engines_the_baselines_the_verifiers_and_the_command_lines() {
     let words = ["thread", "crossbeam", "mpsc", "rayon"];
     let places = [
+        // Whose threads, locks and channels: the real ones, or those of a simulated run.
+        "pipeline/src/sync.rs",
         "pipeline/src/engine.rs",
-        "pipeline/src/reader.rs",
-        "pipeline/src/writer.rs",
         // Files are synced side by side.
         "pipeline/src/checkpoint/mod.rs",
         // Hashes are compared side by side.
@@ -163,6 +169,22 @@ fn threads_are_the_engines_the_baselines_the_verifiers_and_the_command_lines() {
         "src/cli/",
     ];
     only_in("threads and channels", &words, &places);
+}
+
+/// Rules of the protocol can be left out, and threads replaced, only where `cfg(simulated)` is set; one package sets it, and nothing that ships
+/// depends on that one.
+#[test]
+fn the_simulation_is_not_part_of_the_product() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    assert!(text("tools/simulation/pipeline/build.rs").contains("cargo::rustc-cfg=simulated"));
+    for package in ["Cargo.toml", "pipeline/Cargo.toml"] {
+        let manifest = text(package);
+        let dependencies = manifest.split_once("[dependencies]").unwrap().1;
+        assert!(!dependencies.contains("simulat") && !dependencies.contains("scheduler"), "{package}");
+        assert!(!root.join(package).with_file_name("build.rs").exists(), "{package} has a build script");
+    }
+    assert!(!root.join(".cargo/config.toml").exists());
 }
 
 /// Imports run one way. The reference and the verifier are believed because they share no code with the solver.

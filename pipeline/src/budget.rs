@@ -8,7 +8,7 @@
 //! # Not here
 //! The workers' buffers: they are as many as fit, from the beginning to the end (engine). Small allocations (headers, indexes, channels): they are bounded by the block graph and measured by the peak figure of the process.
 
-use parking_lot::{Condvar, Mutex};
+use crate::sync::{Condvar, Mutex};
 
 /// A counted amount of memory shared by several threads.
 pub struct Budget {

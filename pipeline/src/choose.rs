@@ -11,7 +11,7 @@
 
 use crate::codec::{self, Codec, FRAME_WORDS, Scratch};
 use crate::metrics::{Metrics, Stage, Stopwatch};
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Which codec the logs are written with.

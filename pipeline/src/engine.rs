@@ -28,7 +28,7 @@
 
 use crate::bitmap::Bitmap;
 use crate::budget::{Budget, Lease};
-use crate::checkpoint::{self, BlockRecord, Checkpoint, Epoch, Extent, LOGS, Opened, PUBLISHED, Parameters};
+use crate::checkpoint::{self, BlockRecord, Checkpoint, Epoch, Extent, LOGS, Opened, PUBLISHED, Parameters, TEMPORARY};
 use crate::choose::{Candidate, Chooser, CodecChoice, Traffic};
 use crate::codec::{self, FRAME_WORDS, Scratch};
 use crate::error::Error;
@@ -38,10 +38,9 @@ use crate::metrics::{Metrics, Stage};
 use crate::reader::{self, Delivery, READ_AHEAD_FRAMES};
 use crate::schedule::{Next, Schedule};
 use crate::storage::{Storage, folder_of};
+use crate::sync::{self, Mutex, Receiver, Sender, bounded};
 use crate::workload::{Edge, Workload};
 use crate::writer::{GATHER_BYTES, Message, Piece, Unsynced, Writer};
-use crossbeam::channel::{Receiver, Sender, bounded};
-use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -172,9 +171,10 @@ pub fn run(
         ledger.consume(*block, &sources_of(workload, *block));
     }
     let (live, live_bytes) = ledger.files();
-    // A finished run may have files beside its blocks in the published folder; they are the caller's.
+    // A finished run may have files beside its blocks in the published folder; they are the caller's. Those that were being written are nobody's.
     let complete = records.len() == workload.blocks() as usize;
-    checkpoint.sweep(&|name| live.contains(name) || complete && folder_of(name) == PUBLISHED)?;
+    let is_callers = |name: &str| complete && folder_of(name) == PUBLISHED && !name.ends_with(TEMPORARY);
+    checkpoint.sweep(&|name| live.contains(name) || is_callers(name))?;
     metrics.log_added(live_bytes);
     metrics.blocks_committed.store(records.len() as u64, Ordering::Relaxed);
     observer(&Event::Opened { finished_blocks: records.len() as u32, blocks: workload.blocks(), workers });
@@ -267,7 +267,7 @@ impl Session<'_> {
             gather_bytes: GATHER_BYTES.min(self.queue.limit_bytes() / 2),
             sorted: self.options.sorted,
         };
-        std::thread::scope(|scope| {
+        sync::scope(|scope| {
             for number in 1..=self.workers {
                 let sender = sender.clone();
                 scope.spawn(move || {
@@ -320,7 +320,7 @@ impl Session<'_> {
         };
         let (requests, queue) = bounded::<Vec<Extent>>(1);
         let (deliver, deliveries) = bounded::<Delivery>(READ_AHEAD_FRAMES);
-        std::thread::scope(|scope| {
+        sync::scope(|scope| {
             scope.spawn(move || {
                 let _lane = self.metrics.lane(|| format!("reader {number}"));
                 reader::serve(self.storage, self.run_id, self.metrics, &queue, &deliver);
@@ -423,7 +423,15 @@ impl Session<'_> {
             let Ok(delivery) = self.metrics.time(Stage::AwaitRead, || deliveries.recv()) else { return Ok(false) };
             match delivery {
                 Delivery::Failed(error) => return Err(error),
-                Delivery::End => break,
+                Delivery::End => {
+                    #[cfg(any(test, simulated))]
+                    if crate::omitted::omits(crate::omitted::Rule::RemovalLast) {
+                        for (file, _) in self.ledger.consume(block, &sources) {
+                            self.storage.remove(&file.name())?;
+                        }
+                    }
+                    break;
+                }
                 Delivery::Entry(header) => {
                     extent = extents.next();
                     shared = header.shared;

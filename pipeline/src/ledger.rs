@@ -9,8 +9,8 @@
 //! 2. `entries` answers in ascending order of source, file and offset: the fixed order of merging.
 
 use crate::checkpoint::{BlockRecord, Extent, Finished};
+use crate::sync::Mutex;
 use crate::workload::Workload;
-use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Name of a log file: bucket (target, or source of a shared segment), kind and generation.

@@ -12,10 +12,13 @@ pub mod error;
 pub mod frame;
 mod ledger;
 pub mod metrics;
+#[cfg(any(test, simulated))]
+pub mod omitted;
 mod reader;
 pub mod repair;
 pub mod schedule;
 pub mod storage;
+mod sync;
 pub mod timeline;
 pub mod workload;
 mod writer;

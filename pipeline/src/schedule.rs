@@ -8,8 +8,8 @@
 //! Durability: a block may be handed out before its sources are committed; the committer keeps the order of commits (engine).
 
 use crate::error::Error;
+use crate::sync::{Condvar, Mutex};
 use crate::workload::Workload;
-use parking_lot::{Condvar, Mutex};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 

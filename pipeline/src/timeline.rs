@@ -19,7 +19,7 @@
 //! Clocks (`metrics`), drawing (the caller's).
 
 use crate::metrics::Stage;
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 use std::cell::RefCell;
 use std::sync::Arc;
 

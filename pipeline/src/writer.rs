@@ -17,11 +17,12 @@ use crate::error::Error;
 use crate::frame::{ENTRY_ALIGNMENT, EntryHeader, ExtentHash, Frame, Place};
 use crate::ledger::{Ledger, LogFile};
 use crate::metrics::{Metrics, Stage};
+#[cfg(any(test, simulated))]
+use crate::omitted::{Rule, omits};
 use crate::schedule::Schedule;
 use crate::storage::{Create, Storage, StorageFile};
+use crate::sync::{Condvar, Mutex, Receiver, RecvTimeoutError};
 use crate::workload::Publication;
-use crossbeam::channel::{Receiver, RecvTimeoutError};
-use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -209,7 +210,13 @@ impl Writer<'_> {
                     gathered.published.insert(block, published);
                     drop(lease);
                 }
-                Ok(Message::Finish(block, summary)) => gathered.finished.push((block, summary)),
+                Ok(Message::Finish(block, summary)) => {
+                    #[cfg(any(test, simulated))]
+                    if omits(Rule::WrittenFirst) {
+                        self.schedule.written(block);
+                    }
+                    gathered.finished.push((block, summary));
+                }
                 Ok(Message::Flush) | Err(RecvTimeoutError::Timeout) => {
                     self.flush(&mut open, &mut gathered)?;
                 }
@@ -263,6 +270,8 @@ impl Writer<'_> {
         }
         let blocks: Vec<u32> = records.iter().map(|record| record.block).collect();
         self.unsynced.add(records, std::mem::take(&mut gathered.dirty));
+        #[cfg(any(test, simulated))]
+        let blocks = if omits(Rule::WrittenFirst) { Vec::new() } else { blocks };
         for block in blocks {
             self.schedule.written(block);
         }
@@ -302,6 +311,8 @@ impl Writer<'_> {
                 }
             };
             let offset = log.end.next_multiple_of(ENTRY_ALIGNMENT);
+            #[cfg(any(test, simulated))]
+            let offset = if omits(Rule::FreshSectors) { log.end } else { offset };
             let place = Place {
                 run_id: self.run_id,
                 bucket: entry.bucket,

@@ -3,151 +3,27 @@
 //! A crash test that passes on a protocol without its syncs proves nothing about the protocol with
 //! them. The rules that are kept inside the package are left out in its own unit tests.
 
+mod sloppy;
 mod toy;
 
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use pipeline::Error;
-use pipeline::storage::{Create, Entry, Fault, LockGuard, SimulatedStorage, Storage, StorageFile};
+use pipeline::storage::{Fault, SimulatedStorage, Storage};
+use sloppy::{Omit, Sloppy};
 use toy::Broken;
 use toy::explore::{Reach, explore};
-
-/// A rule of the protocol that is not kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Omit {
-    Nothing,
-    /// Sync of files whose names begin so.
-    Files(&'static str),
-    /// Sync of a folder.
-    Folder(&'static str),
-    /// Logs and published files are synced after the journal, not before it.
-    DataBeforeJournal,
-    /// Files are named before they are synced.
-    SyncBeforeRename,
-}
-
-type Late = Arc<Mutex<Vec<Arc<dyn StorageFile>>>>;
-
-/// Stands between the protocol and the disk and leaves out one rule.
-struct Sloppy {
-    disk: SimulatedStorage,
-    omit: Omit,
-    late: Late,
-}
-
-struct SloppyFile {
-    file: Arc<dyn StorageFile>,
-    name: String,
-    omit: Omit,
-    late: Late,
-}
-
-impl Sloppy {
-    fn wrap(&self, name: &str, file: Arc<dyn StorageFile>) -> Arc<dyn StorageFile> {
-        Arc::new(SloppyFile { file, name: name.to_string(), omit: self.omit, late: Arc::clone(&self.late) })
-    }
-}
-
-impl Storage for Sloppy {
-    fn path(&self, name: &str) -> PathBuf {
-        self.disk.path(name)
-    }
-    fn create_dir(&self, name: &str) -> Result<(), Error> {
-        self.disk.create_dir(name)
-    }
-    fn list(&self, folder: &str) -> Result<Vec<Entry>, Error> {
-        self.disk.list(folder)
-    }
-    fn length(&self, name: &str) -> Result<Option<u64>, Error> {
-        self.disk.length(name)
-    }
-    fn create(&self, name: &str, create: Create) -> Result<Arc<dyn StorageFile>, Error> {
-        Ok(self.wrap(name, self.disk.create(name, create)?))
-    }
-    fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
-        self.disk.open(name)
-    }
-    fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
-        Ok(self.wrap(name, self.disk.open_write(name)?))
-    }
-    fn sync_dir(&self, folder: &str) -> Result<(), Error> {
-        if matches!(self.omit, Omit::Folder(omitted) if omitted == folder) {
-            return Ok(());
-        }
-        self.disk.sync_dir(folder)
-    }
-    fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
-        self.disk.rename(from, to)?;
-        if self.omit == Omit::SyncBeforeRename {
-            self.sync_dir(to.rsplit_once('/').map_or("", |(folder, _)| folder))?;
-            let late = std::mem::take(&mut *self.late.lock().unwrap());
-            late.iter().try_for_each(|file| file.sync())?;
-        }
-        Ok(())
-    }
-    fn remove(&self, name: &str) -> Result<(), Error> {
-        self.disk.remove(name)
-    }
-    fn lock(&self, name: &str) -> Result<LockGuard, Error> {
-        self.disk.lock(name)
-    }
-    fn free_bytes(&self) -> Result<u64, Error> {
-        self.disk.free_bytes()
-    }
-}
-
-impl StorageFile for SloppyFile {
-    fn path(&self) -> PathBuf {
-        self.file.path()
-    }
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
-        self.file.read_exact_at(buffer, offset)
-    }
-    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        self.file.write_all_at(bytes, offset)
-    }
-    fn sync(&self) -> Result<(), Error> {
-        match self.omit {
-            Omit::Files(prefix) if self.name.starts_with(prefix) => return Ok(()),
-            Omit::DataBeforeJournal if !self.name.starts_with("m/") && self.name != "FORMAT.tmp" => {
-                self.late.lock().unwrap().push(Arc::clone(&self.file));
-                return Ok(());
-            }
-            Omit::SyncBeforeRename if self.name.ends_with(".tmp") => {
-                self.late.lock().unwrap().push(Arc::clone(&self.file));
-                return Ok(());
-            }
-            _ => {}
-        }
-        self.file.sync()?;
-        if self.omit == Omit::DataBeforeJournal && self.name.starts_with("m/journal") {
-            let late = std::mem::take(&mut *self.late.lock().unwrap());
-            late.iter().try_for_each(|file| file.sync())?;
-        }
-        Ok(())
-    }
-    fn length(&self) -> Result<u64, Error> {
-        self.file.length()
-    }
-    fn set_length(&self, length: u64) -> Result<(), Error> {
-        self.file.set_length(length)
-    }
-}
 
 const REACH: Reach = Reach { faults: &[Fault::Stop], cuts: 12, stride: 9, second_cuts: 5 };
 
 fn outcome(omit: Omit, broken: Broken) -> Result<u64, String> {
-    let wrap = |disk: SimulatedStorage| -> Arc<dyn Storage> { Arc::new(Sloppy { disk, omit, late: Arc::default() }) };
+    let wrap = |disk: SimulatedStorage| -> Arc<dyn Storage> { Arc::new(Sloppy::new(disk, omit)) };
     explore(&wrap, broken, REACH)
 }
 
 #[test]
 fn with_all_rules_nothing_is_caught() {
     let quick = Reach { stride: 0, ..REACH };
-    let wrap = |disk: SimulatedStorage| -> Arc<dyn Storage> {
-        Arc::new(Sloppy { disk, omit: Omit::Nothing, late: Arc::default() })
-    };
+    let wrap = |disk: SimulatedStorage| -> Arc<dyn Storage> { Arc::new(Sloppy::new(disk, Omit::Nothing)) };
     explore(&wrap, Broken::default(), quick).unwrap();
 }
 

@@ -3,7 +3,8 @@
 //! A *history* is a session of the engine that a fault strikes, the disk that this leaves (the process was killed, or the power was cut,
 //! under some seeds), perhaps a second session that is stopped, and a last one without faults, often with other options. It is good if the
 //! published files are those of the reference, if no acknowledged block was lost, if no file is left over and if no session hangs.
-//! The threads of the engine make the numbers of the steps differ between runs; what is demanded holds for every schedule.
+//! The threads of the engine make the numbers of the steps differ between runs; what is demanded holds for every schedule. These are the real threads,
+//! locks and channels, a few thousand states; the package `simulation` explores many more, with simulated ones.
 //!
 //! `PIPELINE_ENGINE_STATES=N` looks at about N times as many states.
 
@@ -326,6 +327,21 @@ fn a_lying_disk_never_gives_a_wrong_result() {
     }
     println!("lying disk: {states} states, {lost} lost, {refused} refused, 0 wrong, {:.1?}", start.elapsed());
     assert!(lost > 0 && refused > 0, "the lies had no effect");
+}
+
+/// The caller seals a finished run with files of its own, each written as a temporary file that is renamed. The power was cut in the rename, both names
+/// came back, and as everything beside the blocks of a finished run was the caller's, the temporary file stayed for ever.
+#[test]
+fn a_temporary_file_beside_a_finished_run_is_swept_and_the_callers_files_are_not() {
+    for setup in Setup::FIRST {
+        let disk = SimulatedStorage::new(1);
+        session(&disk, setup, &workload(), setup).0.unwrap();
+        let disk = disk.kill();
+        disk.put("db/SUMS", b"the caller's");
+        disk.put("db/SUMS.tmp", b"the caller's, once more");
+        session(&disk, setup, &workload(), setup).0.unwrap();
+        assert!(disk.contents("db/SUMS").is_some() && disk.contents("db/SUMS.tmp").is_none());
+    }
 }
 
 /// A workload that breaks its promises in one place.

@@ -45,6 +45,11 @@ impl Sums {
     pub fn line(sum: blake3::Hash, name: &str) -> String {
         format!("{sum}  {name}\n")
     }
+
+    /// The length of the line of a file, in bytes.
+    pub fn line_bytes(name: &str) -> u64 {
+        (2 * blake3::OUT_LEN + "  \n".len() + name.len()) as u64
+    }
 }
 
 /// Sixty-four lower-case hexadecimal digits, two spaces, the name of a file in the same folder.

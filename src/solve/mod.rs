@@ -88,7 +88,10 @@ fn solved_manifest(problem: Problem<'_>, records: &BTreeMap<u32, BlockRecord>) -
     Ok(Manifest::new(problem.board, problem.rule, problem.layout, &summaries))
 }
 
-/// Writes manifest and `SUMS`, unless they are there; returns the bytes of the database.
+/// Writes manifest and `SUMS`, unless they are there as they have to be; returns the bytes of the database.
+///
+/// What can be seen without reading the blocks again is looked at: a manifest with other bytes or a `SUMS` of another length was damaged, and both are
+/// written anew from blocks that are checked first.
 fn seal(
     storage: &dyn Storage,
     checkpoint: &Checkpoint,
@@ -97,19 +100,34 @@ fn seal(
 ) -> Result<u64, pipeline::Error> {
     let json = manifest.to_json();
     let (manifest_name, sums_name) = (format!("{PUBLISHED}/{MANIFEST}"), format!("{PUBLISHED}/{SUMS}"));
-    let each = || records.values();
-    let published: u64 = each().filter_map(|record| record.published.as_ref()).map(|file| file.length).sum();
-    let total = json.len() as u64 + published;
-    if let Some(length) = storage.length(&sums_name)? {
-        return Ok(total + length);
+    let files = || records.values().filter_map(|record| record.published.as_ref());
+    let sums_bytes: u64 = files().map(|file| file_name(&file.name)).chain([MANIFEST]).map(Sums::line_bytes).sum();
+    let total = json.len() as u64 + files().map(|file| file.length).sum::<u64>() + sums_bytes;
+    if storage.length(&sums_name)? == Some(sums_bytes) && holds(storage, &manifest_name, &json)? {
+        return Ok(total);
     }
     let mut sums = String::new();
-    for file in each().filter_map(|record| record.published.as_ref()) {
+    for file in files() {
         let bytes = check::read_published(storage, file)?;
-        sums.push_str(&Sums::line(blake3::hash(&bytes), file.name.rsplit('/').next().unwrap_or(&file.name)));
+        sums.push_str(&Sums::line(blake3::hash(&bytes), file_name(&file.name)));
     }
     sums.push_str(&Sums::line(blake3::hash(&json), MANIFEST));
     checkpoint.write_atomically(&manifest_name, &json)?;
     checkpoint.write_atomically(&sums_name, sums.as_bytes())?;
-    Ok(total + sums.len() as u64)
+    Ok(total)
+}
+
+/// The name of a file without its folder.
+fn file_name(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// Whether a file exists and has these bytes.
+fn holds(storage: &dyn Storage, name: &str, expected: &[u8]) -> Result<bool, pipeline::Error> {
+    if storage.length(name)? != Some(expected.len() as u64) {
+        return Ok(false);
+    }
+    let mut bytes = vec![0; expected.len()];
+    storage.open(name)?.read_exact_at(&mut bytes, 0)?;
+    Ok(bytes == expected)
 }

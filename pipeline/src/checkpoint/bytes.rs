@@ -164,8 +164,8 @@ pub(super) fn unseal(bytes: &[u8]) -> Result<(&[u8], u128), Damage> {
     };
     let got = tail.u128("hash")?;
     let expected = xxh3_128(body);
-    #[cfg(test)]
-    if super::omitted::omits(super::omitted::Rule::Hashes) {
+    #[cfg(any(test, simulated))]
+    if crate::omitted::omits(crate::omitted::Rule::Hashes) {
         return Ok((body, got));
     }
     if got != expected {

@@ -105,13 +105,13 @@
 //! enlarges the disk. The plan of the whole run is compared with the free space before it begins.
 
 mod bytes;
+#[cfg(test)]
+mod controls;
 mod examine;
 mod identity;
 mod journal;
 mod manifest;
 mod names;
-#[cfg(test)]
-mod omitted;
 mod open;
 mod record;
 mod recover;

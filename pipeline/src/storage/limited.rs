@@ -18,7 +18,7 @@
 
 use super::{Advice, Create, Entry, EntryKind, LockGuard, Storage, StorageFile};
 use crate::Error;
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;

@@ -46,7 +46,7 @@ use crate::Error;
 pub use limited::{ALLOTMENT_BYTES, LimitReached, LimitedStorage};
 pub use real::RealStorage;
 pub use seek::{SeekCounts, SeekModel, SeekStorage, Wait};
-pub use simulated::{Fault, SECTOR_BYTES, SimulatedStorage};
+pub use simulated::{Fault, Moment, SECTOR_BYTES, SimulatedStorage, Witness};
 
 /// Longest name in bytes.
 pub const NAME_BYTES_AT_MOST: usize = 200;

@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 
 use super::{Advice, Create, Entry, LockGuard, Storage, StorageFile};
 use crate::Error;

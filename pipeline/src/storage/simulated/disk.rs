@@ -2,36 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::sync::Arc;
 
-use super::{Fault, SECTOR_BYTES};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::contents::{Contents, Fate, Random, Write};
+use super::{Fault, Witness};
 use crate::Error;
 use crate::storage::folder_of;
 
 /// Linux numbers of the errors that strike.
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
-
-/// Repeatable randomness (SplitMix64, Steele, Lea and Flood 2014).
-#[derive(Clone, Debug)]
-pub(super) struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    fn coin(&mut self) -> bool {
-        self.next() & 1 == 1
-    }
-}
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +22,15 @@ pub(super) enum Name {
     File(usize),
 }
 
+/// Names of files and folders; shared between the copies of a disk until one changes.
+pub(super) type Names = Arc<BTreeMap<Arc<str>, Name>>;
+
 /// A change of the names of a folder.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    Insert(String, Name),
-    Remove(String),
-    Rename(String, String, usize),
+    Insert(Arc<str>, Name),
+    Remove(Arc<str>),
+    Rename(Arc<str>, Arc<str>, usize),
 }
 
 impl Change {
@@ -55,7 +40,8 @@ impl Change {
         }
     }
 
-    fn apply(&self, names: &mut BTreeMap<String, Name>) {
+    fn apply(&self, names: &mut Names) {
+        let names = Arc::make_mut(names);
         match self {
             Self::Insert(name, what) => {
                 names.insert(name.clone(), *what);
@@ -69,62 +55,6 @@ impl Change {
             }
         }
     }
-}
-
-/// A change of the contents of a file.
-#[derive(Clone, Debug)]
-enum Write {
-    Bytes(usize, Vec<u8>),
-    Length(usize),
-}
-
-impl Write {
-    fn apply(&self, contents: &mut Vec<u8>) {
-        match self {
-            Self::Bytes(start, bytes) => {
-                let end = start + bytes.len();
-                if contents.len() < end {
-                    contents.resize(end, 0);
-                }
-                contents[*start..end].copy_from_slice(bytes);
-            }
-            Self::Length(length) => contents.resize(*length, 0),
-        }
-    }
-
-    /// What a power cut in mid-write leaves.
-    fn tear(&self, contents: &mut Vec<u8>, random: &mut Random) {
-        let Self::Bytes(start, bytes) = self else {
-            return;
-        };
-        let end = start + bytes.len();
-        if contents.len() < end && random.coin() {
-            contents.resize(end, 0);
-        }
-        let sectors = start / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES);
-        for sector in sectors {
-            let whole = sector * SECTOR_BYTES..(sector + 1) * SECTOR_BYTES;
-            let part = whole.start.max(*start)..whole.end.min(end);
-            match random.below(3) {
-                0 => {}
-                1 => Self::Bytes(part.start, bytes[part.start - start..part.end - start].to_vec()).apply(contents),
-                _ => {
-                    let last = whole.end.min(contents.len());
-                    for byte in contents.get_mut(whole.start..last).unwrap_or_default() {
-                        *byte = random.next() as u8;
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// A file.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Contents {
-    pub(super) cached: Vec<u8>,
-    safe: Vec<u8>,
-    pending: Vec<Write>,
 }
 
 /// What a call does.
@@ -144,22 +74,10 @@ pub(super) struct Struck {
     pub(super) partial: bool,
 }
 
-/// How the changes that are not safe fare in a power cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Lost,
-    Kept,
-    /// The first ones are kept.
-    Prefix,
-    /// Each one for itself.
-    Mixed,
-}
-
-#[derive(Debug)]
 pub(super) struct Disk {
-    pub(super) files: Vec<Contents>,
-    pub(super) names: BTreeMap<String, Name>,
-    safe_names: BTreeMap<String, Name>,
+    pub(super) files: Vec<Arc<Contents>>,
+    pub(super) names: Names,
+    safe_names: Names,
     pending_names: Vec<Change>,
     pub(super) locks: BTreeSet<String>,
     pub(super) faults: Vec<(u64, Fault)>,
@@ -168,16 +86,21 @@ pub(super) struct Disk {
     failing: bool,
     full: bool,
     pub(super) poisoned: bool,
+    pub(super) forgiving: bool,
     pub(super) free_bytes: u64,
     pub(super) random: Random,
+    pub(super) witness: Option<Witness>,
 }
+
+/// A write that is about to happen: file, first byte, bytes.
+pub(super) type Coming<'a> = (usize, usize, &'a [u8]);
 
 impl Disk {
     pub(super) fn new(seed: u64) -> Self {
         Self {
             files: Vec::new(),
-            names: BTreeMap::new(),
-            safe_names: BTreeMap::new(),
+            names: Names::default(),
+            safe_names: Names::default(),
             pending_names: Vec::new(),
             locks: BTreeSet::new(),
             faults: Vec::new(),
@@ -186,8 +109,10 @@ impl Disk {
             failing: false,
             full: false,
             poisoned: false,
+            forgiving: false,
             free_bytes: 1 << 40,
             random: Random(seed),
+            witness: None,
         }
     }
 
@@ -196,8 +121,29 @@ impl Disk {
         self.sync_step(kind).map(|_| ())
     }
 
+    /// The same for a write.
+    pub(super) fn write_step(&mut self, kind: Kind, coming: Coming<'_>) -> Result<(), Struck> {
+        self.show(kind, Some(coming));
+        self.count(kind).map(|_| ())
+    }
+
     /// The same for a sync; says whether a sync that seems to succeed does anything.
     fn sync_step(&mut self, kind: Kind) -> Result<bool, Struck> {
+        self.show(kind, None);
+        self.count(kind)
+    }
+
+    /// Shows the disk as it is before a call to whoever watches.
+    fn show(&self, kind: Kind, coming: Option<Coming<'_>>) {
+        if let Some(witness) = &self.witness
+            && kind != Kind::Read
+            && !self.stopped
+        {
+            witness(&super::Moment { step: self.steps + 1, disk: self, coming });
+        }
+    }
+
+    fn count(&mut self, kind: Kind) -> Result<bool, Struck> {
         self.steps += 1;
         let struck = |error, partial| Err(Struck { error, partial });
         if self.stopped {
@@ -207,6 +153,10 @@ impl Disk {
         let strikes = |at: u64, fault: Fault| match fault {
             Fault::LoseSync => at <= steps && kind == Kind::SyncFile,
             Fault::LieSync => at <= steps && matches!(kind, Kind::SyncFile | Kind::SyncFolder),
+            // These strike the next read or write and are taken there.
+            Fault::FlipRead | Fault::MisdirectRead | Fault::StaleRead | Fault::LoseWrite | Fault::MisdirectWrite => {
+                false
+            }
             _ => at == steps,
         };
         let index = self.faults.iter().position(|(at, fault)| strikes(*at, *fault));
@@ -220,6 +170,9 @@ impl Disk {
             Some(Fault::FailOnce | Fault::LoseSync) => {
                 return struck(io::Error::from_raw_os_error(EIO), true);
             }
+            Some(Fault::Rot) => self.rot(),
+            Some(Fault::FlipRead | Fault::MisdirectRead | Fault::StaleRead) => {}
+            Some(Fault::LoseWrite | Fault::MisdirectWrite) => {}
             Some(Fault::FailForever) => self.failing = true,
             Some(Fault::Full) => self.full = true,
         }
@@ -281,52 +234,71 @@ impl Disk {
     }
 
     pub(super) fn file_names(&self) -> Vec<String> {
-        let names = self.names.keys().cloned();
-        names.filter(|name| self.file(name).is_some()).collect()
+        let names = self.names.iter().filter(|(_, what)| matches!(what, Name::File(_)));
+        names.map(|(name, _)| name.to_string()).collect()
     }
 
     pub(super) fn new_file(&mut self) -> usize {
-        self.files.push(Contents::default());
+        self.files.push(Arc::default());
         self.files.len() - 1
     }
 
     pub(super) fn write(&mut self, file: usize, start: usize, bytes: &[u8]) {
-        self.push(file, Write::Bytes(start, bytes.to_vec()));
+        if !self.faults.is_empty() && !bytes.is_empty() {
+            match self.silent_fault(&[Fault::LoseWrite, Fault::MisdirectWrite]) {
+                Some(Fault::LoseWrite) => return self.lengthen(file, start + bytes.len()),
+                Some(Fault::MisdirectWrite) => {
+                    self.lengthen(file, start + bytes.len());
+                    let (to, place) = self.anywhere(file, start);
+                    return self.push(to, Write::Bytes(place, bytes.into()));
+                }
+                _ => {}
+            }
+        }
+        self.push(file, Write::Bytes(start, bytes.into()));
     }
 
     pub(super) fn set_length(&mut self, file: usize, length: usize) {
         self.push(file, Write::Length(length));
     }
 
-    fn push(&mut self, file: usize, write: Write) {
-        let contents = &mut self.files[file];
-        write.apply(&mut contents.cached);
+    pub(super) fn push(&mut self, file: usize, write: Write) {
+        let contents = Arc::make_mut(&mut self.files[file]);
+        write.apply(Arc::make_mut(&mut contents.cached));
         contents.pending.push(write);
     }
 
     pub(super) fn sync_file(&mut self, file: usize) -> io::Result<()> {
         let result = self.sync_step(Kind::SyncFile);
-        let contents = &mut self.files[file];
+        if self.files[file].pending.is_empty() && result.is_ok() {
+            return Ok(());
+        }
+        let contents = Arc::make_mut(&mut self.files[file]);
+        let pending = std::mem::take(&mut contents.pending);
         match result {
             Ok(false) => {
-                contents.pending.clear();
+                contents.diverged = true;
                 Ok(())
             }
             Ok(true) => {
-                for write in contents.pending.drain(..) {
-                    write.apply(&mut contents.safe);
+                if contents.diverged {
+                    pending.iter().for_each(|write| contents.save(write));
+                } else {
+                    contents.safe = Arc::clone(&contents.cached);
                 }
                 Ok(())
             }
             Err(struck) => {
-                self.poisoned = true;
+                self.poisoned = !self.forgiving;
                 if self.stopped {
+                    contents.pending = pending;
                     return Err(struck.error);
                 }
+                contents.diverged = true;
                 let all_lost = self.random.coin();
-                for write in contents.pending.drain(..) {
+                for write in &pending {
                     if !all_lost && self.random.coin() {
-                        write.apply(&mut contents.safe);
+                        contents.save(write);
                     }
                 }
                 Err(struck.error)
@@ -336,7 +308,7 @@ impl Disk {
 
     pub(super) fn sync_folder(&mut self, folder: &str) -> io::Result<()> {
         let honest = self.sync_step(Kind::SyncFolder).map_err(|struck| {
-            self.poisoned = true;
+            self.poisoned = !self.forgiving;
             struck.error
         })?;
         let (inside, outside) =
@@ -352,15 +324,64 @@ impl Disk {
     pub(super) fn put(&mut self, name: &str, bytes: &[u8]) {
         assert!(self.is_folder(folder_of(name)), "no folder for {name}");
         let file = self.new_file();
-        self.files[file].cached = bytes.to_vec();
-        self.files[file].safe = bytes.to_vec();
-        self.names.insert(name.to_string(), Name::File(file));
-        self.safe_names.insert(name.to_string(), Name::File(file));
+        self.files[file] = Arc::new(Contents::settled(bytes.to_vec()));
+        let change = Change::Insert(name.into(), Name::File(file));
+        change.apply(&mut self.names);
+        change.apply(&mut self.safe_names);
     }
 
     pub(super) fn take(&mut self, name: &str) {
-        self.names.remove(name);
-        self.safe_names.remove(name);
+        let change = Change::Remove(name.into());
+        change.apply(&mut self.names);
+        change.apply(&mut self.safe_names);
+    }
+
+    /// Hash of everything that decides what can still happen to the disk.
+    pub(super) fn digest(&self) -> u128 {
+        let mut hash = Xxh3::new();
+        let number = |hash: &mut Xxh3, number: usize| hash.update(&(number as u64).to_le_bytes());
+        let seen = |hash: &mut Xxh3, bytes: &[u8]| {
+            number(hash, bytes.len());
+            hash.update(&xxh3_64(bytes).to_le_bytes());
+        };
+        let file = |hash: &mut Xxh3, file: usize| {
+            let contents = &self.files[file];
+            seen(hash, &contents.cached);
+            if !Arc::ptr_eq(&contents.cached, &contents.safe) {
+                seen(hash, &contents.safe);
+            }
+            for write in &contents.pending {
+                match write {
+                    Write::Bytes(start, bytes) => {
+                        number(hash, *start);
+                        seen(hash, bytes);
+                    }
+                    Write::Length(length) => number(hash, *length),
+                }
+            }
+        };
+        for names in [&self.names, &self.safe_names] {
+            for (name, what) in names.iter() {
+                seen(&mut hash, name.as_bytes());
+                if let Name::File(index) = what {
+                    file(&mut hash, *index);
+                }
+            }
+            if Arc::ptr_eq(&self.names, &self.safe_names) {
+                break;
+            }
+        }
+        for change in &self.pending_names {
+            let (kind, first, second) = match change {
+                Change::Insert(name, _) => (0, name, name),
+                Change::Remove(name) => (1, name, name),
+                Change::Rename(from, to, _) => (2, from, to),
+            };
+            number(&mut hash, kind);
+            seen(&mut hash, first.as_bytes());
+            seen(&mut hash, second.as_bytes());
+        }
+        hash.digest128()
     }
 
     pub(super) fn restarted(&self) -> Self {
@@ -388,7 +409,7 @@ impl Disk {
             }
         };
         let mut names = self.names_after(of_names, random);
-        let lost: Vec<String> = names
+        let lost: Vec<Arc<str>> = names
             .keys()
             .filter(|name| {
                 let folder = folder_of(name);
@@ -397,21 +418,19 @@ impl Disk {
             .cloned()
             .collect();
         for name in lost {
-            names.remove(&name);
+            Change::Remove(name).apply(&mut names);
         }
-        let mut files = vec![Contents::default(); self.files.len()];
+        let mut files = vec![Arc::default(); self.files.len()];
         for what in names.values() {
             if let Name::File(file) = *what {
-                let contents = self.files[file].after(of_contents, random);
-                files[file].cached.clone_from(&contents);
-                files[file].safe = contents;
+                files[file] = Arc::new(self.files[file].after(of_contents, random));
             }
         }
         Self { files, safe_names: names.clone(), names, free_bytes: self.free_bytes, ..Self::new(seed) }
     }
 
-    fn names_after(&self, fate: Fate, random: &mut Random) -> BTreeMap<String, Name> {
-        let mut names = self.safe_names.clone();
+    fn names_after(&self, fate: Fate, random: &mut Random) -> Names {
+        let mut names = Arc::clone(&self.safe_names);
         let kept = random.below(self.pending_names.len() + 1);
         for (index, change) in self.pending_names.iter().enumerate() {
             let keep = match fate {
@@ -423,34 +442,12 @@ impl Disk {
             match change {
                 // Some file systems make a rename of two steps.
                 Change::Rename(_, to, file) if keep && fate == Fate::Mixed && random.coin() => {
-                    names.insert(to.clone(), Name::File(*file));
+                    Change::Insert(to.clone(), Name::File(*file)).apply(&mut names);
                 }
                 _ if keep => change.apply(&mut names),
                 _ => {}
             }
         }
         names
-    }
-}
-
-impl Contents {
-    fn after(&self, fate: Fate, random: &mut Random) -> Vec<u8> {
-        let mut contents = self.safe.clone();
-        for write in &self.pending {
-            match (fate, random.below(4)) {
-                (Fate::Lost, _) => {}
-                (Fate::Kept, _) | (_, 0) => write.apply(&mut contents),
-                (_, 1) => {}
-                // The new size without the data.
-                (_, 2) => {
-                    if let Write::Bytes(start, bytes) = write {
-                        let end = start + bytes.len();
-                        contents.resize(contents.len().max(end), 0);
-                    }
-                }
-                _ => write.tear(&mut contents, random),
-            }
-        }
-        contents
     }
 }

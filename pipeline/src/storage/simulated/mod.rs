@@ -9,7 +9,9 @@
 //! the list of writes between the two; likewise each folder with its names. Every call counts one
 //! *step*. At chosen steps a [`Fault`] strikes. Afterwards there are two ways on:
 //! [`SimulatedStorage::kill`] is the disk as the next process finds it after `kill -9`, cache and
-//! all; [`SimulatedStorage::power_cut`] is one of the disks that a power cut may leave.
+//! all; [`SimulatedStorage::power_cut`] is one of the disks that a power cut may leave. A run need not
+//! be stopped to look at all its stops: a [`Witness`] sees the disk before every call and can take
+//! copies, which share all that is equal.
 //!
 //! A power cut, under a seed, keeps, loses or tears each write that was not synced, in any order; a
 //! tear keeps some sectors of [`SECTOR_BYTES`], loses some and fills some with garbage, together with
@@ -28,17 +30,19 @@
 //!
 //! Time, disk space (only [`Fault::Full`]), permissions, links, and renames between folders.
 
+mod contents;
 mod disk;
+mod silent;
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name};
-use crate::Error;
-use disk::{Change, Disk, Kind, Name};
+use crate::{Error, sync};
+use disk::{Change, Coming, Disk, Kind, Name};
 
 /// What a power cut tears a write into, in bytes.
 pub const SECTOR_BYTES: usize = 512;
@@ -58,12 +62,62 @@ pub enum Fault {
     LoseSync,
     /// The next sync of a file or folder does nothing and says that it did. A disk that lies.
     LieSync,
+    /// One bit of one file flips, in the cache and on the disk.
+    Rot,
+    /// One bit of the next read is flipped; the file is as it was.
+    FlipRead,
+    /// One sector of the next read is some other sector of the disk.
+    MisdirectRead,
+    /// One sector of the next read is that of the last sync, or zeros where that is no different.
+    StaleRead,
+    /// The next write changes nothing but the length, and says that it did.
+    LoseWrite,
+    /// The next write goes to some other place of the disk, and says that it did not.
+    MisdirectWrite,
+}
+
+impl Fault {
+    /// The faults that no call reports and no sync prevents: what is read may be anything that ever was on the disk.
+    pub const SILENT: [Fault; 6] =
+        [Fault::Rot, Fault::FlipRead, Fault::MisdirectRead, Fault::StaleRead, Fault::LoseWrite, Fault::MisdirectWrite];
+}
+
+/// Sees the disk before every call that changes something.
+pub type Witness = Arc<dyn Fn(&Moment<'_>) + Send + Sync>;
+
+/// The disk before a call.
+pub struct Moment<'a> {
+    /// The number of the call.
+    pub step: u64,
+    disk: &'a Disk,
+    coming: Option<Coming<'a>>,
+}
+
+impl Moment<'_> {
+    /// The disk as the next process finds it when this one is killed now.
+    pub fn kill(&self) -> SimulatedStorage {
+        SimulatedStorage::of(self.disk.restarted())
+    }
+
+    /// The same in the middle of the call: a write has written its first bytes, as many as `share` of 256 parts; `None` if it is no write.
+    pub fn kill_within(&self, share: u8) -> Option<SimulatedStorage> {
+        let (file, start, bytes) = self.coming?;
+        let mut disk = self.disk.restarted();
+        disk.write(file, start, &bytes[..bytes.len() * usize::from(share) / 256]);
+        Some(SimulatedStorage::of(disk))
+    }
 }
 
 /// A run folder on a simulated disk. Clones share the disk.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SimulatedStorage {
     disk: Arc<Mutex<Disk>>,
+}
+
+impl std::fmt::Debug for SimulatedStorage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
 }
 
 impl SimulatedStorage {
@@ -81,6 +135,26 @@ impl SimulatedStorage {
     pub fn with_fault(self, step: u64, fault: Fault) -> Self {
         self.disk.lock().faults.push((step, fault));
         self
+    }
+
+    /// The same disk with somebody who looks at it before every call that changes something.
+    #[must_use]
+    pub fn with_witness(self, witness: Witness) -> Self {
+        self.disk.lock().witness = Some(witness);
+        self
+    }
+
+    /// The same disk without the poison of a failed sync: as the kernel has it, which marks the pages clean and goes on. Only to see what happens to
+    /// those who go on as well.
+    #[must_use]
+    pub fn forgiving(self) -> Self {
+        self.disk.lock().forgiving = true;
+        self
+    }
+
+    /// Hash of everything that decides what can still happen to the disk: names, contents, and what is not safe.
+    pub fn digest(&self) -> u128 {
+        self.disk.lock().digest()
     }
 
     /// The disk as the next process finds it when this one is killed: nothing is lost, and whatever
@@ -114,9 +188,14 @@ impl SimulatedStorage {
 
     /// Contents of a file as a program sees them.
     pub fn contents(&self, name: &str) -> Option<Vec<u8>> {
+        self.shared_contents(name).map(|bytes| Vec::clone(&bytes))
+    }
+
+    /// The same without a copy.
+    pub fn shared_contents(&self, name: &str) -> Option<Arc<Vec<u8>>> {
         let disk = self.disk.lock();
         let file = disk.file(name)?;
-        Some(disk.files[file].cached.clone())
+        Some(Arc::clone(&disk.files[file].cached))
     }
 
     /// Puts a file with these contents on the disk, safely, behind everybody's back: for damage.
@@ -139,6 +218,12 @@ impl SimulatedStorage {
 
     fn handle(&self, name: &str, file: usize) -> Arc<dyn StorageFile> {
         Arc::new(SimulatedFile { disk: Arc::clone(&self.disk), name: name.to_string(), file })
+    }
+
+    /// The disk, for a call of a program: another thread may be first.
+    fn call(&self) -> MutexGuard<'_, Disk> {
+        sync::pause();
+        self.disk.lock()
     }
 }
 
@@ -171,17 +256,17 @@ impl Storage for SimulatedStorage {
 
     fn create_dir(&self, name: &str) -> Result<(), Error> {
         check_name("create", name)?;
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         check_health(disk)?;
         disk.change_name("create", name, |disk| match disk.names.get(name) {
             Some(Name::Folder) => Ok(None),
             Some(Name::File(_)) => Err(io::ErrorKind::AlreadyExists.into()),
-            None => Ok(Some(Change::Insert(name.to_string(), Name::Folder))),
+            None => Ok(Some(Change::Insert(name.into(), Name::Folder))),
         })
     }
 
     fn list(&self, folder: &str) -> Result<Vec<Entry>, Error> {
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         disk.simple_step(Kind::Read, "list", folder)?;
         if !disk.is_folder(folder) {
             return Err(not_found("list", folder));
@@ -200,7 +285,7 @@ impl Storage for SimulatedStorage {
     }
 
     fn length(&self, name: &str) -> Result<Option<u64>, Error> {
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         disk.simple_step(Kind::Read, "measure", name)?;
         match disk.names.get(name) {
             None => Ok(None),
@@ -211,7 +296,7 @@ impl Storage for SimulatedStorage {
 
     fn create(&self, name: &str, create: Create) -> Result<Arc<dyn StorageFile>, Error> {
         check_name("create", name)?;
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         check_health(disk)?;
         disk.change_name("create", name, |disk| match disk.names.get(name) {
             Some(Name::Folder) => Err(io::ErrorKind::IsADirectory.into()),
@@ -223,7 +308,7 @@ impl Storage for SimulatedStorage {
             }
             None => {
                 let file = disk.new_file();
-                Ok(Some(Change::Insert(name.to_string(), Name::File(file))))
+                Ok(Some(Change::Insert(name.into(), Name::File(file))))
             }
         })?;
         let file = disk.file(name).ok_or_else(|| not_found("create", name))?;
@@ -231,7 +316,7 @@ impl Storage for SimulatedStorage {
     }
 
     fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         disk.simple_step(Kind::Read, "open", name)?;
         if disk.is_folder(name) {
             return Err(Error::corrupt(name, 0, "kind of file", "file", "folder"));
@@ -241,12 +326,12 @@ impl Storage for SimulatedStorage {
     }
 
     fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
-        check_health(&self.disk.lock())?;
+        check_health(&self.call())?;
         self.open(name)
     }
 
     fn sync_dir(&self, folder: &str) -> Result<(), Error> {
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         check_health(disk)?;
         if !disk.is_folder(folder) {
             return Err(not_found("sync", folder));
@@ -256,36 +341,36 @@ impl Storage for SimulatedStorage {
 
     fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
         check_name("rename to", to)?;
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         check_health(disk)?;
         disk.change_name("rename to", to, |disk| {
             if folder_of(from) != folder_of(to) {
                 return Err(io::ErrorKind::CrossesDevices.into());
             }
             let file = disk.file(from).ok_or(io::ErrorKind::NotFound)?;
-            Ok(Some(Change::Rename(from.to_string(), to.to_string(), file)))
+            Ok(Some(Change::Rename(from.into(), to.into(), file)))
         })
     }
 
     fn remove(&self, name: &str) -> Result<(), Error> {
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         check_health(disk)?;
         disk.change_name("remove", name, |disk| {
             disk.file(name).ok_or(io::ErrorKind::NotFound)?;
-            Ok(Some(Change::Remove(name.to_string())))
+            Ok(Some(Change::Remove(name.into())))
         })
     }
 
     fn lock(&self, name: &str) -> Result<LockGuard, Error> {
         {
-            let disk = &mut *self.disk.lock();
+            let disk = &mut *self.call();
             disk.change_name("lock", name, |disk| match disk.names.get(name) {
                 Some(Name::Folder) => Err(io::ErrorKind::IsADirectory.into()),
                 Some(Name::File(_)) => Ok(None),
                 None if name.is_empty() => Ok(None),
                 None => {
                     let file = disk.new_file();
-                    Ok(Some(Change::Insert(name.to_string(), Name::File(file))))
+                    Ok(Some(Change::Insert(name.into(), Name::File(file))))
                 }
             })?;
             if !disk.locks.insert(name.to_string()) {
@@ -296,7 +381,7 @@ impl Storage for SimulatedStorage {
     }
 
     fn free_bytes(&self) -> Result<u64, Error> {
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         disk.simple_step(Kind::Read, "measure", ".")?;
         Ok(disk.free_bytes)
     }
@@ -320,38 +405,34 @@ struct SimulatedFile {
     file: usize,
 }
 
+impl SimulatedFile {
+    fn call(&self) -> MutexGuard<'_, Disk> {
+        sync::pause();
+        self.disk.lock()
+    }
+}
+
 impl StorageFile for SimulatedFile {
     fn path(&self) -> PathBuf {
         PathBuf::from(&self.name)
     }
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         let step = disk.step(Kind::Read);
         step.map_err(|fault| Error::io_at("read", &self.name, offset, fault.error))?;
-        let bytes = usize::try_from(offset).ok().and_then(|start| {
-            let end = start.checked_add(buffer.len())?;
-            disk.files[self.file].cached.get(start..end)
-        });
-        match bytes {
-            Some(bytes) => {
-                buffer.copy_from_slice(bytes);
-                Ok(())
-            }
-            None => {
-                let path = self.path();
-                Err(Error::early_end(&path, offset, buffer.len() as u64))
-            }
-        }
+        let found = usize::try_from(offset).ok().and_then(|start| disk.read(self.file, start, buffer));
+        found.ok_or_else(|| Error::early_end(&self.path(), offset, buffer.len() as u64))
     }
 
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         check_health(disk)?;
         let start = usize::try_from(offset).expect("offsets of simulated files fit in memory");
         let end = start + bytes.len();
         let grows = end > disk.files[self.file].cached.len();
-        match disk.step(if grows { Kind::Grow } else { Kind::Change }) {
+        let kind = if grows { Kind::Grow } else { Kind::Change };
+        match disk.write_step(kind, (self.file, start, bytes)) {
             Ok(()) => {
                 disk.write(self.file, start, bytes);
                 Ok(())
@@ -367,19 +448,19 @@ impl StorageFile for SimulatedFile {
     }
 
     fn sync(&self) -> Result<(), Error> {
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         check_health(disk)?;
         disk.sync_file(self.file).map_err(|error| failed("sync", &self.name, error))
     }
 
     fn length(&self) -> Result<u64, Error> {
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         disk.simple_step(Kind::Read, "measure", &self.name)?;
         Ok(disk.files[self.file].cached.len() as u64)
     }
 
     fn set_length(&self, length: u64) -> Result<(), Error> {
-        let disk = &mut *self.disk.lock();
+        let disk = &mut *self.call();
         check_health(disk)?;
         let length = usize::try_from(length).expect("lengths of simulated files fit in memory");
         disk.simple_step(Kind::Grow, "cut", &self.name)?;

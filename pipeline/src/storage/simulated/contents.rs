@@ -1,0 +1,139 @@
+//! A file of the simulated disk: what is visible, what is safe, and what a power cut makes of the writes between the two.
+
+use std::sync::Arc;
+
+use super::SECTOR_BYTES;
+
+/// Repeatable randomness (SplitMix64, Steele, Lea and Flood 2014).
+#[derive(Clone, Debug)]
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    pub(super) fn coin(&mut self) -> bool {
+        self.next() & 1 == 1
+    }
+}
+
+/// How the changes that are not safe fare in a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Lost,
+    Kept,
+    /// The first ones are kept.
+    Prefix,
+    /// Each one for itself.
+    Mixed,
+}
+
+/// A change of the contents of a file.
+#[derive(Clone, Debug)]
+pub(super) enum Write {
+    Bytes(usize, Arc<[u8]>),
+    Length(usize),
+}
+
+impl Write {
+    pub(super) fn apply(&self, contents: &mut Vec<u8>) {
+        match self {
+            Self::Bytes(start, bytes) => {
+                let end = start + bytes.len();
+                if contents.len() < end {
+                    contents.resize(end, 0);
+                }
+                contents[*start..end].copy_from_slice(bytes);
+            }
+            Self::Length(length) => contents.resize(*length, 0),
+        }
+    }
+
+    /// What a power cut in mid-write leaves.
+    fn tear(&self, contents: &mut Vec<u8>, random: &mut Random) {
+        let Self::Bytes(start, bytes) = self else {
+            return;
+        };
+        let end = start + bytes.len();
+        if contents.len() < end && random.coin() {
+            contents.resize(end, 0);
+        }
+        let sectors = start / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES);
+        for sector in sectors {
+            let whole = sector * SECTOR_BYTES..(sector + 1) * SECTOR_BYTES;
+            let part = whole.start.max(*start)..whole.end.min(end);
+            match random.below(3) {
+                0 => {}
+                1 => Self::Bytes(part.start, bytes[part.start - start..part.end - start].into()).apply(contents),
+                _ => {
+                    let last = whole.end.min(contents.len());
+                    for byte in contents.get_mut(whole.start..last).unwrap_or_default() {
+                        *byte = random.next() as u8;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A file. Its parts are shared between the copies of a disk until one changes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Contents {
+    pub(super) cached: Arc<Vec<u8>>,
+    pub(super) safe: Arc<Vec<u8>>,
+    pub(super) pending: Vec<Write>,
+    /// Whether writes were marked clean without being safe, so that the cache shows more than a sync can save.
+    pub(super) diverged: bool,
+}
+
+impl Contents {
+    pub(super) fn settled(bytes: Vec<u8>) -> Self {
+        let bytes = Arc::new(bytes);
+        Self { cached: Arc::clone(&bytes), safe: bytes, pending: Vec::new(), diverged: false }
+    }
+
+    pub(super) fn save(&mut self, write: &Write) {
+        write.apply(Arc::make_mut(&mut self.safe));
+    }
+
+    /// One sector's range of the file, whole or cut by its end; `None` in an empty file.
+    pub(super) fn sector(&self, random: &mut Random) -> Option<std::ops::Range<usize>> {
+        let sectors = self.cached.len().div_ceil(SECTOR_BYTES);
+        let start = (sectors > 0).then(|| random.below(sectors) * SECTOR_BYTES)?;
+        Some(start..(start + SECTOR_BYTES).min(self.cached.len()))
+    }
+
+    /// What a power cut may leave.
+    pub(super) fn after(&self, fate: Fate, random: &mut Random) -> Contents {
+        if self.pending.is_empty() {
+            let safe = Arc::clone(&self.safe);
+            return Contents { cached: Arc::clone(&safe), safe, pending: Vec::new(), diverged: false };
+        }
+        let mut contents = Vec::clone(&self.safe);
+        for write in &self.pending {
+            match (fate, random.below(4)) {
+                (Fate::Lost, _) => {}
+                (Fate::Kept, _) | (_, 0) => write.apply(&mut contents),
+                (_, 1) => {}
+                // The new size without the data.
+                (_, 2) => {
+                    if let Write::Bytes(start, bytes) = write {
+                        let end = start + bytes.len();
+                        contents.resize(contents.len().max(end), 0);
+                    }
+                }
+                _ => write.tear(&mut contents, random),
+            }
+        }
+        Contents::settled(contents)
+    }
+}

@@ -1,0 +1,194 @@
+//! Every damage to a small database: whatever a bit, a length or a file is changed to, each position is answered rightly or refused by an error that
+//! names the damaged file. The folder lies in memory (`/dev/shm`) where there is one.
+
+mod common;
+
+use common::{Game, Way, database_files};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+use trinim::database::{Access, Database, DatabaseError};
+use trinim::outcome::Value;
+use trinim::reference;
+use trinim::rule::Rule;
+
+/// A database that is damaged in one file after the other, and the truth.
+struct Victim {
+    folder: TempDir,
+    files: BTreeMap<String, Vec<u8>>,
+    values: Vec<Value>,
+}
+
+/// What comes of damages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Outcomes {
+    /// Every position answered, rightly.
+    right: u64,
+    /// Some positions refused.
+    refused: u64,
+    /// Refused at the opening.
+    unopened: u64,
+}
+
+impl Outcomes {
+    fn cases(&self) -> u64 {
+        self.right + self.refused + self.unopened
+    }
+}
+
+fn in_memory() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
+}
+
+impl Victim {
+    fn new(layers: u32, rule: Rule, offset_bits: u32) -> Victim {
+        let game = Game::suggested(layers, rule, offset_bits);
+        let files = database_files(game.solve(Way::usual()).0.path());
+        let values = reference::values(game.board.cells(), game.board.moves(), rule);
+        let folder = in_memory();
+        fs::create_dir(folder.path().join("db")).unwrap();
+        for (name, bytes) in &files {
+            fs::write(folder.path().join("db").join(name), bytes).unwrap();
+        }
+        Victim { folder, files, values }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.files.keys().cloned().collect()
+    }
+
+    /// Puts other bytes (or none) in place of a file, looks every position up, and puts the file back.
+    fn case(&self, outcomes: &mut Outcomes, name: &str, bytes: Option<&[u8]>, story: &dyn Fn() -> String) {
+        let path = self.folder.path().join("db").join(name);
+        match bytes {
+            Some(bytes) => fs::write(&path, bytes).unwrap(),
+            None => fs::remove_file(&path).unwrap(),
+        }
+        self.probe(outcomes, name, story);
+        fs::write(&path, &self.files[name]).unwrap();
+    }
+
+    fn probe(&self, outcomes: &mut Outcomes, name: &str, story: &dyn Fn() -> String) {
+        let names = |path: &Path| path.file_name().is_some_and(|found| found == name);
+        // Blocks carry a hash of what the manifest says of the game, so either of them may be named.
+        let is_named = |error: &DatabaseError| match error {
+            DatabaseError::Corrupt { path, .. }
+            | DatabaseError::Io { path, .. }
+            | DatabaseError::Version { path, .. } => names(path) || name == "manifest.json",
+            DatabaseError::Missing { .. } => name == "SUMS",
+            _ => false,
+        };
+        let database = match Database::open_with(self.folder.path(), Access::Read, 1 << 20) {
+            Ok(database) => database,
+            Err(error) => {
+                assert!(is_named(&error), "{}: {error}", story());
+                outcomes.unopened += 1;
+                return;
+            }
+        };
+        let mut refused = false;
+        let positions = 1 << database.board().cells();
+        for (position, value) in (0..positions).zip(&self.values) {
+            match database.value(position) {
+                Ok(found) => assert_eq!(found, *value, "{}: {position:#x}", story()),
+                Err(error) => {
+                    assert!(is_named(&error), "{}: {error}", story());
+                    refused = true;
+                }
+            }
+        }
+        *(if refused { &mut outcomes.refused } else { &mut outcomes.right }) += 1;
+    }
+
+    fn flips(&self) -> Outcomes {
+        let mut all = Outcomes::default();
+        for (name, bytes) in &self.files {
+            let mut bytes = bytes.clone();
+            let mut outcomes = Outcomes::default();
+            for at in 0..bytes.len() {
+                for bit in 0..8 {
+                    bytes[at] ^= 1 << bit;
+                    self.case(&mut outcomes, name, Some(&bytes), &|| format!("{name}: bit {bit} of byte {at}"));
+                    bytes[at] ^= 1 << bit;
+                }
+            }
+            if name.ends_with(".blk") {
+                assert_eq!(outcomes.right, 0, "{name}: bytes that nothing checks");
+            }
+            all.right += outcomes.right;
+            all.refused += outcomes.refused;
+            all.unopened += outcomes.unopened;
+        }
+        all
+    }
+}
+
+fn every_bit(layers: u32, rule: Rule, offset_bits: u32, at_least: u64) {
+    let victim = Victim::new(layers, rule, offset_bits);
+    let outcomes = victim.flips();
+    println!("{layers} layers, {rule}: {} flips, {outcomes:?}", outcomes.cases());
+    assert!(outcomes.cases() >= at_least);
+}
+
+#[test]
+fn every_bit_of_three_layers() {
+    for rule in Rule::ALL {
+        every_bit(3, rule, 3, 20_000);
+    }
+}
+
+#[test]
+fn every_bit_of_four_layers_misere() {
+    every_bit(4, Rule::Misere, 6, 40_000);
+}
+
+#[test]
+fn every_bit_of_four_layers_normal() {
+    every_bit(4, Rule::Normal, 6, 40_000);
+}
+
+#[test]
+fn every_length_and_garbage_behind_the_end() {
+    let victim = Victim::new(4, Rule::Normal, 6);
+    let mut outcomes = Outcomes::default();
+    for (name, bytes) in &victim.files {
+        for length in 0..bytes.len() {
+            victim.case(&mut outcomes, name, Some(&bytes[..length]), &|| format!("{name}: {length} bytes"));
+        }
+        for more in [1, 8, 24, 64, 512, 4096, 1 << 20] {
+            for byte in [0, 0xa5, b' '] {
+                let longer = [&bytes[..], &vec![byte; more]].concat();
+                victim.case(&mut outcomes, name, Some(&longer), &|| format!("{name}: {more} times {byte} behind"));
+            }
+        }
+    }
+    println!("{} lengths, {outcomes:?}", outcomes.cases());
+    assert!(outcomes.refused > 1000 && outcomes.unopened > 1000);
+}
+
+/// Files of this and of other databases in each other's places: another block, the other rule, another board, another layout.
+#[test]
+fn swapped_foreign_and_missing_files() {
+    let victim = Victim::new(4, Rule::Normal, 7);
+    let others = [
+        Victim::new(4, Rule::Normal, 7),
+        Victim::new(4, Rule::Misere, 7),
+        Victim::new(4, Rule::Normal, 6),
+        Victim::new(3, Rule::Normal, 3),
+    ];
+    let mut outcomes = Outcomes::default();
+    for name in victim.names() {
+        victim.case(&mut outcomes, &name, None, &|| format!("{name} missing"));
+        for (number, other) in others.iter().enumerate() {
+            for (from, bytes) in &other.files {
+                if bytes != &victim.files[&name] {
+                    victim.case(&mut outcomes, &name, Some(bytes), &|| format!("{from} of {number} as {name}"));
+                }
+            }
+        }
+    }
+    println!("{} foreign files, {outcomes:?}", outcomes.cases());
+    assert!(outcomes.refused > 50 && outcomes.unopened > 10);
+}

@@ -1,0 +1,126 @@
+//! What has to hold at the end of a history of failures.
+
+use crate::session::{Ending, Session, committed};
+use crate::subject::{Files, Subject};
+use pipeline::Error;
+use pipeline::storage::SimulatedStorage;
+
+/// What the disk has done in a history, and so what may be asked of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trust {
+    /// It failed, at worst without finishing what was not synced: the run goes on to the right result, and nothing acknowledged is lost.
+    Honest,
+    /// It said that it had synced and had not: finished blocks may be lost or the folder refused; no result is wrong.
+    Lied,
+    /// It changed, lost or mixed up bytes in silence, once: right, nothing acknowledged lost, or refused with the file named.
+    Corrupted,
+}
+
+/// How a state ended that is not wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The right result, nothing lost, nothing left over.
+    Right,
+    /// The folder was refused, naming a file (never of an honest disk).
+    Refused,
+    /// Finished, and a published file contradicts the checksums beside it: whoever reads it refuses it (never of an honest disk).
+    Detectable,
+    /// Finished rightly, though acknowledged blocks had to be computed again (only of a disk that lied).
+    Lost,
+}
+
+/// What must not be.
+#[derive(Debug)]
+pub enum Wrong {
+    /// An acknowledged block is gone.
+    Lost(u32),
+    /// A published file is not the right one, and nothing on the disk contradicts it.
+    Different(String),
+    /// The run cannot be continued.
+    Stuck(Error),
+    /// Damage was not reported as damage.
+    Vague(Error),
+    /// A session hangs.
+    Hangs(scheduler::Stuck),
+    /// A session panicked.
+    Panic(String),
+    /// Files are left that nothing names.
+    Leftover(Vec<String>),
+}
+
+/// The acknowledged blocks as a set of bits.
+pub fn bits_of(blocks: &[u32]) -> u64 {
+    blocks.iter().fold(0, |bits, block| bits | 1 << block)
+}
+
+/// Judges a session without faults that was to finish the run on `disk`, whose blocks `acknowledged` had been acknowledged before.
+///
+/// # Errors
+/// What is wrong.
+pub fn judge(
+    subject: &Subject,
+    disk: &SimulatedStorage,
+    session: Session,
+    acknowledged: u64,
+    trust: Trust,
+) -> Result<Verdict, Wrong> {
+    match session.ending {
+        Ending::Hung(stuck) => return Err(Wrong::Hangs(stuck)),
+        Ending::Panicked(text) => return Err(Wrong::Panic(text)),
+        Ending::Failed(error) if trust == Trust::Honest => return Err(Wrong::Stuck(error)),
+        Ending::Failed(error) => {
+            return if names_a_file(&error) { Ok(Verdict::Refused) } else { Err(Wrong::Vague(error)) };
+        }
+        Ending::Finished => {}
+    }
+    let order = committed(disk).map_err(Wrong::Stuck)?;
+    let found = &order[..session.found_blocks.unwrap_or(0) as usize];
+    let lost = acknowledged & !bits_of(found);
+    if lost != 0 && trust != Trust::Lied {
+        return Err(Wrong::Lost(lost.trailing_zeros()));
+    }
+    for (name, bytes) in &subject.golden {
+        if disk.shared_contents(name).as_deref() != Some(bytes) {
+            let shown = trust != Trust::Honest && contradicts_itself(subject, disk);
+            return if shown { Ok(Verdict::Detectable) } else { Err(Wrong::Different(name.clone())) };
+        }
+    }
+    let (metadata, others): (Vec<String>, Vec<String>) = disk
+        .names()
+        .into_iter()
+        .filter(|name| !subject.golden.contains_key(name))
+        .partition(|name| name.starts_with("m/"));
+    if others != ["FORMAT", "LOCK"] || metadata.len() != 4 {
+        return Err(Wrong::Leftover([others, metadata].concat()));
+    }
+    Ok(if lost == 0 { Verdict::Right } else { Verdict::Lost })
+}
+
+/// A refusal that says where. A disk that mixes up what it stores can also make a file vanish or a name unreadable.
+fn names_a_file(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Corrupt { .. }
+            | Error::Version { .. }
+            | Error::Parameters { .. }
+            | Error::NotEmpty { .. }
+            | Error::Io { .. }
+    )
+}
+
+/// Whether what stands in `db/` is refused by the checksums that stand beside it: of a game `SUMS`, else the hash in the journal.
+fn contradicts_itself(subject: &Subject, disk: &SimulatedStorage) -> bool {
+    let files: Files =
+        subject.golden.keys().map(|name| (name.clone(), disk.contents(name).unwrap_or_default())).collect();
+    let Some(sums) = files.get("db/SUMS") else {
+        let Ok(found) = pipeline::checkpoint::inspect(disk) else { return true };
+        let mut published = found.records.iter().filter_map(|record| record.published.as_ref());
+        return published.any(|file| xxhash_rust::xxh3::xxh3_128(&files[&file.name]) != file.hash);
+    };
+    let sums = String::from_utf8_lossy(sums);
+    let listed: Vec<(&str, &str)> = sums.lines().filter_map(|line| line.split_once("  ")).collect();
+    let is_right = |(hash, name): &(&str, &str)| {
+        files.get(&format!("db/{name}")).is_some_and(|bytes| blake3::hash(bytes).to_hex().as_str() == *hash)
+    };
+    listed.len() + 1 != files.len() || !listed.iter().all(is_right)
+}

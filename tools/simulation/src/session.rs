@@ -1,0 +1,104 @@
+//! One simulated process: a run of the engine from what is on a disk, to its end or to an error.
+
+use crate::subject::Subject;
+use pipeline::engine::{Event, Options};
+use pipeline::storage::SimulatedStorage;
+use pipeline::{Error, checkpoint};
+use scheduler::{Stuck, Timing};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// How a session ended.
+#[derive(Debug)]
+pub enum Ending {
+    /// All blocks are finished and the database is sealed.
+    Finished,
+    /// With this error.
+    Failed(Error),
+    /// It would never have ended.
+    Hung(Stuck),
+    /// With this panic.
+    Panicked(String),
+}
+
+/// What a session did.
+#[derive(Debug)]
+pub struct Session {
+    /// How it ended.
+    pub ending: Ending,
+    /// Blocks that it found finished; `None` if it did not get that far.
+    pub found_blocks: Option<u32>,
+    /// Blocks that were finished for good, as far as it has said.
+    pub acknowledged_blocks: u32,
+}
+
+/// Runs a session under the interleaving of `seed`. `acknowledged` counts along, for whoever watches the disk.
+pub fn run_counting(
+    subject: &Subject,
+    disk: &SimulatedStorage,
+    options: Options,
+    seed: u64,
+    acknowledged: &AtomicU32,
+) -> Session {
+    let found = AtomicU32::new(u32::MAX);
+    let observer = |event: &Event| match event {
+        Event::Opened { finished_blocks, .. } => {
+            found.store(*finished_blocks, Ordering::Relaxed);
+            acknowledged.store(*finished_blocks, Ordering::Relaxed);
+        }
+        Event::Committed { finished_blocks } => acknowledged.store(*finished_blocks, Ordering::Relaxed),
+    };
+    let work = || scheduler::run(Timing { seed }, || subject.run(disk, &options, &observer));
+    let ending = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(Ok(()))) => Ending::Finished,
+        Ok(Ok(Err(error))) => Ending::Failed(error),
+        Ok(Err(stuck)) => Ending::Hung(stuck),
+        Err(panic) => Ending::Panicked(match panic.downcast::<String>() {
+            Ok(text) => *text,
+            Err(panic) => panic.downcast_ref::<&str>().unwrap_or(&"a panic without a text").to_string(),
+        }),
+    };
+    let found_blocks = Some(found.into_inner()).filter(|blocks| *blocks != u32::MAX);
+    Session { ending, found_blocks, acknowledged_blocks: acknowledged.load(Ordering::Relaxed) }
+}
+
+/// Runs a session under the interleaving of `seed`.
+pub fn run(subject: &Subject, disk: &SimulatedStorage, options: Options, seed: u64) -> Session {
+    run_counting(subject, disk, options, seed, &AtomicU32::new(0))
+}
+
+/// The disk on which a session is killed right after it has acknowledged `blocks` blocks, or more; `None` if it never does before its end.
+pub fn killed_after(
+    subject: &Subject,
+    disk: &SimulatedStorage,
+    options: Options,
+    seed: u64,
+    blocks: u32,
+) -> Option<SimulatedStorage> {
+    let acknowledged = Arc::new(AtomicU32::new(0));
+    let kept: Arc<Mutex<Option<SimulatedStorage>>> = Arc::default();
+    let (seen, keep) = (Arc::clone(&acknowledged), Arc::clone(&kept));
+    let watched = disk.kill().with_witness(Arc::new(move |moment| {
+        let mut keep = keep.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if keep.is_none() && seen.load(Ordering::Relaxed) >= blocks {
+            *keep = Some(moment.kill());
+        }
+    }));
+    run_counting(subject, &watched, options, seed, &acknowledged);
+    let mut kept = kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    // Power cut 1: everything that was visible is safe.
+    kept.take().map(|disk| disk.power_cut(1))
+}
+
+/// The blocks that count on a disk, in the order of their commits.
+///
+/// # Errors
+/// What [`checkpoint::inspect`] refuses.
+pub fn committed(disk: &SimulatedStorage) -> Result<Vec<u32>, Error> {
+    match checkpoint::inspect(disk) {
+        Ok(found) => Ok(found.records.iter().map(|record| record.block).collect()),
+        Err(Error::NotARun { .. }) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}

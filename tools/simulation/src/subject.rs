@@ -1,0 +1,177 @@
+//! What is run on the simulated disk: a made-up workload with every kind of edge, and Triangular Nim, solved and sealed as the program does it.
+
+#[path = "../../../pipeline/tests/sloppy/mod.rs"]
+mod sloppy;
+#[path = "../../../pipeline/tests/synthetic/mod.rs"]
+mod synthetic;
+
+pub use sloppy::Omit;
+
+use pipeline::Error;
+use pipeline::engine::{self, Event, Options, Placement, footprint_bytes};
+use pipeline::metrics::Metrics;
+use pipeline::storage::{SimulatedStorage, Storage};
+use pipeline::workload::Workload;
+use sloppy::Sloppy;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use synthetic::Synthetic;
+use trinim::board::Board;
+use trinim::database::block::{BlockIndex, HEADER_BYTES};
+use trinim::database::{block_file_name, manifest};
+use trinim::kernel::{Kernel, bitmap_words};
+use trinim::layout::Layout;
+use trinim::outcome::Value;
+use trinim::reference;
+use trinim::rule::Rule;
+use trinim::solve::{Problem, solve};
+
+/// Files by name, relative to the run folder.
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// Something to run, and what it has to leave.
+pub struct Subject {
+    /// In messages.
+    pub name: String,
+    work: Work,
+    /// Everything in `db/` at the end.
+    pub golden: Files,
+    /// The rule at the seam to the storage that is left out.
+    pub omit: Omit,
+    /// Identity of a run that begins.
+    pub run_id: u128,
+}
+
+struct Game {
+    board: Board,
+    rule: Rule,
+    layout: Layout,
+    kernel: Kernel,
+}
+
+enum Work {
+    Synthetic(Synthetic),
+    Game(Box<Game>),
+}
+
+impl Subject {
+    /// The subjects of the exploration: the made-up workload, sparse and dense, and boards of two to four layers under both rules.
+    pub fn all() -> Vec<Subject> {
+        let games = [(2, 1), (3, 3), (4, 6)];
+        let games = games.iter().flat_map(|(layers, bits)| Rule::ALL.map(|rule| Subject::game(*layers, rule, *bits)));
+        let made_up = [Subject::synthetic(2, 40, 50), Subject::synthetic(3, 40, 50), Subject::synthetic(3, 24, 5)];
+        made_up.into_iter().chain(games).collect()
+    }
+
+    /// The made-up workload with streams of `words` words on `2^bits` blocks; what it has to leave is computed block by block in memory.
+    pub fn synthetic(bits: u32, words: usize, density: u32) -> Subject {
+        let workload = Synthetic { bits, words, density, salt: 11, stop_after: None };
+        let streams = workload.reference();
+        let files = (0..).zip(&streams).filter_map(|(block, stream)| workload.publish(block, stream));
+        let golden = files.map(|file| (format!("db/{}", file.name), file.bytes)).collect();
+        let name = format!("made-up workload, {} blocks of {words} words, density {density} %", 1 << bits);
+        Subject { name, work: Work::Synthetic(workload), golden, omit: Omit::Nothing, run_id: 7 }
+    }
+
+    /// Triangular Nim, in blocks of at most `2^offset_bits` positions; what it has to leave is what a clean run leaves, after each of its bits was
+    /// compared with the reference.
+    ///
+    /// # Panics
+    /// If the clean run is wrong.
+    pub fn game(layers: u32, rule: Rule, offset_bits: u32) -> Subject {
+        let board = Board::triangle(layers, None).expect("a small board");
+        let layout = Layout::suggested(&board, offset_bits);
+        let blocks = layout.canonical_blocks().len();
+        let name = format!("{layers} layers, {rule}, {blocks} canonical blocks");
+        let work = Work::Game(Box::new(Game { board, rule, layout, kernel: Kernel::detect() }));
+        let mut subject = Subject { name, work, golden: Files::new(), omit: Omit::Nothing, run_id: 7 };
+        let disk = SimulatedStorage::new(1);
+        let options = subject.options(1, Placement::Dedicated, "raw");
+        let session = crate::session::run(&subject, &disk, options, 0);
+        assert!(matches!(session.ending, crate::session::Ending::Finished), "{}: {:?}", subject.name, session.ending);
+        let db = disk.names().into_iter().filter(|name| name.starts_with("db/"));
+        subject.golden = db.map(|name| (name.clone(), disk.contents(&name).unwrap_or_default())).collect();
+        subject.compare_with_reference();
+        subject
+    }
+
+    fn compare_with_reference(&self) {
+        let Work::Game(game) = &self.work else { return };
+        let Game { board, rule, layout, .. } = &**game;
+        let values = reference::values(board.cells(), board.moves(), *rule);
+        let mut seen = 0;
+        for (ordinal, bid) in (0..).zip(layout.canonical_blocks()) {
+            let stream = self.decode(ordinal).expect("a block of a clean run");
+            for offset in 0..1u64 << layout.offset_bits() {
+                let value = Value::from_loss(stream[offset as usize / 64] >> (offset % 64) & 1 == 1);
+                let position = layout.join(*bid, offset);
+                assert_eq!(value, values[position as usize], "{}: {position:#x}", self.name);
+                seen += 1;
+            }
+        }
+        assert!(seen > 0 && self.golden.len() == layout.canonical_blocks().len() + 2, "{}", self.name);
+    }
+
+    fn decode(&self, ordinal: u32) -> Option<Vec<u64>> {
+        let Work::Game(game) = &self.work else { return None };
+        let Game { board, rule, layout, .. } = &**game;
+        let name = block_file_name(ordinal);
+        let file = self.golden.get(&format!("db/{name}"))?;
+        let (path, words) = (std::path::Path::new(&name), bitmap_words(layout.offset_bits()));
+        let (header, rest) = file.split_first_chunk::<HEADER_BYTES>()?;
+        let identity = manifest::identity(board, *rule, layout);
+        let length = BlockIndex::length(path, header, identity, ordinal, words as u64).ok()?;
+        let index = BlockIndex::parse(path, header, &rest[..length], file.len() as u64).ok()?;
+        let mut stream = vec![0; words];
+        index.frame(path, 0, rest[length..].to_vec()).ok()?.decode(&mut stream).ok()?;
+        Some(stream)
+    }
+
+    /// Blocks of the workload.
+    pub fn blocks(&self) -> u32 {
+        match &self.work {
+            Work::Synthetic(workload) => workload.blocks(),
+            Work::Game(game) => game.layout.canonical_blocks().len() as u32,
+        }
+    }
+
+    /// Options of a session. The time between commits is whatever the schedule makes of it.
+    pub fn options(&self, threads: usize, placement: Placement, codec: &str) -> Options {
+        let words = match &self.work {
+            Work::Synthetic(workload) => workload.stream_words(),
+            Work::Game(game) => bitmap_words(game.layout.offset_bits()),
+        };
+        Options {
+            threads,
+            memory_bytes: footprint_bytes(words, placement, threads),
+            placement,
+            codec: pipeline::CodecChoice::parse(codec).expect("the simulation names codecs that exist"),
+            commit_interval: std::time::Duration::from_millis(1),
+            sorted: true,
+            run_id: self.run_id,
+            stop: Arc::default(),
+        }
+    }
+
+    /// Runs to the end, from whatever is on the disk.
+    pub(crate) fn run(
+        &self,
+        disk: &SimulatedStorage,
+        options: &Options,
+        observer: &(dyn Fn(&Event) + Sync),
+    ) -> Result<(), Error> {
+        let storage: Arc<dyn Storage> = match self.omit {
+            Omit::Nothing => Arc::new(disk.clone()),
+            omit => Arc::new(Sloppy::new(disk.clone(), omit)),
+        };
+        let metrics = Metrics::default();
+        match &self.work {
+            Work::Synthetic(workload) => engine::run(workload, storage, options, &metrics, observer).map(|_| ()),
+            Work::Game(game) => {
+                let Game { board, rule, layout, kernel } = &**game;
+                let problem = Problem { board, rule: *rule, layout, kernel: *kernel };
+                solve(problem, &storage, options, &metrics, observer).map(|_| ())
+            }
+        }
+    }
+}

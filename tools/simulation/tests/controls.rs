@@ -1,0 +1,71 @@
+//! Negative controls: the real engine with one rule left out is caught by the exploration that it passes with all of them.
+
+use pipeline::omitted::{Rule, without};
+use simulation::explore::{Explorer, Failure, Found};
+use simulation::subject::{Omit, Subject};
+
+/// States after which a control counts as not caught.
+const STATES_AT_MOST: u64 = 60_000;
+
+/// Explores root after root on this thread; the states until the first wrong one, and that one.
+fn search(omit: Omit, rules: &[Rule], failures: &[Failure]) -> (u64, Option<Box<Found>>) {
+    let mut subjects = [Subject::synthetic(3, 40, 50), Subject::game(3, trinim::rule::Rule::Misere, 3)];
+    for subject in &mut subjects {
+        subject.omit = omit;
+    }
+    let explorer = Explorer::new(&subjects, failures);
+    without(rules, || {
+        let mut states = 0;
+        for root in 0.. {
+            match explorer.root(root) {
+                Err(found) => return (states + found.states, Some(found)),
+                Ok(tally) => states += tally.states,
+            }
+            if states > STATES_AT_MOST {
+                break;
+            }
+        }
+        (states, None)
+    })
+}
+
+fn caught(omit: Omit, rules: &[Rule], failures: &[Failure]) {
+    let (states, found) = search(omit, rules, failures);
+    let found = found.unwrap_or_else(|| panic!("{omit:?} {rules:?} left out: survives {states} states"));
+    println!("{omit:?} {rules:?} left out: caught after {states} states: {found}");
+}
+
+const CRASHES: [Failure; 2] = [Failure::Stop, Failure::Error];
+
+#[test]
+fn with_all_rules_nothing_is_caught() {
+    let (states, found) = search(Omit::Nothing, &[], &Failure::ALL);
+    assert!(found.is_none() && states > STATES_AT_MOST, "{found:?}");
+}
+
+#[test]
+fn syncs_left_out_are_caught() {
+    for files in ["logs/", "db/0", "db/manifest", "db/SUMS", "m/journal", "m/manifest", "FORMAT"] {
+        caught(Omit::Files(files), &[], &CRASHES);
+    }
+    for folder in ["logs", "db", "m", ""] {
+        caught(Omit::Folder(folder), &[], &CRASHES);
+    }
+}
+
+#[test]
+fn wrong_orders_are_caught() {
+    for omit in [Omit::DataBeforeJournal, Omit::SyncBeforeRename, Omit::NoRetry, Omit::Removal] {
+        caught(omit, &[], &CRASHES);
+    }
+    for rule in [Rule::RemovalLast, Rule::WrittenFirst, Rule::FreshSectors, Rule::NewGeneration] {
+        caught(Omit::Nothing, &[rule], &CRASHES);
+    }
+}
+
+#[test]
+fn missing_hashes_and_copies_are_caught() {
+    for rules in [&[Rule::SecondCopy][..], &[Rule::LogHashes, Rule::ExtentHash]] {
+        caught(Omit::Nothing, rules, &[Failure::Silent]);
+    }
+}

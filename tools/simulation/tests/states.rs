@@ -1,0 +1,36 @@
+//! Two hundred thousand states of failing disks, each taken to its end by the real engine: nothing wrong, nothing lost, nobody stuck.
+//!
+//! More of them: `cargo run --release -p simulation -- 5_000_000` (see the page of `explore` for what a state is).
+
+use simulation::explore::{Explorer, Failure};
+use simulation::subject::Subject;
+use std::time::Duration;
+
+const STATES: u64 = 200_000;
+
+#[test]
+fn nothing_is_wrong_lost_or_stuck() {
+    let subjects = Subject::all();
+    let threads = std::thread::available_parallelism().map_or(2, |threads| threads.get());
+    let explorer = Explorer::new(&subjects, &Failure::ALL);
+    let tally = explorer.explore(0, STATES, Duration::MAX, threads, &|_| ()).unwrap_or_else(|found| panic!("{found}"));
+    println!("{tally:#?}");
+    assert!(tally.states >= STATES);
+    let least = tally.by_failure.into_iter().min().unwrap_or(0);
+    assert!(least > STATES / 50, "a kind of failure is hardly explored");
+    assert!(tally.repeated > STATES / 4 && tally.parallel > STATES / 4);
+    assert!(tally.refused > 0 && tally.lost > 0, "lies and corruption had no effect");
+}
+
+/// A found history can be had again from the number of its root.
+#[test]
+fn a_root_is_repeatable() {
+    let subjects = [Subject::synthetic(2, 40, 50)];
+    for failure in Failure::ALL {
+        let failures = [failure];
+        let explore = || Explorer::new(&subjects, &failures).root(7).unwrap_or_else(|found| panic!("{found}"));
+        let first = explore();
+        assert!(first.states > 10, "{failure:?}");
+        assert_eq!(first, explore(), "{failure:?}");
+    }
+}
