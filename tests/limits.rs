@@ -67,12 +67,12 @@ fn a_limit_that_the_plan_exceeds_is_refused_before_anything_is_written() {
 fn the_command_stops_at_its_limit_and_goes_on_with_a_larger_one() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
-    let solve = [&SLOW[..], &["run", "--json", "--no-sync"]].concat();
+    let solve = [&SLOW[..], &["run", "--json", "--no-sync", "--log-placement", "shared"]].concat();
     ends(path, 5, &[&solve[..], &["--max-duration", "50ms"]].concat());
-    fs::write(path.join("run/logs/00000001.g1"), vec![1; 200 << 20]).unwrap();
+    fs::write(path.join("run/logs/00000001.g1"), vec![1; 100 << 20]).unwrap();
     let before = tree(path);
-    let (_, error) = ends(path, 4, &[&solve[..], &["--max-disk", "128MiB"]].concat());
-    assert!(error.contains("the folder may take 134217728 bytes"), "{error}");
+    let (_, error) = ends(path, 4, &[&solve[..], &["--max-disk", "64MiB"]].concat());
+    assert!(error.contains("the folder may take 67108864 bytes"), "{error}");
     assert!(error.contains("raise --max-disk"), "{error}");
     let kept = tree(path);
     for (file, bytes) in &before {
