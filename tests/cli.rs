@@ -374,6 +374,11 @@ fn a_folder_that_cannot_be_looked_at_is_an_error() {
     std::os::unix::fs::symlink("loop", path.join("loop")).unwrap();
     let (_, error) = ends(path, 4, &["solve", "-k", "4", "--out", "loop"]);
     assert!(error.contains("open loop failed") && error.contains("symbolic links"), "{error}");
+    // On a disk with bad sectors a finished database was called unfinished.
+    for command in ["stats", "probe", "verify"] {
+        let (_, error) = ends(path, 4, &[command, "loop"]);
+        assert!(error.contains("open loop/db failed") && error.contains("symbolic links"), "{error}");
+    }
 }
 
 /// With the usual limit of 1,024 open files a solve of more blocks than that ended with "Too many open files": every log file of the session stayed open.

@@ -25,6 +25,7 @@ use memmap2::Mmap;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -138,8 +139,9 @@ impl Database {
     /// As [`Database::open`].
     pub fn open_with(folder: &Path, access: Access, cache_bytes: usize) -> Result<Database, DatabaseError> {
         let missing = |reason: &str| DatabaseError::Missing { path: folder.into(), reason: reason.into() };
-        let folder = if folder.join("db").is_dir() { folder.join("db") } else { folder.to_path_buf() };
-        if !folder.join(SUMS).is_file() {
+        let below = folder.join("db");
+        let folder = if kind(&below)?.is_some_and(|kind| kind.is_dir()) { below } else { folder.to_path_buf() };
+        if !kind(&folder.join(SUMS))?.is_some_and(|kind| kind.is_file()) {
             let unfinished = folder.is_dir() && folder.parent().is_some_and(|run| run.join("FORMAT").is_file());
             return Err(missing(if unfinished {
                 "the solve is not finished"
@@ -271,6 +273,15 @@ impl Database {
     }
 }
 
+/// What stands under a name, if anything does. That the system fails to say is not the answer "nothing".
+fn kind(path: &Path) -> Result<Option<std::fs::FileType>, DatabaseError> {
+    match std::fs::metadata(path) {
+        Ok(found) => Ok(Some(found.file_type())),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(DatabaseError::io("open", path, error)),
+    }
+}
+
 impl BlockSource {
     fn open(
         folder: &Path,
@@ -315,7 +326,7 @@ impl Bytes {
         let early = || DatabaseError::corrupt(path, offset, "the file ends early");
         match self {
             Bytes::File(file) => file.read_exact_at(buffer, offset).map_err(|error| match error.kind() {
-                std::io::ErrorKind::UnexpectedEof => early(),
+                ErrorKind::UnexpectedEof => early(),
                 _ => DatabaseError::io("read", path, error),
             }),
             Bytes::Map(map) => {

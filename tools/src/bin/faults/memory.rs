@@ -69,7 +69,12 @@ fn solve(
     // On the disk: in memory, its files would count as the group's.
     let folder = setup.disk_folder()?;
     // Blocks as large as the budget allows with two workers, so that it matters.
-    let bits = if layers > 7 || budget < 128 { 24 } else { 26 };
+    let bits = match budget {
+        0..64 => 22,
+        _ if layers > 7 => 24,
+        64..128 => 24,
+        _ => 26,
+    };
     let args = format!(
         "solve --json --layers {layers} --block-bits {bits} --memory {budget}MiB --log-placement {placement} --threads {threads} --out run"
     );
