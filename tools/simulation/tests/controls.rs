@@ -45,7 +45,8 @@ fn with_all_rules_nothing_is_caught() {
 
 #[test]
 fn syncs_left_out_are_caught() {
-    for files in ["logs/", "db/0", "db/manifest", "db/SUMS", "m/journal", "m/manifest", "FORMAT"] {
+    // Not among them: the sync of db/manifest.json. A resume writes a manifest anew that is not what the journal says.
+    for files in ["logs/", "db/0", "db/SUMS", "m/journal", "m/manifest", "FORMAT"] {
         caught(Omit::Files(files), &[], &CRASHES);
     }
     for folder in ["logs", "db", "m", ""] {
