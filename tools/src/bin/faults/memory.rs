@@ -13,7 +13,7 @@ use std::time::Duration;
 const BEYOND_MIB: u64 = 64;
 
 pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
-    let budgets: &[u64] = if setup.ci { &[48, 256] } else { &[32, 48, 64, 128, 256, 512, 1024] };
+    let budgets: &[u64] = if setup.ci { &[48, 256] } else { &[40, 48, 64, 128, 256, 512, 1024] };
     let group = Group::new();
     if let Err(error) = &group {
         sheet.not_run("limits of control groups", format!("{error:#}"));
