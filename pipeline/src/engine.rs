@@ -6,8 +6,8 @@
 //! 3. The worker settles the block: the bitmap is the loss stream now.
 //! 4. The published file and, once per distinct orientation, the encoded log entries go to the *writer* through a bounded channel.
 //! 5. The writer writes gathered entries in sorted runs; then the block counts as written and its targets may start.
-//! 6. The *committer* takes all written blocks every few seconds: syncs their files, appends their records to the journal, and deletes the logs
-//!    that nobody needs any more.
+//! 6. The *committer* takes all written blocks every few seconds: syncs their files but for logs that this commit makes superfluous, appends their
+//!    records to the journal, and deletes the logs that nobody needs any more.
 //!
 //! # Shape
 //! `workers` workers with one reader each, one writer, one committer. A worker owns a bitmap, a stream buffer and, where streams are turned
@@ -570,20 +570,27 @@ impl Session<'_> {
                 continue;
             }
             if !pending.records.is_empty() {
+                let sources: Vec<(u32, BTreeSet<u32>)> = pending
+                    .records
+                    .iter()
+                    .map(|record| (record.block, sources_of(self.workload, record.block)))
+                    .collect();
+                // Logs that this commit makes superfluous are deleted after it: whether they reach the disk is of no consequence.
+                let spent = self.ledger.spent(sources.iter().map(|(block, sources)| (*block, sources)));
+                let needed = pending.dirty.into_iter().filter(|(name, _)| !spent.contains(name));
                 let epoch = Epoch {
                     records: pending.records.clone(),
-                    dirty: pending.dirty.into_values().collect(),
+                    dirty: needed.map(|(_, file)| file).collect(),
                     renames: Vec::new(),
                     directories: vec![LOGS.to_string(), PUBLISHED.to_string()],
                 };
                 self.metrics.time(Stage::Commit, || checkpoint.commit(epoch))?;
                 Metrics::add(&self.metrics.commits, 1);
                 Metrics::add(&self.metrics.blocks_committed, pending.records.len() as u64);
-                let blocks: Vec<u32> = pending.records.iter().map(|record| record.block).collect();
                 records.extend(pending.records.into_iter().map(|record| (record.block, record)));
                 (self.observer)(&Event::Committed { finished_blocks: records.len() as u32 });
                 self.unsynced.committed();
-                self.drop_consumed(checkpoint, &blocks)?;
+                self.drop_consumed(checkpoint, &sources)?;
             }
             if pending.over {
                 return Ok(());
@@ -592,9 +599,9 @@ impl Session<'_> {
     }
 
     /// Step 6, last part: deletes the logs that nobody needs after these blocks are committed.
-    fn drop_consumed(&self, checkpoint: &Checkpoint, blocks: &[u32]) -> Result<(), Error> {
-        for block in blocks {
-            for (file, bytes) in self.ledger.consume(*block, &sources_of(self.workload, *block)) {
+    fn drop_consumed(&self, checkpoint: &Checkpoint, blocks: &[(u32, BTreeSet<u32>)]) -> Result<(), Error> {
+        for (block, sources) in blocks {
+            for (file, bytes) in self.ledger.consume(*block, sources) {
                 self.retired.lock().push(file);
                 checkpoint.remove(&file.name())?;
                 self.metrics.log_removed(bytes);

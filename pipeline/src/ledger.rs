@@ -6,7 +6,8 @@
 //!
 //! # Invariants
 //! 1. A file leaves the ledger only after every target that reads it has been committed; only then may it be deleted.
-//! 2. `entries` answers in ascending order of source, file and offset: the fixed order of merging.
+//! 2. A file is *spent* by a commit only if every target that is not committed yet is in it; only then may the commit leave it unsynced.
+//! 3. `entries` answers in ascending order of source, file and offset: the fixed order of merging.
 
 use crate::checkpoint::{BlockRecord, Extent, Finished};
 use crate::sync::Mutex;
@@ -103,6 +104,30 @@ impl Ledger {
         entries.extend(sources.iter().filter_map(|source| inner.shared.get(source)).cloned());
         entries.sort_by_key(|extent| (extent.source, LogFile::of(extent), extent.offset));
         entries
+    }
+
+    /// Names of the files that nobody will need once all of `blocks` are committed, given each with its sources: a commit of these blocks does not
+    /// have to make them durable.
+    pub fn spent<'b>(&self, blocks: impl Iterator<Item = (u32, &'b BTreeSet<u32>)>) -> BTreeSet<String> {
+        let inner = self.inner.lock();
+        let mut served: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut files = BTreeSet::new();
+        for (target, sources) in blocks {
+            files.extend(inner.dedicated.get(&target).into_iter().flatten().map(|extent| LogFile::of(extent).name()));
+            for source in sources {
+                *served.entry(*source).or_default() += 1;
+            }
+        }
+        #[cfg(any(test, simulated))]
+        let one_is_enough = crate::omitted::omits(crate::omitted::Rule::AllTargets);
+        #[cfg(not(any(test, simulated)))]
+        let one_is_enough = false;
+        for (source, served) in served {
+            if served == inner.waiting[source as usize] || one_is_enough {
+                files.extend(inner.shared.get(&source).map(|extent| LogFile::of(extent).name()));
+            }
+        }
+        files
     }
 
     /// Says that `target` is committed; returns the files nobody needs any more, with their bytes.

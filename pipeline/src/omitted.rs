@@ -12,6 +12,8 @@ use std::cell::Cell;
 pub enum Rule {
     /// Logs are removed after the commit of the block that read them.
     RemovalLast,
+    /// A commit leaves a log unsynced only if it commits all targets that are left of it.
+    AllTargets,
     /// Targets of a block start after its entries are in their files.
     WrittenFirst,
     /// Log entries begin on fresh sectors.

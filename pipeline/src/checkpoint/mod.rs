@@ -24,7 +24,7 @@
 //!
 //! ```text
 //! C1  the engine writes log entries (each from a fresh sector on) and temporary published files
-//! C2  sync of every file written, several at a time
+//! C2  sync of every file written, several at a time; not of logs that nobody reads once this record counts
 //! C3  temporary published files are renamed
 //! C4  sync of the folders with new names
 //! C5  record appended to journal a, sync          <- the commit point
@@ -59,7 +59,7 @@
 //! | C3 | some published files have their names, no record does | swept; replaced by equal bytes |
 //! | C4 | names may be missing; the record does not exist yet | same |
 //! | C5, torn | hash wrong in a, b shorter | the record is not there; the epoch is done again |
-//! | C5 done, C6 not or torn | a has one record more | it counts: what it names was durable before C5 |
+//! | C5 done, C6 not or torn | a has one record more | it counts: what is still needed of what it names was durable before C5 |
 //! | C7 | consumed logs still there, or back after a power cut | swept |
 //! | R6 before the renames | generation G is the highest; numbers are never used twice | as before |
 //! | R6, one or both renames | G, or G+1 in one or two whole copies, with empty journals | either: equal contents |
@@ -162,7 +162,7 @@ pub struct Opened {
 pub struct Epoch {
     /// The blocks that finished.
     pub records: Vec<BlockRecord>,
-    /// Every file written since the last commit that the records rely on; synced side by side.
+    /// Every file written since the last commit of which a resume would need something; synced side by side.
     pub dirty: Vec<Arc<dyn StorageFile>>,
     /// Renames (from, to) done after the files are synced: published files get their names here.
     pub renames: Vec<(String, String)>,

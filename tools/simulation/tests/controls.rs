@@ -59,7 +59,7 @@ fn wrong_orders_are_caught() {
     for omit in [Omit::DataBeforeJournal, Omit::SyncBeforeRename, Omit::NoRetry, Omit::Removal] {
         caught(omit, &[], &CRASHES);
     }
-    for rule in [Rule::RemovalLast, Rule::WrittenFirst, Rule::FreshSectors, Rule::NewGeneration] {
+    for rule in [Rule::RemovalLast, Rule::WrittenFirst, Rule::FreshSectors, Rule::NewGeneration, Rule::AllTargets] {
         caught(Omit::Nothing, &[rule], &CRASHES);
     }
 }
