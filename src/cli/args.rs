@@ -236,7 +236,7 @@ pub enum LogPlacement {
     Dedicated,
     /// One copy, to which all targets refer: writes least
     Shared,
-    /// dedicated up to eight layers, shared beyond, where a copy for each target takes terabytes
+    /// dedicated up to seven layers, shared beyond, where a copy for each target takes more time, and from nine layers on terabytes
     Auto,
 }
 

@@ -1,4 +1,4 @@
-//! What durability costs: solves with and without syncs in turn, A B A B.
+//! What durability costs: solves with and without syncs in turn, A B A B, for both placements of the logs.
 //!
 //! The hidden option `--no-sync` makes no system call for a sync. Times are of whole processes, on the disk of the scratch folder.
 
@@ -13,12 +13,19 @@ use std::time::Duration;
 const BAR_PERCENT: f64 = 5.0;
 
 pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
+    for placement in ["shared", "dedicated"] {
+        compare(setup, sheet, placement)?;
+    }
+    Ok(())
+}
+
+fn compare(setup: &Setup, sheet: &Sheet, placement: &str) -> Result<()> {
     let runs = 2 + setup.amount(3, 1);
     let mut seconds = [Vec::new(), Vec::new()];
     for _ in 0..runs {
         for (synced, seconds) in [true, false].into_iter().zip(&mut seconds) {
             crate::full::stop_if_asked(setup)?;
-            seconds.push(solve(setup, synced)?);
+            seconds.push(solve(setup, placement, synced)?);
         }
     }
     let median = |values: &mut Vec<f64>| {
@@ -30,19 +37,22 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
     let percent = (with / without - 1.0) * 100.0;
     sheet.count("timed solves", 2 * runs);
     sheet.note(format!(
-        "{} layers: median {with:.2} s with syncs, {without:.2} s without, of {runs} each: {percent:+.1} %; with {synced:.2?}, without {unsynced:.2?}",
+        "{} layers, {placement}: median {with:.2} s with syncs, {without:.2} s without, of {runs} each: {percent:+.1} %; with {synced:.2?}, without {unsynced:.2?}",
         setup.layers
     ));
-    sheet.check(percent < BAR_PERCENT, || format!("durability costs {percent:.1} %, the bar is {BAR_PERCENT} %"));
+    sheet.check(percent < BAR_PERCENT, || {
+        format!("{placement}: durability costs {percent:.1} %, the bar is {BAR_PERCENT} %")
+    });
     Ok(())
 }
 
-fn solve(setup: &Setup, synced: bool) -> Result<f64> {
+fn solve(setup: &Setup, placement: &str, synced: bool) -> Result<f64> {
     let folder = setup.disk_folder()?;
     let layers = setup.layers.to_string();
     let out = folder.join("run");
     let out = out.to_str().context("plain names")?;
-    let mut args = vec!["solve", "--json", "--layers", &layers, "--memory", "1GiB", "--out", out];
+    let mut args =
+        vec!["solve", "--json", "--layers", &layers, "--memory", "1GiB", "--log-placement", placement, "--out", out];
     if !synced {
         args.push("--no-sync");
     }
