@@ -1,34 +1,15 @@
 //! `trinim bench`, timelines and the device that seeks, as users of the binary meet them: shapes, refusals, interruption. No test looks at a time.
 
+mod program;
+
+use program::{ends, text, trinim};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 use tempfile::TempDir;
 use trinim::record::Record;
-
-fn trinim(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trinim"));
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
-        command.env_remove(name);
-    }
-    command.current_dir(folder).args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs a command that has to end with `code`; standard output and standard error.
-fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
-    let Output { status, stdout, stderr } = trinim(folder, args).output().unwrap();
-    let (out, error) = (text(&stdout), text(&stderr));
-    assert_eq!(status.code(), Some(code), "{args:?}\n{out}\n{error}");
-    assert!(!error.contains("panicked"), "{error}");
-    (out, error)
-}
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> =

@@ -1,11 +1,14 @@
-//! The binary as its users meet it: results, exit codes, interruption, bad input. One long file, because every test needs the same few helpers.
+//! The binary as its users meet it: results, exit codes, interruption, bad input. One long file: its tests share boards and ways to begin.
 
+mod program;
+
+use program::{ends, json, signal, text, tree, trinim};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -23,56 +26,14 @@ const PUBLISHED: [(u32, u64, bool, bool); 7] = [
 /// Blocks of 2^14 positions: some two thousand of them at seven layers.
 const TINY: [&str; 4] = ["--block-bits", "14", "--commit-interval", "20ms"];
 
-fn trinim(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trinim"));
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
-        command.env_remove(name);
-    }
-    command.current_dir(folder).args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-fn run(folder: &Path, args: &[&str]) -> Output {
-    trinim(folder, args).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs a command that has to end with `code`; standard output and standard error.
-fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
-    let output = run(folder, args);
-    let (out, error) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{error}");
-    assert!(!error.contains("panicked"), "{error}");
-    (out, error)
-}
-
-fn json(folder: &Path, args: &[&str]) -> Value {
-    serde_json::from_str(&ends(folder, 0, args).0).unwrap()
-}
-
 fn solve_tiny<'a>(out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["solve", "-k", "7", "--out", out, "--json"], &TINY[..], more].concat()
 }
 
-/// Every file below a folder with its content.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        if entry.path().is_dir() {
-            files.extend(tree(&entry.path()));
-        } else {
-            files.insert(entry.path(), fs::read(entry.path()).unwrap());
-        }
-    }
-    files
-}
-
-fn signal(child: &Child, name: &str) {
-    let status = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status().unwrap();
-    assert!(status.success());
+/// The files of a solve's database, by their names in it.
+fn database(path: &Path, name: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+    let root = path.join(name).join("db");
+    tree(&root).into_iter().map(|(file, bytes)| (file.strip_prefix(&root).unwrap().into(), bytes)).collect()
 }
 
 /// Starts a solve and waits until it has published twenty blocks more and is still going on.
@@ -96,7 +57,7 @@ fn published_counts_come_out_of_solve_and_stats() {
     for (layers, losses, normal, misere) in PUBLISHED {
         for (rule, wins) in [("normal", normal), ("misere", misere)] {
             let layers_text = layers.to_string();
-            let solved = json(folder.path(), &["solve", "--layers", &layers_text, "--rule", rule, "--json"]);
+            let solved = json(folder.path(), 0, &["solve", "--layers", &layers_text, "--rule", rule, "--json"]);
             let start = if wins { "win" } else { "loss" };
             assert_eq!(solved["layers"], layers);
             assert_eq!(solved["rule"], rule);
@@ -114,7 +75,7 @@ fn published_counts_come_out_of_solve_and_stats() {
             }
 
             let database = format!("trinim-k{layers}-{rule}");
-            let stats = json(folder.path(), &["stats", &database, "--json"]);
+            let stats = json(folder.path(), 0, &["stats", &database, "--json"]);
             for name in ["positions", "wins", "losses", "loss_rate", "start", "digest"] {
                 assert_eq!(stats[name], solved[name], "{name}");
             }
@@ -127,7 +88,7 @@ fn published_counts_come_out_of_solve_and_stats() {
             assert_eq!(csv.lines().next(), Some("pieces,positions,losses"));
             assert_eq!(csv.lines().count(), rows.len() + 1);
 
-            let probed = json(folder.path(), &["probe", &database, "--json", &format!("{:#x}", positions - 1)]);
+            let probed = json(folder.path(), 0, &["probe", &database, "--json", &format!("{:#x}", positions - 1)]);
             assert_eq!(probed["value"], start);
             assert_eq!(probed["outcome"], if wins { "N" } else { "P" });
             let winning: Vec<&Value> = probed["moves"]
@@ -146,9 +107,9 @@ fn published_counts_come_out_of_solve_and_stats() {
 #[test]
 fn the_schoolyard_variant_has_nine_winning_openings() {
     let folder = TempDir::new().unwrap();
-    let solved = json(folder.path(), &["solve", "-k", "5", "--max-take", "3", "--json"]);
+    let solved = json(folder.path(), 0, &["solve", "-k", "5", "--max-take", "3", "--json"]);
     assert_eq!(solved["losses"], 4_272);
-    let stats = json(folder.path(), &["stats", "trinim-k5-misere-take3", "--json"]);
+    let stats = json(folder.path(), 0, &["stats", "trinim-k5-misere-take3", "--json"]);
     let openings: Vec<u64> = stats["winning_first_moves"]
         .as_array()
         .unwrap()
@@ -183,12 +144,13 @@ fn answers_stay_aligned_with_lines_good_and_bad() {
     assert_eq!(answers[1]["position"], "nonsense");
     assert_eq!(answers[7]["position"], "1/00/111/0000/00100");
 
-    let both = run(folder.path(), &["probe", "trinim-k5-misere", "--map", "0x7fff", "bad", "0x1"]);
+    let both = trinim(folder.path(), &["probe", "trinim-k5-misere", "--map", "0x7fff", "bad", "0x1"]).output().unwrap();
     assert_eq!(both.status.code(), Some(2));
     let shown = text(&both.stdout);
     assert!(shown.contains("- loss for the player to move (P-position)"), "{shown}");
     assert!(!shown.contains('\x1b'), "colours off a terminal");
-    let coloured = run(folder.path(), &["probe", "trinim-k5-misere", "--color", "always", "0x7ffe"]);
+    let coloured =
+        trinim(folder.path(), &["probe", "trinim-k5-misere", "--color", "always", "0x7ffe"]).output().unwrap();
     assert!(text(&coloured.stdout).contains("\x1b[1;32m+ win\x1b[0m"));
 }
 
@@ -196,7 +158,7 @@ fn answers_stay_aligned_with_lines_good_and_bad() {
 fn kills_and_signals_at_any_time_change_nothing() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
-    let whole = json(path, &solve_tiny("whole", &["--no-sync"]));
+    let whole = json(path, 0, &solve_tiny("whole", &["--no-sync"]));
     assert_eq!(whole["losses"], 19_496_523);
     assert_eq!(whole["resumed_blocks"], 0);
     let resumed = solve_tiny("resumed", &[]);
@@ -213,14 +175,10 @@ fn kills_and_signals_at_any_time_change_nothing() {
         }
     }
     // The layout is kept although it is not the one that would be chosen.
-    let end = json(path, &["solve", "-k", "7", "--out", "resumed", "--json"]);
+    let end = json(path, 0, &["solve", "-k", "7", "--out", "resumed", "--json"]);
     assert!(end["resumed_blocks"].as_u64() > Some(0));
     assert_eq!(end["digest"], whole["digest"]);
-    let relative = |name: &str| -> BTreeMap<PathBuf, Vec<u8>> {
-        let root = path.join(name).join("db");
-        tree(&root).into_iter().map(|(file, bytes)| (file.strip_prefix(&root).unwrap().into(), bytes)).collect()
-    };
-    assert!(relative("whole") == relative("resumed"), "the databases differ");
+    assert!(database(path, "whole") == database(path, "resumed"), "the databases differ");
 }
 
 #[test]
@@ -240,9 +198,9 @@ fn a_finished_folder_is_reported_again_and_not_touched() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let command = ["solve", "-k", "6", "--block-bits", "12", "--json"];
-    let first = json(path, &command);
+    let first = json(path, 0, &command);
     let before = tree(path);
-    let again = json(path, &command);
+    let again = json(path, 0, &command);
     assert_eq!(again["digest"], first["digest"]);
     assert_eq!(again["losses"], first["losses"]);
     assert_eq!(again["database_bytes"], first["database_bytes"]);
@@ -260,7 +218,7 @@ fn verify_tells_damaged_files_from_wrong_values() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "6", "--block-bits", "12", "-o", "run"]);
-    let report = json(path, &["verify", "run", "--json"]);
+    let report = json(path, 0, &["verify", "run", "--json"]);
     assert_eq!((&report["ok"], &report["findings"]), (&true.into(), &Value::Array(Vec::new())));
     assert!(report["positions"].as_u64() > Some(0));
     ends(path, 0, &["verify", "run", "--sample", "50%", "--seed", "3", "--threads", "2"]);
@@ -363,7 +321,7 @@ fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
     let error = text(&limited.stderr);
     assert_eq!(limited.status.code(), Some(4), "{error}");
     assert!(error.contains("hint: make room"), "{error}");
-    assert_eq!(json(path, &["solve", "-k", "6", "-o", "run", "--json"])["losses"], 189_089);
+    assert_eq!(json(path, 0, &["solve", "-k", "6", "-o", "run", "--json"])["losses"], 189_089);
 }
 
 /// A begun folder that the system failed to look at was taken for none: the layout was chosen anew, and the run refused as one of other parameters.
@@ -515,7 +473,7 @@ fn flags_come_from_the_environment_too() {
 fn every_codec_placement_kernel_and_thread_count_gives_the_same_digest() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
-    let first = json(path, &["solve", "-k", "6", "--block-bits", "12", "--json"])["digest"].clone();
+    let first = json(path, 0, &["solve", "-k", "6", "--block-bits", "12", "--json"])["digest"].clone();
     let others: [&[&str]; 6] = [
         &["--codec", "raw", "--log-placement", "dedicated"],
         &["--codec", "zstd1", "--threads", "1"],
@@ -527,7 +485,7 @@ fn every_codec_placement_kernel_and_thread_count_gives_the_same_digest() {
     for (number, more) in others.iter().enumerate() {
         let out = format!("run{number}");
         let args = [&["solve", "-k", "6", "--block-bits", "12", "--json", "--out", &out], *more].concat();
-        assert_eq!(json(path, &args)["digest"], first, "{more:?}");
+        assert_eq!(json(path, 0, &args)["digest"], first, "{more:?}");
     }
 }
 
@@ -536,7 +494,7 @@ fn plans_are_made_for_boards_of_all_sizes() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     for layers in 1..=10 {
-        let plan = json(path, &["plan", "--layers", &layers.to_string(), "--json"]);
+        let plan = json(path, 0, &["plan", "--layers", &layers.to_string(), "--json"]);
         assert_eq!(plan["positions"], 1u64 << (layers * (layers + 1) / 2));
         assert_eq!(plan["placements"].as_array().unwrap().len(), 2);
         for name in ["blocks", "canonical_blocks", "edges", "block_bytes", "database_bytes", "disk_free_bytes"] {
@@ -545,7 +503,7 @@ fn plans_are_made_for_boards_of_all_sizes() {
     }
     // \[SWLK12\] figure 3(f).
     let cells = "(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)";
-    let plan = json(path, &["plan", "-k", "8", "--memory", "4GiB", "--bid-cells", cells, "--json"]);
+    let plan = json(path, 0, &["plan", "-k", "8", "--memory", "4GiB", "--bid-cells", cells, "--json"]);
     assert_eq!((&plan["canonical_blocks"], &plan["edges"]), (&16.into(), &87.into()));
     let (shown, warnings) = ends(path, 0, &["plan", "-k", "10"]);
     assert!(shown.contains("BID cells  24 of them"), "{shown}");
@@ -588,15 +546,11 @@ fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let begin = ["solve", "-k", "6", "--block-bits", "15", "--json", "--out"];
-    let first = json(path, &[&begin[..], &["update-log"]].concat());
+    let first = json(path, 0, &[&begin[..], &["update-log"]].concat());
     assert_eq!((&first["strategy"], &first["redundancy"]), (&"update-log".into(), &"remove".into()));
     assert_eq!((&first["block_loads"], &first["block_bytes_written"]), (&0.into(), &0.into()));
     let of = |report: &Value, name: &str| report[name].as_u64().unwrap_or_else(|| panic!("{name}: {report}"));
     assert_eq!(of(&first, "disk_bytes_peak"), of(&first, "log_bytes_peak") + of(&first, "database_bytes"));
-    let relative = |name: &str| -> BTreeMap<PathBuf, Vec<u8>> {
-        let root = path.join(name).join("db");
-        tree(&root).into_iter().map(|(file, bytes)| (file.strip_prefix(&root).unwrap().into(), bytes)).collect()
-    };
     let (all, canonical) = (of(&first, "blocks"), of(&first, "canonical_blocks"));
     // Strategy, what it is asked besides, blocks it stores.
     let ways: [(&str, &[&str], &str, u64); 7] = [
@@ -611,12 +565,12 @@ fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
     for (number, (strategy, more, redundancy, blocks)) in ways.into_iter().enumerate() {
         let out = format!("run{number}");
         let args = [&begin[..], &[&out, "--strategy", strategy], more].concat();
-        let report = json(path, &args);
+        let report = json(path, 0, &args);
         assert_eq!(report["digest"], first["digest"], "{args:?}");
         assert_eq!((&report["strategy"], &report["redundancy"]), (&strategy.into(), &redundancy.into()));
         let slow = more.contains(&"scalar") || blocks == 0;
         assert_eq!(report["kernel"] == "scalar", slow, "{args:?}");
-        assert!(relative(&out) == relative("update-log"), "{args:?}: the databases differ");
+        assert!(database(path, &out) == database(path, "update-log"), "{args:?}: the databases differ");
         if blocks > 0 {
             let block_bytes = 1 << 12;
             let loads = of(&report, "block_loads");
@@ -629,7 +583,7 @@ fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
         }
         let before = tree(&path.join(&out));
         for other in ["update-log", "forward", "block-push"] {
-            let again = json(path, &[&begin[..], &[&out, "--strategy", other]].concat());
+            let again = json(path, 0, &[&begin[..], &[&out, "--strategy", other]].concat());
             assert_eq!((&again["digest"], &again["workers"]), (&first["digest"], &0.into()));
             assert_eq!((&again["strategy"], &again["redundancy"]), (&strategy.into(), &redundancy.into()));
         }

@@ -71,11 +71,29 @@ fn limits(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane) -> Res
 
 fn sizes(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane) -> Result<()> {
     let count = setup.amount(64, 6);
-    for step in 0..count {
-        let kib = 16 + step * 4096 / count;
-        let mount = Mount::memory(setup, &format!("size={kib}k"))?;
+    let kibs = (0..count).map(|step| 16 + step * 4096 / count);
+    too_small(setup, sheet, golden, lane, kibs.map(|kib| (format!("{kib} KiB in memory"), format!("size={kib}k"))))
+}
+
+/// Too few files: an error that no forecast of bytes sees.
+fn few_files(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane) -> Result<()> {
+    let count = setup.amount(64, 8);
+    let counts = (0..count).map(|step| 2 + step * 230 / count);
+    let cases = counts.map(|files| (format!("{files} files in memory"), format!("size=64m,nr_inodes={files}")));
+    too_small(setup, sheet, golden, lane, cases)
+}
+
+/// A solve on file systems in memory, each with a text and its options; then again after they were made larger.
+fn too_small(
+    setup: &Setup,
+    sheet: &Sheet,
+    golden: &Golden,
+    lane: &mut Lane,
+    cases: impl Iterator<Item = (String, String)>,
+) -> Result<()> {
+    for (text, options) in cases {
+        let mount = Mount::memory(setup, &options)?;
         let out = mount.point.join("run");
-        let text = format!("{kib} KiB in memory");
         let ended = SOLVE.launch(setup, &lane.folder, &out).run()?;
         let safe = stopped_cleanly(sheet, &text, &ended, &out);
         larger(&mount)?;
@@ -88,23 +106,6 @@ fn sizes(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane) -> Resu
 fn larger(mount: &Mount) -> Result<()> {
     let point = mount.point.to_str().context("plain names")?;
     system_program("mount", &["-o", "remount,size=64m,nr_inodes=10000", point])?;
-    Ok(())
-}
-
-/// Too few files: an error that no forecast of bytes sees.
-fn few_files(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane) -> Result<()> {
-    let count = setup.amount(64, 8);
-    for step in 0..count {
-        let files = 2 + step * 230 / count;
-        let mount = Mount::memory(setup, &format!("size=64m,nr_inodes={files}"))?;
-        let out = mount.point.join("run");
-        let text = format!("{files} files in memory");
-        let ended = SOLVE.launch(setup, &lane.folder, &out).run()?;
-        let safe = stopped_cleanly(sheet, &text, &ended, &out);
-        larger(&mount)?;
-        complete(setup, sheet, &text, &SOLVE, golden, lane, &out, &safe)?;
-        stop_if_asked(setup)?;
-    }
     Ok(())
 }
 
