@@ -6,6 +6,7 @@ use program::{begin, copy, ends, json, run, signal, text, tree, trinim};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -134,6 +135,61 @@ fn all_damage_is_told_with_its_place() {
     // A solve of a damaged folder names the way out.
     let (_, error) = ends(path, 3, &[&SMALL[..], &["run"]].concat());
     assert!(error.contains("trinim repair ") && error.contains("hint: "), "{error}");
+}
+
+/// A pipe in the place of the manifest was waited for, a sparse file of terabytes read into memory until that was gone.
+#[test]
+fn pipes_folders_and_endless_files_end_with_a_reason() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    small(path, "sound");
+    for file in ["manifest.json", "SUMS", "000000.blk"] {
+        for kind in ["pipe", "folder", "endless"] {
+            let _ = fs::remove_dir_all(path.join("run"));
+            copy(&path.join("sound"), &path.join("run"));
+            let spoilt = path.join("run/db").join(file);
+            fs::remove_file(&spoilt).unwrap();
+            match kind {
+                "pipe" => assert!(Command::new("mkfifo").arg(&spoilt).status().unwrap().success()),
+                "folder" => fs::create_dir(&spoilt).unwrap(),
+                _ => fs::File::create(&spoilt).unwrap().set_len(1 << 42).unwrap(),
+            }
+            for command in [
+                &["stats", "run"][..],
+                &["verify", "run"],
+                &["verify", "run", "--checksums-only"],
+                &["probe", "run", "0x0"],
+                &["check", "run"],
+                &["check", "run/db", "--depth", "full"],
+                &["repair", "run", "--dry-run"],
+                &["repair", "run/db", "--dry-run"],
+            ] {
+                let text = format!("{file} is a {kind}: {command:?}");
+                let (code, out, error) = in_time(path, command);
+                // Some do not need the file; whoever looks at all of them has to say which one is wrong.
+                let looks = ["verify", "check", "repair"].contains(&command[0]);
+                let sound = code == 0 && (!looks || command[0] == "repair");
+                assert!(sound || [1, 3, 4].contains(&code), "{text}: {code}\n{out}\n{error}");
+                assert!(!looks || out.contains(file) || error.contains(file), "{text}\n{out}\n{error}");
+            }
+        }
+    }
+}
+
+/// A command that may not take longer than a minute: its code and what it wrote.
+fn in_time(path: &Path, args: &[&str]) -> (i32, String, String) {
+    let mut child = trinim(path, args).spawn().unwrap();
+    for _ in 0..6000 {
+        if child.try_wait().unwrap().is_some() {
+            let output = child.wait_with_output().unwrap();
+            let error = text(&output.stderr);
+            assert!(!error.contains("panicked"), "{args:?}\n{error}");
+            return (output.status.code().unwrap_or_else(|| panic!("{args:?}\n{error}")), text(&output.stdout), error);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    panic!("{args:?} hangs");
 }
 
 #[test]

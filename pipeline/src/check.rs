@@ -31,11 +31,10 @@ use crate::error::Error;
 use crate::ledger::Needs;
 use crate::metrics::Metrics;
 use crate::reader::{Delivery, read_entry};
-use crate::storage::{Entry, EntryKind, Storage};
+use crate::storage::{Entry, EntryKind, Storage, read_whole};
 use crate::workload::Workload;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
@@ -309,7 +308,7 @@ impl Look<'_> {
     }
 
     fn published(&self, block: u32, file: &PublishedFile, buffers: &mut Buffers) -> Result<(), Error> {
-        let bytes = read_whole(self.storage, file)?;
+        let bytes = read_recorded(self.storage, file)?;
         let got = xxh3_128(&bytes);
         let is_right = got == file.hash;
         if is_right {
@@ -345,7 +344,7 @@ impl Look<'_> {
 /// # Errors
 /// [`Error::Corrupt`] when they are others; [`Error::Io`].
 pub fn read_published(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>, Error> {
-    let bytes = read_whole(storage, file)?;
+    let bytes = read_recorded(storage, file)?;
     let got = xxh3_128(&bytes);
     if got != file.hash {
         let (expected, got) = (format!("{:032x}", file.hash), format!("{got:032x}"));
@@ -355,18 +354,12 @@ pub fn read_published(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec
 }
 
 /// As many bytes as the record says.
-fn read_whole(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>, Error> {
+fn read_recorded(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>, Error> {
     let opened = storage.open(&file.name)?;
     let found = opened.length()?;
     if found != file.length {
         let (expected, got) = (format!("{} bytes", file.length), format!("{found} bytes"));
         return Err(Error::corrupt(opened.path(), 0, "length of the file", expected, got));
     }
-    let mut bytes = Vec::new();
-    let length = usize::try_from(found).unwrap_or(usize::MAX);
-    let short = |_| Error::io("read", opened.path(), io::ErrorKind::OutOfMemory.into());
-    bytes.try_reserve_exact(length).map_err(short)?;
-    bytes.resize(length, 0);
-    opened.read_exact_at(&mut bytes, 0)?;
-    Ok(bytes)
+    read_whole(storage, &file.name, file.length)
 }

@@ -21,6 +21,14 @@ pub const INDEX_ROW_BYTES: usize = 24;
 /// (a log codec built on the same repeats took a fifth more bytes in frames of 1 MiB).
 pub const FRAME_WORDS: usize = 1 << 21;
 
+/// No file of a block is longer, whatever the board: a bitmap of 2^34 positions, and as much again.
+pub const BLOCK_BYTES_MAX: u64 = 4 << 30;
+
+/// The most bytes that the file of a block of `stream_words` words may have: encodings that make nothing smaller are not used, and the index is small.
+pub fn block_bytes_at_most(stream_words: usize) -> u64 {
+    (stream_words as u64 * 16 + (1 << 20)).min(BLOCK_BYTES_MAX)
+}
+
 /// Name of the file of a canonical block, inside the `db` folder.
 pub fn block_file_name(ordinal: u32) -> String {
     format!("{ordinal:06}.blk")

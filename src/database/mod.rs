@@ -15,11 +15,12 @@ mod error;
 pub mod frame;
 pub mod manifest;
 mod map;
+pub(crate) mod plain;
 mod reader;
 mod sums;
 
-pub use block::{block_file, block_file_name};
+pub use block::{BLOCK_BYTES_MAX, block_file, block_file_name};
 pub use error::DatabaseError;
-pub use manifest::{MANIFEST, Manifest, SUMS};
+pub use manifest::{MANIFEST, MANIFEST_BYTES_MAX, Manifest, SUMS, SUMS_BYTES_MAX};
 pub use reader::{Access, CACHE_BYTES, Child, Database, Probe};
 pub use sums::Sums;

@@ -12,10 +12,10 @@
 //! A cached frame: a hash-map lookup under a mutex and about a microsecond of decoding. Another: one read and one parse of a whole frame, a few
 //! milliseconds for 16 MiB of bitmap.
 
-use super::DatabaseError;
 use super::block::{BlockIndex, FRAME_WORDS, HEADER_BYTES, block_file_name};
 use super::frame::Frame;
-use super::manifest::{self, MANIFEST, Manifest, SUMS};
+use super::manifest::{self, MANIFEST, MANIFEST_BYTES_MAX, Manifest, SUMS, SUMS_BYTES_MAX};
+use super::{DatabaseError, plain};
 use crate::board::Board;
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
@@ -141,7 +141,12 @@ impl Database {
         let missing = |reason: &str| DatabaseError::Missing { path: folder.into(), reason: reason.into() };
         let below = folder.join("db");
         let folder = if kind(&below)?.is_some_and(|kind| kind.is_dir()) { below } else { folder.to_path_buf() };
-        if !kind(&folder.join(SUMS))?.is_some_and(|kind| kind.is_file()) {
+        let sums = folder.join(SUMS);
+        let found = kind(&sums)?;
+        if found.is_some_and(|kind| !kind.is_file()) {
+            return Err(DatabaseError::corrupt(sums, 0, "this is no regular file"));
+        }
+        if found.is_none() {
             let unfinished = folder.is_dir() && folder.parent().is_some_and(|run| run.join("FORMAT").is_file());
             return Err(missing(if unfinished {
                 "the solve is not finished"
@@ -150,7 +155,7 @@ impl Database {
             }));
         }
         let path = folder.join(MANIFEST);
-        let bytes = std::fs::read(&path).map_err(|error| DatabaseError::io("read", &path, error))?;
+        let bytes = plain::read(&path, MANIFEST_BYTES_MAX)?;
         let (manifest, board, rule, layout) = Manifest::parse(&path, &bytes)?;
         let manifest_hash = blake3::hash(&bytes);
         let identity = manifest::identity(&board, rule, &layout);
@@ -166,7 +171,7 @@ impl Database {
     /// [`DatabaseError::Corrupt`] with the file that is wrong; [`DatabaseError::Io`].
     pub fn check_manifest(&self) -> Result<(), DatabaseError> {
         let (path, sums) = (self.folder.join(MANIFEST), self.folder.join(SUMS));
-        let bytes = std::fs::read(&sums).map_err(|error| DatabaseError::io("read", &sums, error))?;
+        let bytes = plain::read(&sums, SUMS_BYTES_MAX)?;
         let text = String::from_utf8_lossy(&bytes);
         let mut named = text.lines().filter_map(|line| line.split_once("  ")).filter(|(_, name)| *name == MANIFEST);
         match (named.next(), named.next()) {
@@ -295,7 +300,7 @@ impl BlockSource {
             let path = path.clone();
             move |error| DatabaseError::io(operation, path, error)
         };
-        let file = File::open(&path).map_err(io("open"))?;
+        let file = plain::open(&path)?;
         let file_bytes = file.metadata().map_err(io("read the length of"))?.len();
         let bytes = match access {
             Access::Read => Bytes::File(file),

@@ -8,14 +8,14 @@
 use super::check::sort;
 use super::run::{Game, compare_sums, contents, difference};
 use super::{Depth, Error, Finding, Kind, Report, Request, Subject};
-use crate::database::block::{BlockIndex, HEADER_BYTES, read_block};
+use crate::database::block::{BLOCK_BYTES_MAX, BlockIndex, HEADER_BYTES, block_bytes_at_most, read_block};
 use crate::database::{DatabaseError, MANIFEST, Manifest, SUMS, Sums, block_file_name, manifest};
 use crate::kernel::bitmap_words;
 use crate::solve::{BlockSummary, RemovalGame, stream_digest};
 use crate::verify::workers::{Halt, Watch, run};
 use parking_lot::Mutex;
 use pipeline::Bitmap;
-use pipeline::storage::{EntryKind, RealStorage, Storage};
+use pipeline::storage::{EntryKind, RealStorage, Storage, read_whole};
 use pipeline::workload::Workload;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,12 +64,9 @@ pub(super) fn hex_digest(stream: &[u64]) -> String {
     blake3::Hash::from_bytes(stream_digest(stream)).to_hex().to_string()
 }
 
-/// All bytes of a file.
-pub(super) fn read_all(storage: &dyn Storage, name: &str) -> Result<Vec<u8>, pipeline::Error> {
-    let file = storage.open(name)?;
-    let mut bytes = vec![0; usize::try_from(file.length()?).unwrap_or(0)];
-    file.read_exact_at(&mut bytes, 0)?;
-    Ok(bytes)
+/// All bytes of a block's file.
+pub(super) fn read_all(storage: &dyn Storage, name: &str, known: Option<&Known>) -> Result<Vec<u8>, pipeline::Error> {
+    read_whole(storage, name, known.map_or(BLOCK_BYTES_MAX, |known| block_bytes_at_most(known.words())))
 }
 
 /// What was seen of a block.
@@ -231,7 +228,7 @@ fn look_at(
     let mut seen = Seen { is_of_game: false, damage: None, sum: None };
     let read = match depth {
         Depth::Metadata => begin_of(storage, name, ordinal, known),
-        _ => read_all(storage, name).map_err(Error::from),
+        _ => read_all(storage, name, known).map_err(Error::from),
     };
     let file = match read {
         Ok(file) => file,
@@ -291,7 +288,7 @@ pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, E
     let mut summaries = Vec::new();
     for ordinal in 0..known.game.layout().canonical_blocks().len() as u32 {
         let name = block_file_name(ordinal);
-        let bitmap = known.recall(&storage.path(&name), ordinal, &read_all(storage, &name)?)?;
+        let bitmap = known.recall(&storage.path(&name), ordinal, &read_all(storage, &name, Some(known))?)?;
         let summary = BlockSummary::from_bytes(&workload.summarise(ordinal, bitmap.words()));
         summaries.extend(summary);
     }

@@ -273,7 +273,7 @@ fn mend_database(
     };
     let read = |block: u32| {
         let name = block_file_name(block);
-        let bytes = read_all(storage, &name)?;
+        let bytes = read_all(storage, &name, Some(&known))?;
         if is_right(block, &bytes, None) {
             return Ok(bytes);
         }
@@ -301,7 +301,7 @@ fn mend_database(
         let computed = recomputer.block(*block)?;
         let digest = hex_digest(computed.stream);
         let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
-        let was_right = read_all(storage, &name).is_ok_and(|before| before == bytes);
+        let was_right = read_all(storage, &name, Some(&known)).is_ok_and(|before| before == bytes);
         if !was_right && !is_right(*block, &bytes, Some(&digest)) {
             let reason = "computed again, it is neither what SUMS nor what the manifest says".to_owned();
             return Err(Error::Irreparable { path: storage.path(&name), reason });
@@ -314,7 +314,8 @@ fn mend_database(
     if lists_wrong {
         let manifest = alone::rebuild(storage, &known)?;
         let blocks = 0..known.game.layout().canonical_blocks().len() as u32;
-        let hashed = blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block))?))));
+        let hashed =
+            blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block), Some(&known))?))));
         let text = sums_text(&hashed.collect::<Result<_, pipeline::Error>>()?, &manifest);
         let [manifest_found, sums_found] = &found;
         for (name, right, found) in [(MANIFEST, &manifest, manifest_found), (SUMS, &text.into_bytes(), sums_found)] {

@@ -4,7 +4,7 @@ use super::check::sort;
 use super::{Error, Finding, Kind, Report, Request, Subject, alone};
 use crate::board::Board;
 use crate::database::manifest::game_of;
-use crate::database::{MANIFEST, Manifest, SUMS, Sums, block_file_name};
+use crate::database::{MANIFEST, MANIFEST_BYTES_MAX, Manifest, SUMS, Sums, block_file_name};
 use crate::kernel::Kernel;
 use crate::layout::Layout;
 use crate::rule::Rule;
@@ -12,7 +12,7 @@ use crate::solve::{BlockSummary, Problem, RemovalGame};
 use parking_lot::Mutex;
 use pipeline::check;
 use pipeline::checkpoint::{FORMAT, PUBLISHED, examine};
-use pipeline::storage::{EntryKind, RealStorage, Storage};
+use pipeline::storage::{EntryKind, RealStorage, Storage, read_whole};
 use std::collections::BTreeMap;
 
 /// Board, rule and layout.
@@ -176,13 +176,7 @@ pub(super) fn contents(
     name: &str,
     missing: Kind,
 ) -> Result<Result<Vec<u8>, Finding>, pipeline::Error> {
-    let read = || {
-        let file = storage.open(name)?;
-        let mut bytes = vec![0; usize::try_from(file.length()?).unwrap_or(0)];
-        file.read_exact_at(&mut bytes, 0)?;
-        Ok(bytes)
-    };
-    match read() {
+    match read_whole(storage, name, MANIFEST_BYTES_MAX) {
         Ok(bytes) => Ok(Ok(bytes)),
         Err(error) if pipeline::Error::is_not_found(&error) => Ok(Err(Finding::of(missing, error)?)),
         Err(error) => Ok(Err(Finding::of(Kind::Damage, error)?)),

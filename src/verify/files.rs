@@ -2,10 +2,9 @@
 
 use super::workers::{Halt, Watch, run};
 use super::{Finding, Progress};
-use crate::database::{DatabaseError, SUMS, Sums};
+use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, SUMS_BYTES_MAX, Sums, plain};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -64,6 +63,9 @@ pub(super) fn check<S>(
             let (name, sum) = tasks[index];
             let path = folder.join(name);
             let seen = match length(name) {
+                Some(length) if length > BLOCK_BYTES_MAX => {
+                    (Some(0), Some(format!("{} has {length} bytes: no file of a database is so long", path.display())))
+                }
                 Some(_) => check_file(&path, sum, buffer, &watch)?,
                 None if present.contains_key(name) => (None, Some(format!("{} is not a file", path.display()))),
                 None => (None, Some(format!("{} is missing", path.display()))),
@@ -90,12 +92,12 @@ fn check_file(
     watch: &Watch<'_>,
 ) -> Result<(Option<u64>, Option<String>), Halt> {
     let failed = |operation, source| DatabaseError::Io { operation, path: path.into(), source };
-    let mut file = match File::open(path) {
+    let mut file = match plain::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
+        Err(error) if is_missing(&error) => {
             return Ok((None, Some(format!("{} is missing", path.display()))));
         }
-        Err(error) => return Err(failed("open", error).into()),
+        Err(error) => return Err(error.into()),
     };
     let mut hasher = blake3::Hasher::new();
     let mut bytes = 0;
@@ -132,15 +134,23 @@ fn present(folder: &Path) -> Result<BTreeMap<String, Option<u64>>, DatabaseError
     Ok(present)
 }
 
+fn is_missing(error: &DatabaseError) -> bool {
+    matches!(error, DatabaseError::Io { source, .. } if source.kind() == ErrorKind::NotFound)
+}
+
 /// The sums by name. Lines that the `b3sum` program would not have written are findings.
 fn read_sums(path: &Path, findings: &mut Vec<Finding>) -> Result<BTreeMap<String, blake3::Hash>, DatabaseError> {
-    let bytes = match std::fs::read(path) {
+    let bytes = match plain::read(path, SUMS_BYTES_MAX) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
+        Err(error) if is_missing(&error) => {
             findings.push(Finding(format!("{} is missing", path.display())));
             return Ok(BTreeMap::new());
         }
-        Err(source) => return Err(DatabaseError::Io { operation: "read", path: path.into(), source }),
+        Err(DatabaseError::Corrupt { path, what, .. }) => {
+            findings.push(Finding(format!("{} is damaged: {what}", path.display())));
+            return Ok(BTreeMap::new());
+        }
+        Err(error) => return Err(error),
     };
     let Sums { lines, wrong } = Sums::parse(&bytes);
     findings.extend(wrong.into_iter().map(|(_, what)| Finding(format!("{} {what}", path.display()))));

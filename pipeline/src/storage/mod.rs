@@ -188,6 +188,26 @@ pub trait StorageFile: Send + Sync {
     fn advise(&self, _advice: Advice, _offset: u64, _length: u64) {}
 }
 
+/// The bytes of a file of at most `most_bytes`.
+///
+/// # Errors
+/// [`Error::Corrupt`] for a longer one; [`Error::Io`], also when there is no memory for it.
+pub fn read_whole(storage: &dyn Storage, name: &str, most_bytes: u64) -> Result<Vec<u8>, Error> {
+    let file = storage.open(name)?;
+    let length = file.length()?;
+    if length > most_bytes {
+        let (expected, got) = (format!("at most {most_bytes} bytes"), format!("{length} bytes"));
+        return Err(Error::corrupt(file.path(), most_bytes, "length of the file", expected, got));
+    }
+    let mut bytes = Vec::new();
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    let short = |_| Error::io("read", file.path(), std::io::ErrorKind::OutOfMemory.into());
+    bytes.try_reserve_exact(length).map_err(short)?;
+    bytes.resize(length, 0);
+    file.read_exact_at(&mut bytes, 0)?;
+    Ok(bytes)
+}
+
 /// Whether `name` is a name of the shape that the module page describes (not the empty name).
 pub fn is_valid_name(name: &str) -> bool {
     name.len() <= NAME_BYTES_AT_MOST
