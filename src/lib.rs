@@ -56,6 +56,7 @@ pub mod explore;
 pub mod kernel;
 pub mod known;
 pub mod layout;
+pub mod mep;
 pub mod outcome;
 pub mod plan;
 pub mod position;
