@@ -14,6 +14,7 @@
 mod args;
 mod bench;
 mod check;
+mod evolve;
 mod exit;
 mod export;
 mod instruments;
@@ -67,7 +68,8 @@ Examples:
   trinim plan --layers 9           what a solve would need
   trinim bench --layers 6,7        how long solves take
   trinim layout --layers 9         how the board is cut into blocks
-  trinim report trinim-k*-* --out report";
+  trinim report trinim-k*-* --out report
+  trinim evolve run --game nim:4,4,4,4 --preset best    formulas that tell wins from losses, checked";
 
 #[derive(Subcommand)]
 enum Command {
@@ -82,6 +84,7 @@ enum Command {
     Layout(layout::LayoutArgs),
     Report(report::ReportArgs),
     Bench(Box<bench::BenchArgs>),
+    Evolve(evolve::EvolveArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
@@ -119,6 +122,7 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Layout(args) => layout::run(args, out),
         Command::Report(args) => report::run(args, out),
         Command::Bench(args) => bench::run(*args, out),
+        Command::Evolve(args) => evolve::run(args, out),
         Command::Completions(args) => manual::completions(args, out),
         Command::Man(args) => manual::man(args, out),
     }

@@ -1,0 +1,119 @@
+//! Pictures: a game tree as the paper's figure 1 draws it, and the success rates of an experiment.
+//!
+//! # What and why
+//! In the tree each position has its outcome by the formula beside it, and a circle around those that break a rule.
+//!
+//! # Shape
+//! Leaves stand side by side, and what has branches stands in the middle above them; one row for each number of moves.
+//!
+//! # Invariants
+//! 1. No two positions of a row overlap.
+//!
+//! # Cost
+//! Linear in the tree.
+//!
+//! # Not here
+//! How SVG is written: `trinim::explore`.
+
+use super::experiment::Sweep;
+use trinim::explore::chart::{Axis, Chart, Line, Point};
+use trinim::explore::svg::{Anchor, Path, Svg, text_width};
+use trinim::mep::experiment::Experiment;
+use trinim::mep::graph::Graph;
+use trinim::mep::tree::Tree;
+use trinim::outcome::Outcome;
+
+const FONT: f64 = 13.0;
+const ROW: f64 = 64.0;
+const EDGE: f64 = 24.0;
+const HEAD: f64 = 56.0;
+const FOOT: f64 = 40.0;
+/// From a base line up to the middle of its letters.
+const MIDDLE: f64 = 4.5;
+
+/// The tree as an SVG file.
+pub fn tree_picture(graph: &Graph, tree: &Tree, title: &str) -> String {
+    let labels: Vec<String> = tree.branches.iter().map(|branch| graph.label(branch.position)).collect();
+    let widest = labels.iter().map(|label| text_width(label, FONT)).fold(0.0, f64::max);
+    let (radius, step) = (widest / 2.0 + 8.0, widest + 40.0);
+    let mut next = EDGE + radius;
+    let mut xs = vec![0.0; tree.branches.len()];
+    let mut spans: Vec<Option<(f64, f64)>> = vec![None; tree.branches.len()];
+    for (index, x) in xs.iter_mut().enumerate() {
+        if tree.branches.get(index + 1).is_none_or(|following| following.parent != Some(index)) {
+            *x = next;
+            next += step;
+        }
+    }
+    // Branches stand behind their parents, so from the end each is placed before its parent.
+    for index in (0..tree.branches.len()).rev() {
+        if let Some((low, high)) = spans[index] {
+            xs[index] = (low + high) / 2.0;
+        }
+        if let Some(parent) = tree.branches[index].parent {
+            let here = xs[index];
+            let (low, high) = spans[parent].unwrap_or((here, here));
+            spans[parent] = Some((low.min(here), high.max(here)));
+        }
+    }
+    let depth = tree.branches.iter().map(|branch| branch.depth).max().unwrap_or(0);
+    let y = |depth: usize| HEAD + radius.min(ROW / 2.0) + depth as f64 * ROW;
+    let broken = tree.branches.iter().filter(|branch| branch.breach.is_some()).count();
+    let legend = format!("{broken} positions break a rule (circles); P: value 0, N: another value");
+    let width = (next - step + radius + EDGE + 20.0)
+        .max(text_width(title, 16.0) * 1.1 + 2.0 * EDGE)
+        .max(text_width(&legend, FONT) + 2.0 * EDGE);
+    let mut svg = Svg::new(width, y(depth) + FOOT + 24.0, title, &legend);
+    svg.text("head", EDGE, 30.0, Anchor::Start, title);
+    for (index, branch) in tree.branches.iter().enumerate() {
+        if let Some(parent) = branch.parent {
+            let mut line = Path::new();
+            line.polyline(&[(xs[parent], y(branch.depth - 1) + 13.0), (xs[index], y(branch.depth) - 13.0)], false);
+            svg.path("axis", &line);
+        }
+    }
+    for (index, branch) in tree.branches.iter().enumerate() {
+        let at = y(branch.depth);
+        if branch.breach.is_some() {
+            svg.rect("ring l1", [xs[index] - radius, at - 12.0, 2.0 * radius, 24.0], 12.0);
+        }
+        svg.text("", xs[index], at + MIDDLE, Anchor::Middle, &labels[index]);
+        let class = if branch.is_loss { Outcome::P } else { Outcome::N };
+        svg.text("soft", xs[index] + radius + 3.0, at + MIDDLE, Anchor::Start, &class.to_string());
+    }
+    svg.text("small soft", EDGE, y(depth) + FOOT + 8.0, Anchor::Start, &legend);
+    svg.file()
+}
+
+/// The rates of an experiment as an SVG file.
+pub fn sweep_picture(experiment: &Experiment, sweeps: &[Sweep]) -> String {
+    let percent = |rate: f64| rate * 100.0;
+    let title = format!("Experiment {}: success rate by {}", experiment.number, experiment.axis.name());
+    let y = Axis::linear("success rate, %").including(0.0).including(100.0);
+    let mut chart = Chart::new(title, Axis::linear(experiment.axis.name()).whole(), y);
+    let mut description = String::new();
+    if let Some(first) = sweeps.first() {
+        let point = |row: &super::experiment::Row| {
+            let [low, high] = row.paper_wilson_95.map(percent);
+            Point::new(row.value.into(), percent(row.paper_rate)).between(low, high)
+        };
+        chart = chart.line(Line::marked("paper, 50 runs", first.points.iter().map(point)));
+    }
+    for sweep in sweeps {
+        let runs = sweep.points.first().map_or(0, |row| row.runs);
+        let name = match sweep.generations {
+            Some(generations) => format!("here, {runs} runs, {generations} generations"),
+            None => format!("here, {runs} runs"),
+        };
+        if let Some(log_likelihood) = sweep.log_likelihood {
+            description.push_str(&format!("{name}: log-likelihood of the paper's points {log_likelihood:.1}. "));
+        }
+        let point = |row: &super::experiment::Row| {
+            let [low, high] = row.wilson_95.map(percent);
+            Point::new(row.value.into(), percent(row.rate)).between(low, high)
+        };
+        chart = chart.line(Line::marked(name, sweep.points.iter().map(point)));
+    }
+    let note = "Error bars: 95 % intervals by Wilson.";
+    chart.describe(description.trim_end()).note(note).note(description.trim_end()).draw().file()
+}

@@ -1,0 +1,130 @@
+//! `trinim evolve run`: runs of the engine, their formulas checked on more than they were found on.
+
+use super::super::args::{self, JsonArgs, threads};
+use super::super::exit::Exit;
+use super::super::output::Out;
+use super::super::progress::{self, time_left};
+use super::super::signals::Signals;
+use super::args::{EvolveGameArgs, SettingsArgs, held_out, refused};
+use super::run_report::Report;
+use clap::Args;
+use std::sync::atomic::{AtomicU64, Ordering};
+use trinim::mep::engine::Problem;
+use trinim::mep::runs::{Batch, run_all};
+
+/// Most runs.
+const RUNS_MAX: u64 = 100_000;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim evolve run --game nim:4,4,4,4 --preset best --runs 10
+  trinim evolve run --game nim:4,4,4,4 --runs 50 --seed 1 --json
+  trinim evolve run --game wythoff:10 --states ascending --functions +,-,xor,phi --n none --preset best --max 200
+  trinim evolve run --game nim:5,5,5 --target grundy --preset best
+  trinim evolve run --game triangular:3 --database trinim-k3-misere --target labels --preset best
+  trinim evolve run --game dag:matches.txt
+
+A file for dag: names the features, then each position with its features and the positions one move away:
+  features matches
+  two:  2 -> one none
+  one:  1 -> none
+  none: 0 ->
+Everything behind # is a comment; the first position is the start; a cycle is refused with its positions.
+
+The same seed gives the same results for any number of threads. Finding no formula without violations is a result, with exit code 0. \
+Ctrl-C stops the runs and reports what they have found; only finished ones count for the rates.";
+
+/// Evolve formulas for a game
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RunArgs {
+    #[command(flatten)]
+    game: EvolveGameArgs,
+
+    #[command(flatten)]
+    settings: SettingsArgs,
+
+    /// Runs
+    #[arg(long, value_name = "N", env = "TRINIM_RUNS", value_parser = runs, default_value = "10", allow_negative_numbers = true)]
+    runs: u64,
+
+    /// Seed of the random numbers
+    #[arg(long, value_name = "SEED", env = "TRINIM_SEED", default_value = "1", allow_negative_numbers = true)]
+    seed: u64,
+
+    /// Threads, 0 for all
+    #[arg(long, value_name = "N", env = "TRINIM_THREADS", value_parser = threads, default_value = "0", allow_negative_numbers = true)]
+    threads: usize,
+
+    /// Largest heap of the held-out positions that formulas are checked on [default: up to four times the largest heap]
+    #[arg(long, value_name = "B", env = "TRINIM_MAX", value_parser = heap_max, allow_negative_numbers = true)]
+    max: Option<i32>,
+
+    /// Print the genes of each run as well
+    #[arg(long, env = "TRINIM_CHROMOSOMES", value_parser = clap::builder::FalseyValueParser::new())]
+    chromosomes: bool,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// Reads a number of runs.
+pub fn runs(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(runs) if (1..=RUNS_MAX).contains(&runs) => Ok(runs),
+        _ => Err(format!("expected 1 to {RUNS_MAX}")),
+    }
+}
+
+/// Reads the largest heap of a check.
+pub fn heap_max(text: &str) -> Result<i32, String> {
+    let most = trinim::mep::games::HEAP_MAX;
+    match text.parse() {
+        Ok(heap) if (0..=most).contains(&heap) => Ok(heap),
+        _ => Err(format!("expected 0 to {most} pieces")),
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: RunArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let chosen = args.game.choose()?;
+    let settings = args.settings.settings(chosen.target)?;
+    let (graph, labels) = chosen.graph(settings.ordering)?;
+    let alphabet = args.settings.alphabet(&graph.scope)?;
+    let help = "see trinim evolve run --help";
+    let problem = Problem::new(graph, labels, alphabet, &settings).map_err(|error| refused(error, help))?;
+    let trained = chosen.game.heaps().and_then(|heaps| heaps.iter().copied().max());
+    if let (Some(most), Some(trained)) = (args.max, trained)
+        && most <= trained
+    {
+        let message = format!("--max {most}: formulas are found on heaps up to {trained}, expected more than that");
+        return Err(refused(message, "leave --max out for a range that is quick"));
+    }
+    // Before hours of work, not after them.
+    let held = held_out(&chosen, settings.ordering, args.max)?;
+
+    let signals = Signals::register()?;
+    let batch = Batch { seed: args.seed, runs: 0..args.runs, threads: args::all_if_zero(args.threads) };
+    let done = AtomicU64::new(0);
+    let status = |elapsed: f64| {
+        let done = done.load(Ordering::Relaxed);
+        let share = done as f64 / args.runs as f64;
+        (share, format!("evolving  {done} of {} runs  ETA {}", args.runs, time_left(elapsed, share)))
+    };
+    let results = progress::during(&status, &signals, out.quiet, out.error_paint, || {
+        run_all(&problem, &settings, &batch, &signals.stop, &done)
+    });
+    let finished = results.iter().filter(|run| run.finished).count() as u64;
+    let interrupted = finished < args.runs;
+    let report = Report::new(&chosen, &problem, &settings, &held, &batch, &results);
+    if args.json.json {
+        out.json(&report.json(args.settings.preset, interrupted))?;
+    } else {
+        report.print(args.settings.preset, args.chromosomes, out)?;
+    }
+    if interrupted {
+        out.remark(format_args!("stopped by a signal after {finished} of {} runs", args.runs));
+        return Ok(signals.exit());
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,331 @@
+//! What `trinim evolve run` reports: each run, the success rate, the Pareto list, and what is wrong with the best formula where none is right.
+
+use super::super::output::{Out, grouped};
+use super::args::{Chosen, Preset, described, in_words, ordering_in_words};
+use serde_json::{Value as Json, json};
+use std::collections::HashMap;
+use std::io::Write;
+use trinim::mep::check::{Counterexample, HeldOut, Standing};
+use trinim::mep::engine::{Found, Problem, Run, WORST};
+use trinim::mep::formula::Formula;
+use trinim::mep::games::Game;
+use trinim::mep::runs::Batch;
+use trinim::mep::score::{Violations, Wrong, violations, wrong};
+use trinim::mep::settings::Settings;
+use trinim::mep::simplify::simplify;
+use trinim::mep::stats::wilson;
+
+/// Wrong positions that are listed.
+const WRONG_SHOWN: usize = 20;
+
+/// A run with what was found out about its formula.
+struct Row<'a> {
+    run: &'a Run,
+    violations: Violations,
+    simple: Formula,
+    /// Only for a formula without violations.
+    standing: Option<Standing>,
+}
+
+impl Row<'_> {
+    fn violations_text(&self) -> String {
+        match self.run.best.violations {
+            WORST => "no value".to_owned(),
+            some => format!("{some} {}", by_rule(&self.violations)).trim_end().to_owned(),
+        }
+    }
+}
+
+/// Everything there is to report.
+pub struct Report<'a> {
+    chosen: &'a Chosen,
+    problem: &'a Problem,
+    settings: &'a Settings,
+    held: &'a HeldOut,
+    batch: &'a Batch,
+    rows: Vec<Row<'a>>,
+    pareto: Vec<(u32, Formula)>,
+}
+
+/// A counterexample for scripts.
+pub fn counterexample_json(counterexample: &Counterexample) -> Json {
+    json!({
+        "position": counterexample.label,
+        "value": counterexample.value,
+        "said": counterexample.said,
+        "truth": counterexample.truth,
+        "winning_move_to": counterexample.because,
+    })
+}
+
+/// A counterexample in words.
+pub fn counterexample_text(counterexample: &Counterexample) -> String {
+    let because = counterexample.because.as_ref().map_or(String::new(), |option| format!(", by a move to {option}"));
+    format!(
+        "{}: the formula says {}, true is {}{because}",
+        counterexample.label, counterexample.said, counterexample.truth
+    )
+}
+
+/// How far a formula can be trusted, for scripts.
+pub fn standing_json(standing: &Standing) -> Json {
+    let mut value = json!({ "verdict": standing.word(), "strategy": standing.is_strategy() });
+    match standing {
+        Standing::Proved(ordering) | Standing::Complete(ordering) => value["states"] = json!(ordering.name()),
+        Standing::Checked(ordering, reason) => {
+            value["states"] = json!(ordering.name());
+            value["no_proof_because"] = json!(reason);
+        }
+        Standing::Refuted(counterexample) => value["counterexample"] = counterexample_json(counterexample),
+        Standing::Unchecked => {}
+    }
+    value
+}
+
+/// How far a formula can be trusted, in words.
+pub fn standing_text(standing: &Standing, game: &Game, held: &HeldOut) -> String {
+    let range = held.heap_max.map_or(String::new(), |most| format!(" to heaps of {most}"));
+    match standing {
+        Standing::Proved(ordering) => format!("proved for all heaps, {}", ordering_in_words(game, *ordering)),
+        Standing::Checked(ordering, _) => format!("checked{range}, {}", ordering_in_words(game, *ordering)),
+        Standing::Complete(ordering) => {
+            format!("right on all positions of this game, {}", ordering_in_words(game, *ordering))
+        }
+        Standing::Refuted(counterexample) => format!("wrong at {}", counterexample_text(counterexample)),
+        Standing::Unchecked => "not checked: the next larger heaps have too many positions".to_owned(),
+    }
+}
+
+impl<'a> Report<'a> {
+    /// Checks the formulas of all runs.
+    pub fn new(
+        chosen: &'a Chosen,
+        problem: &'a Problem,
+        settings: &'a Settings,
+        held: &'a HeldOut,
+        batch: &'a Batch,
+        runs: &'a [Run],
+    ) -> Report<'a> {
+        let mut report = Report { chosen, problem, settings, held, batch, rows: Vec::new(), pareto: Vec::new() };
+        let mut known: HashMap<&Formula, Standing> = HashMap::new();
+        for run in runs {
+            let formula = &run.best.formula;
+            let standing = run.success.map(|_| {
+                known.entry(formula).or_insert_with(|| held.standing(formula, settings.zero.on_fault())).clone()
+            });
+            let violations = report.violations_of(formula).unwrap_or_default();
+            report.rows.push(Row { run, violations, simple: simplify(formula), standing });
+        }
+        report.pareto = pareto(runs.iter().flat_map(|run| &run.front));
+        report
+    }
+
+    fn column_of(&self, formula: &Formula) -> Option<Vec<i32>> {
+        let graph = &self.problem.graph;
+        formula.column(&graph.scope, graph.features(), self.settings.zero.on_fault()).ok()
+    }
+
+    fn violations_of(&self, formula: &Formula) -> Option<Violations> {
+        let column = self.column_of(formula)?;
+        let Problem { graph, labels, .. } = self.problem;
+        Some(violations(graph, labels, self.settings.target, self.settings.count, &column))
+    }
+
+    /// Runs that came to their end: only these tell how often one succeeds.
+    fn finished(&self) -> u64 {
+        self.rows.iter().filter(|row| row.run.finished).count() as u64
+    }
+
+    fn successes(&self) -> u64 {
+        self.rows.iter().filter(|row| row.run.success.is_some()).count() as u64
+    }
+
+    fn strategies(&self) -> u64 {
+        let is_strategy = |row: &&Row<'_>| row.standing.as_ref().is_some_and(Standing::is_strategy);
+        self.rows.iter().filter(is_strategy).count() as u64
+    }
+
+    /// The positions where the formula with the fewest violations breaks a rule, if none is without.
+    fn wrong(&self) -> Option<(&Formula, Vec<Wrong>)> {
+        let best = self.rows.iter().map(|row| &row.run.best).min_by_key(|best| best.violations)?;
+        let column = self.column_of(&best.formula).filter(|_| best.violations > 0)?;
+        let Problem { graph, labels, .. } = self.problem;
+        Some((&best.formula, wrong(graph, labels, self.settings.target, self.settings.count, &column)))
+    }
+
+    /// The report for scripts.
+    pub fn json(&self, preset: Preset, interrupted: bool) -> Json {
+        let graph = &self.problem.graph;
+        let scope = &graph.scope;
+        let count = |violations: u32| (violations != WORST).then_some(violations);
+        let found = |Found { formula, violations, .. }: &Found| json!({ "size": formula.size(), "violations": count(*violations), "formula": formula.text(scope) });
+        let run = |row: &Row<'_>| {
+            json!({
+                "run": row.run.run + 1,
+                "finished": row.run.finished,
+                "generation": row.run.success,
+                "judged": row.run.judged,
+                "violations": count(row.run.best.violations),
+                "violations_by_rule": row.violations,
+                "formula": row.run.best.formula.text(scope),
+                "simplified": row.simple.text(scope),
+                "size": row.simple.size(),
+                "chromosome": self.problem.alphabet.text(&row.run.best.genes, |terminal| scope.name(terminal)),
+                "gene": row.run.best.place + 1,
+                "check": row.standing.as_ref().map(standing_json),
+                "front": row.run.front.iter().map(found).collect::<Vec<_>>(),
+            })
+        };
+        let (finished, successes, strategies) = (self.finished(), self.successes(), self.strategies());
+        let rate = |hits: u64| {
+            let (low, high) = wilson(hits, finished);
+            json!({ "runs": hits, "rate": hits as f64 / finished.max(1) as f64, "wilson_95": [low, high] })
+        };
+        let wrong = self.wrong().map(|(formula, wrong)| json!({ "formula": formula.text(scope), "positions": wrong }));
+        json!({
+            "game": self.chosen.game.to_string(),
+            "rule": self.chosen.rule.name(),
+            "target": self.settings.target.name(),
+            "positions": graph.len(),
+            "options": graph.options_total(),
+            "preset": preset.name(),
+            "settings": described(self.settings),
+            "terminals": self.problem.alphabet.terminals.iter().map(|terminal| scope.name(*terminal)).collect::<Vec<_>>(),
+            "functions": self.problem.alphabet.functions.iter().map(|op| op.name()).collect::<Vec<_>>(),
+            "seed": self.batch.seed,
+            "runs_asked": self.batch.runs.end,
+            "runs_finished": finished,
+            "interrupted": interrupted,
+            "success": rate(successes),
+            "strategies": rate(strategies),
+            "held_out": { "heap_max": self.held.heap_max, "positions": self.held.positions() },
+            "runs": self.rows.iter().map(run).collect::<Vec<_>>(),
+            "pareto": self.pareto.iter().map(|(violations, formula)| {
+                json!({ "size": formula.size(), "violations": violations, "formula": formula.text(scope) })
+            }).collect::<Vec<_>>(),
+            "best_is_wrong_at": wrong,
+        })
+    }
+
+    /// The report as text.
+    pub fn print(&self, preset: Preset, chromosomes: bool, out: &mut Out) -> anyhow::Result<()> {
+        let graph = &self.problem.graph;
+        let scope = &graph.scope;
+        let Chosen { game, rule, .. } = self.chosen;
+        let terminals: Vec<String> =
+            self.problem.alphabet.terminals.iter().map(|terminal| scope.name(*terminal)).collect();
+        let functions: Vec<&str> = self.problem.alphabet.functions.iter().map(|op| op.name()).collect();
+        let held = match self.held.heap_max {
+            Some(most) => {
+                format!("heaps up to {most}: {} positions in all orderings", grouped(self.held.positions() as u64))
+            }
+            None if self.held.positions() > 0 => format!("all {} positions", grouped(self.held.positions() as u64)),
+            None => "none: the next larger heaps have too many positions".to_owned(),
+        };
+        out.table(&[
+            ("game", format!("{game}, {rule}, {}", self.settings.target.name())),
+            (
+                "positions",
+                format!("{}, {}", grouped(graph.len() as u64), ordering_in_words(game, self.settings.ordering)),
+            ),
+            ("engine", in_words(preset, self.settings)),
+            ("symbols", format!("{}; {}", terminals.join(" "), functions.join(" "))),
+            ("seed", self.batch.seed.to_string()),
+            ("checked on", held),
+        ])?;
+        let violations: Vec<String> = self.rows.iter().map(Row::violations_text).collect();
+        let width = violations.iter().map(String::len).fold("violations".len(), usize::max);
+        // Where the formulas begin.
+        let indent = width + 19;
+        writeln!(out, "\n{:>5} {:>10} {:>width$}  formula", "run", "generation", "violations")?;
+        for (row, violations) in self.rows.iter().zip(violations) {
+            let generation = match row.run.success {
+                Some(generation) => generation.to_string(),
+                None if row.run.finished => "-".to_owned(),
+                None => "stopped".to_owned(),
+            };
+            let formula = row.run.best.formula.text(scope);
+            writeln!(out, "{:>5} {generation:>10} {violations:>width$}  {formula}", row.run.run + 1)?;
+            if row.simple.size() < row.run.best.formula.size() {
+                writeln!(out, "{:indent$}= {}", "", row.simple.text(scope))?;
+            }
+            if let Some(standing) = &row.standing {
+                let text = standing_text(standing, game, self.held);
+                let paint = if standing.is_strategy() { out.paint.good(text) } else { out.paint.bad(text) };
+                writeln!(out, "{:indent$}{paint}", "")?;
+            }
+            if chromosomes {
+                for gene in self.problem.alphabet.text(&row.run.best.genes, |terminal| scope.name(terminal)) {
+                    writeln!(out, "{:indent$}{}", "", out.paint.faint(gene))?;
+                }
+            }
+        }
+        self.print_rates(out)?;
+        writeln!(out, "\n{:>5} {:>10}  fewest violations by size", "size", "violations")?;
+        for (violations, formula) in &self.pareto {
+            writeln!(out, "{:>5} {violations:>10}  {}", formula.size(), formula.text(scope))?;
+        }
+        if let Some((formula, wrong)) = self.wrong() {
+            writeln!(out, "\nnone found; the best one, {}, is wrong at", formula.text(scope))?;
+            for Wrong { position, rule, broken } in wrong.iter().take(WRONG_SHOWN) {
+                writeln!(out, "  {position} {rule}: {broken}")?;
+            }
+            if wrong.len() > WRONG_SHOWN {
+                writeln!(out, "  and {} more; --json lists all", wrong.len() - WRONG_SHOWN)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn print_rates(&self, out: &mut Out) -> anyhow::Result<()> {
+        let (finished, successes, strategies) = (self.finished(), self.successes(), self.strategies());
+        if finished == 0 {
+            writeln!(out, "\nno run came to its end, so nothing can be said about how often one succeeds")?;
+            return Ok(());
+        }
+        let rate = |hits: u64| {
+            let (low, high) = wilson(hits, finished);
+            let percent = hits as f64 * 100.0 / finished as f64;
+            format!(
+                "{hits} of {finished} runs, {percent:.1} % (95 % by Wilson: {:.1} to {:.1} %)",
+                low * 100.0,
+                high * 100.0
+            )
+        };
+        writeln!(out)?;
+        out.table(&[
+            ("no violations", rate(successes)),
+            ("strategies", format!("{}: right on the held-out positions too", rate(strategies))),
+        ])?;
+        Ok(())
+    }
+}
+
+/// Violations by rule in parentheses, without those that do not occur.
+pub fn by_rule(violations: &Violations) -> String {
+    let parts = [(violations.rule_1, "i"), (violations.rule_2, "ii"), (violations.rule_3, "iii")];
+    let parts: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, rule)| format!("{rule}:{count}")).collect();
+    if parts.is_empty() { String::new() } else { format!("({})", parts.join(" ")) }
+}
+
+/// Of all formulas those that no other one beats in size without more violations, smallest first.
+fn pareto<'a>(found: impl Iterator<Item = &'a Found>) -> Vec<(u32, Formula)> {
+    let mut all: Vec<(usize, u32, Formula)> = found
+        .filter(|found| found.violations != WORST)
+        .map(|found| {
+            let simple = simplify(&found.formula);
+            (simple.size(), found.violations, simple)
+        })
+        .collect();
+    all.sort_by_key(|(size, violations, _)| (*size, *violations));
+    let mut least = None;
+    let mut front = Vec::new();
+    for (_, violations, formula) in all {
+        if least.is_none_or(|least| violations < least) {
+            least = Some(violations);
+            front.push((violations, formula));
+        }
+    }
+    front
+}
