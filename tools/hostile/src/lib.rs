@@ -17,6 +17,7 @@
 
 mod checkpoint;
 mod database;
+mod formulas;
 mod logs;
 mod texts;
 
@@ -24,7 +25,7 @@ mod texts;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 14] = [
     ("entry", logs::entry),
     ("frame", logs::frame),
     ("codec", logs::codec),
@@ -36,6 +37,9 @@ pub const TARGETS: [Target; 11] = [
     ("sums", database::sums),
     ("position", texts::position),
     ("layout", texts::layout),
+    ("formula", formulas::formula),
+    ("game", formulas::game),
+    ("dag", formulas::dag),
 ];
 
 /// The target with this name.
