@@ -46,7 +46,6 @@ mod edges;
 mod offset_order;
 pub mod order_file;
 pub mod paper;
-mod random;
 pub mod search;
 mod symmetry;
 

@@ -10,7 +10,7 @@
 use super::graph::Graph;
 use super::greedy::{self, Direction, Equals, Scoring};
 use crate::layout::Layout;
-use crate::layout::random::Random;
+use crate::random::Random;
 
 /// The share of a child whose last target comes next.
 const WHOLE_SHARE: f64 = 1e6;

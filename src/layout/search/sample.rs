@@ -5,7 +5,7 @@
 //! cells: one of the same size, or two of half the size; or the other way round. It proves nothing.
 
 use super::walk::{Orbits, Union};
-use crate::layout::random::Random;
+use crate::random::Random;
 
 /// Offers up to `sets` unions of `bits` cells with their updates. There must be such unions.
 pub(super) fn some(orbits: &Orbits<'_>, bits: u32, sets: u64, seed: u64, offer: &mut impl FnMut(u64, u128)) {

@@ -2,10 +2,13 @@
 //!
 //! SplitMix64 (Steele, Lea and Flood 2014): the same numbers for the same seed, on every machine and in every version.
 
-pub(super) struct Random(u64);
+/// A sequence of numbers that its seed determines.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Random {
+    /// The sequence of a seed.
+    pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
@@ -17,12 +20,12 @@ impl Random {
     }
 
     /// A number below `limit`, which is not 0; even enough for limits far below 2^64.
-    pub(super) fn below(&mut self, limit: usize) -> usize {
+    pub fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
 
     /// The elements in random order.
-    pub(super) fn shuffle<T>(&mut self, elements: &mut [T]) {
+    pub fn shuffle<T>(&mut self, elements: &mut [T]) {
         for last in (1..elements.len()).rev() {
             elements.swap(last, self.below(last + 1));
         }

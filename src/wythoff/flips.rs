@@ -1,0 +1,110 @@
+//! # Flip-Flop: players change the goal
+//!
+//! [Ver10] section 20 lets players turn normal play into attrition and back, once in a game, where `L ≥ S + 2 ≥ 7` (54). It leaves open what a flip is: something
+//! that is done with a move, before or after it, or a whole turn. The paper's claim (56), that the losses stay those of the goal that holds, is right for the
+//! first two and wrong for the third ([`super::retrograde`] decides).
+
+use super::point::Point;
+use dashu_int::UBig;
+
+/// When the goal can be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flip {
+    /// Never.
+    None,
+    /// Before a move, where the condition holds for the point that is left.
+    Free,
+    /// After a move, where the condition holds for the point that is reached.
+    After,
+    /// Instead of a move, where the condition holds.
+    Turn,
+}
+
+impl Flip {
+    /// All of them.
+    pub const ALL: [Flip; 4] = [Flip::None, Flip::Free, Flip::After, Flip::Turn];
+
+    /// `none`, `free`, `after` or `turn`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Flip::None => "none",
+            Flip::Free => "free",
+            Flip::After => "after",
+            Flip::Turn => "turn",
+        }
+    }
+}
+
+/// How often the goal can be changed in a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Budget {
+    /// Once, by either player.
+    One,
+    /// Once by each player.
+    Each,
+    /// Twice in all.
+    Two,
+    /// Always.
+    Unlimited,
+}
+
+impl Budget {
+    /// All of them.
+    pub const ALL: [Budget; 4] = [Budget::One, Budget::Each, Budget::Two, Budget::Unlimited];
+
+    /// `one`, `each`, `two` or `unlimited`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Budget::One => "one",
+            Budget::Each => "each",
+            Budget::Two => "two",
+            Budget::Unlimited => "unlimited",
+        }
+    }
+}
+
+/// Where the goal can be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Condition {
+    /// `L ≥ S + 2 ≥ 7`, the paper's.
+    Paper,
+    /// `L ≥ S + 2`, its first half.
+    Apart,
+    /// `L + S ≥ 27`, the other way to read its damaged print.
+    Sum,
+    /// Everywhere.
+    Always,
+}
+
+impl Condition {
+    /// All of them.
+    pub const ALL: [Condition; 4] = [Condition::Paper, Condition::Apart, Condition::Sum, Condition::Always];
+
+    /// `paper`, `apart`, `sum` or `always`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Condition::Paper => "paper",
+            Condition::Apart => "apart",
+            Condition::Sum => "sum",
+            Condition::Always => "always",
+        }
+    }
+
+    /// Whether it holds for two small heaps, the shorter one first.
+    pub const fn holds_for(self, short: u64, long: u64) -> bool {
+        match self {
+            Condition::Paper => short >= 5 && long >= short + 2,
+            Condition::Apart => long >= short + 2,
+            Condition::Sum => short + long >= 27,
+            Condition::Always => true,
+        }
+    }
+
+    /// Whether it holds for a point.
+    pub fn holds(self, point: &Point) -> bool {
+        // Heaps of 2^32 and more are as good as 2^32, but their difference is not.
+        let cap = |number: &UBig| u64::try_from(number).map_or(1 << 32, |number| number.min(1 << 32));
+        let short = cap(point.short());
+        self.holds_for(short, short + cap(&point.difference()))
+    }
+}
