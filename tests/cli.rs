@@ -529,12 +529,16 @@ fn completions_and_manual_pages_are_written() {
         "trinim-layout",
         "trinim-report",
         "trinim-bench",
+        "trinim-plane",
+        "trinim-plane-at",
     ] {
         assert!(folder.path().join(format!("deep/man1/{page}.1")).is_file(), "{page}");
     }
     let help = ends(folder.path(), 0, &["--help"]).0;
     assert!(help.contains("Exit codes:") && help.contains("Examples:"), "{help}");
-    for command in ["solve", "stats", "probe", "verify", "plan", "layout", "report", "bench", "completions", "man"] {
+    for command in
+        ["solve", "stats", "probe", "verify", "plan", "layout", "report", "bench", "plane", "completions", "man"]
+    {
         let help = ends(folder.path(), 0, &[command, "--help"]).0;
         assert!(help.contains("Examples:"), "{command}");
     }

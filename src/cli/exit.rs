@@ -19,7 +19,8 @@ use trinim::upkeep::Error as UpkeepError;
 pub enum Exit {
     /// Done.
     Done = 0,
-    /// `verify` found wrong values, `evolve verify` a wrong formula, `report` or `layout --paper` a published value that is contradicted, or a measured solve a wrong answer.
+    /// `verify` found wrong values, `evolve verify` a wrong formula, `report`, `layout --paper` or `plane` a published value or claim that is contradicted, or
+    /// a measured solve a wrong answer.
     Refuted = 1,
     /// The command cannot be carried out as given: arguments, positions, folders that are not what they should be.
     Usage = 2,
@@ -40,7 +41,7 @@ pub enum Exit {
 /// The table of exit codes for `--help`.
 pub const TABLE: &str = "Exit codes:
     0  done
-    1  verify found wrong values in undamaged files; evolve verify a wrong formula; report or layout --paper a published value contradicted; bench a wrong answer
+    1  verify found wrong values in undamaged files; evolve verify a wrong formula; report, layout --paper or plane a published value contradicted; bench a wrong answer
     2  not possible as given: an argument, a position, a folder of something else
     3  files are damaged
     4  input or output failed, disk or memory is short, the folder is in use

@@ -17,12 +17,14 @@ mod check;
 mod evolve;
 mod exit;
 mod export;
+mod input;
 mod instruments;
 mod layout;
 mod manual;
 mod output;
 mod owner;
 mod plan;
+mod plane;
 mod probe;
 mod progress;
 mod repair;
@@ -69,7 +71,8 @@ Examples:
   trinim bench --layers 6,7        how long solves take
   trinim layout --layers 9         how the board is cut into blocks
   trinim report trinim-k*-* --out report
-  trinim evolve run --game nim:4,4,4,4 --preset best    formulas that tell wins from losses, checked";
+  trinim evolve run --game nim:4,4,4,4 --preset best    formulas that tell wins from losses, checked
+  trinim plane at 2718282 3141593  Nim on the plane: who wins, by which moves";
 
 #[derive(Subcommand)]
 enum Command {
@@ -85,6 +88,7 @@ enum Command {
     Report(report::ReportArgs),
     Bench(Box<bench::BenchArgs>),
     Evolve(evolve::EvolveArgs),
+    Plane(plane::PlaneArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
@@ -123,6 +127,7 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Report(args) => report::run(args, out),
         Command::Bench(args) => bench::run(*args, out),
         Command::Evolve(args) => evolve::run(args, out),
+        Command::Plane(args) => plane::run(args, out),
         Command::Completions(args) => manual::completions(args, out),
         Command::Man(args) => manual::man(args, out),
     }

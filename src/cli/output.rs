@@ -120,6 +120,13 @@ impl Out {
         }
     }
 
+    /// A question on standard error, on whose line the answer follows.
+    pub fn prompt(&self, text: impl Display) {
+        if !self.quiet {
+            let _ = write!(io::stderr(), "{text}");
+        }
+    }
+
     /// A warning on standard error.
     pub fn warn(&self, text: impl Display) {
         note(format_args!("{} {text}", self.error_paint.mark("warning:")));

@@ -18,7 +18,7 @@ use crate::outcome::Value;
 use crate::rule::Rule;
 
 /// The largest heap that is accepted: some seconds a table.
-pub const HEAP_MAX: usize = 2000;
+pub const HEAP_MAX: usize = 1000;
 
 /// How a game is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Setting {
     }
 
     /// What the other player finds left.
-    fn left_after(self, left: u8, flipped: bool) -> u8 {
+    pub fn left_after(self, left: u8, flipped: bool) -> u8 {
         match self.budget {
             Budget::Each => {
                 let mine = left & 1 & u8::from(!flipped);
@@ -115,7 +115,8 @@ impl Setting {
         moved.chain(flip)
     }
 
-    fn may_change(self, at: Situation, short: usize, long: usize) -> bool {
+    /// Whether the player to move may change the goal in a situation, the condition taken for these heaps.
+    pub fn may_change(self, at: Situation, short: usize, long: usize) -> bool {
         self.may_flip(at.left) && self.condition.holds_for(short as u64, long as u64)
     }
 }

@@ -1,11 +1,12 @@
 //! Orders of blocks: named ones, and those in files.
 
 use crate::cli::exit::Refused;
+use crate::cli::input::Kind;
 use crate::cli::output::{Out, counted};
 use pipeline::Error;
 use serde::Serialize;
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use trinim::layout::{BlockOrder, Layout, order_file};
@@ -13,10 +14,12 @@ use trinim::layout::{BlockOrder, Layout, order_file};
 /// The most canonical blocks whose graph is walked for orders: some seconds for each order.
 const BLOCKS_MAX: usize = 400_000;
 
-/// The longest order file that is read: every block of the largest layout on a line of its own, and comments.
-const FILE_BYTES_MAX: u64 = 256 << 20;
-
-const HINT: &str = "trinim layout --layers K --bid-cells CELLS --order search --write-order FILE writes an order";
+/// An order file; the longest has every block of the largest layout on a line of its own, and comments.
+const ORDER: Kind = Kind {
+    what: "order",
+    most_bytes: 256 << 20,
+    hint: "trinim layout --layers K --bid-cells CELLS --order search --write-order FILE writes an order",
+};
 
 /// `layout --order`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,24 +110,8 @@ pub fn compare(
 /// The layout with the order in a file, if one is given.
 pub fn given(layout: Layout, path: Option<&Path>) -> anyhow::Result<Layout> {
     let Some(path) = path else { return Ok(layout) };
-    let refused = |reason: String| Refused::new(format!("order {}: {reason}", path.display()), HINT);
-    let metadata = match fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Err(refused("there is no such file".into()).into()),
-        Err(error) => return Err(Error::io("read", path, error).into()),
-    };
-    // A pipe would be waited for, a device read without end.
-    if !metadata.is_file() {
-        return Err(refused("this is no regular file".into()).into());
-    }
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
-    read.map_err(|error| Error::io("read", path, error))?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(refused(format!("longer than {} MiB, which no order is", FILE_BYTES_MAX >> 20)).into());
-    }
-    let text = String::from_utf8(bytes).map_err(|_| refused("this is no text".into()))?;
-    Ok(order_file::parse(&text, layout).map_err(|error| refused(error.to_string()))?)
+    let text = ORDER.read(path)?;
+    Ok(order_file::parse(&text, layout).map_err(|error| ORDER.refused(path, error))?)
 }
 
 fn occupied(path: &Path) -> anyhow::Error {

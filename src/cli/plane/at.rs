@@ -1,0 +1,253 @@
+//! `trinim plane at`: one point.
+
+use super::{MoveReport, brief, budget, flip, goal, goal_name, pair, shown, whole_number};
+use crate::cli::args::JsonArgs;
+use crate::cli::exit::{Exit, Refused};
+use crate::cli::output::Out;
+use clap::Args;
+use serde::Serialize;
+use std::io::{self, Read, Write};
+use trinim::outcome::Value;
+use trinim::rule::Rule;
+use trinim::wythoff::flips::{Budget, Condition, Flip};
+use trinim::wythoff::number::DIGITS_MAX;
+use trinim::wythoff::point::{Kind, Move, Point};
+use trinim::wythoff::retrograde::{Setting, Situation, Table, other};
+use trinim::wythoff::winning;
+
+/// The largest heap where no formula is known and all smaller points are decided first.
+const TURN_HEAP_MAX: usize = 500;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim plane at 520 1459
+  trinim plane at 10^1000 10^999 --json
+  trinim plane at 2 2 --goal attrition
+  trinim plane at 6 10 --flip turn            one flip in all; a flip is a turn
+  echo 10^1000 123456 | trinim plane at -     numbers that are too long for an argument
+
+In normal play who reaches (0, 0) wins, in attrition that player loses. With --flip the goal can be changed where L >= S + 2 >= 7: before a \
+move (free), after it (after), or as a turn of its own (turn). The first two change no value, whatever the number of flips. \
+Equal heaps count as a long heap and none that is shorter.";
+
+/// Tell who wins in a point, by which moves
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct AtArgs {
+    /// A heap: decimal digits or a power like 10^1000; or - to read both from standard input
+    #[arg(value_name = "S", allow_negative_numbers = true)]
+    one: String,
+
+    /// The other heap
+    #[arg(value_name = "L", allow_negative_numbers = true)]
+    other: Option<String>,
+
+    /// Goal: normal or attrition
+    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal, default_value = "normal")]
+    goal: Rule,
+
+    /// When the goal can be changed: none, free, after, turn
+    #[arg(long, value_name = "WHEN", env = "TRINIM_FLIP", value_parser = flip, default_value = "none")]
+    flip: Flip,
+
+    /// How often the goal can be changed: one in all, one for each, two in all, unlimited
+    #[arg(long, value_name = "TIMES", env = "TRINIM_FLIPS", value_parser = budget, default_value = "one")]
+    flips: Budget,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    position: [String; 2],
+    goal: &'static str,
+    flip: &'static str,
+    /// `win`, `loss` or `draw` for the player to move.
+    value: String,
+    /// `N` or `P`, null for a draw.
+    outcome: Option<String>,
+    /// The number of a lost point in the sequence of lost points.
+    index: Option<String>,
+    moves: Vec<MoveReport>,
+    /// For a lost point the move that makes it hardest for the opponent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay: Option<MoveReport>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: AtArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let point = point(&args.one, args.other.as_deref())?;
+    if point.is_end() {
+        let rule = goal_name(args.goal);
+        return Err(Refused::new(
+            format!("S, L: (0, 0) is the end of a game, nobody has a move there ({rule} goal)"),
+            "expected a heap above 0; in normal play who reached (0, 0) has won, in attrition lost",
+        )
+        .into());
+    }
+    let (value, report) = match args.flip {
+        Flip::Turn => by_table(&point, &args)?,
+        _ => by_formula(&point, &args),
+    };
+    if args.json.json {
+        out.json(&report)?;
+    } else {
+        print(value, &report, out)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn point(one: &str, other: Option<&str>) -> anyhow::Result<Point> {
+    if let Some(other) = other {
+        return Ok(Point::new(whole_number("S", one)?, whole_number("L", other)?));
+    }
+    let both = "expected two numbers, S and L, or - and both on standard input";
+    if one != "-" {
+        return Err(Refused::new("L: there is only one heap", both).into());
+    }
+    let mut text = String::new();
+    let most_bytes = 2 * DIGITS_MAX as u64 + 1000;
+    let read = io::stdin().lock().take(most_bytes).read_to_string(&mut text);
+    read.map_err(|error| Refused::new(format!("standard input: {error}"), both))?;
+    let mut words = text.split_whitespace();
+    match (words.next(), words.next(), words.next()) {
+        (Some(one), Some(other), None) => Ok(Point::new(whole_number("S", one)?, whole_number("L", other)?)),
+        _ => Err(Refused::new("standard input: these are not two numbers", both).into()),
+    }
+}
+
+fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
+    let rule = args.goal;
+    let reported = |step: &Move, flip: Option<bool>| {
+        point.after(step).ok().map(|to| (to.clone(), MoveReport::new(step, &to, flip)))
+    };
+    let is_flippable = args.flip != Flip::None;
+    let winning = winning::moves(rule, point);
+    let mut moves: Vec<MoveReport> =
+        winning.iter().filter_map(|step| reported(step, is_flippable.then_some(false))).map(|(_, step)| step).collect();
+    // A flip with a move changes no value, so the same formula holds for the other goal.
+    if is_flippable {
+        let changed = winning::moves(other(rule), point);
+        let changed = changed.iter().filter_map(|step| reported(step, Some(true)));
+        let allowed = changed.filter(|(to, _)| match args.flip {
+            Flip::Free => Condition::Paper.holds(point),
+            _ => Condition::Paper.holds(to),
+        });
+        moves.extend(allowed.map(|(_, step)| step));
+    }
+    let value = winning::value(rule, point);
+    let delay = if value.is_loss() { winning::delay(rule, point) } else { None };
+    let report = Report {
+        position: pair(point),
+        goal: goal_name(rule),
+        flip: args.flip.name(),
+        value: value.to_string(),
+        outcome: Some(value.outcome().to_string()),
+        index: winning::index(rule, point).map(|index| index.to_string()),
+        moves,
+        delay: delay.and_then(|step| reported(&step, is_flippable.then_some(false))).map(|(_, step)| step),
+    };
+    (Some(value), report)
+}
+
+/// Where a flip is a turn the formula is wrong, and none is known: all smaller points are decided.
+fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Report)> {
+    let heap = |name: &str, number| {
+        usize::try_from(number).ok().filter(|number| *number <= TURN_HEAP_MAX).ok_or_else(|| {
+            let reason =
+                format!("{name}: no formula is known for flips as turns: expected heaps up to {TURN_HEAP_MAX}");
+            Refused::new(reason, "--flip free and --flip after take heaps of any length")
+        })
+    };
+    let (short, long) = (heap("S", point.short())?, heap("L", point.long())?);
+    let setting = Setting { flip: Flip::Turn, budget: args.flips, condition: Condition::Paper };
+    let table = Table::new(setting, long);
+    let at = Situation { short, long, rule: args.goal, left: setting.full() };
+    let value = table.value(at);
+    let replies = |at: Situation| turns(setting, at).filter(|(_, to)| table.value(*to) == Some(Value::Loss));
+    let delay = turns(setting, at).filter(|(step, to)| step.is_some() && to.long > 0);
+    // The first of those with fewest winning replies takes least.
+    let delay = delay.min_by_key(|(step, to)| (replies(*to).count(), step.map(|(_, amount)| amount)));
+    let report = |(step, to): (Option<(Kind, usize)>, Situation)| MoveReport {
+        kind: step.map_or("flip", |(kind, _)| kind.name()),
+        amount: step.map_or(0, |(_, amount)| amount).to_string(),
+        to: [to.short.to_string(), to.long.to_string()],
+        flip: Some(step.is_none()),
+    };
+    let report = Report {
+        position: pair(point),
+        goal: goal_name(args.goal),
+        flip: args.flip.name(),
+        value: value.map_or_else(|| "draw".to_owned(), |value| value.to_string()),
+        outcome: value.map(|value| value.outcome().to_string()),
+        index: None,
+        moves: replies(at).map(report).collect(),
+        delay: if value == Some(Value::Loss) { delay.map(report) } else { None },
+    };
+    Ok((value, report))
+}
+
+/// All turns of a situation: how many from where, or a flip.
+fn turns(setting: Setting, at: Situation) -> impl Iterator<Item = (Option<(Kind, usize)>, Situation)> {
+    let Situation { short, long, .. } = at;
+    let kinds = Kind::ALL.into_iter().filter(move |kind| *kind != Kind::Short || short != long);
+    let moves = kinds.flat_map(move |kind| {
+        let most = if kind == Kind::Long { long } else { short };
+        (1..=most).map(move |amount| {
+            let (one, other) = match kind {
+                Kind::Short => (short - amount, long),
+                Kind::Long => (short, long - amount),
+                Kind::Both => (short - amount, long - amount),
+            };
+            let left = setting.left_after(at.left, false);
+            (Some((kind, amount)), Situation { short: one.min(other), long: one.max(other), left, ..at })
+        })
+    });
+    let flipped = Situation { rule: other(at.rule), left: setting.left_after(at.left, true), ..at };
+    moves.chain(setting.may_change(at, short, long).then_some((None, flipped)))
+}
+
+fn print(value: Option<Value>, report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    let paint = out.paint;
+    let flips = match report.flip {
+        "none" => String::new(),
+        flip => format!(", flips: {flip}"),
+    };
+    let mut rows = vec![("point", format!("{}, {} goal{flips}", shown(&report.position), report.goal))];
+    rows.push((
+        "value",
+        match value {
+            Some(value) => format!("{} for the player to move ({})", paint.value(value), value.outcome()),
+            None => "draw: both players change the goal rather than lose".to_owned(),
+        },
+    ));
+    if let Some(index) = &report.index {
+        rows.push(("index", format!("lost point number {}", brief(index))));
+    }
+    let describe = |step: &MoveReport| {
+        let flip = match (step.flip, step.kind) {
+            (_, "flip") => return format!("{} the goal", paint.mark("change")),
+            (Some(true), _) => ", changing the goal",
+            _ => "",
+        };
+        format!("{} {} to {}{flip}", paint.mark(step.kind), brief(&step.amount), shown(&step.to))
+    };
+    match (value, report.moves.is_empty()) {
+        (Some(Value::Loss), _) => rows.push(("moves", "every move loses".to_owned())),
+        (None, _) => rows.push(("moves", "none wins".to_owned())),
+        (_, true) => rows.push(("moves", "none".to_owned())),
+        (_, false) => {
+            for (index, step) in report.moves.iter().enumerate() {
+                rows.push((if index == 0 { "wins by" } else { "" }, describe(step)));
+            }
+        }
+    }
+    if let Some(delay) = &report.delay {
+        rows.push(("delay", format!("{}: hardest to answer", describe(delay))));
+    }
+    out.table(&rows)?;
+    out.flush()?;
+    Ok(())
+}

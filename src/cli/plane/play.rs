@@ -1,0 +1,419 @@
+//! `trinim plane play`: a game against the program.
+//!
+//! # Shape
+//! The game goes to standard output, prompts to standard error. The end of the input is a resignation. A transcript is that of
+//! [`trinim::wythoff::game`]; a level file keeps the level of the next game with the same player.
+
+use super::{flip, goal, goal_name, whole_number};
+use crate::cli::exit::{Exit, Refused};
+use crate::cli::export::{self, Export};
+use crate::cli::input;
+use crate::cli::output::Out;
+use clap::{Args, ValueEnum};
+use std::io::{self, BufRead, Read, Write};
+use std::path::{Path, PathBuf};
+use trinim::outcome::Value;
+use trinim::random::Random;
+use trinim::rule::Rule;
+use trinim::wythoff::flips::Flip;
+use trinim::wythoff::game::{self, Game, Player, Strategy, Turn};
+use trinim::wythoff::point::{Kind, Move, Point};
+use trinim::wythoff::{number, start, winning};
+
+/// Longest line that can be a turn, in bytes.
+const LINE_BYTES: u64 = 2_000_000;
+/// Heaps up to this size are drawn.
+const DRAWN: u64 = 60;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim plane play                                   level 7, you choose who begins after you have seen the heaps
+  trinim plane play --level 1000 --first human --hint
+  trinim plane play --level-file ada.level            the level doubles from game to game
+  trinim plane play --start 378,611 --first program --strategy paper    the paper's program gives a won game away
+  trinim plane play --transcript game.txt
+  trinim plane play --replay game.txt
+
+A turn is the kind of move and how many, like: both 3 (or b 3), short 1, long 10^6. With --flip free one turn may begin with flip. Further words: hint, \
+moves, help, resign. The end of the input resigns.";
+
+/// A file that a game is written to.
+const TRANSCRIPT: export::Kind =
+    export::Kind { flag: "--transcript", what: "transcript of a game", signature: "# trinim plane game" };
+/// A game to be read.
+const REPLAY: input::Kind = input::Kind {
+    what: "transcript",
+    most_bytes: 64 << 20,
+    hint: "trinim plane play --transcript FILE writes a transcript",
+};
+/// The level of the next game.
+const LEVEL: export::Kind =
+    export::Kind { flag: "--level-file", what: "level of a player", signature: "# trinim plane level" };
+const LEVEL_READ: input::Kind =
+    input::Kind { what: "level", most_bytes: 4096, hint: "remove the file to begin again at --level" };
+
+/// `--first`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum First {
+    /// You
+    Human,
+    /// The program
+    Program,
+    /// You are asked once the heaps are known
+    Choose,
+}
+
+/// `--strategy`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StrategyArg {
+    /// Never gives a won game away
+    Exact,
+    /// The paper's algorithm V, with the paper's number of Newton steps
+    Paper,
+}
+
+/// Play Nim on the plane against the program
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct PlayArgs {
+    /// The heaps to begin with [default: random ones of the level]
+    #[arg(long, value_name = "S,L", env = "TRINIM_START", allow_hyphen_values = true, conflicts_with = "level")]
+    start: Option<String>,
+
+    /// Level Q: the first heaps have L >= (e - 1) S >= Q; at least 7, below which such a point may be lost [default: 7]
+    #[arg(long, value_name = "Q", env = "TRINIM_LEVEL", value_parser = level_text, allow_negative_numbers = true)]
+    level: Option<u64>,
+
+    /// Keep the level of the next game in this file; it doubles with every game
+    #[arg(long, value_name = "FILE", env = "TRINIM_LEVEL_FILE", conflicts_with = "start")]
+    level_file: Option<PathBuf>,
+
+    /// Who moves first
+    #[arg(long, value_name = "WHO", env = "TRINIM_FIRST", value_enum, default_value = "choose")]
+    first: First,
+
+    /// Goal: normal or attrition
+    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal, default_value = "normal")]
+    goal: Rule,
+
+    /// Whether the goal can be changed once in the game: none, or free for before a move where L >= S + 2 >= 7
+    #[arg(long, value_name = "WHEN", env = "TRINIM_FLIP", value_parser = flip, default_value = "none")]
+    flip: Flip,
+
+    /// How the program chooses its moves
+    #[arg(long, value_name = "STRATEGY", env = "TRINIM_STRATEGY", value_enum, default_value = "exact")]
+    strategy: StrategyArg,
+
+    /// Show the winning moves before each of your turns
+    #[arg(long, env = "TRINIM_HINT", value_parser = clap::builder::FalseyValueParser::new())]
+    hint: bool,
+
+    /// Start of the random numbers [default: another one every time]
+    #[arg(long, value_name = "N", env = "TRINIM_SEED", allow_negative_numbers = true)]
+    seed: Option<u64>,
+
+    /// Write the game to this file
+    #[arg(long, value_name = "FILE", env = "TRINIM_TRANSCRIPT")]
+    transcript: Option<PathBuf>,
+
+    /// Show the game in this file, with what every turn was worth
+    #[arg(long, value_name = "FILE", env = "TRINIM_REPLAY",
+          conflicts_with_all = ["start", "level", "level_file", "flip", "hint", "seed", "transcript"])]
+    replay: Option<PathBuf>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    if let Some(path) = &args.replay {
+        return replay(path, out);
+    }
+    let strategy = match args.strategy {
+        StrategyArg::Exact => Strategy::Exact,
+        StrategyArg::Paper if args.goal == Rule::Misere || args.flip != Flip::None => {
+            return Err(Refused::new(
+                "--strategy paper plays the normal goal only, which never changes",
+                "leave out --goal and --flip, or choose --strategy exact",
+            )
+            .into());
+        }
+        StrategyArg::Paper => Strategy::Paper,
+    };
+    let flips = match args.flip {
+        Flip::None => 0,
+        Flip::Free => 1,
+        Flip::After | Flip::Turn => {
+            let reason = format!("--flip {}: expected none or free in a game", args.flip.name());
+            return Err(Refused::new(reason, "trinim plane at knows after and turn").into());
+        }
+    };
+    let transcript = args.transcript.as_deref().map(|path| Export::claim(path, TRANSCRIPT)).transpose()?;
+    let mut random = Random::new(args.seed.unwrap_or_else(fresh_seed));
+    let (point, level) = match &args.start {
+        Some(text) => (given(text)?, None),
+        None => {
+            let level = level(&args)?;
+            (start::point(level, &mut random), Some(level))
+        }
+    };
+    let claimed = args.level_file.as_deref().map(|path| Export::claim(path, LEVEL)).transpose()?;
+    if let (Some(file), Some(level)) = (claimed, level) {
+        // Before the game: who leaves it early has seen its heaps all the same.
+        file.write(&format!("{}\n{}\n", LEVEL.signature, (2 * level).min(start::LEVEL_MAX)))?;
+    }
+    let mut seat = Seat { strategy, hint: args.hint, random, input: io::stdin().lock() };
+    let game = seat.game(&args, point, (level, flips), out)?;
+    if let Some(file) = transcript {
+        file.write(&game.to_string())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn fresh_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |since| since.as_nanos() as u64)
+}
+
+fn given(text: &str) -> Result<Point, Refused> {
+    let hint = "two heaps, like --start 378,611";
+    let (one, other) =
+        text.split_once(',').ok_or_else(|| Refused::new("--start: expected two numbers with a comma", hint))?;
+    let point = Point::new(whole_number("--start", one)?, whole_number("--start", other)?);
+    if point.is_end() {
+        return Err(Refused::new("--start: (0, 0) is the end of a game", hint));
+    }
+    Ok(point)
+}
+
+fn level_text(text: &str) -> Result<u64, String> {
+    let allowed = start::LEVEL_MIN..=start::LEVEL_MAX;
+    text.parse().ok().filter(|level| allowed.contains(level)).ok_or_else(|| {
+        let (least, most) = (start::LEVEL_MIN, start::LEVEL_MAX);
+        format!("expected a whole number from {least} to {most}; below {least} the first point may be a lost one")
+    })
+}
+
+/// The level of this game: that of the file, or the one asked for.
+fn level(args: &PlayArgs) -> anyhow::Result<u64> {
+    let first = args.level.unwrap_or(start::LEVEL_MIN);
+    let Some(path) = args.level_file.as_deref().filter(|path| path.symlink_metadata().is_ok()) else {
+        return Ok(first);
+    };
+    let text = LEVEL_READ.read(path)?;
+    let kept = text.strip_prefix(LEVEL.signature).and_then(|rest| level_text(rest.trim()).ok());
+    kept.ok_or_else(|| LEVEL_READ.refused(path, "expected a level that trinim wrote").into())
+}
+
+/// What the person in front of it said.
+enum Said {
+    Turn(bool, Move),
+    Hint,
+    Moves,
+    Help,
+    Resign,
+    Unclear(String),
+}
+
+/// The table at which a game is played.
+struct Seat<R> {
+    strategy: Strategy,
+    hint: bool,
+    random: Random,
+    input: R,
+}
+
+impl<R: BufRead> Seat<R> {
+    fn game(
+        &mut self,
+        args: &PlayArgs,
+        point: Point,
+        (level, flips): (Option<u64>, u32),
+        out: &mut Out,
+    ) -> anyhow::Result<Game> {
+        let level = level.map_or_else(String::new, |level| format!(", level {level}"));
+        writeln!(out, "{} goal{level}", goal_name(args.goal))?;
+        show(&point, out)?;
+        let first = match args.first {
+            First::Human => Player::Human,
+            First::Program => Player::Program,
+            First::Choose => self.choose(out)?,
+        };
+        let mut game = Game::new(point, args.goal, first, flips);
+        while game.winner().is_none() {
+            match game.to_move() {
+                Player::Program => self.program(&mut game, out)?,
+                Player::Human => self.human(&mut game, out)?,
+            }
+        }
+        match (game.winner(), game.point().is_end()) {
+            (Some(winner), true) => writeln!(out, "(0, 0): {}", result(winner))?,
+            (Some(winner), false) => writeln!(out, "you resign: {}", result(winner))?,
+            (None, _) => {}
+        }
+        Ok(game)
+    }
+
+    fn program(&mut self, game: &mut Game, out: &mut Out) -> anyhow::Result<()> {
+        let step = game.choose(self.strategy, &mut self.random);
+        let step = step.ok_or_else(|| anyhow::anyhow!("no move was found in a game that is not over"))?;
+        writeln!(out, "the program takes {}", of(&step))?;
+        game.play(false, step)?;
+        if let Some(turn) = game.turns().last()
+            && turn.gives_away()
+        {
+            writeln!(out, "{}", out.paint.mark("this gives a won game away"))?;
+        }
+        if game.winner().is_none() {
+            show(game.point(), out)?;
+        }
+        Ok(())
+    }
+
+    fn human(&mut self, game: &mut Game, out: &mut Out) -> anyhow::Result<()> {
+        if self.hint {
+            hint(game, out)?;
+        }
+        loop {
+            let Some(line) = self.line("your turn> ", out)? else {
+                game.resign();
+                return Ok(());
+            };
+            match said(&line) {
+                Said::Turn(flips, step) => match game.play(flips, step) {
+                    Ok(()) => {
+                        if flips && game.winner().is_none() {
+                            writeln!(out, "the goal is {} now", goal_name(game.rule()))?;
+                        }
+                        return Ok(());
+                    }
+                    // The turn is kept.
+                    Err(error) => {
+                        writeln!(out, "not possible: {error}")?;
+                        ranges(game, out)?;
+                    }
+                },
+                Said::Hint => hint(game, out)?,
+                Said::Moves => ranges(game, out)?,
+                Said::Help => writeln!(out, "short N, long N, both N; flip before it; hint, moves, resign")?,
+                Said::Resign => {
+                    game.resign();
+                    return Ok(());
+                }
+                Said::Unclear(reason) => {
+                    writeln!(out, "not understood: {reason}")?;
+                    ranges(game, out)?;
+                }
+            }
+        }
+    }
+
+    fn choose(&mut self, out: &mut Out) -> anyhow::Result<Player> {
+        loop {
+            let answer = self.line("who moves first, me or you? ", out)?;
+            match answer.as_deref().map(str::trim) {
+                Some("me" | "human") | None => return Ok(Player::Human),
+                Some("you" | "program") => return Ok(Player::Program),
+                Some(_) => writeln!(out, "not understood: expected me or you")?,
+            }
+        }
+    }
+
+    /// The next line; `None` at the end of the input.
+    fn line(&mut self, prompt: &str, out: &mut Out) -> anyhow::Result<Option<String>> {
+        out.flush()?;
+        out.prompt(prompt);
+        let mut line = Vec::new();
+        let read = self.input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line);
+        let length = read.map_err(|error| Refused::new(format!("standard input: {error}"), "expected turns"))?;
+        if length as u64 == LINE_BYTES && line.last() != Some(&b'\n') {
+            return Err(Refused::new("standard input: a line that is too long", "a turn is a word and a number").into());
+        }
+        Ok((length > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
+    }
+}
+
+fn said(line: &str) -> Said {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words[..] {
+        ["hint"] => Said::Hint,
+        ["moves"] => Said::Moves,
+        ["help" | "?"] => Said::Help,
+        ["resign" | "quit" | "q"] => Said::Resign,
+        _ => match game::parse_turn(&words) {
+            Ok((flips, step)) => Said::Turn(flips, step),
+            Err(reason) => Said::Unclear(reason),
+        },
+    }
+}
+
+/// The heaps, small ones as pictures.
+fn show(point: &Point, out: &mut Out) -> anyhow::Result<()> {
+    for (name, heap) in [("short", point.short()), ("long", point.long())] {
+        let pieces = match u64::try_from(heap) {
+            Ok(pieces) if pieces <= DRAWN => format!("  {}", "o".repeat(pieces as usize)),
+            _ => String::new(),
+        };
+        writeln!(out, "{}", format!("  {name:5} {}{pieces}", number::shortened(heap)).trim_end())?;
+    }
+    Ok(())
+}
+
+fn hint(game: &Game, out: &mut Out) -> anyhow::Result<()> {
+    let moves = winning::moves(game.rule(), game.point());
+    let all: Vec<String> = moves.iter().map(of).collect();
+    match (all.is_empty(), winning::delay(game.rule(), game.point())) {
+        (false, _) => writeln!(out, "hint: you win by taking {}", all.join(", or "))?,
+        (true, Some(step)) => writeln!(out, "hint: every move loses; hardest to answer: take {}", of(&step))?,
+        (true, None) => {}
+    }
+    Ok(())
+}
+
+/// The legal moves.
+fn ranges(game: &Game, out: &mut Out) -> anyhow::Result<()> {
+    let point = game.point();
+    let kinds = Kind::ALL.into_iter().filter(|kind| !point.most(*kind).is_zero());
+    let ranges: Vec<String> =
+        kinds.map(|kind| format!("{} 1 to {}", kind.name(), number::shortened(point.most(kind)))).collect();
+    let flip = if game.may_flip().is_ok() { "; flip may come before it" } else { "" };
+    writeln!(out, "possible: {}{flip}", ranges.join(", "))?;
+    Ok(())
+}
+
+/// A move in words.
+fn of(step: &Move) -> String {
+    let amount = number::shortened(&step.amount);
+    match step.kind {
+        Kind::Short => format!("{amount} from the short heap"),
+        Kind::Long => format!("{amount} from the long heap"),
+        Kind::Both => format!("{amount} from both heaps"),
+    }
+}
+
+fn result(winner: Player) -> &'static str {
+    match winner {
+        Player::Human => "you win",
+        Player::Program => "the program wins",
+    }
+}
+
+/// Shows a game turn by turn.
+fn replay(path: &Path, out: &mut Out) -> anyhow::Result<Exit> {
+    let game = Game::parse(&REPLAY.read(path)?).map_err(|error| REPLAY.refused(path, error))?;
+    for (number, turn) in (1..).zip(game.turns()) {
+        let flip = if turn.flips { "changes the goal and " } else { "" };
+        let Turn { player, step, from, to, .. } = turn;
+        let value = out.paint.value(turn.value_before());
+        let verdict = if turn.gives_away() { out.paint.mark("  gives the game away") } else { String::new() };
+        let [from, to] = [from, to].map(|point| super::shown(&super::pair(point)));
+        writeln!(out, "{number:>3}  {value}  {:7}  {from}  {flip}takes {}: {to}{verdict}", player.name(), of(step))?;
+        if turn.gives_away() && turn.value_before() == Value::Win {
+            let right: Vec<String> = winning::moves(turn.rule, &turn.from).iter().map(of).collect();
+            writeln!(out, "     right: {}", right.join(", or "))?;
+        }
+    }
+    match game.winner() {
+        Some(winner) => writeln!(out, "{} wins", winner.name())?,
+        None => writeln!(out, "the game is not over: {} to move", game.to_move().name())?,
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,307 @@
+//! `trinim plane` as users of the binary meet it.
+
+mod program;
+
+use program::{ends, json, text, trinim};
+use serde_json::json;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+use tempfile::TempDir;
+
+fn plane<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&["plane"], args].concat()
+}
+
+/// A command with something to read; it has to end with `code`.
+fn fed(folder: &Path, code: i32, args: &[&str], input: &str) -> (String, String) {
+    let mut child = trinim(folder, &plane(args)).stdin(Stdio::piped()).spawn().unwrap();
+    // What the program does not wait for it need not read.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let (out, error) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{error}");
+    assert!(!error.contains("panicked"), "{error}");
+    (out, error)
+}
+
+/// A command that is refused with one line and one hint.
+fn refused(folder: &Path, args: &[&str], reason: &str) {
+    let (out, error) = ends(folder, 2, &plane(args));
+    assert!(out.is_empty(), "{args:?}: {out}");
+    let lines: Vec<&str> = error.lines().collect();
+    assert!(lines.len() == 2 && lines[0].contains(reason) && lines[1].starts_with("hint: "), "{args:?}: {error}");
+    assert!(error.len() < 600, "{args:?}: {error}");
+}
+
+#[test]
+fn a_point_is_answered_with_all_its_winning_moves() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let found = json(path, 0, &plane(&["at", "3141593", "2718282", "--json"]));
+    let expected = json!({
+        "position": ["2718282", "3141593"],
+        "goal": "normal",
+        "flip": "none",
+        "value": "win",
+        "outcome": "N",
+        "index": null,
+        "moves": [
+            {"kind": "both", "amount": "2033351", "to": ["684931", "1108242"]},
+            {"kind": "short", "amount": "776671", "to": ["1941611", "3141593"]},
+        ],
+    });
+    assert_eq!(found, expected);
+    let lost = json(path, 0, &plane(&["at", "103", "167", "--json"]));
+    assert_eq!((&lost["outcome"], &lost["index"], &lost["moves"]), (&json!("P"), &json!("64"), &json!([])));
+    assert_eq!(lost["delay"], json!({"kind": "long", "amount": "1", "to": ["103", "166"]}));
+    let out = ends(path, 0, &plane(&["at", "103", "167"])).0;
+    assert!(out.contains("- loss") && out.contains("every move loses") && out.contains("number 64"), "{out}");
+    let attrition = json(path, 0, &plane(&["at", "2", "2", "--goal", "attrition", "--json"]));
+    assert_eq!((&attrition["outcome"], &attrition["index"]), (&json!("P"), &json!("1")));
+    // As long as anyone likes, and from standard input where it does not fit an argument.
+    let out = ends(path, 0, &plane(&["at", "10^1000", "10^999"])).0;
+    assert!(out.contains("(1001 digits)") && out.lines().all(|line| line.len() < 250), "{out}");
+    let long = "7".repeat(150_000);
+    let out = fed(path, 0, &["at", "-", "--json"], &format!("{long}\n 10^150000 ")).0;
+    let found: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(found["position"][0], json!(long));
+    assert_eq!(found["outcome"], "N");
+}
+
+#[test]
+fn flips_are_answered_by_model() {
+    let folder = TempDir::new().unwrap();
+    let at = |args: &[&str]| json(folder.path(), 0, &[&plane(&["at", "--json"]), args].concat());
+    // A flip with a move adds a way to each winning move, and no value changes.
+    for (flip, flips) in [("free", "one"), ("after", "unlimited")] {
+        let found = at(&["6", "40", "--flip", flip, "--flips", flips]);
+        assert_eq!((&found["value"], &found["flip"]), (&json!("win"), &json!(flip)));
+        assert!(found["moves"].as_array().unwrap().iter().any(|step| step["flip"] == false));
+    }
+    let found = at(&["6", "40", "--flip", "free"]);
+    let kinds: Vec<bool> =
+        found["moves"].as_array().unwrap().iter().map(|step| step["flip"].as_bool().unwrap()).collect();
+    assert_eq!(kinds, [false, true]);
+    // As a turn it changes who wins, and with no limit nobody may.
+    let found = at(&["6", "10", "--flip", "turn"]);
+    assert_eq!((&found["value"], &found["moves"][0]["kind"]), (&json!("win"), &json!("flip")));
+    assert_eq!(found["moves"][0]["to"], json!(["6", "10"]));
+    let found = at(&["6", "11", "--flip", "turn"]);
+    assert_eq!((&found["value"], &found["delay"]["flip"]), (&json!("loss"), &json!(false)));
+    let found = at(&["6", "10", "--flip", "turn", "--flips", "unlimited"]);
+    assert_eq!((&found["value"], &found["outcome"]), (&json!("draw"), &json!(null)));
+    refused(folder.path(), &["at", "6", "501", "--flip", "turn"], "L: no formula is known");
+}
+
+#[test]
+fn points_are_listed_by_every_method() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let list = |args: &[&str]| ends(path, 0, &[&plane(&["points"]), args].concat()).0;
+    assert_eq!(list(&["--count", "3"]), "w_0 = (0, 0)\nw_1 = (1, 2)\nw_2 = (3, 5)\n");
+    assert_eq!(list(&["--count", "2", "--goal", "attrition"]), "w_0 = (0, 1)\nw_1 = (2, 2)\n");
+    let exact = list(&["--from", "995", "--count", "500", "--csv"]);
+    assert_eq!(exact.lines().count(), 501);
+    for method in ["generator", "newton"] {
+        assert_eq!(list(&["--from", "995", "--count", "500", "--csv", "--method", method]), exact, "{method}");
+    }
+    let row = list(&["--from", "10^18", "--count", "1", "--json"]);
+    let row: serde_json::Value = serde_json::from_str(&row).unwrap();
+    assert_eq!(row, json!({"n": "1000000000000000000", "a": "1618033988749894848", "b": "2618033988749894848"}));
+    assert!(list(&["--from", "0", "--count", "20000", "--check"]).contains("20,000 points"));
+    let checked = json(path, 0, &plane(&["points", "--from", "10^40", "--count", "50", "--check", "--json"]));
+    assert_eq!((&checked["agrees"], &checked["points"]), (&json!(true), &json!(50)));
+    assert_eq!(checked["methods"], json!(["formula", "exact", "newton"]));
+    refused(path, &["points", "--from", "10^9", "--method", "generator"], "the generator counts up from 1");
+    // A reader that has seen enough is no error.
+    let mut child = trinim(path, &plane(&["points", "--count", "100000000000"])).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_number_is_found_in_one_sequence() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    for method in ["exact", "generator", "newton"] {
+        let found = json(path, 0, &plane(&["index", "102", "--check", "--json", "--method", method]));
+        let expected =
+            json!({"number": "102", "sequence": "b", "index": "39", "partner": "63", "method": method, "agrees": true});
+        assert_eq!(found, expected);
+    }
+    assert_eq!(ends(path, 0, &plane(&["index", "103"])).0, "103 = a_64, its partner is b_64 = 167\n");
+    refused(path, &["index", "10^40", "--method", "generator"], "X: the generator counts up from 1");
+}
+
+#[test]
+fn precision_shows_the_papers_table_beside_the_right_one() {
+    let folder = TempDir::new().unwrap();
+    let out = ends(folder.path(), 0, &plane(&["precision"])).0;
+    let rows: Vec<Vec<&str>> = out.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["0", "0", "to", "3", "0", "to", "2", "233"]);
+    assert_eq!(rows[3], ["3", "13", "to", "24", "10", "to", "19", "19740274219868223167"]);
+    let found = json(folder.path(), 0, &plane(&["precision", "--digits", "12", "--json"]));
+    let steps = json!({"needed": 3, "paper": 2, "paper_first_failure": "4807526976", "paper_is_enough": false});
+    let decimals = json!({"needed": 25, "paper": 12, "paper_first_failure": "1346269", "paper_is_enough": false});
+    assert_eq!((&found["newton_steps"], &found["decimals"]), (&steps, &decimals));
+    assert_eq!(found["table"][0], json!({"steps": 0, "paper": [0, 3], "right_up_to": 2, "first_failure": "233"}));
+}
+
+#[test]
+fn the_orders_of_section_18_are_counted() {
+    let folder = TempDir::new().unwrap();
+    let args = plane(&["randomised", "--max", "50", "--tries", "10000", "--seed", "4", "--json"]);
+    let found = json(folder.path(), 0, &args);
+    assert_eq!((&found["a"], &found["b"]), (&json!("31"), &json!("19")));
+    let equations = |order: &str| found["equations"][order].as_u64().unwrap();
+    assert!(equations("a_first") < equations("random") && equations("random") < equations("b_first"), "{found}");
+    assert_eq!(found, json(folder.path(), 0, &args));
+    assert!(ends(folder.path(), 0, &args[..args.len() - 1]).0.contains("equations a heap"));
+}
+
+#[test]
+fn formulas_are_held_against_the_rules() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let plain = json(path, 0, &plane(&["verify", "--max", "150", "--flip", "none", "--json"]));
+    assert_eq!((plain["rows"].as_array().unwrap().len(), &plain["agrees"]), (2, &json!(true)));
+    assert_eq!(plain["rows"][0]["winning_moves"], json!([58, 8733, 2082, 603]));
+    for flip in ["free", "after"] {
+        ends(path, 0, &plane(&["verify", "--max", "30", "--flip", flip, "--flips", "two"]));
+    }
+    let all = json(path, 1, &plane(&["verify", "--max", "34", "--json"]));
+    let differences: Vec<u64> =
+        all["rows"].as_array().unwrap().iter().map(|row| row["differences"].as_u64().unwrap()).collect();
+    assert_eq!(differences, [0, 0, 0, 0, 0, 0, 20, 20]);
+    assert_eq!(all["rows"][6]["first_difference"]["position"], json!(["6", "10"]));
+    let out = ends(path, 1, &plane(&["verify", "--max", "34", "--flip", "turn", "--goal", "normal"])).0;
+    assert!(
+        out.contains("first difference, normal goal, flip turn: (6, 10), flips left: 1: by the rules win"),
+        "{out}"
+    );
+    ends(path, 1, &plane(&["verify", "--max", "10", "--flip", "free", "--condition", "always"]));
+    ends(path, 0, &plane(&["verify", "--max", "0", "--flip", "none"]));
+}
+
+#[test]
+fn a_game_is_played_recorded_and_replayed() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    // A refused turn says why and what is possible, and is not lost.
+    let game = ["play", "--start", "3,4", "--first", "human", "--transcript", "won.txt", "--seed", "1"];
+    let (out, error) = fed(path, 0, &game, "both 4\nshort 0\nup 1\nhint\nlong 2\n");
+    assert!(out.contains("not possible: 4 cannot be taken from both heaps: expected 1 to 3"), "{out}");
+    assert!(out.contains("not possible: 0 cannot be taken from the short heap: expected 1 to 3"), "{out}");
+    assert!(out.contains("not understood: expected short, long or both"), "{out}");
+    assert_eq!(out.matches("possible: short 1 to 3, long 1 to 4, both 1 to 3").count(), 3, "{out}");
+    assert!(out.contains("hint: you win by taking 2 from both heaps"), "{out}");
+    // The end of the input resigns.
+    assert!(out.ends_with("you resign: the program wins\n"), "{out}");
+    assert!(error.contains("your turn> "), "{error}");
+    let transcript = fs::read_to_string(path.join("won.txt")).unwrap();
+    assert!(
+        transcript.starts_with("# trinim plane game\ngoal normal\nflips 0\nstart 3 4\nfirst human\nhuman long 2\n")
+    );
+    assert!(transcript.ends_with("human resigns\n"), "{transcript}");
+    let replayed = ends(path, 0, &plane(&["play", "--replay", "won.txt"])).0;
+    assert!(replayed.contains("gives the game away") && replayed.contains("right: 2 from both heaps"), "{replayed}");
+    assert!(replayed.ends_with("program wins\n"));
+    // Played as the hints say, a won game is won.
+    let out = fed(path, 0, &["play", "--start", "3,3", "--first", "human", "--hint"], "both 3\n").0;
+    assert!(out.contains("hint: you win by taking 3 from both heaps") && out.ends_with("(0, 0): you win\n"), "{out}");
+    let out = fed(path, 0, &["play", "--start", "0,1", "--goal", "attrition", "--first", "human"], "l 1\n").0;
+    assert!(out.ends_with("(0, 0): the program wins\n"), "{out}");
+    // A goal that was changed stays changed.
+    let flipping = ["play", "--start", "6,10", "--first", "human", "--flip", "free", "--transcript", "flip.txt"];
+    let out = fed(path, 0, &flipping, "flip long 1\nflip long 1\nresign\n").0;
+    assert!(out.contains("the goal is attrition now") && out.contains("the goal cannot be changed any more"), "{out}");
+    assert!(ends(path, 0, &plane(&["play", "--replay", "flip.txt"])).0.contains("changes the goal and takes"));
+    // What is no transcript is neither read nor replaced.
+    fs::write(path.join("other.txt"), "# trinim plane game\ngoal normal\nflips 0\nstart 1 1\nfirst me\n").unwrap();
+    refused(path, &["play", "--replay", "other.txt"], "transcript other.txt: line 5: expected human or program");
+    fs::write(path.join("letter.txt"), "Dear").unwrap();
+    refused(path, &["play", "--transcript", "letter.txt", "--start", "1,1"], "letter.txt exists and is no transcript");
+    refused(path, &["play", "--replay", "missing.txt"], "transcript missing.txt: there is no such file");
+}
+
+#[test]
+fn the_papers_program_gives_a_won_game_away() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let game = ["play", "--start", "378,611", "--first", "program"];
+    let out = fed(path, 0, &[&game[..], &["--strategy", "paper"]].concat(), "hint\n").0;
+    assert!(out.contains("the program takes 2 from both heaps\nthis gives a won game away"), "{out}");
+    assert!(out.contains("hint: you win by taking 377 from the long heap"), "{out}");
+    let out = fed(path, 0, &game, "hint\n").0;
+    assert!(out.contains("the program takes 1 from both heaps") && out.contains("hint: every move loses"), "{out}");
+}
+
+/// Every consecutive game with the same player has twice the level.
+#[test]
+fn levels_double() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    for (level, next) in [(10, 20), (20, 40), (40, 80)] {
+        let out = fed(path, 0, &["play", "--level", "10", "--level-file", "ada.level", "--first", "human"], "").0;
+        assert!(out.starts_with(&format!("normal goal, level {level}\n")), "{out}");
+        let kept = fs::read_to_string(path.join("ada.level")).unwrap();
+        assert_eq!(kept, format!("# trinim plane level\n{next}\n"));
+    }
+    fs::write(path.join("ada.level"), "# trinim plane level\n6\n").unwrap();
+    refused(path, &["play", "--level-file", "ada.level"], "level ada.level: expected a level that trinim wrote");
+    // Who moves first is asked once the heaps are known; first is whoever says so.
+    let out = fed(path, 0, &["play", "--level", "7", "--seed", "1"], "nobody\nyou\n").0;
+    assert!(out.contains("not understood: expected me or you") && out.contains("the program takes"), "{out}");
+    assert_eq!(out, fed(path, 0, &["play", "--level", "7", "--seed", "1"], "nobody\nyou\n").0);
+}
+
+#[test]
+fn bad_arguments_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let long = "1".repeat(100_000);
+    let wrong: [(&[&str], &str); 33] = [
+        (&["at", "-5", "3"], "S: -5 is negative"),
+        (&["at", "3", "-5"], "L: -5 is negative"),
+        (&["at", "1.5", "3"], "S: \"1.5\" is no whole number"),
+        (&["at", "3", "1e5"], "L: \"1e5\" is no whole number"),
+        (&["at", "0x10", "3"], "S: \"0x10\" is no whole number"),
+        (&["at", "", "3"], "S: \"\" is no whole number"),
+        (&["at", "NaN", "3"], "S: \"NaN\" is no whole number"),
+        (&["at", "3"], "L: there is only one heap"),
+        (&["at", "0", "0"], "(0, 0) is the end of a game"),
+        (&["at", "0^1", "00", "--goal", "attrition"], "(0, 0) is the end of a game"),
+        (&["at", "10^1000000", "1"], "S: 10^1000000 has too many digits: expected at most 1000000"),
+        (&["at", "1", "2^99999999999999999999"], "too many digits"),
+        (&["at", &format!("{long}x"), "1"], "is no whole number"),
+        (&["at", "-"], "standard input: these are not two numbers"),
+        (&["at", "1", "2", "3"], "unexpected argument"),
+        (&["at", "1", "2", "--goal", "win"], "expected normal or attrition"),
+        (&["at", "1", "2", "--flip", "now"], "expected none, free, after, turn"),
+        (&["at", "1", "2", "--flips", "3"], "expected one, each, two, unlimited"),
+        (&["points", "--from", "-1"], "--from: -1 is negative"),
+        (&["points", "--count", "-1"], "--count"),
+        (&["points", "--csv", "--json"], "cannot be used with"),
+        (&["points", "--method", "guess"], "--method"),
+        (&["index", "-1"], "X: -1 is negative"),
+        (&["precision", "--digits", "10001"], "--digits"),
+        (&["randomised", "--max", "0"], "--max: expected 1 to"),
+        (&["randomised", "--max", "10^30"], "--max: expected 1 to"),
+        (&["verify", "--max", "1001"], "--max"),
+        (&["verify", "--condition", "never"], "expected paper, apart, sum, always"),
+        (&["play", "--level", "6"], "below 7 the first point may be a lost one"),
+        (&["play", "--start", "3"], "--start: expected two numbers with a comma"),
+        (&["play", "--start", "0,0"], "--start: (0, 0) is the end of a game"),
+        (&["play", "--start", "-1,2"], "--start: -1 is negative"),
+        (&["play", "--strategy", "paper", "--goal", "attrition"], "plays the normal goal only"),
+    ];
+    for (args, reason) in wrong {
+        refused(folder.path(), args, reason);
+    }
+    refused(folder.path(), &["play", "--flip", "turn"], "expected none or free in a game");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    // Longer than an argument can be.
+    let (out, error) = fed(folder.path(), 2, &["at", "-"], &format!("{} 5", "1".repeat(1_000_001)));
+    assert!(out.is_empty() && error.lines().count() == 2 && error.contains("too many digits"), "{}", error.len());
+}
