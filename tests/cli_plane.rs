@@ -234,6 +234,9 @@ fn the_papers_program_gives_a_won_game_away() {
     let out = fed(path, 0, &[&game[..], &["--strategy", "paper"]].concat(), "hint\n").0;
     assert!(out.contains("the program takes 2 from both heaps\nthis gives a won game away"), "{out}");
     assert!(out.contains("hint: you win by taking 377 from the long heap"), "{out}");
+    // Where its ratio gives the wrong point it takes a won point for lost.
+    let out = fed(path, 0, &["play", "--start", "376,609", "--first", "program", "--strategy", "paper"], "").0;
+    assert!(out.contains("takes this point for lost") && out.contains("gives a won game away"), "{out}");
     let out = fed(path, 0, &game, "hint\n").0;
     assert!(out.contains("the program takes 1 from both heaps") && out.contains("hint: every move loses"), "{out}");
 }

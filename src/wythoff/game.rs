@@ -7,15 +7,18 @@
 //! # Invariants
 //! 1. A transcript is believed in nothing: every turn is played again, and the first one that the rules do not allow is an error with its line.
 //! 2. A turn that is refused changes nothing.
+//! 3. A game takes no more memory than a constant times its transcript: points on the way are computed again when they are asked for.
 
 use super::flips::Condition;
-use super::number;
+use super::goal;
+use super::number::{self, NumberError};
+use super::paper;
 use super::point::{Kind, Move, MoveError, Point};
 use super::winning;
-use super::{paper, retrograde};
 use crate::outcome::Value;
 use crate::random::Random;
 use crate::rule::Rule;
+use dashu_int::UBig;
 use std::fmt;
 
 /// First line of a transcript.
@@ -86,7 +89,7 @@ impl Turn {
 
     /// Whether a won point was left for one in which the other player wins.
     pub fn gives_away(&self) -> bool {
-        let rule = if self.flips { retrograde::other(self.rule) } else { self.rule };
+        let rule = if self.flips { goal::other(self.rule) } else { self.rule };
         self.value_before() == Value::Win && winning::value(rule, &self.to) == Value::Win
     }
 }
@@ -127,7 +130,7 @@ pub struct Game {
     rule: Rule,
     to_move: Player,
     flips_left: u32,
-    turns: Vec<Turn>,
+    turns: Vec<(bool, Move)>,
     resigned: Option<Player>,
 }
 
@@ -158,9 +161,12 @@ impl Game {
         self.flips_left
     }
 
-    /// The turns so far.
-    pub fn turns(&self) -> &[Turn] {
-        &self.turns
+    /// The turns so far, played again.
+    pub fn turns(&self) -> impl Iterator<Item = Turn> + '_ {
+        let (point, rule, first, flips) = self.start.clone();
+        let mut game = Game::new(point, rule, first, flips);
+        // Each was allowed when it was played.
+        self.turns.iter().map_while(move |(flips, step)| game.play(*flips, step.clone()).ok())
     }
 
     /// Who won, once the game is over.
@@ -188,7 +194,7 @@ impl Game {
     ///
     /// # Errors
     /// [`TurnError`]; nothing has changed then.
-    pub fn play(&mut self, flips: bool, step: Move) -> Result<(), TurnError> {
+    pub fn play(&mut self, flips: bool, step: Move) -> Result<Turn, TurnError> {
         if self.winner().is_some() {
             return Err(TurnError::Over);
         }
@@ -197,13 +203,14 @@ impl Game {
         }
         let to = self.point.after(&step)?;
         let from = std::mem::replace(&mut self.point, to.clone());
-        self.turns.push(Turn { player: self.to_move, flips, step, from, to, rule: self.rule });
+        let turn = Turn { player: self.to_move, flips, step, from, to, rule: self.rule };
+        self.turns.push((flips, turn.step.clone()));
         if flips {
-            self.rule = retrograde::other(self.rule);
+            self.rule = goal::other(self.rule);
             self.flips_left -= 1;
         }
         self.to_move = self.to_move.other();
-        Ok(())
+        Ok(turn)
     }
 
     /// The player to move gives up.
@@ -244,17 +251,14 @@ impl Game {
             }
         };
         header(HEADING)?;
-        let (line, goal) = header("goal ")?;
-        let rule = match &*goal {
-            "normal" => Rule::Normal,
-            "attrition" => Rule::Misere,
-            _ => return Err(TranscriptError { line, reason: "expected goal normal or goal attrition".to_owned() }),
-        };
+        let (line, name) = header("goal ")?;
+        let expected = || "expected goal normal or goal attrition".to_owned();
+        let rule = goal::parse(&name).ok_or_else(|| TranscriptError { line, reason: expected() })?;
         let (line, flips) = header("flips ")?;
         let flips =
             flips.parse().map_err(|_| TranscriptError { line, reason: "expected a number of flips".to_owned() })?;
         let (line, start) = header("start ")?;
-        let heaps: Vec<_> = start.split_whitespace().map(number::parse).collect();
+        let heaps: Vec<_> = start.split_whitespace().map(number::digits).collect();
         let point = match &heaps[..] {
             [Ok(one), Ok(other)] => Point::new(one.clone(), other.clone()),
             _ => return Err(TranscriptError { line, reason: "expected two whole numbers".to_owned() }),
@@ -283,16 +287,16 @@ impl Game {
             self.resign();
             return Ok(());
         }
-        let (flips, step) = parse_turn(words)?;
-        self.play(flips, step).map_err(|error| error.to_string())
+        let (flips, step) = parse_turn(words, number::digits)?;
+        self.play(flips, step).map(|_| ()).map_err(|error| error.to_string())
     }
 }
 
-/// Reads a turn: `flip` or not, then a kind and an amount.
+/// Reads a turn: `flip` or not, then a kind and an amount, which `number` reads.
 ///
 /// # Errors
 /// A text that says what was expected.
-pub fn parse_turn(words: &[&str]) -> Result<(bool, Move), String> {
+pub fn parse_turn(words: &[&str], number: fn(&str) -> Result<UBig, NumberError>) -> Result<(bool, Move), String> {
     let (flips, words) = match words {
         ["flip", rest @ ..] => (true, rest),
         all => (false, all),
@@ -302,7 +306,7 @@ pub fn parse_turn(words: &[&str]) -> Result<(bool, Move), String> {
     };
     let kind = Kind::ALL.into_iter().find(|one| one.name().starts_with(&kind.to_ascii_lowercase()));
     let kind = kind.ok_or("expected short, long or both and how many, like: both 3")?;
-    let amount = number::parse(amount).map_err(|error| error.to_string())?;
+    let amount = number(amount).map_err(|error| error.to_string())?;
     Ok((flips, Move { kind, amount }))
 }
 
@@ -310,11 +314,12 @@ impl fmt::Display for Game {
     /// The transcript.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (point, rule, first, flips) = &self.start;
-        let goal = if *rule == Rule::Normal { "normal" } else { "attrition" };
-        writeln!(f, "{HEADING}\ngoal {goal}\nflips {flips}")?;
+        writeln!(f, "{HEADING}\ngoal {}\nflips {flips}", goal::name(*rule))?;
         writeln!(f, "start {} {}\nfirst {}", point.short(), point.long(), first.name())?;
-        for turn in &self.turns {
-            writeln!(f, "{} {}{}", turn.player.name(), if turn.flips { "flip " } else { "" }, turn.step)?;
+        let mut player = *first;
+        for (flips, step) in &self.turns {
+            writeln!(f, "{} {}{step}", player.name(), if *flips { "flip " } else { "" })?;
+            player = player.other();
         }
         self.resigned.map_or(Ok(()), |player| writeln!(f, "{} resigns", player.name()))
     }
@@ -336,7 +341,7 @@ mod tests {
             game.play(false, Move::new(Kind::Short, 0u8)).unwrap_err().to_string(),
             "0 cannot be taken from the short heap: expected 1 to 9"
         );
-        assert!(game.turns().is_empty());
+        assert_eq!(game.turns().count(), 0);
         game.play(true, Move::new(Kind::Short, 1u8)).unwrap();
         assert_eq!((game.rule(), game.may_flip()), (Rule::Misere, Err(TurnError::NoFlips)));
         while let Some(step) = game.choose(Strategy::Exact, &mut random) {
@@ -344,6 +349,9 @@ mod tests {
         }
         assert_eq!(game.play(false, Move::new(Kind::Long, 1u8)), Err(TurnError::Over));
         assert_eq!(Game::parse(&game.to_string()), Ok(game.clone()));
+        let turns: Vec<Turn> = game.turns().collect();
+        assert!(turns.windows(2).all(|pair| pair[0].to == pair[1].from && pair[0].player != pair[1].player));
+        assert!(turns[0].flips && turns[1].rule == Rule::Misere && turns.last().unwrap().to.is_end());
         let mut other = Game::new(Point::new(9u8, 12u8), Rule::Misere, Player::Program, 0);
         other.resign();
         assert_eq!(other.winner(), Some(Player::Human));
@@ -370,6 +378,7 @@ mod tests {
             ("# trinim plane game\ngoal win\n", 2, "expected goal normal or goal attrition"),
             ("# trinim plane game\ngoal normal\n", 2, "expected \"flips \""),
             (&good.replace("3 4", "3 -4"), 4, "expected two whole numbers"),
+            (&good.replace("3 4", "3 2^2"), 4, "expected two whole numbers"),
             (&good.replace("human", "nobody"), 5, "expected human or program"),
             (&format!("{good}program both 1\n"), 6, "expected a turn of human"),
             (&format!("{good}human both 1\nhuman both 1\n"), 7, "expected a turn of program"),
@@ -395,7 +404,7 @@ mod tests {
                 game.play(false, step).unwrap();
             }
             assert_eq!(game.winner(), Some(winner));
-            assert_eq!(game.turns()[0].gives_away(), strategy == Strategy::Paper);
+            assert_eq!(game.turns().next().unwrap().gives_away(), strategy == Strategy::Paper);
         }
     }
 }

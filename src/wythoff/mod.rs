@@ -10,7 +10,7 @@
 //! | which numbers make the losses? | [`sequence`], exactly; [`points`] in order, [`generator`] as the paper builds them, [`newton`] as the paper approximates them |
 //! | how exact has an approximation to be? | [`precision`] |
 //! | who wins, by which moves? | [`winning`] |
-//! | what if the goal changes? | [`flips`] |
+//! | what if the goal changes? | [`flips`]; the paper's names of the goals: [`goal`] |
 //! | what is true by definition? | [`retrograde`], and beside the formulas [`claim`] |
 //! | what does the paper's program do? | [`paper`], [`start`], [`order`] |
 //! | a game with its transcript | [`game`] |
@@ -26,6 +26,7 @@ pub mod claim;
 pub mod flips;
 pub mod game;
 pub mod generator;
+pub mod goal;
 pub mod newton;
 pub mod number;
 pub mod order;

@@ -50,8 +50,8 @@ pub enum NumberError {
 pub fn parse(text: &str) -> Result<UBig, NumberError> {
     let text = text.trim();
     let too_long = || NumberError::TooLong { text: cut(text) };
-    let Some((base, exponent)) = text.split_once('^') else { return digits(text, text) };
-    let (base, exponent) = (digits(base, text)?, digits(exponent, text)?);
+    let Some((base, exponent)) = text.split_once('^') else { return digits(text) };
+    let (base, exponent) = (part(base, text)?, part(exponent, text)?);
     if exponent.is_zero() || base.is_one() {
         return Ok(UBig::ONE);
     }
@@ -66,13 +66,20 @@ pub fn parse(text: &str) -> Result<UBig, NumberError> {
     if is_too_long(&value) { Err(too_long()) } else { Ok(value) }
 }
 
-fn digits(text: &str, whole: &str) -> Result<UBig, NumberError> {
-    if let Some(rest) = text.strip_prefix('-')
-        && rest.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
-    {
+/// Reads decimal digits: what comes of it is never much longer than the text.
+///
+/// # Errors
+/// [`NumberError`].
+pub fn digits(text: &str) -> Result<UBig, NumberError> {
+    part(text, text)
+}
+
+fn part(text: &str, whole: &str) -> Result<UBig, NumberError> {
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if text.strip_prefix('-').is_some_and(are_digits) {
         return Err(NumberError::Negative { text: cut(whole) });
     }
-    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+    if !are_digits(text) {
         return Err(NumberError::Syntax { text: cut(whole) });
     }
     let significant = text.trim_start_matches('0');
@@ -114,11 +121,15 @@ pub fn length(value: &UBig) -> usize {
     }
 }
 
-/// The number, or where it has more than 60 digits its ends and its length.
+/// The number, [`brief`].
 pub fn shortened(value: &UBig) -> String {
-    let text = value.to_string();
+    brief(&value.to_string())
+}
+
+/// A number's digits, or where there are more than 60 their ends and how many they are.
+pub fn brief(text: &str) -> String {
     match text.len() {
-        0..=60 => text,
+        0..=60 => text.to_owned(),
         length => format!("{}..{} ({length} digits)", &text[..30], &text[length - 10..]),
     }
 }

@@ -14,6 +14,7 @@
 //!    both players flip for ever rather than lose.
 
 use super::flips::{Budget, Condition, Flip};
+use super::goal;
 use crate::outcome::Value;
 use crate::rule::Rule;
 
@@ -108,24 +109,16 @@ impl Setting {
                 Flip::None | Flip::Turn => false,
             };
             let plain = Situation { short, long, rule: at.rule, left: self.left_after(at.left, false) };
-            let other = Situation { short, long, rule: other(at.rule), left: self.left_after(at.left, flipped) };
+            let other = Situation { short, long, rule: goal::other(at.rule), left: self.left_after(at.left, flipped) };
             std::iter::once(plain).chain(flipped.then_some(other))
         });
-        let flip = turn.then(|| Situation { rule: other(at.rule), left: self.left_after(at.left, true), ..at });
+        let flip = turn.then(|| Situation { rule: goal::other(at.rule), left: self.left_after(at.left, true), ..at });
         moved.chain(flip)
     }
 
     /// Whether the player to move may change the goal in a situation, the condition taken for these heaps.
     pub fn may_change(self, at: Situation, short: usize, long: usize) -> bool {
         self.may_flip(at.left) && self.condition.holds_for(short as u64, long as u64)
-    }
-}
-
-/// The other goal.
-pub fn other(rule: Rule) -> Rule {
-    match rule {
-        Rule::Normal => Rule::Misere,
-        Rule::Misere => Rule::Normal,
     }
 }
 

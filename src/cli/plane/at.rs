@@ -1,6 +1,6 @@
 //! `trinim plane at`: one point.
 
-use super::{MoveReport, brief, budget, flip, goal, goal_name, pair, shown, whole_number};
+use super::{MoveReport, budget, flip, goal_text, pair, shown, whole_number};
 use crate::cli::args::JsonArgs;
 use crate::cli::exit::{Exit, Refused};
 use crate::cli::output::Out;
@@ -10,9 +10,10 @@ use std::io::{self, Read, Write};
 use trinim::outcome::Value;
 use trinim::rule::Rule;
 use trinim::wythoff::flips::{Budget, Condition, Flip};
-use trinim::wythoff::number::DIGITS_MAX;
+use trinim::wythoff::goal;
+use trinim::wythoff::number::{DIGITS_MAX, brief};
 use trinim::wythoff::point::{Kind, Move, Point};
-use trinim::wythoff::retrograde::{Setting, Situation, Table, other};
+use trinim::wythoff::retrograde::{Setting, Situation, Table};
 use trinim::wythoff::winning;
 
 /// The largest heap where no formula is known and all smaller points are decided first.
@@ -43,7 +44,7 @@ pub struct AtArgs {
     other: Option<String>,
 
     /// Goal: normal or attrition
-    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal, default_value = "normal")]
+    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal_text, default_value = "normal")]
     goal: Rule,
 
     /// When the goal can be changed: none, free, after, turn
@@ -80,7 +81,7 @@ struct Report {
 pub fn run(args: AtArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let point = point(&args.one, args.other.as_deref())?;
     if point.is_end() {
-        let rule = goal_name(args.goal);
+        let rule = goal::name(args.goal);
         return Err(Refused::new(
             format!("S, L: (0, 0) is the end of a game, nobody has a move there ({rule} goal)"),
             "expected a heap above 0; in normal play who reached (0, 0) has won, in attrition lost",
@@ -129,7 +130,7 @@ fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
         winning.iter().filter_map(|step| reported(step, is_flippable.then_some(false))).map(|(_, step)| step).collect();
     // A flip with a move changes no value, so the same formula holds for the other goal.
     if is_flippable {
-        let changed = winning::moves(other(rule), point);
+        let changed = winning::moves(goal::other(rule), point);
         let changed = changed.iter().filter_map(|step| reported(step, Some(true)));
         let allowed = changed.filter(|(to, _)| match args.flip {
             Flip::Free => Condition::Paper.holds(point),
@@ -141,7 +142,7 @@ fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
     let delay = if value.is_loss() { winning::delay(rule, point) } else { None };
     let report = Report {
         position: pair(point),
-        goal: goal_name(rule),
+        goal: goal::name(rule),
         flip: args.flip.name(),
         value: value.to_string(),
         outcome: Some(value.outcome().to_string()),
@@ -178,7 +179,7 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
     };
     let report = Report {
         position: pair(point),
-        goal: goal_name(args.goal),
+        goal: goal::name(args.goal),
         flip: args.flip.name(),
         value: value.map_or_else(|| "draw".to_owned(), |value| value.to_string()),
         outcome: value.map(|value| value.outcome().to_string()),
@@ -205,7 +206,7 @@ fn turns(setting: Setting, at: Situation) -> impl Iterator<Item = (Option<(Kind,
             (Some((kind, amount)), Situation { short: one.min(other), long: one.max(other), left, ..at })
         })
     });
-    let flipped = Situation { rule: other(at.rule), left: setting.left_after(at.left, true), ..at };
+    let flipped = Situation { rule: goal::other(at.rule), left: setting.left_after(at.left, true), ..at };
     moves.chain(setting.may_change(at, short, long).then_some((None, flipped)))
 }
 

@@ -17,7 +17,8 @@ use dashu_int::UBig;
 use serde::Serialize;
 use trinim::rule::Rule;
 use trinim::wythoff::flips::{Budget, Condition, Flip};
-use trinim::wythoff::number;
+use trinim::wythoff::goal;
+use trinim::wythoff::number::{self, brief};
 use trinim::wythoff::point::{Move, Point};
 
 const EXAMPLES: &str = "\
@@ -72,21 +73,8 @@ fn whole_number(name: &str, text: &str) -> Result<UBig, Refused> {
     number::parse(text).map_err(|error| Refused::new(format!("{name}: {error}"), NUMBERS))
 }
 
-/// Reads a goal.
-fn goal(text: &str) -> Result<Rule, String> {
-    match text {
-        "normal" => Ok(Rule::Normal),
-        "attrition" | "misere" => Ok(Rule::Misere),
-        _ => Err("expected normal or attrition".to_owned()),
-    }
-}
-
-/// How the paper calls a rule.
-fn goal_name(rule: Rule) -> &'static str {
-    match rule {
-        Rule::Normal => "normal",
-        Rule::Misere => "attrition",
-    }
+fn goal_text(text: &str) -> Result<Rule, String> {
+    goal::parse(text).ok_or_else(|| "expected normal or attrition".to_owned())
 }
 
 fn flip(text: &str) -> Result<Flip, String> {
@@ -126,14 +114,6 @@ impl MoveReport {
 
 fn pair(point: &Point) -> [String; 2] {
     [point.short().to_string(), point.long().to_string()]
-}
-
-/// A number for people: in full up to 60 digits.
-fn brief(text: &str) -> String {
-    match text.len() {
-        0..=60 => text.to_owned(),
-        length => format!("{}..{} ({length} digits)", &text[..30], &text[length - 10..]),
-    }
 }
 
 /// A point for people.

@@ -4,7 +4,7 @@
 //! The game goes to standard output, prompts to standard error. The end of the input is a resignation. A transcript is that of
 //! [`trinim::wythoff::game`]; a level file keeps the level of the next game with the same player.
 
-use super::{flip, goal, goal_name, whole_number};
+use super::{flip, goal_text, whole_number};
 use crate::cli::exit::{Exit, Refused};
 use crate::cli::export::{self, Export};
 use crate::cli::input;
@@ -18,7 +18,7 @@ use trinim::rule::Rule;
 use trinim::wythoff::flips::Flip;
 use trinim::wythoff::game::{self, Game, Player, Strategy, Turn};
 use trinim::wythoff::point::{Kind, Move, Point};
-use trinim::wythoff::{number, start, winning};
+use trinim::wythoff::{goal, number, paper, start, winning};
 
 /// Longest line that can be a turn, in bytes.
 const LINE_BYTES: u64 = 2_000_000;
@@ -93,7 +93,7 @@ pub struct PlayArgs {
     first: First,
 
     /// Goal: normal or attrition
-    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal, default_value = "normal")]
+    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal_text, default_value = "normal")]
     goal: Rule,
 
     /// Whether the goal can be changed once in the game: none, or free for before a move where L >= S + 2 >= 7
@@ -230,7 +230,7 @@ impl<R: BufRead> Seat<R> {
         out: &mut Out,
     ) -> anyhow::Result<Game> {
         let level = level.map_or_else(String::new, |level| format!(", level {level}"));
-        writeln!(out, "{} goal{level}", goal_name(args.goal))?;
+        writeln!(out, "{} goal{level}", goal::name(args.goal))?;
         show(&point, out)?;
         let first = match args.first {
             First::Human => Player::Human,
@@ -255,11 +255,11 @@ impl<R: BufRead> Seat<R> {
     fn program(&mut self, game: &mut Game, out: &mut Out) -> anyhow::Result<()> {
         let step = game.choose(self.strategy, &mut self.random);
         let step = step.ok_or_else(|| anyhow::anyhow!("no move was found in a game that is not over"))?;
+        if self.strategy == Strategy::Paper && paper::gives_up(game.point()) {
+            writeln!(out, "the paper's program takes this point for lost")?;
+        }
         writeln!(out, "the program takes {}", of(&step))?;
-        game.play(false, step)?;
-        if let Some(turn) = game.turns().last()
-            && turn.gives_away()
-        {
+        if game.play(false, step)?.gives_away() {
             writeln!(out, "{}", out.paint.mark("this gives a won game away"))?;
         }
         if game.winner().is_none() {
@@ -279,9 +279,9 @@ impl<R: BufRead> Seat<R> {
             };
             match said(&line) {
                 Said::Turn(flips, step) => match game.play(flips, step) {
-                    Ok(()) => {
+                    Ok(_) => {
                         if flips && game.winner().is_none() {
-                            writeln!(out, "the goal is {} now", goal_name(game.rule()))?;
+                            writeln!(out, "the goal is {} now", goal::name(game.rule()))?;
                         }
                         return Ok(());
                     }
@@ -338,7 +338,7 @@ fn said(line: &str) -> Said {
         ["moves"] => Said::Moves,
         ["help" | "?"] => Said::Help,
         ["resign" | "quit" | "q"] => Said::Resign,
-        _ => match game::parse_turn(&words) {
+        _ => match game::parse_turn(&words, number::parse) {
             Ok((flips, step)) => Said::Turn(flips, step),
             Err(reason) => Said::Unclear(reason),
         },
@@ -401,7 +401,7 @@ fn replay(path: &Path, out: &mut Out) -> anyhow::Result<Exit> {
     let game = Game::parse(&REPLAY.read(path)?).map_err(|error| REPLAY.refused(path, error))?;
     for (number, turn) in (1..).zip(game.turns()) {
         let flip = if turn.flips { "changes the goal and " } else { "" };
-        let Turn { player, step, from, to, .. } = turn;
+        let Turn { player, step, from, to, .. } = &turn;
         let value = out.paint.value(turn.value_before());
         let verdict = if turn.gives_away() { out.paint.mark("  gives the game away") } else { String::new() };
         let [from, to] = [from, to].map(|point| super::shown(&super::pair(point)));

@@ -1,6 +1,6 @@
 //! `trinim plane points` and `trinim plane index`: the lost points in order, and where a number is among them, by each of three methods.
 
-use super::{brief, goal, whole_number};
+use super::{goal_text, whole_number};
 use crate::cli::args::JsonArgs;
 use crate::cli::exit::{Exit, Refused};
 use crate::cli::output::{Out, counted};
@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use trinim::rule::Rule;
 use trinim::wythoff::generator::{self, Generator};
 use trinim::wythoff::newton::Ratio;
+use trinim::wythoff::number::brief;
 use trinim::wythoff::points::{Numbered, Points};
 use trinim::wythoff::sequence::{self, Place};
 
@@ -55,7 +56,7 @@ pub struct PointsArgs {
     count: u64,
 
     /// Goal: normal or attrition
-    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal, default_value = "normal")]
+    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal_text, default_value = "normal")]
     goal: Rule,
 
     /// How they are found

@@ -1,6 +1,5 @@
 //! `trinim plane precision`: how exact the golden ratio has to be, by the paper and in truth.
 
-use super::brief;
 use crate::cli::args::JsonArgs;
 use crate::cli::exit::Exit;
 use crate::cli::output::Out;
@@ -8,6 +7,7 @@ use clap::Args;
 use serde::Serialize;
 use std::io::Write;
 use trinim::wythoff::newton::Ratio;
+use trinim::wythoff::number::brief;
 use trinim::wythoff::precision::{self, first_failure};
 
 /// The most digits: seconds.

@@ -1,6 +1,6 @@
 //! `trinim plane verify`: the formulas against the rules, for small heaps.
 
-use super::{budget, condition, flip, goal, goal_name};
+use super::{budget, condition, flip, goal_text};
 use crate::cli::args::JsonArgs;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Out, grouped};
@@ -11,6 +11,7 @@ use trinim::outcome::Value;
 use trinim::rule::Rule;
 use trinim::wythoff::claim::{Comparison, compare};
 use trinim::wythoff::flips::{Budget, Condition, Flip};
+use trinim::wythoff::goal;
 use trinim::wythoff::retrograde::{HEAP_MAX, Setting, Situation};
 
 const EXAMPLES: &str = "\
@@ -33,7 +34,7 @@ pub struct VerifyArgs {
     max: u32,
 
     /// Goal that holds: normal or attrition [default: both]
-    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal)]
+    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal_text)]
     goal: Option<Rule>,
 
     /// When the goal can be changed: none, free, after, turn [default: all of them]
@@ -119,7 +120,7 @@ fn row(found: &Comparison) -> Row {
     let first = found.first.as_ref().map(|(at, value)| difference(at, name(*value)));
     let wrong = found.wrong_moves.as_ref().map(|at| difference(at, "other winning moves".to_owned()));
     Row {
-        goal: goal_name(found.rule),
+        goal: goal::name(found.rule),
         flip: flip.name(),
         flips: flips.then_some(budget.name()),
         condition: flips.then_some(condition.name()),

@@ -25,7 +25,7 @@ mod texts;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     ("entry", logs::entry),
     ("frame", logs::frame),
     ("codec", logs::codec),
@@ -40,6 +40,7 @@ pub const TARGETS: [Target; 14] = [
     ("formula", formulas::formula),
     ("game", formulas::game),
     ("dag", formulas::dag),
+    ("transcript", texts::transcript),
 ];
 
 /// The target with this name.

@@ -1,9 +1,11 @@
-//! Positions as text, and cells of a layout.
+//! Positions as text, cells of a layout, transcripts of games.
 
 use crate::choice;
 use trinim::board::{Board, Cell};
 use trinim::layout::Layout;
 use trinim::position;
+use trinim::wythoff::game::Game;
+use trinim::wythoff::winning;
 
 /// A position of a board whose size the first byte says.
 pub fn position(bytes: &[u8]) {
@@ -36,4 +38,15 @@ pub fn layout(bytes: &[u8]) {
         let (ordinal, offset) = layout.locate(position);
         assert!((ordinal as usize) < layout.canonical_blocks().len() && offset >> layout.offset_bits() == 0);
     }
+}
+
+/// A transcript of Nim on the plane: it is refused, or is a game by the rules that is written and read again.
+pub fn transcript(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let Ok(game) = Game::parse(&text) else { return };
+    assert_eq!(Game::parse(&game.to_string()).as_ref(), Ok(&game), "{text}");
+    let last = game.turns().last();
+    assert!(last.is_none_or(|turn| turn.to == *game.point()), "{text}");
+    let is_lost = winning::value(game.rule(), game.point()).is_loss();
+    assert_eq!(is_lost || game.point().is_end(), winning::moves(game.rule(), game.point()).is_empty(), "{text}");
 }
