@@ -46,6 +46,7 @@
 //! - A *checkpoint* is what survives a stop: a *manifest* with everything known when a *generation* began, and a journal since.
 //! - A *census* is the counts of losses, a *loss rate* their share. To *probe* is to look a position up; to *verify*, to check a database against the rules; a
 //!   *plan* says what a solve will cost.
+//! - *Nim on the plane* is another game with words of its own, on the page of [`wythoff`].
 //! - A *strategy* is a way to solve: by update logs, or by one of the *baselines*, the papers' ways.
 #![deny(unsafe_code)]
 

@@ -307,4 +307,6 @@ fn bad_arguments_are_refused() {
     // Longer than an argument can be.
     let (out, error) = fed(folder.path(), 2, &["at", "-"], &format!("{} 5", "1".repeat(1_000_001)));
     assert!(out.is_empty() && error.lines().count() == 2 && error.contains("too many digits"), "{}", error.len());
+    let zeros = format!("1 {}5", "0".repeat(2_001_000));
+    assert!(fed(folder.path(), 2, &["at", "-"], &zeros).1.contains("standard input: expected at most 2001000 bytes"));
 }

@@ -558,6 +558,14 @@ proptest! {
     }
 
     #[test]
+    fn v_always_has_a_move(one in any_length(), other in any_length(), seed: u64) {
+        let point = Point::new(one, other);
+        let step = paper::choose(&point, &mut Random::new(seed));
+        prop_assert_eq!(step.is_none(), point.is_end());
+        prop_assert!(step.is_none_or(|step| point.after(&step).is_ok()));
+    }
+
+    #[test]
     fn steps_from_anywhere_are_exact(n in any_length()) {
         for numbered in Points::from(&n).take(20) {
             prop_assert_eq!(&sequence::a(&numbered.index), &numbered.short);

@@ -1,6 +1,6 @@
 //! # Flip-Flop: players change the goal
 //!
-//! [Ver10] section 20 lets players turn normal play into attrition and back, once in a game, where `L ≥ S + 2 ≥ 7` (54). It leaves open what a flip is: something
+//! \[Ver10\] section 20 lets players turn normal play into attrition and back, once in a game, where `L ≥ S + 2 ≥ 7` (54). It leaves open what a flip is: something
 //! that is done with a move, before or after it, or a whole turn. The paper's claim (56), that the losses stay those of the goal that holds, is right for the
 //! first two and wrong for the third ([`super::retrograde`] decides).
 

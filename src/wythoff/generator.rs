@@ -1,6 +1,6 @@
 //! # The paper's generator
 //!
-//! [Ver10] section 6 builds the points one from the other: the next `a` is the smallest number that is in no point yet. `covered` is the paper's `c`, the largest
+//! \[Ver10\] section 6 builds the points one from the other: the next `a` is the smallest number that is in no point yet. `covered` is the paper's `c`, the largest
 //! number up to which everything is in a point, and `passed` its `j`, the number of `b` up to there.
 //!
 //! # Shape
@@ -14,8 +14,8 @@ use super::sequence::Place;
 use dashu_int::UBig;
 use std::collections::VecDeque;
 
-/// The largest number that is counted up to: a minute and less than 1 GiB.
-pub const MOST: u64 = 200_000_000;
+/// The largest number that is counted up to: seconds, and half a GiB.
+pub const MOST: u64 = 100_000_000;
 
 /// The points from `n = 1` on.
 #[derive(Clone, Debug)]

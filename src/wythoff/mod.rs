@@ -1,7 +1,7 @@
 //! # Nim on the plane (Wythoff's game), with heaps of any length
 //!
-//! [Ver10] B. S. Verkhovsky: Winning Strategies and Complexity of Nim-Type Computer Game on Plane. Int. J. Communications, Network and System Sciences 3, 2010.
-//! Two heaps, a [point](point); a move takes from one of them, or the same number from both. Who reaches (0, 0) wins (*normal*) or loses (*attrition*, the misère
+//! \[Ver10\] B. S. Verkhovsky: Winning Strategies and Complexity of Nim-Type Computer Game on Plane. Int. J. Communications, Network and System Sciences 3, 2010.
+//! Two heaps, a [`point`]; a move takes from one of them, or the same number from both. Who reaches (0, 0) wins (*normal*) or loses (*attrition*, the misère
 //! play of [`Rule`](crate::rule::Rule)). The losses are known by formula, so that a point is decided by its heaps alone, without a database.
 //!
 //! # Shape

@@ -1,6 +1,6 @@
 //! # Newton's iteration for the golden ratio
 //!
-//! [Ver10] (38): `x_0 = 1.618`, `x_{r+1} = (x_r² + 1) / (2 x_r - 1)`. Each step doubles the right digits; `⌊n x_r⌋` is `a_n` as long as `n` is below the
+//! \[Ver10\] (38): `x_0 = 1.618`, `x_{r+1} = (x_r² + 1) / (2 x_r - 1)`. Each step doubles the right digits; `⌊n x_r⌋` is `a_n` as long as `n` is below the
 //! [first failure](super::precision) of `x_r`.
 //!
 //! # Invariants

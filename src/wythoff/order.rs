@@ -1,6 +1,6 @@
 //! # Which equation first
 //!
-//! To place a number, [Ver10] section 17 tries the equation of `a` and then that of `b`; section 18 proposes to begin with either at random, in proportion to
+//! To place a number, \[Ver10\] section 17 tries the equation of `a` and then that of `b`; section 18 proposes to begin with either at random, in proportion to
 //! how many numbers each sequence has. Trying `a` first is best, and one equation is enough anyway, since the other then has the answer.
 
 use super::sequence::{self, Place};

@@ -1,6 +1,6 @@
 //! # The paper's algorithm V
 //!
-//! [Ver10] section 17, step by step, with the number of Newton steps that the paper takes. Where that is too small it takes a wrong point for the right one and gives
+//! \[Ver10\] section 17, step by step, with the number of Newton steps that the paper takes. Where that is too small it takes a wrong point for the right one and gives
 //! a won game away: the smallest case is (378, 611). Two things are added: nothing is asked of V at (0, 0), where it would call itself the winner, and in
 //! (1, 2), for which it has no move, it takes one from the longer heap.
 

@@ -15,7 +15,7 @@ use super::sequence;
 use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
-/// [Ver10] table 2: the steps it gives for `n = 10^k`, with the first and the last `k`.
+/// \[Ver10\] table 2: the steps it gives for `n = 10^k`, with the first and the last `k`.
 pub const TABLE_2: [(u32, u32, u32); 4] = [(0, 0, 3), (1, 4, 6), (2, 7, 12), (3, 13, 24)];
 
 /// `F_j` and `F_{j+1}`.

@@ -1,6 +1,6 @@
 //! # The first point
 //!
-//! [Ver10] (49): `L ≥ (e - 1) S ≥ Q` for a level Q. As e - 1 is above φ, such a point is a win for who moves first, except for the small points (1, 2) and
+//! \[Ver10\] (49): `L ≥ (e - 1) S ≥ Q` for a level Q. As e - 1 is above φ, such a point is a win for who moves first, except for the small points (1, 2) and
 //! (4, 7), where the next loss above them still satisfies it. Therefore `Q > 4 (e - 1)`, and for whole levels `Q ≥ 7`.
 
 use super::point::Point;

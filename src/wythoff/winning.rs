@@ -1,7 +1,7 @@
 //! # Who wins, and how
 //!
 //! The losses of normal play are `w_n = (a_n, b_n)`. Those of attrition, where who reaches (0, 0) loses (misère play), are (0, 1), (2, 2) and `w_n` from `n = 2`
-//! ([Ver10] section 21). Each number is in exactly one loss and each difference belongs to exactly one loss, so a win has at most three winning moves:
+//! (\[Ver10\] section 21). Each number is in exactly one loss and each difference belongs to exactly one loss, so a win has at most three winning moves:
 //! along the diagonal to the loss of the same difference, and to the partner of either heap.
 
 use super::point::{Kind, Move, Point};

@@ -1,12 +1,14 @@
 //! `trinim plane at`: one point.
 
-use super::{MoveReport, budget, flip, goal_text, pair, shown, whole_number};
+use super::{MoveReport, NUMBERS, budget, flip, goal_text, pair, shown, whole_number};
 use crate::cli::args::JsonArgs;
 use crate::cli::exit::{Exit, Refused};
 use crate::cli::output::Out;
 use clap::Args;
+use pipeline::Error;
 use serde::Serialize;
 use std::io::{self, Read, Write};
+use std::path::Path;
 use trinim::outcome::Value;
 use trinim::rule::Rule;
 use trinim::wythoff::flips::{Budget, Condition, Flip};
@@ -18,6 +20,9 @@ use trinim::wythoff::winning;
 
 /// The largest heap where no formula is known and all smaller points are decided first.
 const TURN_HEAP_MAX: usize = 500;
+
+/// The longest input: two numbers of the most digits, and room between.
+const INPUT_BYTES: u64 = 2 * DIGITS_MAX as u64 + 1000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -108,10 +113,13 @@ fn point(one: &str, other: Option<&str>) -> anyhow::Result<Point> {
     if one != "-" {
         return Err(Refused::new("L: there is only one heap", both).into());
     }
-    let mut text = String::new();
-    let most_bytes = 2 * DIGITS_MAX as u64 + 1000;
-    let read = io::stdin().lock().take(most_bytes).read_to_string(&mut text);
-    read.map_err(|error| Refused::new(format!("standard input: {error}"), both))?;
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(INPUT_BYTES + 1).read_to_end(&mut bytes);
+    let length = read.map_err(|error| Error::io("read", Path::new("standard input"), error))?;
+    if length as u64 > INPUT_BYTES {
+        return Err(Refused::new(format!("standard input: expected at most {INPUT_BYTES} bytes"), NUMBERS).into());
+    }
+    let text = String::from_utf8_lossy(&bytes);
     let mut words = text.split_whitespace();
     match (words.next(), words.next(), words.next()) {
         (Some(one), Some(other), None) => Ok(Point::new(whole_number("S", one)?, whole_number("L", other)?)),

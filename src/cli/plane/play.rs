@@ -10,9 +10,9 @@ use crate::cli::export::{self, Export};
 use crate::cli::input;
 use crate::cli::output::Out;
 use clap::{Args, ValueEnum};
+use pipeline::Error;
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
-use trinim::outcome::Value;
 use trinim::random::Random;
 use trinim::rule::Rule;
 use trinim::wythoff::flips::Flip;
@@ -323,7 +323,7 @@ impl<R: BufRead> Seat<R> {
         out.prompt(prompt);
         let mut line = Vec::new();
         let read = self.input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line);
-        let length = read.map_err(|error| Refused::new(format!("standard input: {error}"), "expected turns"))?;
+        let length = read.map_err(|error| Error::io("read", Path::new("standard input"), error))?;
         if length as u64 == LINE_BYTES && line.last() != Some(&b'\n') {
             return Err(Refused::new("standard input: a line that is too long", "a turn is a word and a number").into());
         }
@@ -406,7 +406,7 @@ fn replay(path: &Path, out: &mut Out) -> anyhow::Result<Exit> {
         let verdict = if turn.gives_away() { out.paint.mark("  gives the game away") } else { String::new() };
         let [from, to] = [from, to].map(|point| super::shown(&super::pair(point)));
         writeln!(out, "{number:>3}  {value}  {:7}  {from}  {flip}takes {}: {to}{verdict}", player.name(), of(step))?;
-        if turn.gives_away() && turn.value_before() == Value::Win {
+        if turn.gives_away() {
             let right: Vec<String> = winning::moves(turn.rule, &turn.from).iter().map(of).collect();
             writeln!(out, "     right: {}", right.join(", or "))?;
         }
