@@ -2,11 +2,9 @@
 
 use super::super::exit::Refused;
 use super::super::export::{Export, Kind};
+use super::super::input;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use pipeline::Error;
-use std::fmt::Display;
-use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use trinim::database::Database;
 use trinim::mep::alphabet::{Alphabet, Number};
@@ -22,8 +20,12 @@ use trinim::mep::settings::{Crossover, Mutation, Replacement, Representative, Se
 use trinim::outcome::Value;
 use trinim::rule::Rule;
 
-/// Largest file of a game, in bytes.
-const FILE_BYTES_MAX: u64 = 64 << 20;
+/// The file of `dag:FILE`.
+const DAG: input::Kind = input::Kind {
+    what: "game",
+    most_bytes: 64 << 20,
+    hint: "the file has a line \"features a b\" and lines \"name: 1 2 -> other names\"",
+};
 
 /// A parser for a choice among names.
 fn choice<T: Copy + Send + Sync + 'static>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
@@ -200,26 +202,10 @@ impl Chosen {
 }
 
 fn read_dag(path: &Path) -> anyhow::Result<dag::Dag> {
-    let no_file = |reason: &dyn Display| {
-        let message = format!("game dag:{}: {reason}", path.display());
-        refused(message, "name a file in the format that trinim evolve run --help shows")
-    };
     if path.as_os_str().is_empty() {
-        return Err(no_file(&"expected the name of a file"));
+        return Err(refused("game dag:: expected the name of a file", DAG.hint));
     }
-    let file = std::fs::File::open(path).map_err(|error| no_file(&error))?;
-    let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| match error.kind() {
-        ErrorKind::IsADirectory => no_file(&error),
-        _ => Error::io("read", path, error).into(),
-    })?;
-    let hint = "the file has a line \"features a b\" and lines \"name: 1 2 -> other names\"";
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(refused(format!("{}: more than {} MiB", path.display(), FILE_BYTES_MAX >> 20), hint));
-    }
-    let text = String::from_utf8(bytes)
-        .map_err(|error| refused(format!("{}: no text: {}", path.display(), error.utf8_error()), hint))?;
-    dag::parse(&path.display().to_string(), &text).map_err(|error| refused(error, hint))
+    dag::parse(&path.display().to_string(), &DAG.read(path)?).map_err(|error| refused(error, DAG.hint))
 }
 
 /// Reads a formula over the terminals of a game.

@@ -101,7 +101,7 @@ pub struct PlayArgs {
     flip: Flip,
 
     /// How the program chooses its moves
-    #[arg(long, value_name = "STRATEGY", env = "TRINIM_STRATEGY", value_enum, default_value = "exact")]
+    #[arg(long, value_name = "STRATEGY", env = "TRINIM_PLANE_STRATEGY", value_enum, default_value = "exact")]
     strategy: StrategyArg,
 
     /// Show the winning moves before each of your turns
