@@ -8,7 +8,7 @@
 //! 1. A block counts as written only after every entry it sent is in its file and its published file is complete; the ledger learns the
 //!    extents before the schedule releases the targets.
 //! 2. Entries start at multiples of [`ENTRY_ALIGNMENT`]; a file of an older generation is never written to.
-//! 3. A handle with unsynced bytes stays open until the commit that syncs it ([`Unsynced`]). Of the others at most [`HANDLES_KEPT`] stay open, so that the
+//! 3. A handle with unsynced bytes stays open until the commit that syncs it or needs it no more ([`Unsynced`]). Of the others at most [`HANDLES_KEPT`] stay open, so that the
 //!    number of buckets is not bounded by the number of descriptors.
 
 use crate::budget::Lease;
@@ -163,7 +163,7 @@ struct OpenLog {
     end: u64,
 }
 
-/// Closes handles until [`HANDLES_KEPT`] are left. Whoever is to sync a file holds its handle as well: those that only the writer holds are synced.
+/// Closes handles until [`HANDLES_KEPT`] are left. Whoever is to sync a file holds its handle as well: those that only the writer holds are synced, or nobody's.
 fn close_surplus(open: &mut BTreeMap<LogFile, OpenLog>) {
     let mut surplus = open.values().filter(|log| log.file.is_some()).count().saturating_sub(HANDLES_KEPT);
     for log in open.values_mut() {
