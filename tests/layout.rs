@@ -1,4 +1,4 @@
-//! Layouts against published figures, and their block graphs against the definition.
+//! Layouts against published figures, and their block graphs against the definition. One long file: most tests share the figures of the paper.
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;

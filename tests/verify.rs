@@ -1,4 +1,4 @@
-//! The verifier against databases that are right, damaged, and consistently wrong.
+//! The verifier against databases that are right, damaged, and consistently wrong. One long file: the ways to be wrong share one way to make a database.
 
 use pipeline::CodecChoice;
 use pipeline::engine::{Options, Placement};

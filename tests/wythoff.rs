@@ -1,5 +1,5 @@
 //! Nim on the plane: every claim of [Ver10] that can be checked, as it is or as it should be, and the exact methods against each other and against another
-//! library of large numbers.
+//! library of large numbers. One long file: the claims are one table, in the order of the paper.
 
 use dashu_int::UBig;
 use num_bigint::BigUint;
