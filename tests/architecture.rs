@@ -113,7 +113,7 @@ fn files_are_opened_behind_the_storage_seam_or_by_readers() {
         "src/database/reader.rs",
         "src/database/map.rs",
         "src/database/plain.rs",
-        // The check of a database reads its files by itself, sharing nothing with the reader.
+        // The check of a database lists and hashes its files by itself; it shares with the reader only how a regular file is opened.
         "src/verify/files.rs",
         "src/cli/",
     ];

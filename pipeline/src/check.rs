@@ -361,5 +361,5 @@ fn read_recorded(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>,
         let (expected, got) = (format!("{} bytes", file.length), format!("{found} bytes"));
         return Err(Error::corrupt(opened.path(), 0, "length of the file", expected, got));
     }
-    read_whole(storage, &file.name, file.length)
+    read_whole(&*opened, found)
 }

@@ -118,12 +118,11 @@ impl Ledger {
                 *served.entry(*source).or_default() += 1;
             }
         }
-        #[cfg(any(test, simulated))]
-        let one_is_enough = crate::omitted::omits(crate::omitted::Rule::AllTargets);
-        #[cfg(not(any(test, simulated)))]
-        let one_is_enough = false;
         for (source, served) in served {
-            if served == inner.waiting[source as usize] || one_is_enough {
+            let is_spent = served == inner.waiting[source as usize];
+            #[cfg(any(test, simulated))]
+            let is_spent = is_spent || crate::omitted::omits(crate::omitted::Rule::AllTargets);
+            if is_spent {
                 files.extend(inner.shared.get(&source).map(|extent| LogFile::of(extent).name()));
             }
         }

@@ -18,10 +18,8 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const MANIFEST: &str = "manifest.json";
 /// Name of the list of checksums inside the `db` folder.
 pub const SUMS: &str = "SUMS";
-/// No manifest is longer: 300,000 canonical blocks take about 45 MB.
-pub const MANIFEST_BYTES_MAX: u64 = 256 << 20;
-/// No list of checksums is longer: 300,000 lines take 24 MB.
-pub const SUMS_BYTES_MAX: u64 = 64 << 20;
+/// No manifest or list of checksums is longer: of 300,000 canonical blocks they take about 45 and 24 MB.
+pub const LIST_BYTES_MAX: u64 = 256 << 20;
 const FORMAT: &str = "trinim-database";
 const VERSION: u64 = 1;
 

@@ -21,6 +21,6 @@ mod sums;
 
 pub use block::{BLOCK_BYTES_MAX, block_file, block_file_name};
 pub use error::DatabaseError;
-pub use manifest::{MANIFEST, MANIFEST_BYTES_MAX, Manifest, SUMS, SUMS_BYTES_MAX};
+pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 pub use reader::{Access, CACHE_BYTES, Child, Database, Probe};
 pub use sums::Sums;

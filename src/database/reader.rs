@@ -14,7 +14,7 @@
 
 use super::block::{BlockIndex, FRAME_WORDS, HEADER_BYTES, block_file_name};
 use super::frame::Frame;
-use super::manifest::{self, MANIFEST, MANIFEST_BYTES_MAX, Manifest, SUMS, SUMS_BYTES_MAX};
+use super::manifest::{self, LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 use super::{DatabaseError, plain};
 use crate::board::Board;
 use crate::kernel::bitmap_words;
@@ -155,7 +155,7 @@ impl Database {
             }));
         }
         let path = folder.join(MANIFEST);
-        let bytes = plain::read(&path, MANIFEST_BYTES_MAX)?;
+        let bytes = plain::read(&path, LIST_BYTES_MAX)?;
         let (manifest, board, rule, layout) = Manifest::parse(&path, &bytes)?;
         let manifest_hash = blake3::hash(&bytes);
         let identity = manifest::identity(&board, rule, &layout);
@@ -171,7 +171,7 @@ impl Database {
     /// [`DatabaseError::Corrupt`] with the file that is wrong; [`DatabaseError::Io`].
     pub fn check_manifest(&self) -> Result<(), DatabaseError> {
         let (path, sums) = (self.folder.join(MANIFEST), self.folder.join(SUMS));
-        let bytes = plain::read(&sums, SUMS_BYTES_MAX)?;
+        let bytes = plain::read(&sums, LIST_BYTES_MAX)?;
         let text = String::from_utf8_lossy(&bytes);
         let mut named = text.lines().filter_map(|line| line.split_once("  ")).filter(|(_, name)| *name == MANIFEST);
         match (named.next(), named.next()) {

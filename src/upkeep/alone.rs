@@ -66,7 +66,7 @@ pub(super) fn hex_digest(stream: &[u64]) -> String {
 
 /// All bytes of a block's file.
 pub(super) fn read_all(storage: &dyn Storage, name: &str, known: Option<&Known>) -> Result<Vec<u8>, pipeline::Error> {
-    read_whole(storage, name, known.map_or(BLOCK_BYTES_MAX, |known| block_bytes_at_most(known.words())))
+    read_whole(&*storage.open(name)?, known.map_or(BLOCK_BYTES_MAX, |known| block_bytes_at_most(known.words())))
 }
 
 /// What was seen of a block.

@@ -4,7 +4,7 @@ use super::check::sort;
 use super::{Error, Finding, Kind, Report, Request, Subject, alone};
 use crate::board::Board;
 use crate::database::manifest::game_of;
-use crate::database::{MANIFEST, MANIFEST_BYTES_MAX, Manifest, SUMS, Sums, block_file_name};
+use crate::database::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS, Sums, block_file_name};
 use crate::kernel::Kernel;
 use crate::layout::Layout;
 use crate::rule::Rule;
@@ -170,13 +170,13 @@ fn without_metadata(storage: &RealStorage, mut findings: Vec<Finding>, request: 
     })
 }
 
-/// The bytes of a small file, or what is wrong with it as a whole; `missing` says how much it matters that it is not there.
+/// The bytes of a manifest or list of checksums, or what is wrong with it as a whole; `missing` says how much it matters that it is not there.
 pub(super) fn contents(
     storage: &dyn Storage,
     name: &str,
     missing: Kind,
 ) -> Result<Result<Vec<u8>, Finding>, pipeline::Error> {
-    match read_whole(storage, name, MANIFEST_BYTES_MAX) {
+    match storage.open(name).and_then(|file| read_whole(&*file, LIST_BYTES_MAX)) {
         Ok(bytes) => Ok(Ok(bytes)),
         Err(error) if pipeline::Error::is_not_found(&error) => Ok(Err(Finding::of(missing, error)?)),
         Err(error) => Ok(Err(Finding::of(Kind::Damage, error)?)),

@@ -2,7 +2,7 @@
 
 use super::workers::{Halt, Watch, run};
 use super::{Finding, Progress};
-use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, SUMS_BYTES_MAX, Sums, plain};
+use crate::database::{BLOCK_BYTES_MAX, DatabaseError, LIST_BYTES_MAX, SUMS, Sums, plain};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, Read};
@@ -140,7 +140,7 @@ fn is_missing(error: &DatabaseError) -> bool {
 
 /// The sums by name. Lines that the `b3sum` program would not have written are findings.
 fn read_sums(path: &Path, findings: &mut Vec<Finding>) -> Result<BTreeMap<String, blake3::Hash>, DatabaseError> {
-    let bytes = match plain::read(path, SUMS_BYTES_MAX) {
+    let bytes = match plain::read(path, LIST_BYTES_MAX) {
         Ok(bytes) => bytes,
         Err(error) if is_missing(&error) => {
             findings.push(Finding(format!("{} is missing", path.display())));

@@ -188,12 +188,11 @@ pub trait StorageFile: Send + Sync {
     fn advise(&self, _advice: Advice, _offset: u64, _length: u64) {}
 }
 
-/// The bytes of a file of at most `most_bytes`.
+/// The bytes of an open file of at most `most_bytes`.
 ///
 /// # Errors
 /// [`Error::Corrupt`] for a longer one; [`Error::Io`], also when there is no memory for it.
-pub fn read_whole(storage: &dyn Storage, name: &str, most_bytes: u64) -> Result<Vec<u8>, Error> {
-    let file = storage.open(name)?;
+pub fn read_whole(file: &dyn StorageFile, most_bytes: u64) -> Result<Vec<u8>, Error> {
     let length = file.length()?;
     if length > most_bytes {
         let (expected, got) = (format!("at most {most_bytes} bytes"), format!("{length} bytes"));
