@@ -4,14 +4,14 @@
 //! `cargo bench --bench codecs`. Figures are bytes of raw bitmap a second; the ratio (stored bits a position) is printed once for each codec.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use pipeline::codec::{self, FRAME_WORDS, Scratch};
+use pipeline::log::codec::{self, FRAME_WORDS, Scratch};
 use std::hint::black_box;
-use trinim::board::Board;
 use trinim::database::frame::{self, Frame};
+use trinim::game::Board;
+use trinim::game::Rule;
 use trinim::kernel::{Kernel, SettlePlan, bitmap_words};
-use trinim::known;
 use trinim::layout::Layout;
-use trinim::rule::Rule;
+use trinim::papers::published;
 
 /// Loss stream of the seven-layer board, misère.
 fn stream() -> Vec<u64> {
@@ -20,7 +20,7 @@ fn stream() -> Vec<u64> {
     let mut bitmap = vec![0; bitmap_words(layout.offset_bits())];
     bitmap[0] = 1;
     Kernel::detect().settle(&SettlePlan::new(layout.offset_bits(), layout.inner_moves()), &mut bitmap);
-    assert_eq!(Some(Kernel::detect().popcount(&bitmap)), known::losses(7, Rule::Misere));
+    assert_eq!(Some(Kernel::detect().popcount(&bitmap)), published::losses(7, Rule::Misere));
     bitmap
 }
 

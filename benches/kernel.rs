@@ -10,10 +10,10 @@ use std::hint::black_box;
 use criterion::{
     BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
 };
-use trinim::board::Board;
+use trinim::game::Board;
+use trinim::game::Rule;
 use trinim::kernel::{ApplyPlan, Isa, Kernel, PermutePlan, SettlePlan, bitmap_words};
-use trinim::known;
-use trinim::rule::Rule;
+use trinim::papers::published;
 
 /// Index bits of the blocks.
 const BITS: u32 = 24;
@@ -38,7 +38,7 @@ fn check_published_count() {
         let mut bitmap = vec![0; bitmap_words(21)];
         bitmap[0] = 1;
         kernel.settle(&plan, &mut bitmap);
-        assert_eq!(Some(kernel.popcount(&bitmap)), known::losses(6, Rule::Misere), "{}", kernel.isa());
+        assert_eq!(Some(kernel.popcount(&bitmap)), published::losses(6, Rule::Misere), "{}", kernel.isa());
     }
 }
 

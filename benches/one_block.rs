@@ -6,11 +6,11 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::ops::Range;
-use trinim::board::Board;
+use trinim::game::Board;
+use trinim::game::Rule;
 use trinim::kernel::{Isa, Kernel, SettlePlan, bitmap_words};
-use trinim::known;
 use trinim::layout::Layout;
-use trinim::rule::Rule;
+use trinim::papers::published;
 use trinim::solve::baseline::memory;
 
 /// Losses found by one of the papers' ways in memory.
@@ -22,7 +22,7 @@ fn losses_of(step: fn(&[u64], &mut [u64], Range<u64>), cells: u32, moves: &[u64]
 }
 
 fn one_block(criterion: &mut Criterion) {
-    let losses = known::losses(7, Rule::Misere).expect("a published count");
+    let losses = published::losses(7, Rule::Misere).expect("a published count");
     let board = Board::triangle(7, None).expect("seven layers");
     let layout = Layout::suggested(&board, 28);
     let plan = SettlePlan::new(28, layout.inner_moves());

@@ -4,18 +4,18 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use pipeline::CodecChoice;
-use pipeline::engine::{Options, Placement};
+use pipeline::run::{Options, Placement};
 use pipeline::storage::{RealStorage, Storage};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use trinim::board::Board;
 use trinim::database::{Access, Database};
+use trinim::game::Board;
+use trinim::game::Rule;
+use trinim::game::Value;
 use trinim::kernel::Kernel;
-use trinim::known;
 use trinim::layout::Layout;
-use trinim::outcome::Value;
-use trinim::rule::Rule;
+use trinim::papers::published;
 use trinim::solve::{Problem, solve};
 
 /// Solves seven layers, misère, into `folder`, without syncs.
@@ -35,7 +35,7 @@ fn solve_seven(folder: &Path) {
         stop: Arc::default(),
     };
     let solved = solve(problem, &storage, &options, &Default::default(), &|_| {}).expect("a solve");
-    assert_eq!(Some(solved.manifest.census.losses()), known::losses(7, Rule::Misere));
+    assert_eq!(Some(solved.manifest.census.losses()), published::losses(7, Rule::Misere));
 }
 
 fn probes(criterion: &mut Criterion) {

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use trinim::{board::Board, database::Database, kernel::Kernel, layout::Layout, outcome::Value, rule::Rule, solve};
+//! use trinim::{database::Database, game::{Board, Rule, Value}, kernel::Kernel, layout::Layout, solve};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let board = Board::triangle(5, None)?;
@@ -11,10 +11,10 @@
 //! let problem = solve::Problem { board: &board, rule: Rule::Misere, layout: &layout, kernel: Kernel::detect() };
 //! let folder = tempfile::tempdir()?;
 //! let storage: Arc<dyn pipeline::storage::Storage> = Arc::new(pipeline::storage::RealStorage::create(folder.path())?);
-//! let options = pipeline::engine::Options {
+//! let options = pipeline::run::Options {
 //!     threads: 2,
 //!     memory_bytes: 64 << 20,
-//!     placement: pipeline::engine::Placement::Dedicated,
+//!     placement: pipeline::run::Placement::Dedicated,
 //!     codec: pipeline::CodecChoice::Auto,
 //!     commit_interval: std::time::Duration::from_secs(5),
 //!     sorted: true,
@@ -46,27 +46,22 @@
 //! - A *checkpoint* is what survives a stop: a *manifest* with everything known when a *generation* began, and a journal since.
 //! - A *census* is the counts of losses, a *loss rate* their share. To *probe* is to look a position up; to *verify*, to check a database against the rules; a
 //!   *plan* says what a solve will cost.
-//! - *Nim on the plane* is another game with words of its own, on the page of [`wythoff`].
+//! - *Nim on the plane* is another game with words of its own, on the page of [`plane`].
 //! - A *strategy* is a way to solve: by update logs, or by one of the *baselines*, the papers' ways.
 #![deny(unsafe_code)]
 
-pub mod board;
-pub mod census;
+pub mod bench;
+pub mod care;
 pub mod database;
-pub mod explore;
+pub mod draw;
+pub mod evolve;
+pub mod game;
 pub mod kernel;
-pub mod known;
 pub mod layout;
-pub mod mep;
-pub mod outcome;
+pub mod papers;
 pub mod plan;
-pub mod position;
-pub mod published;
+pub mod plane;
 pub mod random;
-pub mod record;
-pub mod reference;
-pub mod rule;
+pub mod report;
 pub mod solve;
-pub mod upkeep;
 pub mod verify;
-pub mod wythoff;

@@ -1,10 +1,10 @@
 //! Boards and the reference solver against published figures.
 
 use proptest::prelude::*;
-use trinim::board::{Board, Cell};
-use trinim::outcome::Value;
-use trinim::reference;
-use trinim::rule::Rule;
+use trinim::game::Rule;
+use trinim::game::Value;
+use trinim::game::reference;
+use trinim::game::{Board, Cell};
 
 fn triangle(layers: u32) -> Board {
     Board::triangle(layers, None).unwrap()

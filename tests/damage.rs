@@ -9,9 +9,9 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 use trinim::database::{Access, Database, DatabaseError};
-use trinim::outcome::Value;
-use trinim::reference;
-use trinim::rule::Rule;
+use trinim::game::Rule;
+use trinim::game::Value;
+use trinim::game::reference;
 
 /// A database that is damaged in one file after the other, and the truth.
 struct Victim {

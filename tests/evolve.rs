@@ -3,19 +3,19 @@
 //! All runs are a function of their seeds: a bar that holds today holds until the engine changes.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use trinim::mep::alphabet::{Alphabet, Number};
-use trinim::mep::check::{HeldOut, Standing};
-use trinim::mep::engine::{Problem, Run, WORST, run};
-use trinim::mep::experiment::EXPERIMENTS;
-use trinim::mep::games::Game;
-use trinim::mep::graph::Ordering;
-use trinim::mep::int::OnFault;
-use trinim::mep::parse::parse;
-use trinim::mep::runs::{Batch, run_all};
-use trinim::mep::score::{Count, Target, violations};
-use trinim::mep::settings::{Crossover, Mutation, Replacement, Representative, Settings, Steps, Zero};
-use trinim::mep::stats::log_likelihood;
-use trinim::rule::Rule;
+use trinim::evolve::alphabet::{Alphabet, Number};
+use trinim::evolve::check::{HeldOut, Standing};
+use trinim::evolve::engine::{Problem, Run, WORST, run};
+use trinim::evolve::experiment::EXPERIMENTS;
+use trinim::evolve::games::Game;
+use trinim::evolve::graph::Ordering;
+use trinim::evolve::int::OnFault;
+use trinim::evolve::parse::parse;
+use trinim::evolve::runs::{Batch, run_all};
+use trinim::evolve::score::{Count, Target, violations};
+use trinim::evolve::settings::{Crossover, Mutation, Replacement, Representative, Settings, Steps, Zero};
+use trinim::evolve::stats::log_likelihood;
+use trinim::game::Rule;
 
 const PAPER: &str = "nim:4,4,4,4";
 

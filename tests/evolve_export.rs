@@ -5,11 +5,11 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Command;
-use trinim::mep::export::{Language, export};
-use trinim::mep::formula::Formula;
-use trinim::mep::int::OnFault;
-use trinim::mep::parse::parse;
-use trinim::mep::scope::Scope;
+use trinim::evolve::export::{Language, export};
+use trinim::evolve::formula::Formula;
+use trinim::evolve::int::OnFault;
+use trinim::evolve::parse::parse;
+use trinim::evolve::scope::Scope;
 
 /// All operations and all terminals that need code.
 const FORMULAS: [(&str, &str, OnFault); 5] = [

@@ -8,15 +8,15 @@ mod common;
 
 use common::{Game, Way, assert_same_files, database_files};
 use pipeline::Error;
-use pipeline::engine::Placement;
+use pipeline::run::Placement;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 use trinim::database::Database;
-use trinim::reference;
-use trinim::rule::Rule;
+use trinim::game::Rule;
+use trinim::game::reference;
 use trinim::verify::{Depth, verify};
 
 /// Name, rule, placement of the session that goes on: another one than that of the session before.

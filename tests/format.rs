@@ -1,14 +1,14 @@
 //! Golden files read by the tables of `FORMAT.md` and `pipeline/FORMAT.md`, without the program's readers: every stored bit of a database and every
 //! log entry of a run folder is found where the tables say, and is true.
 
-use pipeline::engine::Placement;
+use pipeline::run::Placement;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use trinim::board::Board;
-use trinim::outcome::Value;
-use trinim::reference;
-use trinim::rule::Rule;
+use trinim::game::Board;
+use trinim::game::Rule;
+use trinim::game::Value;
+use trinim::game::reference;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
 
 fn golden(name: &str) -> PathBuf {

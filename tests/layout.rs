@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use trinim::board::{Board, Cell};
+use trinim::game::{Board, Cell};
 use trinim::layout::search::{Kept, Request};
-use trinim::layout::{BlockOrder, Counts, Layout, LayoutError, OrderError, order_file, paper, search};
+use trinim::layout::{BlockOrder, Counts, Layout, LayoutError, OrderError, order_file, search};
+use trinim::papers::layouts;
 
 fn triangle(layers: u32) -> Board {
     Board::triangle(layers, None).unwrap()
@@ -29,7 +30,7 @@ fn closure(board: &Board, seeds: &[(u8, u8)]) -> Vec<Cell> {
 /// Every count in the tables of [SWLK12] that is no time.
 #[test]
 fn the_tables_of_the_paper() {
-    let rows = paper::rows();
+    let rows = layouts::rows();
     assert_eq!(rows.iter().map(|row| row.table).collect::<Vec<_>>(), [1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
     for row in rows {
         let counts = Layout::new(&triangle(row.figure.layers), &row.figure.bid_cells()).unwrap().counts();
@@ -46,7 +47,8 @@ fn figures_that_other_sets_meet_as_well() {
         assert_eq!((counts.updates, counts.canonical_blocks, counts.canonical_updates), (336, 16, 87));
         assert_eq!(counts.groups, [2, 1, 6, 7]);
     }
-    let figure = |name: &str| paper::rows().into_iter().find(|row| row.figure.name == name).unwrap().figure.bid_cells();
+    let figure =
+        |name: &str| layouts::rows().into_iter().find(|row| row.figure.name == name).unwrap().figure.bid_cells();
     let nine = triangle(9);
     assert_eq!(search::best_closed(&nine, 15), Some(figure("10(c)")));
     // 9(c) is the best of all sets of 13 cells, and keeps a mirror, which the paper made no use of.

@@ -4,13 +4,13 @@ mod common;
 mod program;
 
 use common::{Game, Way, assert_same_files, database_files};
-use pipeline::metrics::Metrics;
+use pipeline::measure::metrics::Metrics;
 use pipeline::storage::{LimitedStorage, RealStorage, Storage};
 use program::{SLOW, ends, json, run, tree};
 use std::fs;
 use std::sync::Arc;
 use tempfile::TempDir;
-use trinim::rule::Rule;
+use trinim::game::Rule;
 use trinim::solve::{Problem, solve};
 
 #[test]

@@ -5,8 +5,8 @@ mod program;
 
 use common::{Game, Way, assert_same_files, database_files};
 use pipeline::Error as RunError;
-use pipeline::engine::{Placement, run};
-use pipeline::metrics::Metrics;
+use pipeline::measure::metrics::Metrics;
+use pipeline::run::{Placement, run};
 use pipeline::storage::RealStorage;
 use pipeline::workload::{Edge, Publication, Workload};
 use program::{copy, ends, json, tree};
@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tempfile::TempDir;
-use trinim::rule::Rule;
+use trinim::care::{Depth, Error, Estimate, Kind, Repair, Report, Request, check};
+use trinim::game::Rule;
 use trinim::solve::{Problem, RemovalGame};
-use trinim::upkeep::{Depth, Error, Estimate, Kind, Repair, Report, Request, check};
 
 fn game() -> Game {
     Game::suggested(5, Rule::Misere, 9)

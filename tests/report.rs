@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
-use trinim::board::Board;
 use trinim::database::Manifest;
-use trinim::position;
-use trinim::reference;
-use trinim::rule::Rule;
+use trinim::game::Board;
+use trinim::game::Rule;
+use trinim::game::position;
+use trinim::game::reference;
 
 /// Layers, misère wins and losses with their rate in per cent as printed ([LWS09] table 4-1), the start in normal and in misère play ([SWLK12] table 5).
 const PUBLISHED: [(u32, u64, u64, &str, &str, &str); 6] = [

@@ -7,17 +7,17 @@ mod common;
 
 use common::{Bitmaps, Game, Random, Way, assert_same_files, database_files, layout_with};
 use pipeline::Error;
-use pipeline::engine::{Event, Placement};
+use pipeline::run::{Event, Placement};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use trinim::board::{Board, Cell};
 use trinim::database::{Access, Database, DatabaseError};
+use trinim::game::Rule;
+use trinim::game::Value;
+use trinim::game::reference;
+use trinim::game::{Board, Cell};
 use trinim::kernel::{Isa, Kernel};
 use trinim::layout::Layout;
-use trinim::outcome::Value;
-use trinim::reference;
-use trinim::rule::Rule;
 
 /// Losses of misère play with 1 to 7 layers ([LWS09] table 4-1).
 const MISERE_LOSSES: [u64; 7] = [1, 3, 14, 142, 3_902, 189_089, 19_496_523];
@@ -147,7 +147,7 @@ fn solve_seven_layers_in_every_way(rule: Rule) -> (tempfile::TempDir, Game) {
         Way { threads: 4, placement: Placement::Shared, codec: "auto", spare_bytes: 256 << 20, ..usual },
     ];
     // Codecs in turn with placements and threads.
-    for (index, codec) in pipeline::codec::all().iter().enumerate() {
+    for (index, codec) in pipeline::log::codec::all().iter().enumerate() {
         let placement = if index % 2 == 0 { Placement::Shared } else { Placement::Dedicated };
         ways.push(Way { codec: codec.name(), placement, threads: 1 + index % 3, ..usual });
     }
@@ -238,7 +238,8 @@ fn an_interrupted_solve_leaves_the_same_files() {
             let mut finished = false;
             while !finished {
                 let placement = if random.below(2) == 0 { Placement::Shared } else { Placement::Dedicated };
-                let codec = pipeline::codec::all()[random.below(pipeline::codec::all().len() as u64) as usize].name();
+                let codec =
+                    pipeline::log::codec::all()[random.below(pipeline::log::codec::all().len() as u64) as usize].name();
                 let threads = 1 + random.below(3) as usize;
                 let way = Way { threads, placement, codec, spare_bytes: random.below(2) << 22, ..Way::usual() };
                 let mut options = way.options(&game.layout);

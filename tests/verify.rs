@@ -1,8 +1,8 @@
 //! The verifier against databases that are right, damaged, and consistently wrong. One long file: the ways to be wrong share one way to make a database.
 
 use pipeline::CodecChoice;
-use pipeline::engine::{Options, Placement};
-use pipeline::metrics::Metrics;
+use pipeline::measure::metrics::Metrics;
+use pipeline::run::{Options, Placement};
 use pipeline::storage::{RealStorage, Storage};
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,14 +11,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
-use trinim::board::{Board, Cell};
+use trinim::database::{BlockSummary, stream_digest};
 use trinim::database::{Database, MANIFEST, Manifest, SUMS, block_file, block_file_name, manifest};
+use trinim::game::Rule;
+use trinim::game::Value;
+use trinim::game::position;
+use trinim::game::{Board, Cell};
 use trinim::kernel::{Kernel, bitmap_words};
 use trinim::layout::Layout;
-use trinim::outcome::Value;
-use trinim::position;
-use trinim::rule::Rule;
-use trinim::solve::{BlockSummary, Problem, solve, stream_digest};
+use trinim::solve::{Problem, solve};
 use trinim::verify::{Depth, Report, verify, verify_files};
 
 const DEPTHS: [Depth; 4] =

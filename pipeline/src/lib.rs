@@ -2,30 +2,24 @@
 #![forbid(unsafe_code)]
 
 mod bitmap;
-mod budget;
-pub mod check;
+pub mod care;
 pub mod checkpoint;
-mod choose;
-pub mod codec;
-pub mod engine;
 pub mod error;
-pub mod frame;
-mod ledger;
-pub mod metrics;
+mod finding;
+pub mod log;
+pub mod measure;
 #[cfg(any(test, simulated))]
 pub mod omitted;
-mod reader;
-pub mod repair;
-pub mod schedule;
+pub mod run;
 pub mod storage;
 mod sync;
-pub mod timeline;
+pub mod testing;
 pub mod workload;
-mod writer;
 
 pub use bitmap::Bitmap;
-pub use choose::{Candidate, CodecChoice};
 pub use error::Error;
+pub use finding::{Finding, Kind};
+pub use log::choose::{Candidate, CodecChoice};
 
 // The toy pipeline of the tests names this package as its users do.
 #[cfg(test)]

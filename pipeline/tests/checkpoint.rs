@@ -8,7 +8,8 @@ mod toy;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pipeline::storage::{Fault, SimulatedStorage, Storage};
+use pipeline::storage::Storage;
+use pipeline::testing::{Fault, SimulatedStorage};
 use toy::explore::{Reach, explore};
 use toy::{Broken, Wrong, finish, golden};
 

@@ -8,7 +8,8 @@ mod toy;
 
 use std::sync::Arc;
 
-use pipeline::storage::{Fault, SimulatedStorage, Storage};
+use pipeline::storage::Storage;
+use pipeline::testing::{Fault, SimulatedStorage};
 use sloppy::{Omit, Sloppy};
 use toy::Broken;
 use toy::explore::{Reach, explore};

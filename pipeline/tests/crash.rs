@@ -10,9 +10,10 @@
 
 mod synthetic;
 
-use pipeline::engine::{self, Event, Finished, Options, Placement};
-use pipeline::metrics::Metrics;
-use pipeline::storage::{Fault, SimulatedStorage, Storage};
+use pipeline::measure::metrics::Metrics;
+use pipeline::run::{self, Event, Finished, Options, Placement};
+use pipeline::storage::Storage;
+use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::workload::{Edge, Publication, Workload};
 use pipeline::{CodecChoice, Error, checkpoint};
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,7 +146,7 @@ fn session(
         }
     };
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-    let result = watched(history, || engine::run(workload, storage, &setup.options(), &Metrics::default(), &observer));
+    let result = watched(history, || run::run(workload, storage, &setup.options(), &Metrics::default(), &observer));
     (result, done.into_inner())
 }
 
@@ -423,10 +424,10 @@ fn the_least_memory_suffices_for_pieces_of_any_length() {
                 let sound = Synthetic { bits: 2, words, density, salt: 1, stop_after: None };
                 let careless = Careless { sound, panics_at: None, published_bytes };
                 let disk = SimulatedStorage::new(1);
-                let memory_bytes = engine::footprint_bytes(words, setup.placement, setup.threads);
+                let memory_bytes = run::footprint_bytes(words, setup.placement, setup.threads);
                 let options = Options { memory_bytes, ..setup.options() };
                 let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-                let work = || engine::run(&careless, storage, &options, &Metrics::default(), &|_| {}).unwrap();
+                let work = || run::run(&careless, storage, &options, &Metrics::default(), &|_| {}).unwrap();
                 let finished = watched((setup, published_bytes, density), work);
                 assert_eq!(finished.records.len(), 4);
                 if published_bytes.is_none() {

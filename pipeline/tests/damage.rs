@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use pipeline::Error;
 use pipeline::checkpoint::{Checkpoint, Parameters, inspect};
-use pipeline::storage::{Fault, SimulatedStorage, Storage};
+use pipeline::storage::Storage;
+use pipeline::testing::{Fault, SimulatedStorage};
 use toy::{Broken, Wrong, finish, golden, parameters, run};
 
 fn plain(disk: SimulatedStorage) -> Arc<dyn Storage> {

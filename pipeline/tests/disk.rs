@@ -1,7 +1,8 @@
 //! The simulated disk is able to do everything that it is used to survive. A model that cannot lose what it should proves nothing.
 
 use pipeline::Error;
-use pipeline::storage::{Create, Fault, SECTOR_BYTES, SimulatedStorage, Storage};
+use pipeline::storage::{Create, Storage};
+use pipeline::testing::{Fault, SECTOR_BYTES, SimulatedStorage};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 

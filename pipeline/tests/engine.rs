@@ -4,10 +4,11 @@ mod synthetic;
 
 use pipeline::CodecChoice;
 use pipeline::Error;
-use pipeline::engine::{self, Options, Placement};
-use pipeline::metrics::{Metrics, Stage};
-use pipeline::storage::{RealStorage, SeekModel, SeekStorage, Storage};
-use pipeline::timeline;
+use pipeline::measure::metrics::{Metrics, Stage};
+use pipeline::measure::timeline;
+use pipeline::run::{self, Options, Placement};
+use pipeline::storage::{RealStorage, Storage};
+use pipeline::testing::{SeekModel, SeekStorage};
 use pipeline::workload::Workload;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,8 +62,7 @@ fn the_result_does_not_depend_on_threads_memory_placement_codec_or_write_order()
                     let options =
                         Options { threads, memory_bytes, sorted, placement, codec: codec_choice, ..options() };
                     let finished =
-                        engine::run(&workload, unsynced(folder.path()), &options, &Metrics::default(), &|_| {})
-                            .unwrap();
+                        run::run(&workload, unsynced(folder.path()), &options, &Metrics::default(), &|_| {}).unwrap();
                     assert_eq!(finished.records.len(), 32);
                     let story = format!(
                         "{density} % {placement:?} {codec} {threads} threads {memory_bytes} bytes sorted {sorted}"
@@ -82,9 +82,9 @@ fn streams_of_several_frames_and_auto_codec() {
         let metrics = Metrics::default();
         let codec = CodecChoice::Auto;
         let options = Options { placement, codec, memory_bytes: 128 << 20, ..options() };
-        let finished = engine::run(&workload, real(folder.path()), &options, &metrics, &|_| {}).unwrap();
+        let finished = run::run(&workload, real(folder.path()), &options, &metrics, &|_| {}).unwrap();
         let measured: Vec<_> = finished.candidates.iter().map(|candidate| candidate.codec).collect();
-        let all: Vec<_> = pipeline::codec::all().iter().map(|codec| codec.name()).collect();
+        let all: Vec<_> = pipeline::log::codec::all().iter().map(|codec| codec.name()).collect();
         assert_eq!(measured, all);
         assert_published(&workload, folder.path(), "several frames");
         let edges: usize = (0..workload.blocks()).map(|block| workload.edges_into(block).len()).sum();
@@ -108,7 +108,7 @@ fn an_interrupted_run_goes_on_with_other_options() {
         let commit_interval = Duration::from_millis(1);
         let options = Options { placement, threads, commit_interval, stop, ..options() };
         sessions += 1;
-        match engine::run(&workload, real(folder.path()), &options, &Metrics::default(), &|_| {}) {
+        match run::run(&workload, real(folder.path()), &options, &Metrics::default(), &|_| {}) {
             Ok(finished) => {
                 assert_eq!(finished.records.len(), 64);
                 break;
@@ -121,7 +121,7 @@ fn an_interrupted_run_goes_on_with_other_options() {
     assert_published(&workload, folder.path(), "after interruptions");
     // Once more: nothing to do, nothing changed.
     let metrics = Metrics::default();
-    engine::run(&workload, real(folder.path()), &options(), &metrics, &|_| {}).unwrap();
+    run::run(&workload, real(folder.path()), &options(), &metrics, &|_| {}).unwrap();
     assert_eq!(metrics.blocks_settled.load(Ordering::Relaxed), 0);
     assert_published(&workload, folder.path(), "after a run without work");
 }
@@ -130,9 +130,9 @@ fn an_interrupted_run_goes_on_with_other_options() {
 fn other_parameters_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let workload = Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None };
-    engine::run(&workload, real(folder.path()), &options(), &Metrics::default(), &|_| {}).unwrap();
+    run::run(&workload, real(folder.path()), &options(), &Metrics::default(), &|_| {}).unwrap();
     let other = Synthetic { salt: 2, ..workload };
-    match engine::run(&other, real(folder.path()), &options(), &Metrics::default(), &|_| {}) {
+    match run::run(&other, real(folder.path()), &options(), &Metrics::default(), &|_| {}) {
         Err(Error::Parameters { name, found, wanted, .. }) => {
             assert_eq!((name.as_str(), found.as_str(), wanted.as_str()), ("salt", "1", "2"));
         }
@@ -145,10 +145,10 @@ fn too_little_memory_is_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let workload = Synthetic { bits: 2, words: 1 << 20, density: 5, salt: 1, stop_after: None };
     let options = Options { memory_bytes: 8 << 20, ..options() };
-    match engine::run(&workload, real(folder.path()), &options, &Metrics::default(), &|_| {}) {
+    match run::run(&workload, real(folder.path()), &options, &Metrics::default(), &|_| {}) {
         Err(Error::Memory { needed_bytes, budget_bytes }) => {
             assert_eq!(budget_bytes, 8 << 20);
-            assert_eq!(needed_bytes, engine::footprint_bytes(1 << 20, Placement::Dedicated, 1));
+            assert_eq!(needed_bytes, run::footprint_bytes(1 << 20, Placement::Dedicated, 1));
         }
         other => panic!("{:?}", other.err()),
     }
@@ -163,7 +163,7 @@ fn a_damaged_log_is_refused_with_its_file() {
         let pristine = tempfile::tempdir().unwrap();
         let options = Options { placement, threads: 1, stop: Arc::default(), ..options() };
         let stopped = Synthetic { stop_after: Some((AtomicU32::new(4), options.stop.clone())), ..workload };
-        let first = engine::run(&stopped, unsynced(pristine.path()), &options, &Metrics::default(), &|_| {});
+        let first = run::run(&stopped, unsynced(pristine.path()), &options, &Metrics::default(), &|_| {});
         let workload = Synthetic { stop_after: None, ..stopped };
         assert!(matches!(first, Err(Error::Interrupted)), "the run was over before it could be stopped");
         let logs: Vec<_> =
@@ -178,7 +178,7 @@ fn a_damaged_log_is_refused_with_its_file() {
             copy_folder(pristine.path(), copy.path());
             std::fs::write(copy.path().join("logs").join(log.file_name().unwrap()), &bad).unwrap();
             let options = Options { stop: Arc::default(), ..options.clone() };
-            match engine::run(&workload, unsynced(copy.path()), &options, &Metrics::default(), &|_| {}) {
+            match run::run(&workload, unsynced(copy.path()), &options, &Metrics::default(), &|_| {}) {
                 Err(Error::Corrupt { path, .. }) => {
                     assert_eq!(path.file_name(), log.file_name());
                     refused += 1;
@@ -250,7 +250,7 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
     }
     let folder = tempfile::tempdir().unwrap();
     let workload = Backwards(Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None });
-    let result = engine::run(&workload, real(folder.path()), &options(), &Metrics::default(), &|_| {});
+    let result = run::run(&workload, real(folder.path()), &options(), &Metrics::default(), &|_| {});
     assert!(matches!(result, Err(Error::Workload { .. })));
 }
 
@@ -259,7 +259,7 @@ fn a_timeline_has_every_thread_and_all_of_their_time() {
     let workload = Synthetic { bits: 5, words: 3000, density: 5, salt: 9, stop_after: None };
     let folder = tempfile::tempdir().unwrap();
     let metrics = Metrics::with_timeline();
-    engine::run(&workload, unsynced(folder.path()), &options(), &metrics, &|_| {}).unwrap();
+    run::run(&workload, unsynced(folder.path()), &options(), &metrics, &|_| {}).unwrap();
     let recorded = metrics.timeline().unwrap().recorded();
     let mut names: Vec<&str> = recorded.iter().map(|lane| lane.name.as_str()).collect();
     names.sort_unstable();
@@ -281,7 +281,7 @@ fn a_device_that_seeks_changes_no_byte_and_likes_sorted_writes() {
         let model = SeekModel { seek: Duration::from_millis(8), bytes_per_second: 150e6 };
         let device = Arc::new(SeekStorage::new(unsynced(folder.path()), model, Box::new(|_| {})));
         let options = Options { sorted, threads: 1, ..options() };
-        engine::run(&workload, device.clone(), &options, &Metrics::default(), &|_| {}).unwrap();
+        run::run(&workload, device.clone(), &options, &Metrics::default(), &|_| {}).unwrap();
         assert_published(&workload, folder.path(), "behind a device that seeks");
         let counts = device.counts();
         assert!(counts.busy >= model.seek * counts.seeks as u32 && counts.bytes > 0);

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Extent, Parameters, PublishedFile, log_name};
-use pipeline::storage::{SimulatedStorage, Storage};
+use pipeline::storage::Storage;
+use pipeline::testing::SimulatedStorage;
 use xxhash_rust::xxh3::xxh3_128;
 
 fn u32_at(bytes: &[u8], offset: usize) -> u32 {

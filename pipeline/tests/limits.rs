@@ -3,9 +3,10 @@
 mod synthetic;
 
 use pipeline::checkpoint::inspect;
-use pipeline::engine::{self, Options, Placement};
-use pipeline::metrics::Metrics;
-use pipeline::storage::{LimitedStorage, SimulatedStorage, Storage};
+use pipeline::measure::metrics::Metrics;
+use pipeline::run::{self, Options, Placement};
+use pipeline::storage::{LimitedStorage, Storage};
+use pipeline::testing::SimulatedStorage;
 use pipeline::{CodecChoice, Error};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,7 @@ fn solve(storage: Arc<dyn Storage>, placement: Placement) -> Result<(), Error> {
         run_id: 7,
         stop: Arc::default(),
     };
-    engine::run(&workload, storage, &options, &Metrics::default(), &|_| {}).map(drop)
+    run::run(&workload, storage, &options, &Metrics::default(), &|_| {}).map(drop)
 }
 
 fn sizes(disk: &SimulatedStorage) -> u64 {

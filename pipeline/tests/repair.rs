@@ -4,12 +4,14 @@ mod synthetic;
 
 use pipeline::CodecChoice;
 use pipeline::Error;
-use pipeline::check::{Depth, Report, Request, check};
-use pipeline::checkpoint::{Draft, Kind, inspect};
-use pipeline::engine::{self, Options, Placement};
-use pipeline::metrics::Metrics;
-use pipeline::repair::{Plan, carry_out};
-use pipeline::storage::{Fault, RealStorage, SimulatedStorage, Storage};
+use pipeline::Kind;
+use pipeline::care::check::{Depth, Report, Request, check};
+use pipeline::care::repair::{Plan, carry_out};
+use pipeline::checkpoint::{Draft, inspect};
+use pipeline::measure::metrics::Metrics;
+use pipeline::run::{self, Options, Placement};
+use pipeline::storage::{RealStorage, Storage};
+use pipeline::testing::{Fault, SimulatedStorage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -41,7 +43,7 @@ fn stopped_after(blocks: u32, placement: Placement) -> SimulatedStorage {
     for part in [blocks / 2, blocks - blocks / 2] {
         let options = options(placement);
         let workload = Synthetic { stop_after: Some((AtomicU32::new(part), options.stop.clone())), ..workload() };
-        let ended = engine::run(&workload, Arc::new(disk.clone()), &options, &Metrics::default(), &|_| {});
+        let ended = run::run(&workload, Arc::new(disk.clone()), &options, &Metrics::default(), &|_| {});
         assert!(matches!(ended, Err(Error::Interrupted)), "{:?}", ended.err());
     }
     disk
@@ -49,7 +51,7 @@ fn stopped_after(blocks: u32, placement: Placement) -> SimulatedStorage {
 
 fn finished(placement: Placement) -> SimulatedStorage {
     let disk = SimulatedStorage::new(3);
-    engine::run(&workload(), Arc::new(disk.clone()), &options(placement), &Metrics::default(), &|_| {}).unwrap();
+    run::run(&workload(), Arc::new(disk.clone()), &options(placement), &Metrics::default(), &|_| {}).unwrap();
     disk
 }
 
@@ -80,7 +82,7 @@ fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
 /// Runs to the end; `db/` has to hold the reference, and `logs/` nothing.
 fn assert_finishes(disk: &SimulatedStorage, story: &str) {
     let finished =
-        engine::run(&workload(), Arc::new(disk.clone()), &options(Placement::Dedicated), &Metrics::default(), &|_| {});
+        run::run(&workload(), Arc::new(disk.clone()), &options(Placement::Dedicated), &Metrics::default(), &|_| {});
     assert!(finished.is_ok(), "{story}: {:?}", finished.err());
     let expected: BTreeMap<String, Vec<u8>> = (0..)
         .zip(workload().reference())
@@ -301,8 +303,7 @@ fn no_stop_of_a_run_is_taken_for_damage() {
     for placement in PLACEMENTS {
         for step in (5..).step_by(11) {
             let disk = SimulatedStorage::new(3).with_fault(step, Fault::Stop);
-            let run =
-                engine::run(&workload(), Arc::new(disk.clone()), &options(placement), &Metrics::default(), &|_| {});
+            let run = run::run(&workload(), Arc::new(disk.clone()), &options(placement), &Metrics::default(), &|_| {});
             if run.is_ok() {
                 break;
             }
@@ -311,7 +312,7 @@ fn no_stop_of_a_run_is_taken_for_damage() {
                     Ok(report) => {
                         let wrong = report.findings.iter().find(|finding| finding.kind != Kind::Leftover);
                         // A power cut may leave garbage instead of the last record of copy b; that copy then is damaged indeed.
-                        let is_last = |finding: &pipeline::checkpoint::Finding| {
+                        let is_last = |finding: &pipeline::Finding| {
                             finding.kind == Kind::Copy && finding.path.to_string_lossy().ends_with(".b")
                         };
                         assert!(wrong.is_none_or(is_last), "{placement:?}, step {step}: {wrong:?}");
@@ -358,7 +359,7 @@ fn a_check_beside_a_run_finds_nothing() {
             });
             let workload = Synthetic { bits: 9, words: 60, density: 50, salt: 11, stop_after: None };
             let options = Options { threads: 1, ..options(placement) };
-            let ended = engine::run(&workload, Arc::new(storage), &options, &Metrics::default(), &|_| {});
+            let ended = run::run(&workload, Arc::new(storage), &options, &Metrics::default(), &|_| {});
             over.store(true, Ordering::Relaxed);
             assert!(ended.is_ok());
         });

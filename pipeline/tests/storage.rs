@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use pipeline::Error;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, inspect};
-use pipeline::storage::{Advice, Create, EntryKind, Fault, RealStorage, SimulatedStorage, Storage, StorageFile};
+use pipeline::storage::{Advice, Create, EntryKind, RealStorage, Storage, StorageFile};
+use pipeline::testing::{Fault, SimulatedStorage};
 use toy::{Broken, golden, parameters, run};
 
 fn both(test: impl Fn(&dyn Storage)) {

@@ -2,15 +2,15 @@
 
 use clap::{Args, ValueEnum};
 use pipeline::CodecChoice;
-use pipeline::engine::Placement;
+use pipeline::run::Placement;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-use trinim::board::{Board, Cell, LAYERS_MAX};
+use trinim::game::Rule;
+use trinim::game::{Board, Cell, LAYERS_MAX};
 use trinim::kernel::{Isa, Kernel};
 use trinim::plan;
-use trinim::rule::Rule;
 
 /// Time between checkpoints when none is asked for; the same as the default of the flag.
 pub const COMMIT_INTERVAL_DEFAULT: Duration = Duration::from_secs(5);
@@ -155,7 +155,7 @@ fn max_take(text: &str) -> Result<u32, String> {
 }
 
 fn rule(text: &str) -> Result<Rule, String> {
-    text.parse().map_err(|error: trinim::rule::ParseRuleError| error.to_string())
+    text.parse().map_err(|error: trinim::game::ParseRuleError| error.to_string())
 }
 
 /// Reads cells like `(1,0)(1,1)`; white space, commas and semicolons may stand between them, `none` is the empty list.
@@ -202,7 +202,7 @@ pub struct CodecName {
 }
 
 fn codec(name: &str) -> Result<CodecName, String> {
-    let names = || pipeline::codec::all().iter().map(|codec| codec.name()).collect::<Vec<_>>().join(", ");
+    let names = || pipeline::log::codec::all().iter().map(|codec| codec.name()).collect::<Vec<_>>().join(", ");
     let choice = CodecChoice::parse(name).ok_or_else(|| format!("expected auto, {}", names()))?;
     Ok(CodecName { name: name.to_owned(), choice })
 }
@@ -299,7 +299,7 @@ impl GameArgs {
     /// The board.
     ///
     /// # Errors
-    /// [`trinim::board::BoardError`], which the parsers rule out.
+    /// [`trinim::game::BoardError`], which the parsers rule out.
     pub fn board(&self) -> anyhow::Result<Board> {
         // A limit as high as the longest line is no limit; the same game gets the same parameters.
         let max_take = self.max_take.filter(|take| *take < self.layers);

@@ -8,12 +8,12 @@ use super::progress::{self, time_left};
 use super::signals::Signals;
 use clap::{Args, ValueEnum};
 use pipeline::checkpoint::LOCK;
-use pipeline::metrics::Stopwatch;
+use pipeline::measure::metrics::Stopwatch;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::upkeep::{self, Depth, Finding, Kind, Request, Subject};
+use trinim::care::{self, Depth, Finding, Kind, Request, Subject};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -139,9 +139,9 @@ impl Counter {
 }
 
 /// A stop that was asked for as the command line reports it; other errors as they are.
-pub fn of_upkeep(error: upkeep::Error, signals: &Signals, so_far: &'static str) -> anyhow::Error {
+pub fn of_care(error: care::Error, signals: &Signals, so_far: &'static str) -> anyhow::Error {
     match error {
-        upkeep::Error::Run(pipeline::Error::Interrupted) => {
+        care::Error::Run(pipeline::Error::Interrupted) => {
             anyhow::Error::new(Stopped::from_the_start(signals.exit())).context(so_far)
         }
         other => other.into(),
@@ -166,9 +166,9 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
         is_owned: matches!(owner::of(&args.folder.join(LOCK)), Owner::Held(_)),
     };
     let status = |elapsed: f64| counter.status("checking", "bytes", elapsed);
-    let work = || upkeep::check(&args.folder, &request);
+    let work = || care::check(&args.folder, &request);
     let found = progress::during(&status, &signals, out.quiet, out.error_paint, work)
-        .map_err(|error| of_upkeep(error, &signals, "nothing is known of what was not looked at"))?;
+        .map_err(|error| of_care(error, &signals, "nothing is known of what was not looked at"))?;
     let report = Report {
         ok: found.is_sound(),
         subject: match found.subject {

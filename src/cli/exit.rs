@@ -6,12 +6,12 @@ use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
-use trinim::board::BoardError;
+use trinim::care::Error as UpkeepError;
 use trinim::database::DatabaseError;
+use trinim::game::BoardError;
 use trinim::layout::LayoutError;
 use trinim::layout::search::SearchError;
 use trinim::plan::PlanError;
-use trinim::upkeep::Error as UpkeepError;
 
 /// How the program ends. The table is in `--help` and in the README.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
         return Some((*exit, (*hint).to_owned()));
     }
     let known = error.downcast_ref::<RunError>().map(of_run);
-    let known = known.or_else(|| error.downcast_ref::<UpkeepError>().map(of_upkeep));
+    let known = known.or_else(|| error.downcast_ref::<UpkeepError>().map(of_care));
     let known = known.or_else(|| error.downcast_ref::<DatabaseError>().map(of_database));
     let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
     let known = known.or_else(|| {
@@ -125,7 +125,7 @@ fn mend(path: &Path) -> Cow<'static, str> {
     format!("trinim check {run} lists all that is damaged, trinim repair {run} computes it again").into()
 }
 
-fn of_upkeep(error: &UpkeepError) -> (Exit, Cow<'static, str>) {
+fn of_care(error: &UpkeepError) -> (Exit, Cow<'static, str>) {
     match error {
         UpkeepError::Run(error) => of_run(error),
         UpkeepError::Database(error) => of_database(error),

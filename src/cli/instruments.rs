@@ -2,12 +2,13 @@
 
 use super::export::{Export, Kind};
 use clap::{Args, ValueEnum};
-use pipeline::metrics::Metrics;
-use pipeline::storage::{SeekCounts, SeekModel, SeekStorage, Storage};
+use pipeline::measure::metrics::Metrics;
+use pipeline::storage::Storage;
+use pipeline::testing::{SeekCounts, SeekModel, SeekStorage};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use trinim::explore::timeline;
+use trinim::report::timeline;
 
 const TIMELINE: Kind = Kind { flag: "--timeline", what: "timeline", signature: timeline::SIGNATURE };
 

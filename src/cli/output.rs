@@ -6,9 +6,9 @@
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
-use trinim::board::Board;
-pub use trinim::explore::table::grouped;
-use trinim::outcome::Value;
+pub use trinim::draw::table::grouped;
+use trinim::game::Board;
+use trinim::game::Value;
 
 /// When colours are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
-use trinim::board::Board;
+use trinim::game::Board;
 use trinim::layout::Layout;
 use trinim::plan::Plan;
 

@@ -6,10 +6,10 @@ use super::output::{self, Out};
 use clap::Args;
 use serde::Serialize;
 use std::io::{self, BufRead, Read, Write};
-use trinim::board::Board;
 use trinim::database::{Access, Database, DatabaseError, Probe};
-use trinim::outcome::Value;
-use trinim::position::{self, cells};
+use trinim::game::Board;
+use trinim::game::Value;
+use trinim::game::position::{self, cells};
 
 /// Decoded frames kept, in bytes.
 const CACHE_BYTES: usize = 256 << 20;

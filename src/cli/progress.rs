@@ -10,7 +10,7 @@ use super::output::{self, Paint, note};
 use super::signals::Signals;
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pipeline::metrics::{Metrics, Stopwatch};
+use pipeline::measure::metrics::{Metrics, Stopwatch};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

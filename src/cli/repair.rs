@@ -1,16 +1,16 @@
 //! `trinim repair`: makes again what is damaged, with the same bytes.
 
 use super::args::{self, JsonArgs, Size};
-use super::check::{Counter, Row, of_upkeep};
+use super::check::{Counter, Row, of_care};
 use super::exit::Exit;
 use super::output::{Out, counted, seconds};
 use super::progress;
 use super::signals::Signals;
 use clap::Args;
-use pipeline::metrics::Stopwatch;
+use pipeline::measure::metrics::Stopwatch;
 use serde::Serialize;
 use std::path::PathBuf;
-use trinim::upkeep::{self, Estimate, Kind, Repair};
+use trinim::care::{self, Estimate, Kind, Repair};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,7 +62,7 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let count = |done: u64, all: u64| counter.set(done, all);
     let prepare = || Repair::prepare(&args.folder, args.dry_run, threads, &signals.stop, &count);
     let repair = progress::during(&status, &signals, out.quiet, out.error_paint, prepare)
-        .map_err(|error| of_upkeep(error, &signals, "nothing was written"))?;
+        .map_err(|error| of_care(error, &signals, "nothing was written"))?;
     let findings: Vec<Row> =
         repair.report().findings.iter().filter(|finding| finding.kind != Kind::Leftover).map(Row::of).collect();
     let estimate = repair.estimate().clone();
@@ -79,7 +79,7 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
         let status = |elapsed: f64| counter.status("repairing", "blocks and logs", elapsed);
         let work = || repair.carry_out(&signals.stop, &|done, all| counter.set(done, all));
         progress::during(&status, &signals, out.quiet, out.error_paint, work)
-            .map_err(|error| of_upkeep(refused(error), &signals, "what was computed so far is written"))?;
+            .map_err(|error| of_care(refused(error), &signals, "what was computed so far is written"))?;
     }
     let elapsed_s = watch.elapsed().as_secs_f64();
     if args.json.json {
@@ -91,10 +91,10 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 /// Damage that a repair meets is not to be repaired by another one.
-fn refused(error: upkeep::Error) -> upkeep::Error {
+fn refused(error: care::Error) -> care::Error {
     match error {
-        upkeep::Error::Run(pipeline::Error::Corrupt { path, what, expected, got, .. }) => {
-            upkeep::Error::Irreparable { path, reason: format!("{what}: expected {expected}, got {got}") }
+        care::Error::Run(pipeline::Error::Corrupt { path, what, expected, got, .. }) => {
+            care::Error::Irreparable { path, reason: format!("{what}: expected {expected}, got {got}") }
         }
         other => other,
     }

@@ -23,7 +23,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use trinim::database::Database;
-use trinim::explore::report::{Contents, REPORT_JSON, Report, ReportError, Solution};
+use trinim::report::{Contents, REPORT_JSON, Report, ReportError, Solution};
 
 /// Longest `report.json` that is looked at, in bytes.
 const REPORT_JSON_BYTES: u64 = 16 << 20;

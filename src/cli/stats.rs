@@ -6,11 +6,11 @@ use super::output::{self, Out, grouped};
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
-use trinim::board::Board;
-use trinim::census::PieceCount;
 use trinim::database::Database;
-use trinim::outcome::Value;
-use trinim::position::cells;
+use trinim::database::census::PieceCount;
+use trinim::game::Board;
+use trinim::game::Value;
+use trinim::game::position::cells;
 
 const EXAMPLES: &str = "\
 Examples:

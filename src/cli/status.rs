@@ -16,11 +16,11 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use trinim::care;
 use trinim::database::SUMS;
 use trinim::database::manifest::game_of;
 use trinim::layout::Layout;
 use trinim::plan::rates;
-use trinim::upkeep;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -70,7 +70,7 @@ struct Report {
 
 /// Runs the subcommand.
 pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let nothing = || upkeep::Error::Nothing { path: args.folder.clone() };
+    let nothing = || care::Error::Nothing { path: args.folder.clone() };
     if !args.folder.is_dir() {
         return Err(nothing().into());
     }
@@ -89,7 +89,7 @@ pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Report> {
-    let foreign = || upkeep::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
+    let foreign = || care::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
     let (board, rule, layout) = game_of(&inspection.parameters.0).ok_or_else(foreign)?;
     let owner = owner::of(&storage.path(LOCK));
     let blocks = layout.canonical_blocks().len();

@@ -5,11 +5,11 @@
 //! 2. `SUMS` has the lines of the `b3sum` program and is written last: a folder with `SUMS` is a finished database.
 
 use super::DatabaseError;
-use crate::board::{Board, Cell};
-use crate::census::Census;
+use crate::database::BlockSummary;
+use crate::database::census::Census;
+use crate::game::Rule;
+use crate::game::{Board, Cell};
 use crate::layout::Layout;
-use crate::rule::Rule;
-use crate::solve::BlockSummary;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;

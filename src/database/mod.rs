@@ -11,16 +11,19 @@
 //! How a database is computed (`solve`) and its independent check (`verify`).
 
 pub mod block;
+pub mod census;
 mod error;
 pub mod frame;
 pub mod manifest;
 mod map;
 pub(crate) mod plain;
 mod reader;
+mod summary;
 mod sums;
 
 pub use block::{BLOCK_BYTES_MAX, block_file, block_file_name};
 pub use error::DatabaseError;
 pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 pub use reader::{Access, CACHE_BYTES, Child, Database, Probe};
+pub use summary::{BlockSummary, stream_digest};
 pub use sums::Sums;

@@ -23,7 +23,7 @@
 //!
 //! Sums over many sets at once ([`super::search`]); loads, which no such argument counts ([`super::Counts`]).
 
-use crate::board::{Board, Symmetry};
+use crate::game::{Board, Symmetry};
 
 /// The symmetries that keep a set of cells, as their cycles in it.
 pub(super) struct Action {

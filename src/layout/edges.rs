@@ -4,7 +4,7 @@
 //! dozens of traces, kept once; an edge refers to one by number.
 
 use super::Layout;
-use crate::board::BitPermutation;
+use crate::game::BitPermutation;
 use std::collections::BTreeMap;
 
 /// The place of a trace in [`Layout::traces`].

@@ -45,7 +45,6 @@ mod counts;
 mod edges;
 mod offset_order;
 pub mod order_file;
-pub mod paper;
 pub mod search;
 mod symmetry;
 
@@ -53,7 +52,7 @@ pub use counts::{Counts, GROUP_SIZES};
 pub use edges::{Edge, Trace, TraceId};
 pub use symmetry::LayoutSymmetry;
 
-use crate::board::{BitPermutation, Board, Cell};
+use crate::game::{BitPermutation, Board, Cell};
 use std::sync::OnceLock;
 
 /// The most BID cells a layout can have: 16 million blocks.
@@ -62,7 +61,7 @@ pub const BID_BITS_MAX: u32 = 24;
 /// The division of a board's positions into blocks.
 ///
 /// ```
-/// use trinim::board::{Board, Cell};
+/// use trinim::game::{Board, Cell};
 /// use trinim::layout::Layout;
 ///
 /// // \[SWLK12\] figure 3(f): the six cells next to the corners.

@@ -27,7 +27,7 @@
 //! **Corner order**, for all other BID sets: the three corner triangles of three rows first, each from its corner
 //! inwards, then the other cells row by row.
 
-use crate::board::{Board, Cell, Symmetry};
+use crate::game::{Board, Cell, Symmetry};
 
 /// How many rows of a corner the corner order takes.
 const CORNER_LAYERS: u8 = 3;

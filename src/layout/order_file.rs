@@ -21,7 +21,7 @@
 //! Reading and writing files: the command line does.
 
 use super::{Layout, OrderError};
-use crate::board::Cell;
+use crate::game::Cell;
 use std::fmt::Write;
 
 /// The first line.

@@ -3,7 +3,7 @@
 //! Of the symmetries of a board, those that keep the set of BID cells take whole blocks to whole blocks: each moves the
 //! bits of the BID among themselves and the bits of the offset among themselves.
 
-use crate::board::{BitPermutation, Symmetry};
+use crate::game::{BitPermutation, Symmetry};
 
 /// A symmetry of the board that keeps the set of BID cells, seen as one permutation of BID bits and one of offset bits.
 #[derive(Clone, Debug)]

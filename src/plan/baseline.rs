@@ -61,10 +61,10 @@ impl BaselinePlan {
 mod tests {
     use super::super::{Request, placement_name};
     use super::*;
-    use crate::board::Board;
-    use crate::rule::Rule;
+    use crate::game::Board;
+    use crate::game::Rule;
     use crate::solve::Redundancy;
-    use pipeline::engine::Placement;
+    use pipeline::run::Placement;
     use std::time::Duration;
 
     fn plan(memory_bytes: u64, baseline: Baseline) -> (Layout, BaselinePlan) {

@@ -17,11 +17,11 @@ mod shape;
 pub use baseline::BaselinePlan;
 pub use shape::Shape;
 
-use crate::board::{Board, Cell};
+use crate::game::Rule;
+use crate::game::{Board, Cell};
 use crate::kernel::bitmap_words;
 use crate::layout::{BID_BITS_MAX, Layout};
-use crate::rule::Rule;
-use pipeline::engine::{Placement, footprint_bytes};
+use pipeline::run::{Placement, footprint_bytes};
 use rates::Rates;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The figures of a layout on which every estimate rests.
 
-use crate::board::Board;
+use crate::game::Board;
 use crate::layout::{Layout, search};
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Solves a board: hands the workload to the engine and turns what it leaves into a database.
 //!
 //! # Path
-//! board, rule, layout → [`RemovalGame`] (the workload) → `pipeline::engine::run` → one [`BlockSummary`] for each canonical block → manifest and
+//! board, rule, layout → [`RemovalGame`] (the workload) → `pipeline::run::run` → one [`BlockSummary`] for each canonical block → manifest and
 //! `SUMS` beside the published blocks. [`baseline`] has the papers' ways to the same folder; [`Strategy`] names all ways.
 //!
 //! # Not here
@@ -9,23 +9,22 @@
 
 pub mod baseline;
 mod strategy;
-mod summary;
 mod workload;
 
 pub use crate::database::manifest::parameters;
 pub use strategy::{Baseline, ParseStrategyError, Redundancy, Strategy};
-pub use summary::{BlockSummary, stream_digest};
 pub use workload::RemovalGame;
 
-use crate::board::Board;
+use crate::database::BlockSummary;
 use crate::database::{MANIFEST, Manifest, SUMS, Sums};
+use crate::game::Board;
+use crate::game::Rule;
 use crate::kernel::Kernel;
 use crate::layout::Layout;
-use crate::rule::Rule;
-use pipeline::check;
+use pipeline::care::check;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED};
-use pipeline::engine::{self, Event, Options};
-use pipeline::metrics::Metrics;
+use pipeline::measure::metrics::Metrics;
+use pipeline::run::{self, Event, Options};
 use pipeline::storage::Storage;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,7 +57,7 @@ pub struct Problem<'a> {
 /// Solves, or goes on solving, in the folder behind `storage`.
 ///
 /// # Errors
-/// Those of [`engine::run`]; [`pipeline::Error::Corrupt`] when a published block is not what was written.
+/// Those of [`run::run`]; [`pipeline::Error::Corrupt`] when a published block is not what was written.
 pub fn solve(
     problem: Problem<'_>,
     storage: &Arc<dyn Storage>,
@@ -67,7 +66,7 @@ pub fn solve(
     observer: &(dyn Fn(&Event) + Sync),
 ) -> Result<Solved, pipeline::Error> {
     let workload = RemovalGame::new(problem, true);
-    let finished = engine::run(&workload, storage.clone(), options, metrics, observer)?;
+    let finished = run::run(&workload, storage.clone(), options, metrics, observer)?;
     let manifest = solved_manifest(problem, &finished.records)?;
     let database_bytes = seal(&**storage, &finished.checkpoint, &finished.records, &manifest)?;
     Ok(Solved {

@@ -12,18 +12,18 @@
 //! # Not here
 //! Files, threads, codecs of the logs (package `pipeline`); bytes of the published blocks (`database`).
 
-use crate::board::Board;
 use crate::database::block::read_block;
 use crate::database::{DatabaseError, block_file, block_file_name, manifest};
+use crate::game::Board;
+use crate::game::Rule;
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
 use crate::layout::Layout;
-use crate::rule::Rule;
 use pipeline::workload::{Edge, Publication, Unreadable, Workload};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Problem;
-use super::summary::{BlockSummary, stream_digest};
+use crate::database::{BlockSummary, stream_digest};
 
 /// The workload of one solve.
 pub struct RemovalGame<'a> {

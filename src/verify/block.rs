@@ -7,8 +7,8 @@ use super::totals::{Account, account};
 use super::turn::{LINE, Scatter, Tile};
 use super::workers::{Halt, Watch};
 use crate::database::{Database, DatabaseError, block_file_name};
-use crate::position;
-use crate::rule::Rule;
+use crate::game::Rule;
+use crate::game::position;
 use pipeline::Bitmap;
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! maps these moves to themselves; the table of blocks is filled from the canonical ones, and must come out full and without conflict.
 //! Of the layout only the two lists of cells, which say what a bit of a database means, and the list of canonical blocks are used.
 
-use crate::board::{Board, Cell};
+use crate::game::{Board, Cell};
 use crate::layout::Layout;
 use std::collections::{BTreeMap, BTreeSet};
 

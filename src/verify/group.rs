@@ -47,7 +47,7 @@ pub(super) fn groups(geometry: &Geometry, chosen: &BTreeSet<u32>, targets: usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Board;
+    use crate::game::Board;
     use crate::layout::Layout;
 
     #[test]

@@ -60,7 +60,7 @@
 //!
 //! ## Not here
 //!
-//! Repair ([`upkeep`](crate::upkeep)). Published counts for normal play: there are none, so for it the last two rows of the table shrink to the published value
+//! Repair ([`upkeep`](crate::care)). Published counts for normal play: there are none, so for it the last two rows of the table shrink to the published value
 //! of the start.
 
 mod block;

@@ -5,9 +5,9 @@ use super::geometry::Geometry;
 use super::turn::LINE;
 use crate::database::manifest::{MANIFEST, solution_digest};
 use crate::database::{Database, Manifest};
-use crate::outcome::Value;
-use crate::published::{self, Counts};
-use crate::rule::Rule;
+use crate::game::Rule;
+use crate::game::Value;
+use crate::papers::published::{self, Counts};
 
 /// What a bitmap says of its block.
 pub(super) struct Account {

@@ -1,8 +1,8 @@
 //! What the tests of whole solves share: problems, runs in temporary folders, and comparisons.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
-use pipeline::engine::{Event, Options, Placement, footprint_bytes};
-use pipeline::metrics::Metrics;
+use pipeline::measure::metrics::Metrics;
+use pipeline::run::{Event, Options, Placement, footprint_bytes};
 use pipeline::storage::{RealStorage, Storage};
 use pipeline::{CodecChoice, Error};
 use std::collections::BTreeMap;
@@ -10,12 +10,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
-use trinim::board::{Board, Cell};
 use trinim::database::Database;
+use trinim::game::Rule;
+use trinim::game::Value;
+use trinim::game::{Board, Cell};
 use trinim::kernel::{Kernel, bitmap_words};
 use trinim::layout::Layout;
-use trinim::outcome::Value;
-use trinim::rule::Rule;
 use trinim::solve::{Problem, Solved, solve};
 
 /// Repeatable randomness (SplitMix64, Steele, Lea and Flood 2014).

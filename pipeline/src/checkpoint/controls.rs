@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::omitted::{Rule, without};
-use crate::storage::{Fault, SimulatedStorage, Storage};
+use crate::storage::Storage;
+use crate::testing::{Fault, SimulatedStorage};
 use toy::explore::{Reach, explore};
 use toy::{Broken, Wrong, finish, golden, run};
 

@@ -16,11 +16,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::bytes::{Cursor, Damage, HASH_BYTES, seal, zeroed};
-use super::examine::{Finding, Kind};
 use super::identity::limit;
 use super::names;
 use super::record::{BlockRecord, decode_records, encode_records};
 use crate::Error;
+use crate::finding::{Finding, Kind};
 use crate::storage::{Create, Storage, StorageFile};
 
 const MAGIC: [u8; 8] = *b"PLJOURNL";

@@ -93,7 +93,7 @@
 //! # Not here
 //!
 //! What a log entry or a published file contains, and comparing their hashes (who reads them does);
-//! when to commit; making lost log entries anew ([`crate::repair`], between the two halves of an
+//! when to commit; making lost log entries anew ([`crate::care::repair`], between the two halves of an
 //! opening, [`Draft`]). Not promised: work acknowledged by a disk that lies about syncs. Then blocks may
 //! be lost or the folder refused, but no result is wrong.
 //!
@@ -124,7 +124,7 @@ use std::thread;
 use crate::Error;
 use crate::storage::{EntryKind, LockGuard, Storage, StorageFile, folder_of};
 
-pub use examine::{Examination, Finding, Kind, examine};
+pub use examine::{Examination, examine};
 pub use identity::{FORMAT_VERSION, Parameters};
 pub use names::{FORMAT, LOCK, LOGS, METADATA, PUBLISHED, TEMPORARY, log_name};
 pub use open::Draft;
@@ -358,7 +358,8 @@ pub(crate) fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::{Create, Fault, SimulatedStorage};
+    use crate::storage::Create;
+    use crate::testing::{Fault, SimulatedStorage};
 
     #[test]
     fn the_cause_of_a_failed_sync_is_reported() {

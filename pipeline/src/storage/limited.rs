@@ -259,7 +259,7 @@ impl StorageFile for LimitedFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::SimulatedStorage;
+    use crate::testing::SimulatedStorage;
 
     fn limited(limit_bytes: u64) -> LimitedStorage {
         let disk = SimulatedStorage::new(1);

@@ -1,8 +1,8 @@
 //! The storage seam: the only place of the package that calls the file system.
 //!
 //! Everything above speaks to a run folder through the two traits here, by names relative to the
-//! folder. [`RealStorage`] is the file system; [`SimulatedStorage`] is a disk in memory that can
-//! stop, fail and forget, so that the same code can be run through every crash; [`SeekStorage`] puts
+//! folder. [`RealStorage`] is the file system; [`SimulatedStorage`](crate::testing::SimulatedStorage) is a disk in memory that can
+//! stop, fail and forget, so that the same code can be run through every crash; [`SeekStorage`](crate::testing::SeekStorage) puts
 //! a slow device in front of another storage, for measurements.
 //!
 //! # Shape
@@ -34,8 +34,6 @@
 
 mod limited;
 mod real;
-mod seek;
-mod simulated;
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -45,8 +43,6 @@ use crate::Error;
 
 pub use limited::{ALLOTMENT_BYTES, LimitReached, LimitedStorage};
 pub use real::RealStorage;
-pub use seek::{SeekCounts, SeekModel, SeekStorage, Wait};
-pub use simulated::{Fault, Moment, SECTOR_BYTES, SimulatedStorage, Witness};
 
 /// Longest name in bytes.
 pub const NAME_BYTES_AT_MOST: usize = 200;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use pipeline::Error;
-use pipeline::storage::{Create, Entry, LockGuard, SimulatedStorage, Storage, StorageFile};
+use pipeline::storage::{Create, Entry, LockGuard, Storage, StorageFile};
+use pipeline::testing::SimulatedStorage;
 
 /// A rule of the protocol that is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pipeline::storage::{Fault, SimulatedStorage};
+use pipeline::testing::{Fault, SimulatedStorage};
 
 use super::{Broken, Wrap, Wrong, finish, golden, run};
 

@@ -16,7 +16,8 @@ use pipeline::Error;
 use pipeline::checkpoint::{
     BlockRecord, Checkpoint, Epoch, Extent, Finished, Opened, Parameters, PublishedFile, log_name,
 };
-use pipeline::storage::{Create, SECTOR_BYTES, SimulatedStorage, Storage, StorageFile};
+use pipeline::storage::{Create, Storage, StorageFile};
+use pipeline::testing::{SECTOR_BYTES, SimulatedStorage};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 pub const BLOCKS: u32 = 6;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
-use trinim::rule::Rule;
+use trinim::game::Rule;
 
 /// An answer that is wrong.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +39,7 @@ impl Checker {
         let text = |name: &str| report[name].as_str().ok_or_else(|| format!("no {name} in the report"));
         let (layers, losses, positions) = (number("layers")?, number("losses")?, number("positions")?);
         let layers = u32::try_from(layers).map_err(|_| format!("{layers} layers"))?;
-        let rule: Rule = text("rule")?.parse().map_err(|error: trinim::rule::ParseRuleError| error.to_string())?;
+        let rule: Rule = text("rule")?.parse().map_err(|error: trinim::game::ParseRuleError| error.to_string())?;
         if positions.checked_ilog2() != Some(layers * (layers + 1) / 2) || !positions.is_power_of_two() {
             return Err(format!("{positions} positions on {layers} layers"));
         }
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn wrong_answers_are_found() {
-        let mut checker = Checker::new(trinim::known::losses);
+        let mut checker = Checker::new(trinim::papers::published::losses);
         assert_eq!(checker.solve(&report()), Ok(()));
         let changes = [
             ("losses", json!(143)),

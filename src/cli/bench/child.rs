@@ -7,7 +7,7 @@
 
 use super::super::signals::Signals;
 use pipeline::Error;
-use pipeline::metrics::Stopwatch;
+use pipeline::measure::metrics::Stopwatch;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::PathBuf;

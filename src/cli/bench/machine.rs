@@ -11,14 +11,14 @@
 
 use super::super::exit::Refused;
 use pipeline::Error;
-use pipeline::metrics::Stopwatch;
+use pipeline::measure::metrics::Stopwatch;
 use pipeline::storage::{Advice, Create, RealStorage, Storage};
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use sysinfo::{CpuRefreshKind, Disks, MemoryRefreshKind, RefreshKind, System};
-use trinim::record::{DeviceSpeed, Machine, MemorySpeed};
+use trinim::bench::{DeviceSpeed, Machine, MemorySpeed};
 
 /// Bytes of one read or write of the yardstick.
 const PIECE_BYTES: usize = 4 << 20;

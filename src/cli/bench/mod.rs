@@ -32,7 +32,7 @@ use rounds::Rounds;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
-use trinim::record::{CSV_SIGNATURE, FORMAT, Figures, MARKDOWN_SIGNATURE, Record, Row, bytes, percent, seconds};
+use trinim::bench::{CSV_SIGNATURE, FORMAT, Figures, MARKDOWN_SIGNATURE, Record, Row, bytes, percent, seconds};
 
 /// Measured rounds when none are asked for.
 const REPEATS: u32 = 3;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use trinim::record::{Row, Run, seconds};
+use trinim::bench::{Row, Run, seconds};
 
 /// Positions asked for in the shorter and the longer list: their difference in time is that of so many warm probes.
 const PROBES: [u64; 2] = [2_000, 12_000];
@@ -57,7 +57,7 @@ impl Rounds<'_> {
         let mut session = Session {
             rounds: self,
             program: Program::own()?,
-            checker: Checker::new(trinim::known::losses),
+            checker: Checker::new(trinim::papers::published::losses),
             databases: BTreeMap::new(),
             core: one_core(),
         };

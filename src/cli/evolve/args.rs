@@ -7,18 +7,18 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use trinim::database::Database;
-use trinim::mep::alphabet::{Alphabet, Number};
-use trinim::mep::check::HeldOut;
-use trinim::mep::formula::Formula;
-use trinim::mep::games::{Game, GameError, dag};
-use trinim::mep::graph::{Graph, Ordering};
-use trinim::mep::int::OnFault;
-use trinim::mep::parse::parse;
-use trinim::mep::scope::Scope;
-use trinim::mep::score::{Count, Target};
-use trinim::mep::settings::{Crossover, Mutation, Replacement, Representative, Settings, Steps, Zero};
-use trinim::outcome::Value;
-use trinim::rule::Rule;
+use trinim::evolve::alphabet::{Alphabet, Number};
+use trinim::evolve::check::HeldOut;
+use trinim::evolve::formula::Formula;
+use trinim::evolve::games::{Game, GameError, dag};
+use trinim::evolve::graph::{Graph, Ordering};
+use trinim::evolve::int::OnFault;
+use trinim::evolve::parse::parse;
+use trinim::evolve::scope::Scope;
+use trinim::evolve::score::{Count, Target};
+use trinim::evolve::settings::{Crossover, Mutation, Replacement, Representative, Settings, Steps, Zero};
+use trinim::game::Rule;
+use trinim::game::Value;
 
 /// The file of `dag:FILE`.
 const DAG: input::Kind = input::Kind {

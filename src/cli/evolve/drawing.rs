@@ -16,12 +16,12 @@
 //! How SVG is written: `trinim::explore`.
 
 use super::experiment::Sweep;
-use trinim::explore::chart::{Axis, Chart, Line, Point};
-use trinim::explore::svg::{Anchor, Path, Svg, text_width};
-use trinim::mep::experiment::Experiment;
-use trinim::mep::graph::Graph;
-use trinim::mep::tree::Tree;
-use trinim::outcome::Outcome;
+use trinim::draw::chart::{Axis, Chart, Line, Point};
+use trinim::draw::svg::{Anchor, Path, Svg, text_width};
+use trinim::evolve::experiment::Experiment;
+use trinim::evolve::graph::Graph;
+use trinim::evolve::tree::Tree;
+use trinim::game::Outcome;
 
 const FONT: f64 = 13.0;
 const ROW: f64 = 64.0;

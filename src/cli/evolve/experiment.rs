@@ -14,13 +14,13 @@ use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::mep::engine::Problem;
-use trinim::mep::experiment::{Axis, EXPERIMENTS, Experiment, GAME, PAPER_RUNS};
-use trinim::mep::games::Game;
-use trinim::mep::runs::{Batch, run_all};
-use trinim::mep::score::Target;
-use trinim::mep::stats::{fisher, log_likelihood, wilson};
-use trinim::rule::Rule;
+use trinim::evolve::engine::Problem;
+use trinim::evolve::experiment::{Axis, EXPERIMENTS, Experiment, GAME, PAPER_RUNS};
+use trinim::evolve::games::Game;
+use trinim::evolve::runs::{Batch, run_all};
+use trinim::evolve::score::Target;
+use trinim::evolve::stats::{fisher, log_likelihood, wilson};
+use trinim::game::Rule;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -215,7 +215,7 @@ fn chosen(args: &ExperimentArgs) -> anyhow::Result<Experiment> {
 fn sweep(
     args: &ExperimentArgs,
     experiment: &Experiment,
-    preset: &trinim::mep::settings::Settings,
+    preset: &trinim::evolve::settings::Settings,
     generations: Option<u32>,
     signals: &Signals,
     done: &AtomicU64,

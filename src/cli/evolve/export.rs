@@ -7,9 +7,9 @@ use super::args::{EvolveGameArgs, FormulaArgs, formula};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::Write;
-use trinim::mep::export::{Language, export};
-use trinim::mep::graph::Ordering;
-use trinim::mep::simplify::simplify;
+use trinim::evolve::export::{Language, export};
+use trinim::evolve::graph::Ordering;
+use trinim::evolve::simplify::simplify;
 
 const EXAMPLES: &str = "\
 Examples:

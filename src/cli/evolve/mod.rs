@@ -11,10 +11,10 @@
 //! 2. Finding nothing is a result, not a failure.
 //!
 //! # Cost
-//! That of `trinim::mep`.
+//! That of `trinim::evolve`.
 //!
 //! # Not here
-//! Everything a library caller could want: `trinim::mep`.
+//! Everything a library caller could want: `trinim::evolve`.
 
 mod args;
 mod drawing;

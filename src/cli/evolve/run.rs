@@ -9,8 +9,8 @@ use super::args::{EvolveGameArgs, SettingsArgs, held_out, refused};
 use super::run_report::Report;
 use clap::Args;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::mep::engine::Problem;
-use trinim::mep::runs::{Batch, run_all};
+use trinim::evolve::engine::Problem;
+use trinim::evolve::runs::{Batch, run_all};
 
 /// Most runs.
 const RUNS_MAX: u64 = 100_000;
@@ -78,7 +78,7 @@ pub fn runs(text: &str) -> Result<u64, String> {
 
 /// Reads the largest heap of a check.
 pub fn heap_max(text: &str) -> Result<i32, String> {
-    let most = trinim::mep::games::HEAP_MAX;
+    let most = trinim::evolve::games::HEAP_MAX;
     match text.parse() {
         Ok(heap) if (0..=most).contains(&heap) => Ok(heap),
         _ => Err(format!("expected 0 to {most} pieces")),

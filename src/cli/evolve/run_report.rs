@@ -5,15 +5,15 @@ use super::args::{Chosen, Preset, described, in_words, ordering_in_words};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::io::Write;
-use trinim::mep::check::{Counterexample, HeldOut, Standing};
-use trinim::mep::engine::{Found, Problem, Run, WORST};
-use trinim::mep::formula::Formula;
-use trinim::mep::games::Game;
-use trinim::mep::runs::Batch;
-use trinim::mep::score::{Violations, Wrong, violations, wrong};
-use trinim::mep::settings::Settings;
-use trinim::mep::simplify::simplify;
-use trinim::mep::stats::wilson;
+use trinim::evolve::check::{Counterexample, HeldOut, Standing};
+use trinim::evolve::engine::{Found, Problem, Run, WORST};
+use trinim::evolve::formula::Formula;
+use trinim::evolve::games::Game;
+use trinim::evolve::runs::Batch;
+use trinim::evolve::score::{Violations, Wrong, violations, wrong};
+use trinim::evolve::settings::Settings;
+use trinim::evolve::simplify::simplify;
+use trinim::evolve::stats::wilson;
 
 /// Wrong positions that are listed.
 const WRONG_SHOWN: usize = 20;

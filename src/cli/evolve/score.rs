@@ -10,13 +10,13 @@ use clap::Args;
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
-use trinim::mep::formula::Formula;
-use trinim::mep::games::Game;
-use trinim::mep::graph::{Graph, Ordering};
-use trinim::mep::int::OnFault;
-use trinim::mep::score::{Breach, Count, Target, Violations, Wrong, explain, violations, wrong};
-use trinim::mep::tree::{BRANCHES_MAX, Branch, Tree, tree_size, tree_violations};
-use trinim::outcome::{Outcome, Value};
+use trinim::evolve::formula::Formula;
+use trinim::evolve::games::Game;
+use trinim::evolve::graph::{Graph, Ordering};
+use trinim::evolve::int::OnFault;
+use trinim::evolve::score::{Breach, Count, Target, Violations, Wrong, explain, violations, wrong};
+use trinim::evolve::tree::{BRANCHES_MAX, Branch, Tree, tree_size, tree_violations};
+use trinim::game::{Outcome, Value};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,9 +8,9 @@ use super::run::heap_max;
 use super::run_report::{standing_json, standing_text};
 use clap::Args;
 use serde_json::json;
-use trinim::mep::check::Standing;
-use trinim::mep::graph::Ordering;
-use trinim::mep::simplify::simplify;
+use trinim::evolve::check::Standing;
+use trinim::evolve::graph::Ordering;
+use trinim::evolve::simplify::simplify;
 
 const EXAMPLES: &str = "\
 Examples:

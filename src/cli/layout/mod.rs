@@ -19,7 +19,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use trinim::board::{Board, Cell};
+use trinim::game::{Board, Cell};
 use trinim::layout::{Counts, GROUP_SIZES, Layout};
 use trinim::plan;
 

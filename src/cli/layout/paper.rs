@@ -7,9 +7,9 @@ use crate::cli::output::{Out, grouped, side_by_side};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
-use trinim::board::{Board, Cell};
-use trinim::layout::paper::{self, Figures, Row, Source};
+use trinim::game::{Board, Cell};
 use trinim::layout::{GROUP_SIZES, Layout};
+use trinim::papers::layouts::{self, Figures, Row, Source};
 
 /// A row of a table, for `--json`.
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ struct Report {
 /// Prints all rows.
 pub fn run(json: bool, out: &mut Out) -> anyhow::Result<Exit> {
     let mut rows = Vec::new();
-    for row in paper::rows() {
+    for row in layouts::rows() {
         let board = Board::triangle(row.figure.layers, None)?;
         let layout = Layout::new(&board, &row.figure.bid_cells())?;
         rows.push(report(&row, &layout));

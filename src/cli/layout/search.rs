@@ -7,7 +7,7 @@ use crate::cli::output::{Out, counted, grouped, side_by_side};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::io::Write;
-use trinim::board::{Board, Cell};
+use trinim::game::{Board, Cell};
 use trinim::layout::search::{self, Kept, Request, Scored};
 
 const EXAMPLES: &str = "\

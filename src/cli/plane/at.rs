@@ -9,14 +9,14 @@ use pipeline::Error;
 use serde::Serialize;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use trinim::outcome::Value;
-use trinim::rule::Rule;
-use trinim::wythoff::flips::{Budget, Condition, Flip};
-use trinim::wythoff::goal;
-use trinim::wythoff::number::{DIGITS_MAX, brief};
-use trinim::wythoff::point::{Kind, Move, Point};
-use trinim::wythoff::retrograde::{Setting, Situation, Table};
-use trinim::wythoff::winning;
+use trinim::game::Rule;
+use trinim::game::Value;
+use trinim::plane::flips::{Budget, Condition, Flip};
+use trinim::plane::goal;
+use trinim::plane::number::{DIGITS_MAX, brief};
+use trinim::plane::point::{Kind, Move, Point};
+use trinim::plane::retrograde::{Setting, Situation, Table};
+use trinim::plane::winning;
 
 /// The largest heap where no formula is known and all smaller points are decided first.
 const TURN_HEAP_MAX: usize = 500;

@@ -15,11 +15,11 @@ use super::output::Out;
 use clap::{Args, Subcommand};
 use dashu_int::UBig;
 use serde::Serialize;
-use trinim::rule::Rule;
-use trinim::wythoff::flips::{Budget, Condition, Flip};
-use trinim::wythoff::goal;
-use trinim::wythoff::number::{self, brief};
-use trinim::wythoff::point::{Move, Point};
+use trinim::game::Rule;
+use trinim::plane::flips::{Budget, Condition, Flip};
+use trinim::plane::goal;
+use trinim::plane::number::{self, brief};
+use trinim::plane::point::{Move, Point};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -2,7 +2,7 @@
 //!
 //! # Shape
 //! The game goes to standard output, prompts to standard error. The end of the input is a resignation. A transcript is that of
-//! [`trinim::wythoff::game`]; a level file keeps the level of the next game with the same player.
+//! [`trinim::plane::game`]; a level file keeps the level of the next game with the same player.
 
 use super::{flip, goal_text, whole_number};
 use crate::cli::exit::{Exit, Refused};
@@ -13,12 +13,12 @@ use clap::{Args, ValueEnum};
 use pipeline::Error;
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
+use trinim::game::Rule;
+use trinim::plane::flips::Flip;
+use trinim::plane::game::{self, Game, Player, Strategy, Turn};
+use trinim::plane::point::{Kind, Move, Point};
+use trinim::plane::{goal, number, paper, start, winning};
 use trinim::random::Random;
-use trinim::rule::Rule;
-use trinim::wythoff::flips::Flip;
-use trinim::wythoff::game::{self, Game, Player, Strategy, Turn};
-use trinim::wythoff::point::{Kind, Move, Point};
-use trinim::wythoff::{goal, number, paper, start, winning};
 
 /// Longest line that can be a turn, in bytes.
 const LINE_BYTES: u64 = 2_000_000;

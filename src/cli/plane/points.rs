@@ -8,12 +8,12 @@ use clap::{Args, ValueEnum};
 use dashu_int::UBig;
 use serde::Serialize;
 use std::io::{self, Write};
-use trinim::rule::Rule;
-use trinim::wythoff::generator::{self, Generator};
-use trinim::wythoff::newton::Ratio;
-use trinim::wythoff::number::brief;
-use trinim::wythoff::points::{Numbered, Points};
-use trinim::wythoff::sequence::{self, Place};
+use trinim::game::Rule;
+use trinim::plane::generator::{self, Generator};
+use trinim::plane::newton::Ratio;
+use trinim::plane::number::brief;
+use trinim::plane::points::{Numbered, Points};
+use trinim::plane::sequence::{self, Place};
 
 const POINTS_EXAMPLES: &str = "\
 Examples:

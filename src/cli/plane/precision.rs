@@ -6,9 +6,9 @@ use crate::cli::output::Out;
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
-use trinim::wythoff::newton::Ratio;
-use trinim::wythoff::number::brief;
-use trinim::wythoff::precision::{self, first_failure};
+use trinim::plane::newton::Ratio;
+use trinim::plane::number::brief;
+use trinim::plane::precision::{self, first_failure};
 
 /// The most digits: seconds.
 const DIGITS_MAX: u32 = 10_000;

@@ -7,12 +7,12 @@ use crate::cli::output::{Out, grouped};
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
-use trinim::outcome::Value;
-use trinim::rule::Rule;
-use trinim::wythoff::claim::{Comparison, compare};
-use trinim::wythoff::flips::{Budget, Condition, Flip};
-use trinim::wythoff::goal;
-use trinim::wythoff::retrograde::{HEAP_MAX, Setting, Situation};
+use trinim::game::Rule;
+use trinim::game::Value;
+use trinim::plane::claim::{Comparison, compare};
+use trinim::plane::flips::{Budget, Condition, Flip};
+use trinim::plane::goal;
+use trinim::plane::retrograde::{HEAP_MAX, Setting, Situation};
 
 const EXAMPLES: &str = "\
 Examples:

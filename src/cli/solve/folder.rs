@@ -7,11 +7,12 @@ use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::storage::{RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
-use trinim::board::{Board, Cell};
+use trinim::database::BlockSummary;
 use trinim::database::{MANIFEST, Manifest, SUMS};
+use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
 use trinim::plan;
-use trinim::solve::{BlockSummary, Strategy, baseline, parameters};
+use trinim::solve::{Strategy, baseline, parameters};
 
 /// What an existing folder says of a run that was begun in it.
 pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {

@@ -4,13 +4,13 @@ use super::super::args::{self, Size};
 use super::super::output::{Out, counted, grouped, per_second, seconds};
 use super::{Outcome, Run};
 use pipeline::Candidate;
-use pipeline::metrics::{Metrics, Stage};
+use pipeline::measure::metrics::{Metrics, Stage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use trinim::game::Value;
 use trinim::kernel::{Isa, bitmap_words};
 use trinim::layout::Layout;
-use trinim::outcome::Value;
 use trinim::plan::placement_name;
 use trinim::solve::{Baseline, Redundancy, Strategy, baseline};
 

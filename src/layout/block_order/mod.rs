@@ -110,7 +110,7 @@ pub(super) fn peak_at_least(layout: &Layout) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Board;
+    use crate::game::Board;
 
     fn suggested(layers: u32, offset_bits_at_most: u32) -> Layout {
         Layout::suggested(&Board::triangle(layers, None).unwrap(), offset_bits_at_most)

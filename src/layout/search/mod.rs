@@ -33,7 +33,7 @@ mod walk;
 
 use super::BID_BITS_MAX;
 use super::burnside::{self, Action};
-use crate::board::{Board, Cell, Symmetry};
+use crate::game::{Board, Cell, Symmetry};
 use score::Scores;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

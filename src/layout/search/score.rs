@@ -16,7 +16,7 @@
 //!
 //! Weights are integers in units of `2^-10`: a line has at most ten cells.
 
-use crate::board::{Board, Cell, LAYERS_MAX, Symmetry};
+use crate::game::{Board, Cell, LAYERS_MAX, Symmetry};
 
 /// Weights are in units of `2^-UNIT_BITS`.
 pub(super) const UNIT_BITS: u32 = LAYERS_MAX;

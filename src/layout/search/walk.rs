@@ -4,7 +4,7 @@
 //! up to date: taking an orbit touches the lines of its cells only.
 
 use super::score::Scores;
-use crate::board::{Board, Symmetry};
+use crate::game::{Board, Symmetry};
 use crate::layout::burnside;
 
 /// The orbits of cells under a group of symmetries, prepared for sums.

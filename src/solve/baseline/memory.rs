@@ -5,10 +5,10 @@
 //! canonical blocks of the layout.
 
 use super::{Counters, Run};
+use crate::game::Rule;
 use crate::kernel::bitmap_words;
-use crate::rule::Rule;
 use crate::solve::Problem;
-use pipeline::metrics::Stage;
+use pipeline::measure::metrics::Stage;
 use pipeline::{Bitmap, Error};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -93,8 +93,8 @@ fn steps(end: u64) -> impl Iterator<Item = Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Board;
-    use crate::reference;
+    use crate::game::Board;
+    use crate::game::reference;
 
     #[test]
     fn both_agree_with_the_definition_in_steps_of_any_length() {
@@ -110,9 +110,8 @@ mod tests {
                         for start in (0..all).step_by(length as usize) {
                             step(board.moves(), &mut wins, start..all.min(start + length));
                         }
-                        let right = |(position, value): (u64, &crate::outcome::Value)| {
-                            is_win(&wins, position) != value.is_loss()
-                        };
+                        let right =
+                            |(position, value): (u64, &crate::game::Value)| is_win(&wins, position) != value.is_loss();
                         assert!((0..).zip(&values).all(right), "{layers} layers, {rule}, steps of {length}");
                     }
                 }

@@ -38,7 +38,7 @@ use crate::layout::Layout;
 use blocks::Flow;
 use pipeline::Error;
 use pipeline::checkpoint::PUBLISHED;
-use pipeline::metrics::Metrics;
+use pipeline::measure::metrics::Metrics;
 use pipeline::storage::{Storage, folder_of};
 use publisher::Publisher;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use super::super::strategy::Baseline;
 use parking_lot::Mutex;
 use pipeline::Error;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Opened, PUBLISHED, Parameters, PublishedFile};
-use pipeline::metrics::{Metrics, Stage};
+use pipeline::measure::metrics::{Metrics, Stage};
 use pipeline::storage::{Create, Storage, StorageFile};
 use pipeline::workload::Workload;
 use std::collections::BTreeMap;

@@ -12,7 +12,7 @@ use super::Counters;
 use parking_lot::Mutex;
 use pipeline::Error;
 use pipeline::checkpoint::LOGS;
-use pipeline::metrics::{Metrics, Stage};
+use pipeline::measure::metrics::{Metrics, Stage};
 use pipeline::storage::{Create, Storage};
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -143,7 +143,7 @@ impl<'a> Scratch<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pipeline::storage::SimulatedStorage;
+    use pipeline::testing::SimulatedStorage;
 
     #[test]
     fn what_is_loaded_is_what_was_stored_or_an_error() {

@@ -2,7 +2,8 @@
 
 use crate::{choice, number};
 use pipeline::checkpoint::{Checkpoint, Inspection, Parameters, inspect};
-use pipeline::storage::{SimulatedStorage, Storage};
+use pipeline::storage::Storage;
+use pipeline::testing::SimulatedStorage;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 

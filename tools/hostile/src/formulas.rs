@@ -1,14 +1,14 @@
 //! Formulas, names of games, and games from files, as `trinim evolve` reads them.
 
 use crate::choice;
-use trinim::mep::export::{Language, export};
-use trinim::mep::games::{Game, dag};
-use trinim::mep::graph::{Graph, Ordering};
-use trinim::mep::int::OnFault;
-use trinim::mep::parse::parse;
-use trinim::mep::scope::Scope;
-use trinim::mep::simplify::simplify;
-use trinim::rule::Rule;
+use trinim::evolve::export::{Language, export};
+use trinim::evolve::games::{Game, dag};
+use trinim::evolve::graph::{Graph, Ordering};
+use trinim::evolve::int::OnFault;
+use trinim::evolve::parse::parse;
+use trinim::evolve::scope::Scope;
+use trinim::evolve::simplify::simplify;
+use trinim::game::Rule;
 
 /// Most positions of a game that is built.
 const POSITIONS_MAX: usize = 500;

@@ -1,8 +1,8 @@
 //! Log entries, frames and codecs of the engine.
 
 use crate::{choice, number};
-use pipeline::codec::{self, Scratch, decode_frame};
-use pipeline::frame::{ENTRY_FIXED_BYTES, EntryHeader, ExtentHash, FRAME_HEADER_BYTES, Frame, FrameHeader, Place};
+use pipeline::log::codec::{self, Scratch, decode_frame};
+use pipeline::log::frame::{ENTRY_FIXED_BYTES, EntryHeader, ExtentHash, FRAME_HEADER_BYTES, Frame, FrameHeader, Place};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Longest decoded frame that a target asks for, in words.

@@ -1,11 +1,11 @@
 //! Positions as text, cells of a layout, transcripts of games.
 
 use crate::choice;
-use trinim::board::{Board, Cell};
+use trinim::game::position;
+use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
-use trinim::position;
-use trinim::wythoff::game::Game;
-use trinim::wythoff::winning;
+use trinim::plane::game::Game;
+use trinim::plane::winning;
 
 /// A position of a board whose size the first byte says.
 pub fn position(bytes: &[u8]) {

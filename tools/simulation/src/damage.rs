@@ -10,8 +10,8 @@ use crate::judge::{Trust, Verdict, Wrong, judge};
 use crate::random::Random;
 use crate::session::run;
 use crate::subject::Subject;
-use pipeline::engine::Placement;
-use pipeline::storage::SimulatedStorage;
+use pipeline::run::Placement;
+use pipeline::testing::SimulatedStorage;
 
 /// A run folder that is going to be damaged.
 pub struct Folder<'a> {

@@ -20,8 +20,8 @@ use crate::judge::{Trust, Verdict, Wrong, bits_of, judge};
 use crate::random::Random;
 use crate::session::{Ending, committed, run_counting};
 use crate::subject::Subject;
-use pipeline::engine::{Options, Placement};
-use pipeline::storage::{Fault, Moment, SimulatedStorage};
+use pipeline::run::{Options, Placement};
+use pipeline::testing::{Fault, Moment, SimulatedStorage};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -252,7 +252,7 @@ impl<'a> Root<'a> {
     }
 
     /// A witness that keeps every moment (`most` 0), or at most `most` of them, equally likely.
-    fn witness(&mut self, most: usize, acknowledged: &Arc<AtomicU32>) -> (pipeline::storage::Witness, Kept) {
+    fn witness(&mut self, most: usize, acknowledged: &Arc<AtomicU32>) -> (pipeline::testing::Witness, Kept) {
         let kept = Kept::default();
         let (keep, acknowledged) = (Arc::clone(&kept), Arc::clone(acknowledged));
         let chance = Mutex::new((Random(self.random.bits()), 0_u64));

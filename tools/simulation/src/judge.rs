@@ -3,7 +3,7 @@
 use crate::session::{Ending, Session, committed};
 use crate::subject::{Files, Subject};
 use pipeline::Error;
-use pipeline::storage::SimulatedStorage;
+use pipeline::testing::SimulatedStorage;
 
 /// What the disk has done in a history, and so what may be asked of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,8 @@
 //! One simulated process: a run of the engine from what is on a disk, to its end or to an error.
 
 use crate::subject::Subject;
-use pipeline::engine::{Event, Options};
-use pipeline::storage::SimulatedStorage;
+use pipeline::run::{Event, Options};
+use pipeline::testing::SimulatedStorage;
 use pipeline::{Error, checkpoint};
 use scheduler::{Stuck, Timing};
 use std::panic::{AssertUnwindSafe, catch_unwind};

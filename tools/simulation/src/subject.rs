@@ -8,22 +8,23 @@ mod synthetic;
 pub use sloppy::Omit;
 
 use pipeline::Error;
-use pipeline::engine::{self, Event, Options, Placement, footprint_bytes};
-use pipeline::metrics::Metrics;
-use pipeline::storage::{SimulatedStorage, Storage};
+use pipeline::measure::metrics::Metrics;
+use pipeline::run::{self, Event, Options, Placement, footprint_bytes};
+use pipeline::storage::Storage;
+use pipeline::testing::SimulatedStorage;
 use pipeline::workload::Workload;
 use sloppy::Sloppy;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use synthetic::Synthetic;
-use trinim::board::Board;
 use trinim::database::block::{BlockIndex, HEADER_BYTES};
 use trinim::database::{block_file_name, manifest};
+use trinim::game::Board;
+use trinim::game::Rule;
+use trinim::game::Value;
+use trinim::game::reference;
 use trinim::kernel::{Kernel, bitmap_words};
 use trinim::layout::Layout;
-use trinim::outcome::Value;
-use trinim::reference;
-use trinim::rule::Rule;
 use trinim::solve::{Problem, solve};
 
 /// Files by name, relative to the run folder.
@@ -166,7 +167,7 @@ impl Subject {
         };
         let metrics = Metrics::default();
         match &self.work {
-            Work::Synthetic(workload) => engine::run(workload, storage, options, &metrics, observer).map(|_| ()),
+            Work::Synthetic(workload) => run::run(workload, storage, options, &metrics, observer).map(|_| ()),
             Work::Game(game) => {
                 let Game { board, rule, layout, kernel } = &**game;
                 let problem = Problem { board, rule: *rule, layout, kernel: *kernel };

@@ -9,7 +9,7 @@ const STATES_AT_MOST: u64 = 60_000;
 
 /// Explores root after root on this thread; the states until the first wrong one, and that one.
 fn search(omit: Omit, rules: &[Rule], failures: &[Failure]) -> (u64, Option<Box<Found>>) {
-    let mut subjects = [Subject::synthetic(3, 40, 50), Subject::game(3, trinim::rule::Rule::Misere, 3)];
+    let mut subjects = [Subject::synthetic(3, 40, 50), Subject::game(3, trinim::game::Rule::Misere, 3)];
     for subject in &mut subjects {
         subject.omit = omit;
     }

@@ -1,15 +1,15 @@
 //! Every damage to a small run folder, in the middle and finished: the right result, or a refusal that names the file; never a panic, never
 //! a wrong value, never a lost block, and no memory for lengths that only the damage declares.
 
-use pipeline::engine::Placement;
 use pipeline::omitted::{Rule, without};
-use pipeline::storage::SimulatedStorage;
+use pipeline::run::Placement;
+use pipeline::testing::SimulatedStorage;
 use simulation::damage::{Folder, Outcomes};
 use simulation::explore::Found;
 use simulation::judge::{Wrong, bits_of};
 use simulation::session::{committed, killed_after, run};
 use simulation::subject::Subject;
-use trinim::rule::Rule as Play;
+use trinim::game::Rule as Play;
 
 /// Nobody needs more for folders of some ten thousand bytes.
 const MEMORY_KIB_AT_MOST: u64 = 512 << 10;

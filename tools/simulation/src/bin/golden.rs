@@ -3,13 +3,13 @@
 //! Four layers in eight blocks, on the simulated disk, so the bytes are the same each time: killed in the second generation with dedicated and with
 //! shared logs, and finished. Folders of an older version stay as they are; those of a new one get names of their own.
 
-use pipeline::engine::Placement;
-use pipeline::storage::SimulatedStorage;
+use pipeline::run::Placement;
+use pipeline::testing::SimulatedStorage;
 use simulation::session::{committed, killed_after, run};
 use simulation::subject::Subject;
 use std::path::Path;
 use std::process::ExitCode;
-use trinim::rule::Rule;
+use trinim::game::Rule;
 
 /// Killed with blocks in the manifest, blocks in the journal, and logs of both generations that are still needed.
 fn middle(subject: &Subject, placement: Placement, codec: &str) -> Option<SimulatedStorage> {

@@ -1,7 +1,7 @@
 //! Times as lying bars: as long as the median, with a line from the least to the greatest time.
 
 use std::fmt::Write;
-use trinim::record::{Spread, seconds};
+use trinim::bench::{Spread, seconds};
 
 const LEFT: f64 = 300.0;
 const WIDTH: f64 = 420.0;

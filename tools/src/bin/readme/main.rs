@@ -9,7 +9,7 @@ mod region;
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use trinim::record::Record;
+use trinim::bench::Record;
 
 fn main() -> Result<()> {
     let root = root()?;

@@ -3,7 +3,7 @@
 use super::bars::Bar;
 use anyhow::{Context, Result, ensure};
 use std::fmt::Write;
-use trinim::record::{Figures, Record, Row, bytes, seconds};
+use trinim::bench::{Figures, Record, Row, bytes, seconds};
 
 const BEGIN: &str = "<!-- made from ";
 const BEGIN_END: &str = " by: cargo run --release -p tools --bin readme -->\n";

@@ -1,0 +1,364 @@
+//! Looking at a whole run folder: metadata, logs, published files, at three depths, for everything that is wrong.
+//!
+//! # Shape
+//! | | metadata | sums | full |
+//! |---|---|---|---|
+//! | `FORMAT`, manifests, journals: every copy, the chain of hashes | yes | yes | yes |
+//! | names and lengths of everything the journal names, leftovers | yes | yes | yes |
+//! | every hash of every log entry that is still needed, the hash of every published file | | yes | yes |
+//! | every frame of these decodes | | | yes |
+//!
+//! # Invariants
+//! 1. Nothing is changed and no lock is taken: a run may go on meanwhile.
+//! 2. A finding counts when a second look, begun after the first has ended, finds it again. A log that was consumed, a journal that grew, a
+//!    generation that began between two steps of one look are not there in the next: a commit is durable before the logs it consumes are
+//!    deleted, so a second look, which reads the journal anew, no longer needs them.
+//! 3. Damage of any file is a finding, never an error and never a panic. Of a log entry and of a published file the first damage is told, as
+//!    it is the whole entry or file that is mended.
+//!
+//! # Cost
+//! The bytes looked at, once; what is wrong a second time. Memory: metadata, and for each thread a published file and a bitmap.
+//!
+//! # Not here
+//! Files that the caller keeps beside the published ones; repair ([`crate::care::repair`]).
+
+use crate::bitmap::Bitmap;
+use crate::checkpoint::{BlockRecord, Examination, Extent, Inspection, LOGS, PUBLISHED, PublishedFile, examine};
+use crate::error::Error;
+use crate::finding::{Finding, Kind};
+use crate::log::codec::{self, Scratch};
+use crate::measure::metrics::Metrics;
+use crate::run::ledger::Needs;
+use crate::run::reader::{Delivery, read_entry};
+use crate::storage::{Entry, EntryKind, Storage, read_whole};
+use crate::workload::Workload;
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// How closely a folder is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// Metadata, names and lengths.
+    Metadata,
+    /// Every hash, too.
+    Sums,
+    /// And that every frame decodes.
+    Full,
+}
+
+/// What is asked of a check.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// How closely.
+    pub depth: Depth,
+    /// Threads.
+    pub threads: usize,
+    /// Set from outside to end early.
+    pub stop: &'a AtomicBool,
+    /// Told (done, all) in bytes, from any thread.
+    pub progress: &'a (dyn Fn(u64, u64) + Sync),
+    /// Given every published file whose hash is right, by block, from any thread.
+    pub published: &'a (dyn Fn(u32, &[u8]) + Sync),
+}
+
+/// What was looked at and found.
+#[derive(Default)]
+pub struct Report {
+    /// Damage first, leftovers last; each by path and offset.
+    pub findings: Vec<Finding>,
+    /// What the metadata say; `None` when they are too damaged to say anything.
+    pub inspection: Option<Inspection>,
+    /// Whether `FORMAT`, a manifest or a journal is damaged in a copy or more.
+    pub damaged_metadata: bool,
+    /// Finished blocks whose published file is damaged or missing.
+    pub damaged_blocks: BTreeSet<u32>,
+    /// Log entries that are still needed and damaged or missing.
+    pub damaged_extents: BTreeSet<Extent>,
+    /// Files in the folder of published files that no record names.
+    pub unnamed: BTreeSet<String>,
+    /// Files that the metadata name and that are still needed.
+    pub files: u64,
+    /// Bytes whose hashes were compared.
+    pub bytes: u64,
+}
+
+impl Report {
+    /// Whether everything that counts is as it was written, in every copy.
+    pub fn is_sound(&self) -> bool {
+        self.findings.iter().all(|finding| finding.kind == Kind::Leftover)
+    }
+}
+
+/// Looks at a run folder.
+///
+/// # Errors
+/// [`Error::NotARun`], [`Error::Version`], [`Error::Interrupted`]; [`Error::Io`] where nothing can be read at all.
+pub fn check(workload: &dyn Workload, storage: &dyn Storage, request: &Request<'_>) -> Result<Report, Error> {
+    let needs = Needs::new(workload);
+    let look = |only: Option<&BTreeSet<PathBuf>>| Look { workload, storage, needs: &needs, request, only }.all();
+    let first = look(None)?;
+    let (files, bytes) = (first.files, first.bytes);
+    let mut last = first;
+    // Until two looks, one begun after the other had ended, tell of the same damage.
+    while !last.is_sound() {
+        let named = last.findings.iter().map(|finding| finding.path.clone()).collect();
+        let next = look(Some(&named))?;
+        let was_there = |finding: &Finding| {
+            let is_same =
+                |one: &Finding| (&one.path, one.offset, &one.what) == (&finding.path, finding.offset, &finding.what);
+            finding.kind == Kind::Leftover || last.findings.iter().any(is_same)
+        };
+        let agree = next.findings.iter().all(was_there);
+        last = next;
+        if agree {
+            break;
+        }
+    }
+    Ok(Report { files, bytes, ..last })
+}
+
+/// One look at a folder.
+struct Look<'a> {
+    workload: &'a dyn Workload,
+    storage: &'a dyn Storage,
+    needs: &'a Needs,
+    request: &'a Request<'a>,
+    /// Files whose contents are looked at; all without.
+    only: Option<&'a BTreeSet<PathBuf>>,
+}
+
+/// Contents to be looked at.
+enum Task<'a> {
+    Entry(&'a Extent),
+    Published(&'a BlockRecord, &'a PublishedFile),
+}
+
+impl Task<'_> {
+    fn bytes(&self) -> u64 {
+        match self {
+            Task::Entry(extent) => extent.length,
+            Task::Published(_, file) => file.length,
+        }
+    }
+
+    fn file_name(&self) -> String {
+        match self {
+            Task::Entry(extent) => extent.file_name(),
+            Task::Published(_, file) => file.name.clone(),
+        }
+    }
+}
+
+/// Memory of a thread.
+#[derive(Default)]
+struct Buffers {
+    bitmap: Option<Bitmap>,
+    scratch: Scratch,
+}
+
+impl Look<'_> {
+    fn all(&self) -> Result<Report, Error> {
+        let Examination { mut findings, inspection } = examine(self.storage)?;
+        let damaged_metadata = findings.iter().any(|finding| finding.kind != Kind::Leftover);
+        let mut report = Report { damaged_metadata, ..Report::default() };
+        let Some(inspection) = inspection else {
+            return Ok(Report { findings, ..report });
+        };
+        let finished = inspection.finished();
+        let published = self.names(PUBLISHED)?;
+        let logs = self.names(LOGS)?;
+        let mut tasks = Vec::new();
+        let mut named = BTreeSet::new();
+        for record in &inspection.records {
+            if let Some(file) = &record.published {
+                named.insert(file.name.clone());
+                match self.presence(&published, &file.name, file.length, true) {
+                    None => tasks.push(Task::Published(record, file)),
+                    Some(finding) => {
+                        findings.push(finding);
+                        report.damaged_blocks.insert(record.block);
+                    }
+                }
+            }
+            for extent in record.extents.iter().filter(|extent| self.needs.has(&finished, extent)) {
+                let name = extent.file_name();
+                match self.presence(&logs, &name, extent.end(), false) {
+                    None => tasks.push(Task::Entry(extent)),
+                    Some(finding) => {
+                        findings.push(finding);
+                        report.damaged_extents.insert(*extent);
+                    }
+                }
+                named.insert(name);
+            }
+        }
+        report.files = named.len() as u64;
+        for name in logs.keys().filter(|name| !named.contains(*name)) {
+            let path = self.storage.path(name);
+            findings.push(Finding::new(Kind::Leftover, path, 0, "log file", "one that is needed", "one that is not"));
+        }
+        report.unnamed = published.into_keys().filter(|name| !named.contains(name)).collect();
+
+        if self.request.depth > Depth::Metadata {
+            tasks.retain(|task| self.only.is_none_or(|only| only.contains(&self.storage.path(&task.file_name()))));
+            report.bytes = tasks.iter().map(Task::bytes).sum();
+            for (index, finding) in self.contents(inspection.run_id, &tasks, report.bytes)? {
+                findings.push(finding);
+                match tasks[index] {
+                    Task::Entry(extent) => report.damaged_extents.insert(*extent),
+                    Task::Published(record, _) => report.damaged_blocks.insert(record.block),
+                };
+            }
+        }
+        // A file that is missing is missing for every entry in it.
+        findings.sort_by(|one, other| (one.kind, &one.path, one.offset).cmp(&(other.kind, &other.path, other.offset)));
+        findings.dedup();
+        drop(tasks);
+        Ok(Report { findings, inspection: Some(inspection), ..report })
+    }
+
+    fn names(&self, folder: &str) -> Result<BTreeMap<String, Entry>, Error> {
+        let entries = match self.storage.list(folder) {
+            Err(error) if error.is_not_found() => Vec::new(),
+            other => other?,
+        };
+        Ok(entries.into_iter().map(|entry| (format!("{folder}/{}", entry.name), entry)).collect())
+    }
+
+    /// What is wrong with the name and the length of a file.
+    fn presence(&self, there: &BTreeMap<String, Entry>, name: &str, length: u64, is_exact: bool) -> Option<Finding> {
+        let told = |what: &str, got: String| {
+            let at_least = if is_exact { "" } else { "at least " };
+            let expected = format!("{at_least}{length} bytes");
+            Some(Finding::new(Kind::Damage, self.storage.path(name), 0, what, expected, got))
+        };
+        match there.get(name) {
+            None => told("file", "no such file".to_owned()),
+            Some(entry) if entry.kind != EntryKind::File => told("kind of file", "something else".to_owned()),
+            Some(entry) if entry.length < length || is_exact && entry.length != length => {
+                told("length of the file", format!("{} bytes", entry.length))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Looks at the contents on several threads; what is wrong with which task.
+    fn contents(&self, run_id: u128, tasks: &[Task<'_>], all: u64) -> Result<BTreeMap<usize, Finding>, Error> {
+        let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let (found, failure) = (Mutex::new(BTreeMap::new()), Mutex::new(None));
+        let work = || -> Result<(), Error> {
+            let mut buffers = Buffers::default();
+            while failure.lock().is_none() {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(task) = tasks.get(index) else { break };
+                if self.request.stop.load(Ordering::Relaxed) {
+                    return Err(Error::Interrupted);
+                }
+                let looked = match task {
+                    Task::Entry(extent) => self.entry(run_id, extent, &mut buffers),
+                    Task::Published(record, file) => self.published(record.block, file, &mut buffers),
+                };
+                if let Err(error) = looked {
+                    found.lock().insert(index, Finding::of(Kind::Damage, error)?);
+                }
+                (self.request.progress)(done.fetch_add(task.bytes(), Ordering::Relaxed) + task.bytes(), all);
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            for _ in 0..self.request.threads.clamp(1, tasks.len().max(1)) {
+                scope.spawn(|| {
+                    if let Err(error) = work() {
+                        failure.lock().get_or_insert(error);
+                    }
+                });
+            }
+        });
+        match failure.into_inner() {
+            Some(error) => Err(error),
+            None => Ok(found.into_inner()),
+        }
+    }
+
+    fn entry(&self, run_id: u128, extent: &Extent, buffers: &mut Buffers) -> Result<(), Error> {
+        let decodes = self.request.depth == Depth::Full;
+        let mut words = vec![0; if decodes { codec::FRAME_WORDS } else { 0 }];
+        let mut wrong = None;
+        read_entry(self.storage, run_id, &Metrics::default(), extent, &mut |delivery| {
+            if let Delivery::Frame(header, payload) = delivery
+                && decodes
+            {
+                let words = &mut words[..header.raw_words];
+                wrong = codec::decode_frame(header.codec, &payload, words, &mut buffers.scratch).err();
+            }
+            wrong.is_none()
+        })?;
+        match wrong {
+            Some(wrong) => {
+                let path = self.storage.path(&extent.file_name());
+                Err(Error::corrupt(path, extent.offset, wrong.0, "a frame that decodes", "another"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn published(&self, block: u32, file: &PublishedFile, buffers: &mut Buffers) -> Result<(), Error> {
+        let bytes = read_recorded(self.storage, file)?;
+        let got = xxh3_128(&bytes);
+        let is_right = got == file.hash;
+        if is_right {
+            (self.request.published)(block, &bytes);
+        }
+        if is_right && self.request.depth < Depth::Full {
+            return Ok(());
+        }
+        let bitmap = match &mut buffers.bitmap {
+            Some(bitmap) => bitmap,
+            none => none.insert(Bitmap::zeroed(self.workload.stream_words())?),
+        };
+        let recalled = self.workload.recall(block, &bytes, bitmap.words_mut());
+        let path = self.storage.path(&file.name);
+        match (recalled, is_right) {
+            (Ok(()), true) => Ok(()),
+            // Where a file whose hash is wrong is wrong; the first byte if it cannot say.
+            (recalled, false) => {
+                let offset = recalled.err().map_or(0, |unreadable| unreadable.offset);
+                let (expected, got) = (format!("{:032x}", file.hash), format!("{got:032x}"));
+                Err(Error::corrupt(path, offset, "hash of a published file", expected, got))
+            }
+            (Err(unreadable), true) => {
+                let expected = "a file that can be read back";
+                Err(Error::corrupt(path, unreadable.offset, "published file", expected, unreadable.what))
+            }
+        }
+    }
+}
+
+/// The bytes of a published file, compared with length and hash of its record.
+///
+/// # Errors
+/// [`Error::Corrupt`] when they are others; [`Error::Io`].
+pub fn read_published(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>, Error> {
+    let bytes = read_recorded(storage, file)?;
+    let got = xxh3_128(&bytes);
+    if got != file.hash {
+        let (expected, got) = (format!("{:032x}", file.hash), format!("{got:032x}"));
+        return Err(Error::corrupt(storage.path(&file.name), 0, "hash of a published file", expected, got));
+    }
+    Ok(bytes)
+}
+
+/// As many bytes as the record says.
+fn read_recorded(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>, Error> {
+    let opened = storage.open(&file.name)?;
+    let found = opened.length()?;
+    if found != file.length {
+        let (expected, got) = (format!("{} bytes", file.length), format!("{found} bytes"));
+        return Err(Error::corrupt(opened.path(), 0, "length of the file", expected, got));
+    }
+    read_whole(&*opened, found)
+}

@@ -1,0 +1,400 @@
+//! Repair: computes exactly what is damaged once more, with the same bytes.
+//!
+//! # Shape
+//! | damaged | made again from |
+//! |---|---|
+//! | a copy of `FORMAT`, manifest or journal | the other copy; a missing `FORMAT` from the manifest |
+//! | the published file of a finished block | the published files of its sources: recalled, turned, applied, settled, published |
+//! | log entries that are still needed | the published file of their source: recalled, turned, encoded |
+//!
+//! A published file comes before everything that is made from it, so any number of them may be damaged.
+//!
+//! # Path of a repair
+//! ```text
+//! M1  lock; metadata read ([`Draft`]); the folder checked ([`crate::care::check`])
+//! M2  what is to be made again, in the order of the block graph; refused here or not at all ([`Plan`])
+//! M3  each block: computed, compared with the hash and the summary of its record, written beside, synced, renamed, folder synced
+//! M4  log entries: written to new files that carry the number of the next generation, synced; `logs/` synced
+//! M5  the next generation begins with records whose extents name the new entries       <- the switch
+//! M6  what nothing names any more is removed
+//! ```
+//! M4 to M6 are left out when neither logs nor metadata are damaged.
+//!
+//! # Every stop
+//! | Stop at | On disk | Repaired again |
+//! |---|---|---|
+//! | M3 | some blocks whole, a temporary file | those are sound now; the rest is made again |
+//! | M4 | files of a generation that no manifest has | the number is never used again (names are looked at, too); swept at M6 |
+//! | M5 | the old generation or the new one, each whole | from the old one: again; from the new one: nothing to do |
+//! | M6 | unnamed files | swept |
+//!
+//! # Invariants
+//! 1. Nothing is computed from bytes whose hash was not compared with the record at the moment of their use.
+//! 2. A file is replaced only by bytes that have the hash that its record has.
+//! 3. All entries of one source for one target (dedicated), or all of one source (shared), are made anew together; entries that are sound
+//!    beside them in the same file stay where they are.
+//!
+//! # Cost
+//! Memory: three bitmaps, and the published files of one source and of the block. Time: a block costs what it cost the solve, with its sources
+//! read from published files instead of logs; one thread.
+//!
+//! # Not here
+//! Files that the caller keeps beside the published ones; what to do when both copies of the metadata are damaged: nothing then says which
+//! bytes are right, and the run is refused.
+
+use crate::bitmap::Bitmap;
+use crate::care::check::{Report, read_published};
+use crate::checkpoint::{
+    self, BlockRecord, Checkpoint, Draft, Extent, Finished, LOGS, PUBLISHED, PublishedFile, log_name,
+};
+use crate::error::Error;
+use crate::log::codec::{self, FRAME_WORDS, Scratch};
+use crate::log::frame::{ENTRY_ALIGNMENT, EntryHeader, Frame, Place, Route};
+use crate::run::ledger::Needs;
+use crate::storage::{Create, Storage, StorageFile, folder_of};
+use crate::workload::{Edge, Publication, Workload};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Codec of log entries that are made again: what is read once more needs no choice.
+const CODEC: &str = "zstd1";
+/// Log files open at a time.
+const HANDLES: usize = 128;
+
+/// Computes blocks from the published files of their sources.
+pub struct Recomputer<'a> {
+    workload: &'a dyn Workload,
+    /// The published file of a block, its hash compared.
+    read: &'a dyn Fn(u32) -> Result<Vec<u8>, Error>,
+    /// Names the published file of a block, for messages.
+    path: &'a dyn Fn(u32) -> std::path::PathBuf,
+    bitmap: Bitmap,
+    stream: Bitmap,
+    oriented: Bitmap,
+    /// The block whose stream is in `stream`.
+    recalled: Option<u32>,
+}
+
+/// A block that was computed again.
+pub struct Recomputed<'a> {
+    /// What the workload says of it.
+    pub summary: Vec<u8>,
+    /// The file it publishes, if it publishes one.
+    pub publication: Option<Publication>,
+    /// Its stream.
+    pub stream: &'a [u64],
+}
+
+impl<'a> Recomputer<'a> {
+    /// Takes memory for three bitmaps.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the memory is not there.
+    pub fn new(
+        workload: &'a dyn Workload,
+        read: &'a dyn Fn(u32) -> Result<Vec<u8>, Error>,
+        path: &'a dyn Fn(u32) -> std::path::PathBuf,
+    ) -> Result<Recomputer<'a>, Error> {
+        let words = workload.stream_words();
+        let [bitmap, stream, oriented] = [Bitmap::zeroed(words)?, Bitmap::zeroed(words)?, Bitmap::zeroed(words)?];
+        Ok(Recomputer { workload, read, path, bitmap, stream, oriented, recalled: None })
+    }
+
+    /// Computes a block; its sources have to be published and sound.
+    ///
+    /// # Errors
+    /// Those of reading its sources.
+    pub fn block(&mut self, block: u32) -> Result<Recomputed<'_>, Error> {
+        self.bitmap.words_mut().fill(0);
+        self.workload.begin(block, self.bitmap.words_mut());
+        let mut edges: BTreeMap<u32, Vec<Edge>> = BTreeMap::new();
+        for edge in self.workload.edges_into(block) {
+            edges.entry(edge.source).or_default().push(edge);
+        }
+        for (source, edges) in edges {
+            self.recall(source)?;
+            for edge in edges {
+                let (from, to) = (self.stream.words(), self.oriented.words_mut());
+                self.workload.orient(edge.orientation, 0, from, to);
+                self.workload.apply(&edge, self.oriented.words(), self.bitmap.words_mut());
+            }
+        }
+        self.workload.settle(block, self.bitmap.words_mut());
+        let stream = self.bitmap.words();
+        let (summary, publication) = (self.workload.summarise(block, stream), self.workload.publish(block, stream));
+        Ok(Recomputed { summary, publication, stream })
+    }
+
+    /// The stream of a published block turned for its targets: less what `restriction` excludes.
+    fn turned(&mut self, source: u32, orientation: u8, restriction: u64) -> Result<&[u64], Error> {
+        self.recall(source)?;
+        if (orientation, restriction) == (0, 0) {
+            return Ok(self.stream.words());
+        }
+        self.workload.orient(orientation, restriction, self.stream.words(), self.oriented.words_mut());
+        Ok(self.oriented.words())
+    }
+
+    fn recall(&mut self, source: u32) -> Result<(), Error> {
+        if self.recalled.replace(source) == Some(source) {
+            return Ok(());
+        }
+        let published = (self.read)(source)?;
+        self.workload.recall(source, &published, self.stream.words_mut()).map_err(|unreadable| {
+            Error::corrupt(
+                (self.path)(source),
+                unreadable.offset,
+                "published file",
+                "one that can be read back",
+                unreadable.what,
+            )
+        })
+    }
+}
+
+/// What is going to be made again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Blocks whose published files are, sources before targets.
+    pub blocks: Vec<u32>,
+    /// Log entries: source, and the target if they are dedicated ones.
+    pub entries: BTreeSet<(u32, Option<u32>)>,
+    /// Whether a copy of the metadata is.
+    pub metadata: bool,
+    /// Published files that are read and recalled for it, each as often as it is needed.
+    pub recalls: u64,
+    /// Their bytes.
+    pub read_bytes: u64,
+    /// Published bytes to be written.
+    pub write_bytes: u64,
+    /// Edges that are applied, or whose streams are turned and encoded.
+    pub edges: u64,
+}
+
+impl Plan {
+    /// What a report asks for.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] naming the first thing that nothing is left of to make it from: metadata damaged in both copies, or an entry whose
+    /// source publishes nothing.
+    pub fn of(workload: &dyn Workload, report: &Report) -> Result<Plan, Error> {
+        let Some(inspection) = &report.inspection else {
+            let damage = report.findings.iter().min_by_key(|finding| finding.kind);
+            return Err(damage.map_or_else(
+                || Error::workload("a folder whose metadata say nothing"),
+                |finding| {
+                    let got = format!("{}: {}", finding.what, finding.got);
+                    Error::corrupt(&finding.path, finding.offset, "both copies of the metadata", "a sound one", got)
+                },
+            ));
+        };
+        let records: BTreeMap<u32, &BlockRecord> =
+            inspection.records.iter().map(|record| (record.block, record)).collect();
+        let published = |block: u32| {
+            let record = records.get(&block).and_then(|record| record.published.as_ref());
+            record.ok_or_else(|| Error::workload(format!("block {block} has no published file to read it back from")))
+        };
+        let mut plan = Plan { metadata: report.damaged_metadata, ..Plan::default() };
+        plan.blocks = workload.order();
+        plan.blocks.retain(|block| report.damaged_blocks.contains(block));
+        for block in &plan.blocks {
+            plan.write_bytes += published(*block)?.length;
+            let edges = workload.edges_into(*block);
+            plan.edges += edges.len() as u64;
+            for source in edges.iter().map(|edge| edge.source).collect::<BTreeSet<u32>>() {
+                plan.recalls += 1;
+                plan.read_bytes += published(source)?.length;
+            }
+        }
+        for extent in &report.damaged_extents {
+            plan.entries.insert((extent.source, (!extent.shared).then_some(extent.bucket)));
+        }
+        for source in plan.entries.iter().map(|(source, _)| *source).collect::<BTreeSet<u32>>() {
+            plan.recalls += 1;
+            plan.read_bytes += published(source)?.length;
+        }
+        for (source, target) in &plan.entries {
+            plan.edges += edges_of(workload, *source, *target).len() as u64;
+        }
+        Ok(plan)
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty() && self.entries.is_empty() && !self.metadata
+    }
+
+    /// Blocks and entries to be made.
+    pub fn steps(&self) -> u64 {
+        (self.blocks.len() + self.entries.len()) as u64
+    }
+}
+
+/// The edges that the entries of one source, for one target if they are dedicated, serve.
+fn edges_of(workload: &dyn Workload, source: u32, target: Option<u32>) -> Vec<Edge> {
+    let mut edges = workload.edges_from(source);
+    edges.retain(|edge| target.is_none_or(|target| edge.target == target));
+    edges
+}
+
+/// A folder that was repaired; it stays locked as long as this lives.
+pub enum Mended {
+    /// The generation is the old one.
+    Draft(Draft),
+    /// A new generation has begun.
+    Checkpoint(Checkpoint),
+}
+
+/// Carries a plan out: M3 to M6 of the module page. `progress` is told the steps done.
+///
+/// # Errors
+/// [`Error::Interrupted`] after `stop` was set; [`Error::Corrupt`] when a block that was computed is not the one that its record describes,
+/// which is then left as it is; [`Error::Io`]. After any of these the same repair can be begun again.
+pub fn carry_out(
+    plan: &Plan,
+    workload: &dyn Workload,
+    storage: &Arc<dyn Storage>,
+    mut draft: Draft,
+    stop: &AtomicBool,
+    progress: &dyn Fn(u64),
+) -> Result<Mended, Error> {
+    let store = &**storage;
+    let files: BTreeMap<u32, PublishedFile> =
+        draft.records().iter().filter_map(|record| Some((record.block, record.published.clone()?))).collect();
+    let file_of =
+        |block: u32| files.get(&block).ok_or_else(|| Error::workload(format!("block {block} has no published file")));
+    let read = |block: u32| read_published(store, file_of(block)?);
+    let path = |block: u32| files.get(&block).map_or_else(|| store.path(PUBLISHED), |file| store.path(&file.name));
+    let mut recomputer = Recomputer::new(workload, &read, &path)?;
+    let mut done = 0;
+    let mut step = || {
+        done += 1;
+        progress(done);
+    };
+    let go_on = || if stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
+
+    if !plan.is_empty() {
+        draft.make_folders()?;
+    }
+    for block in &plan.blocks {
+        go_on()?;
+        let file = file_of(*block)?;
+        let computed = recomputer.block(*block)?;
+        let expected = draft.records().iter().find(|record| record.block == *block).map(|record| &record.summary);
+        let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
+        let got = xxh3_128(&bytes);
+        if (got, bytes.len() as u64) != (file.hash, file.length) || expected != Some(&computed.summary) {
+            let (expected, got) = (format!("{:032x}", file.hash), format!("{got:032x}"));
+            return Err(Error::corrupt(store.path(&file.name), 0, "hash of the block computed again", expected, got));
+        }
+        checkpoint::write_atomically(store, &file.name, &bytes)?;
+        step();
+    }
+    if plan.entries.is_empty() && !plan.metadata {
+        return Ok(Mended::Draft(draft));
+    }
+    let (run_id, generation) = (draft.run_id(), draft.generation());
+    let mut logs = NewLogs { storage: store, run_id, generation, ends: BTreeMap::new(), open: BTreeMap::new() };
+    for (source, target) in &plan.entries {
+        go_on()?;
+        let made = entries(workload, &mut recomputer, &mut logs, *source, *target)?;
+        let old = draft.records().iter().find(|record| record.block == *source);
+        let mut extents: Vec<Extent> = old.map(|record| record.extents.clone()).unwrap_or_default();
+        extents.retain(|extent| match target {
+            Some(target) => extent.shared || extent.bucket != *target,
+            None => !extent.shared,
+        });
+        extents.extend(made);
+        draft.set_extents(*source, extents);
+        step();
+    }
+    logs.sync()?;
+
+    let needs = Needs::new(workload);
+    let has = |finished: &Finished, extent: &Extent| needs.has(finished, extent);
+    let complete = draft.finished().len() == workload.blocks() as usize;
+    let opened = draft.begin(&has)?;
+    let extents = opened.recovered.iter().flat_map(|record| &record.extents);
+    let live: BTreeSet<String> = extents.map(Extent::file_name).collect();
+    let mut checkpoint = opened.checkpoint;
+    // As at an opening: beside the files of a complete run may be others of the caller's.
+    checkpoint.sweep(&|name| live.contains(name) || complete && folder_of(name) == PUBLISHED)?;
+    Ok(Mended::Checkpoint(checkpoint))
+}
+
+/// Makes the entries of one source, for one target if they are dedicated.
+fn entries(
+    workload: &dyn Workload,
+    recomputer: &mut Recomputer<'_>,
+    logs: &mut NewLogs<'_>,
+    source: u32,
+    target: Option<u32>,
+) -> Result<Vec<Extent>, Error> {
+    let edges = edges_of(workload, source, target);
+    let mut scratch = Scratch::new();
+    let mut encode = |stream: &[u64]| -> Vec<Frame> {
+        let codec = codec::by_name(CODEC).unwrap_or(&codec::Raw);
+        let mut bytes = Vec::new();
+        stream.chunks(FRAME_WORDS).map(|words| Frame::encode(codec, words, &mut scratch, &mut bytes)).collect()
+    };
+    let Some(target) = target else {
+        let frames = encode(recomputer.turned(source, 0, 0)?);
+        let header = EntryHeader::new(workload, source, true, edges.iter().map(Route::of).collect());
+        return Ok(vec![logs.append(source, &header, &frames)?]);
+    };
+    let mut extents = Vec::new();
+    for edge in &edges {
+        let frames = encode(recomputer.turned(source, edge.orientation, edge.restriction)?);
+        let header = EntryHeader::new(workload, source, false, vec![Route::of(edge)]);
+        extents.push(logs.append(target, &header, &frames)?);
+    }
+    Ok(extents)
+}
+
+/// Log files of a generation that is going to begin.
+struct NewLogs<'a> {
+    storage: &'a dyn Storage,
+    run_id: u128,
+    generation: u64,
+    /// Where the next entry may begin, by bucket.
+    ends: BTreeMap<(u32, bool), u64>,
+    /// Files with bytes that are not synced.
+    open: BTreeMap<(u32, bool), Arc<dyn StorageFile>>,
+}
+
+impl NewLogs<'_> {
+    fn append(&mut self, bucket: u32, header: &EntryHeader, frames: &[Frame]) -> Result<Extent, Error> {
+        let (shared, file_generation, run_id) = (header.shared, self.generation, self.run_id);
+        let end = self.ends.get(&(bucket, shared)).copied();
+        if !self.open.contains_key(&(bucket, shared)) {
+            if self.open.len() >= HANDLES {
+                self.sync()?;
+            }
+            let name = log_name(bucket, shared, file_generation);
+            let file = match end {
+                None => self.storage.create(&name, Create::New)?,
+                Some(_) => self.storage.open_write(&name)?,
+            };
+            self.open.insert((bucket, shared), file);
+        }
+        let offset = end.unwrap_or(0).next_multiple_of(ENTRY_ALIGNMENT);
+        let place = Place { run_id, bucket, shared, file_generation, offset };
+        let (bytes, hash) = header.with_frames(frames, &place);
+        self.open[&(bucket, shared)].write_all_at(&bytes, offset)?;
+        let length = bytes.len() as u64;
+        self.ends.insert((bucket, shared), offset + length);
+        Ok(Extent { bucket, shared, file_generation, offset, length, hash, source: header.source })
+    }
+
+    /// Makes what was written durable and closes the files.
+    fn sync(&mut self) -> Result<(), Error> {
+        self.open.values().try_for_each(|file| file.sync())?;
+        if !self.open.is_empty() {
+            self.storage.sync_dir(LOGS)?;
+        }
+        self.open.clear();
+        Ok(())
+    }
+}

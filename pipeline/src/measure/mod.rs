@@ -1,0 +1,4 @@
+//! What a run did and how long it took: counters, times by stage, a timeline by thread.
+
+pub mod metrics;
+pub mod timeline;

@@ -1,0 +1,470 @@
+//! A disk in memory that stops, fails and forgets.
+//!
+//! It is the second implementation of [`Storage`], for tests: the code that runs on the file system
+//! runs here through every crash, thousands of times a second.
+//!
+//! # Shape
+//!
+//! Each file has contents as a running program sees them (the cache), contents that are safe, and
+//! the list of writes between the two; likewise each folder with its names. Every call counts one
+//! *step*. At chosen steps a [`Fault`] strikes. Afterwards there are two ways on:
+//! [`SimulatedStorage::kill`] is the disk as the next process finds it after `kill -9`, cache and
+//! all; [`SimulatedStorage::power_cut`] is one of the disks that a power cut may leave. A run need not
+//! be stopped to look at all its stops: a [`Witness`] sees the disk before every call and can take
+//! copies, which share all that is equal.
+//!
+//! A power cut, under a seed, keeps, loses or tears each write that was not synced, in any order; a
+//! tear keeps some sectors of [`SECTOR_BYTES`], loses some and fills some with garbage, together with
+//! their neighbours in the same sector; a file can have its new size without its data. It keeps or
+//! loses each change of a name that was not synced, and may leave both names of a rename.
+//!
+//! # Invariants
+//!
+//! 1. Syncing a file does not make its name safe; syncing a folder does not make its files safe.
+//! 2. Closing is not a sync.
+//! 3. A failed sync leaves the writes visible and clean: no later sync makes them safe.
+//! 4. For one seed, one sequence of calls and one thread everything is repeatable.
+//! 5. After a stop nothing reaches the disk any more.
+//!
+//! # Not here
+//!
+//! Time, disk space (only [`Fault::Full`]), permissions, links, and renames between folders.
+
+mod contents;
+mod disk;
+mod silent;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::storage::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name};
+use crate::{Error, sync};
+use disk::{Change, Coming, Disk, Kind, Name};
+
+/// What a power cut tears a write into, in bytes.
+pub const SECTOR_BYTES: usize = 512;
+
+/// What goes wrong at a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// This call may still have an effect; it and all later calls fail. The end of the process.
+    Stop,
+    /// This call fails with an I/O error, after a part of its effect perhaps.
+    FailOnce,
+    /// From this call on all calls fail with an I/O error.
+    FailForever,
+    /// From this call on the disk is full: files cannot grow, names cannot be made.
+    Full,
+    /// The next sync of a file fails; its writes stay visible, but are marked clean.
+    LoseSync,
+    /// The next sync of a file or folder does nothing and says that it did. A disk that lies.
+    LieSync,
+    /// One bit of one file flips, in the cache and on the disk.
+    Rot,
+    /// One bit of the next read is flipped; the file is as it was.
+    FlipRead,
+    /// One sector of the next read is some other sector of the disk.
+    MisdirectRead,
+    /// One sector of the next read is that of the last sync, or zeros where that is no different.
+    StaleRead,
+    /// The next write changes nothing but the length, and says that it did.
+    LoseWrite,
+    /// The next write goes to some other place of the disk, and says that it did not.
+    MisdirectWrite,
+}
+
+impl Fault {
+    /// The faults that no call reports and no sync prevents: what is read may be anything that ever was on the disk.
+    pub const SILENT: [Fault; 6] =
+        [Fault::Rot, Fault::FlipRead, Fault::MisdirectRead, Fault::StaleRead, Fault::LoseWrite, Fault::MisdirectWrite];
+}
+
+/// Sees the disk before every call that changes something.
+pub type Witness = Arc<dyn Fn(&Moment<'_>) + Send + Sync>;
+
+/// The disk before a call.
+pub struct Moment<'a> {
+    /// The number of the call.
+    pub step: u64,
+    disk: &'a Disk,
+    coming: Option<Coming<'a>>,
+}
+
+impl Moment<'_> {
+    /// The disk as the next process finds it when this one is killed now.
+    pub fn kill(&self) -> SimulatedStorage {
+        SimulatedStorage::of(self.disk.restarted())
+    }
+
+    /// The same in the middle of the call: a write has written its first bytes, as many as `share` of 256 parts; `None` if it is no write.
+    pub fn kill_within(&self, share: u8) -> Option<SimulatedStorage> {
+        let (file, start, bytes) = self.coming?;
+        let mut disk = self.disk.restarted();
+        disk.write(file, start, &bytes[..bytes.len() * usize::from(share) / 256]);
+        Some(SimulatedStorage::of(disk))
+    }
+}
+
+/// A run folder on a simulated disk. Clones share the disk.
+#[derive(Clone)]
+pub struct SimulatedStorage {
+    disk: Arc<Mutex<Disk>>,
+}
+
+impl std::fmt::Debug for SimulatedStorage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+impl SimulatedStorage {
+    /// An empty disk. The seed decides how much of a failing call takes effect.
+    pub fn new(seed: u64) -> Self {
+        Self::of(Disk::new(seed))
+    }
+
+    fn of(disk: Disk) -> Self {
+        Self { disk: Arc::new(Mutex::new(disk)) }
+    }
+
+    /// The same disk with a fault at a step; steps count from 1.
+    #[must_use]
+    pub fn with_fault(self, step: u64, fault: Fault) -> Self {
+        self.disk.lock().faults.push((step, fault));
+        self
+    }
+
+    /// The same disk with somebody who looks at it before every call that changes something.
+    #[must_use]
+    pub fn with_witness(self, witness: Witness) -> Self {
+        self.disk.lock().witness = Some(witness);
+        self
+    }
+
+    /// The same disk without the poison of a failed sync: as the kernel has it, which marks the pages clean and goes on. Only to see what happens to
+    /// those who go on as well.
+    #[must_use]
+    pub fn forgiving(self) -> Self {
+        self.disk.lock().forgiving = true;
+        self
+    }
+
+    /// Hash of everything that decides what can still happen to the disk: names, contents, and what is not safe.
+    pub fn digest(&self) -> u128 {
+        self.disk.lock().digest()
+    }
+
+    /// The disk as the next process finds it when this one is killed: nothing is lost, and whatever
+    /// was not safe is still not safe. Locks, faults, poison and the step count are gone.
+    #[must_use]
+    pub fn kill(&self) -> Self {
+        Self::of(self.disk.lock().restarted())
+    }
+
+    /// A disk that a power cut may leave; different seeds give different ones. Seeds 0 to 3 are the
+    /// corners: all lost; all kept; names kept, contents lost; contents kept, names lost.
+    #[must_use]
+    pub fn power_cut(&self, seed: u64) -> Self {
+        Self::of(self.disk.lock().after_power_cut(seed))
+    }
+
+    /// Calls so far.
+    pub fn steps(&self) -> u64 {
+        self.disk.lock().steps
+    }
+
+    /// Whether a [`Fault::Stop`] has struck.
+    pub fn stopped(&self) -> bool {
+        self.disk.lock().stopped
+    }
+
+    /// Names of all files, in order.
+    pub fn names(&self) -> Vec<String> {
+        self.disk.lock().file_names()
+    }
+
+    /// Contents of a file as a program sees them.
+    pub fn contents(&self, name: &str) -> Option<Vec<u8>> {
+        self.shared_contents(name).map(|bytes| Vec::clone(&bytes))
+    }
+
+    /// The same without a copy.
+    pub fn shared_contents(&self, name: &str) -> Option<Arc<Vec<u8>>> {
+        let disk = self.disk.lock();
+        let file = disk.file(name)?;
+        Some(Arc::clone(&disk.files[file].cached))
+    }
+
+    /// Puts a file with these contents on the disk, safely, behind everybody's back: for damage.
+    ///
+    /// # Panics
+    /// If the folder does not exist.
+    pub fn put(&self, name: &str, contents: &[u8]) {
+        self.disk.lock().put(name, contents);
+    }
+
+    /// Takes a file off the disk, behind everybody's back.
+    pub fn take(&self, name: &str) {
+        self.disk.lock().take(name);
+    }
+
+    /// Sets what [`Storage::free_bytes`] says.
+    pub fn set_free_bytes(&self, bytes: u64) {
+        self.disk.lock().free_bytes = bytes;
+    }
+
+    fn handle(&self, name: &str, file: usize) -> Arc<dyn StorageFile> {
+        Arc::new(SimulatedFile { disk: Arc::clone(&self.disk), name: name.to_string(), file })
+    }
+
+    /// The disk, for a call of a program: another thread may be first.
+    fn call(&self) -> MutexGuard<'_, Disk> {
+        sync::pause();
+        self.disk.lock()
+    }
+}
+
+fn failed(operation: &'static str, name: &str, error: io::Error) -> Error {
+    Error::io(operation, name, error)
+}
+
+fn not_found(operation: &'static str, name: &str) -> Error {
+    failed(operation, name, io::ErrorKind::NotFound.into())
+}
+
+fn check_name(operation: &'static str, name: &str) -> Result<(), Error> {
+    if is_valid_name(name) {
+        return Ok(());
+    }
+    Err(failed(operation, name, io::ErrorKind::InvalidFilename.into()))
+}
+
+fn check_health(disk: &Disk) -> Result<(), Error> {
+    if disk.poisoned {
+        return Err(Error::Poisoned);
+    }
+    Ok(())
+}
+
+impl Storage for SimulatedStorage {
+    fn path(&self, name: &str) -> PathBuf {
+        PathBuf::from(if name.is_empty() { "." } else { name })
+    }
+
+    fn create_dir(&self, name: &str) -> Result<(), Error> {
+        check_name("create", name)?;
+        let disk = &mut *self.call();
+        check_health(disk)?;
+        disk.change_name("create", name, |disk| match disk.names.get(name) {
+            Some(Name::Folder) => Ok(None),
+            Some(Name::File(_)) => Err(io::ErrorKind::AlreadyExists.into()),
+            None => Ok(Some(Change::Insert(name.into(), Name::Folder))),
+        })
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<Entry>, Error> {
+        let disk = &mut *self.call();
+        disk.simple_step(Kind::Read, "list", folder)?;
+        if !disk.is_folder(folder) {
+            return Err(not_found("list", folder));
+        }
+        let inside = disk.names.iter().filter(|(name, _)| folder_of(name) == folder);
+        Ok(inside
+            .map(|(name, what)| {
+                let (kind, length) = match what {
+                    Name::Folder => (EntryKind::Folder, 0),
+                    Name::File(file) => (EntryKind::File, disk.files[*file].cached.len() as u64),
+                };
+                let name = name.rsplit('/').next().unwrap_or_default().to_string();
+                Entry { name, kind, length }
+            })
+            .collect())
+    }
+
+    fn length(&self, name: &str) -> Result<Option<u64>, Error> {
+        let disk = &mut *self.call();
+        disk.simple_step(Kind::Read, "measure", name)?;
+        match disk.names.get(name) {
+            None => Ok(None),
+            Some(Name::File(file)) => Ok(Some(disk.files[*file].cached.len() as u64)),
+            Some(Name::Folder) => Err(Error::corrupt(name, 0, "kind of file", "file", "folder")),
+        }
+    }
+
+    fn create(&self, name: &str, create: Create) -> Result<Arc<dyn StorageFile>, Error> {
+        check_name("create", name)?;
+        let disk = &mut *self.call();
+        check_health(disk)?;
+        disk.change_name("create", name, |disk| match disk.names.get(name) {
+            Some(Name::Folder) => Err(io::ErrorKind::IsADirectory.into()),
+            Some(Name::File(_)) if create == Create::New => Err(io::ErrorKind::AlreadyExists.into()),
+            Some(Name::File(file)) => {
+                let file = *file;
+                disk.set_length(file, 0);
+                Ok(None)
+            }
+            None => {
+                let file = disk.new_file();
+                Ok(Some(Change::Insert(name.into(), Name::File(file))))
+            }
+        })?;
+        let file = disk.file(name).ok_or_else(|| not_found("create", name))?;
+        Ok(self.handle(name, file))
+    }
+
+    fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
+        let disk = &mut *self.call();
+        disk.simple_step(Kind::Read, "open", name)?;
+        if disk.is_folder(name) {
+            return Err(Error::corrupt(name, 0, "kind of file", "file", "folder"));
+        }
+        let file = disk.file(name).ok_or_else(|| not_found("open", name))?;
+        Ok(self.handle(name, file))
+    }
+
+    fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
+        check_health(&self.call())?;
+        self.open(name)
+    }
+
+    fn sync_dir(&self, folder: &str) -> Result<(), Error> {
+        let disk = &mut *self.call();
+        check_health(disk)?;
+        if !disk.is_folder(folder) {
+            return Err(not_found("sync", folder));
+        }
+        disk.sync_folder(folder).map_err(|error| failed("sync", folder, error))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
+        check_name("rename to", to)?;
+        let disk = &mut *self.call();
+        check_health(disk)?;
+        disk.change_name("rename to", to, |disk| {
+            if folder_of(from) != folder_of(to) {
+                return Err(io::ErrorKind::CrossesDevices.into());
+            }
+            let file = disk.file(from).ok_or(io::ErrorKind::NotFound)?;
+            Ok(Some(Change::Rename(from.into(), to.into(), file)))
+        })
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Error> {
+        let disk = &mut *self.call();
+        check_health(disk)?;
+        disk.change_name("remove", name, |disk| {
+            disk.file(name).ok_or(io::ErrorKind::NotFound)?;
+            Ok(Some(Change::Remove(name.into())))
+        })
+    }
+
+    fn lock(&self, name: &str) -> Result<LockGuard, Error> {
+        {
+            let disk = &mut *self.call();
+            disk.change_name("lock", name, |disk| match disk.names.get(name) {
+                Some(Name::Folder) => Err(io::ErrorKind::IsADirectory.into()),
+                Some(Name::File(_)) => Ok(None),
+                None if name.is_empty() => Ok(None),
+                None => {
+                    let file = disk.new_file();
+                    Ok(Some(Change::Insert(name.into(), Name::File(file))))
+                }
+            })?;
+            if !disk.locks.insert(name.to_string()) {
+                return Err(Error::Locked { path: name.into() });
+            }
+        }
+        Ok(Box::new(SimulatedLock { disk: Arc::clone(&self.disk), name: name.to_string() }))
+    }
+
+    fn free_bytes(&self) -> Result<u64, Error> {
+        let disk = &mut *self.call();
+        disk.simple_step(Kind::Read, "measure", ".")?;
+        Ok(disk.free_bytes)
+    }
+}
+
+struct SimulatedLock {
+    disk: Arc<Mutex<Disk>>,
+    name: String,
+}
+
+impl Drop for SimulatedLock {
+    fn drop(&mut self) {
+        self.disk.lock().locks.remove(&self.name);
+    }
+}
+
+/// An open file of a [`SimulatedStorage`].
+struct SimulatedFile {
+    disk: Arc<Mutex<Disk>>,
+    name: String,
+    file: usize,
+}
+
+impl SimulatedFile {
+    fn call(&self) -> MutexGuard<'_, Disk> {
+        sync::pause();
+        self.disk.lock()
+    }
+}
+
+impl StorageFile for SimulatedFile {
+    fn path(&self) -> PathBuf {
+        PathBuf::from(&self.name)
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+        let disk = &mut *self.call();
+        let step = disk.step(Kind::Read);
+        step.map_err(|fault| Error::io_at("read", &self.name, offset, fault.error))?;
+        let found = usize::try_from(offset).ok().and_then(|start| disk.read(self.file, start, buffer));
+        found.ok_or_else(|| Error::early_end(&self.path(), offset, buffer.len() as u64))
+    }
+
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+        let disk = &mut *self.call();
+        check_health(disk)?;
+        let start = usize::try_from(offset).expect("offsets of simulated files fit in memory");
+        let end = start + bytes.len();
+        let grows = end > disk.files[self.file].cached.len();
+        let kind = if grows { Kind::Grow } else { Kind::Change };
+        match disk.write_step(kind, (self.file, start, bytes)) {
+            Ok(()) => {
+                disk.write(self.file, start, bytes);
+                Ok(())
+            }
+            Err(fault) => {
+                if fault.partial {
+                    let kept = disk.random.below(bytes.len() + 1);
+                    disk.write(self.file, start, &bytes[..kept]);
+                }
+                Err(Error::io_at("write", &self.name, offset, fault.error))
+            }
+        }
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        let disk = &mut *self.call();
+        check_health(disk)?;
+        disk.sync_file(self.file).map_err(|error| failed("sync", &self.name, error))
+    }
+
+    fn length(&self) -> Result<u64, Error> {
+        let disk = &mut *self.call();
+        disk.simple_step(Kind::Read, "measure", &self.name)?;
+        Ok(disk.files[self.file].cached.len() as u64)
+    }
+
+    fn set_length(&self, length: u64) -> Result<(), Error> {
+        let disk = &mut *self.call();
+        check_health(disk)?;
+        let length = usize::try_from(length).expect("lengths of simulated files fit in memory");
+        disk.simple_step(Kind::Grow, "cut", &self.name)?;
+        disk.set_length(self.file, length);
+        Ok(())
+    }
+}

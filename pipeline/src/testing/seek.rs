@@ -1,0 +1,327 @@
+//! A slow device in front of any storage: every read and write costs what it would on a disk with one arm.
+//!
+//! Sorting log writes into runs is for devices that seek; an SSD hardly shows what it is worth. This wrapper makes the difference visible on any
+//! machine: it counts the seeks, adds up the time the device would be busy, and makes the callers wait for it.
+//!
+//! # Shape
+//! The model: each file lies in one piece, far from every other file; there is one head. A read or write that begins where the last one of the
+//! device ended costs `bytes / bandwidth`. One that begins a little further on in the same file lets the gap pass under the head, which costs
+//! `gap / bandwidth`, as long as that is less than a seek; every other one costs a seek first. The first one costs a seek, too.
+//!
+//! Writes are *direct*: a write is at the device when the call returns, so the device sees the order in which the program writes. With a page cache in
+//! between, the system sorts and merges what it writes back, by file and offset, as far as memory and the next sync allow: a program that writes in order
+//! of arrival loses less than here. Reads are direct, too: nothing is cached or read ahead. Names (create, rename, remove, list) and syncs are free.
+//!
+//! # Invariants
+//! 1. What is stored is what the storage below stores; only time is added.
+//! 2. One call is at the device at a time: the waiting happens under its lock.
+//! 3. `busy` is the sum of all costs, exactly; callers wait for all of it but the last [`OWED_AT_MOST`].
+//!
+//! # Cost
+//! A lock and a few additions a call, besides the wait.
+//!
+//! # Not here
+//! Clocks and sleeping: the caller says how to wait, so that tests need not. Rotation, zones, queues of commands, several arms.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::sync::Mutex;
+
+use crate::Error;
+use crate::storage::{Advice, Create, Entry, LockGuard, Storage, StorageFile};
+
+/// Waits shorter than this are saved up: a sleeping thread wakes some 50 µs late, which would make short transfers slower than the model says.
+pub const OWED_AT_MOST: Duration = Duration::from_millis(1);
+
+/// What the device costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SeekModel {
+    /// Time of a seek.
+    pub seek: Duration,
+    /// Bytes a second of a transfer without seeks.
+    pub bytes_per_second: f64,
+}
+
+/// What the device has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SeekCounts {
+    /// Seeks.
+    pub seeks: u64,
+    /// Reads and writes.
+    pub calls: u64,
+    /// Bytes read and written, without the gaps that were passed over.
+    pub bytes: u64,
+    /// Time the device was busy.
+    pub busy: Duration,
+}
+
+/// How a caller waits.
+pub type Wait = Box<dyn Fn(Duration) + Send + Sync>;
+
+/// A storage on a device that seeks.
+pub struct SeekStorage {
+    inner: Arc<dyn Storage>,
+    device: Arc<Device>,
+}
+
+struct Device {
+    model: SeekModel,
+    wait: Wait,
+    arm: Mutex<Arm>,
+}
+
+/// Which file lies where: files that were made anew lie elsewhere.
+type Place = u64;
+
+#[derive(Default)]
+struct Arm {
+    places: HashMap<String, Place>,
+    next_place: Place,
+    head: Option<(Place, u64)>,
+    counts: SeekCounts,
+    owed: Duration,
+}
+
+impl SeekStorage {
+    /// The storage behind a device of this model; `wait` is called with the time that a caller has to wait.
+    pub fn new(inner: Arc<dyn Storage>, model: SeekModel, wait: Wait) -> SeekStorage {
+        SeekStorage { inner, device: Arc::new(Device { model, wait, arm: Mutex::default() }) }
+    }
+
+    /// What the device has done so far.
+    pub fn counts(&self) -> SeekCounts {
+        self.device.arm.lock().counts
+    }
+
+    fn file(&self, name: &str, fresh: bool, file: Arc<dyn StorageFile>) -> Arc<dyn StorageFile> {
+        let place = self.device.arm.lock().place(name, fresh);
+        Arc::new(SeekFile { file, place, device: self.device.clone() })
+    }
+}
+
+impl Arm {
+    fn place(&mut self, name: &str, fresh: bool) -> Place {
+        match self.places.get(name) {
+            Some(place) if !fresh => *place,
+            _ => {
+                self.next_place += 1;
+                self.places.insert(name.to_owned(), self.next_place);
+                self.next_place
+            }
+        }
+    }
+}
+
+impl Device {
+    /// Charges one transfer, and waits for it.
+    fn charge(&self, place: Place, offset: u64, bytes: u64) {
+        let passing = |bytes: u64| Duration::from_secs_f64(bytes as f64 / self.model.bytes_per_second);
+        let arm = &mut *self.arm.lock();
+        let gap = match arm.head {
+            Some((head_place, head)) if head_place == place => offset.checked_sub(head).map(passing),
+            _ => None,
+        };
+        let way = match gap {
+            Some(gap) if gap <= self.model.seek => gap,
+            _ => {
+                arm.counts.seeks += 1;
+                self.model.seek
+            }
+        };
+        let cost = way + passing(bytes);
+        arm.head = Some((place, offset + bytes));
+        arm.counts.calls += 1;
+        arm.counts.bytes += bytes;
+        arm.counts.busy += cost;
+        arm.owed += cost;
+        if arm.owed >= OWED_AT_MOST {
+            (self.wait)(std::mem::take(&mut arm.owed));
+        }
+    }
+}
+
+impl Storage for SeekStorage {
+    fn path(&self, name: &str) -> PathBuf {
+        self.inner.path(name)
+    }
+
+    fn create_dir(&self, name: &str) -> Result<(), Error> {
+        self.inner.create_dir(name)
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<Entry>, Error> {
+        self.inner.list(folder)
+    }
+
+    fn length(&self, name: &str) -> Result<Option<u64>, Error> {
+        self.inner.length(name)
+    }
+
+    fn create(&self, name: &str, create: Create) -> Result<Arc<dyn StorageFile>, Error> {
+        Ok(self.file(name, true, self.inner.create(name, create)?))
+    }
+
+    fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
+        Ok(self.file(name, false, self.inner.open(name)?))
+    }
+
+    fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
+        Ok(self.file(name, false, self.inner.open_write(name)?))
+    }
+
+    fn sync_dir(&self, folder: &str) -> Result<(), Error> {
+        self.inner.sync_dir(folder)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
+        self.inner.rename(from, to)?;
+        let places = &mut self.device.arm.lock().places;
+        if let Some(place) = places.remove(from) {
+            places.insert(to.to_owned(), place);
+        }
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Error> {
+        self.inner.remove(name)?;
+        self.device.arm.lock().places.remove(name);
+        Ok(())
+    }
+
+    fn lock(&self, name: &str) -> Result<LockGuard, Error> {
+        self.inner.lock(name)
+    }
+
+    fn free_bytes(&self) -> Result<u64, Error> {
+        self.inner.free_bytes()
+    }
+
+    fn sync_parallelism(&self) -> usize {
+        self.inner.sync_parallelism()
+    }
+}
+
+struct SeekFile {
+    file: Arc<dyn StorageFile>,
+    place: Place,
+    device: Arc<Device>,
+}
+
+impl StorageFile for SeekFile {
+    fn path(&self) -> PathBuf {
+        self.file.path()
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+        self.file.read_exact_at(buffer, offset)?;
+        self.device.charge(self.place, offset, buffer.len() as u64);
+        Ok(())
+    }
+
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+        self.file.write_all_at(bytes, offset)?;
+        self.device.charge(self.place, offset, bytes.len() as u64);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        self.file.sync()
+    }
+
+    fn sync_all(&self) -> Result<(), Error> {
+        self.file.sync_all()
+    }
+
+    fn length(&self) -> Result<u64, Error> {
+        self.file.length()
+    }
+
+    fn set_length(&self, length: u64) -> Result<(), Error> {
+        self.file.set_length(length)
+    }
+
+    fn advise(&self, advice: Advice, offset: u64, length: u64) {
+        self.file.advise(advice, offset, length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::SimulatedStorage;
+
+    /// 1 byte takes a microsecond, a seek 8 milliseconds; the waits are only written down.
+    fn device() -> (SeekStorage, Arc<Mutex<Vec<Duration>>>) {
+        let waits = Arc::new(Mutex::new(Vec::new()));
+        let model = SeekModel { seek: Duration::from_millis(8), bytes_per_second: 1e6 };
+        let wait = {
+            let waits = waits.clone();
+            move |time| waits.lock().push(time)
+        };
+        (SeekStorage::new(Arc::new(SimulatedStorage::new(1)), model, Box::new(wait)), waits)
+    }
+
+    /// Seeks and microseconds so far.
+    fn spent(storage: &SeekStorage) -> (u64, u64) {
+        let counts = storage.counts();
+        (counts.seeks, counts.busy.as_micros() as u64)
+    }
+
+    #[test]
+    fn what_goes_on_costs_its_bytes_and_all_else_a_seek() {
+        let (storage, waits) = device();
+        let one = storage.create("one", Create::New).unwrap();
+        let two = storage.create("two", Create::New).unwrap();
+        assert_eq!(spent(&storage), (0, 0), "names are free");
+        one.write_all_at(&[1; 100], 0).unwrap();
+        assert_eq!(spent(&storage), (1, 8_100), "the first call seeks");
+        one.write_all_at(&[1; 50], 100).unwrap();
+        assert_eq!(spent(&storage), (1, 8_150), "on from there");
+        two.write_all_at(&[2; 10], 150).unwrap();
+        assert_eq!(spent(&storage), (2, 16_160), "another file");
+        one.write_all_at(&[1; 10], 150).unwrap();
+        assert_eq!(spent(&storage), (3, 24_170), "and back");
+        one.write_all_at(&[1; 10], 1160).unwrap();
+        assert_eq!(spent(&storage), (3, 25_180), "a gap of 1000 bytes passes in 1 ms");
+        one.write_all_at(&[1; 10], 9170).unwrap();
+        assert_eq!(spent(&storage), (3, 33_190), "as long as a seek: not slower than one");
+        one.write_all_at(&[1; 10], 17_181).unwrap();
+        assert_eq!(spent(&storage), (4, 41_200), "a longer gap is a seek");
+        one.read_exact_at(&mut [0; 10], 17_181).unwrap();
+        assert_eq!(spent(&storage), (5, 49_210), "backwards is a seek, reads count");
+        one.sync().unwrap();
+        storage.sync_dir("").unwrap();
+        let counts = storage.counts();
+        assert_eq!((counts.calls, counts.bytes), (8, 210));
+        let waited: Duration = waits.lock().iter().sum();
+        assert!(waited <= counts.busy && counts.busy - waited < OWED_AT_MOST, "{waited:?}");
+        assert!(waits.lock().iter().all(|wait| *wait >= OWED_AT_MOST));
+    }
+
+    #[test]
+    fn a_file_made_anew_lies_elsewhere_and_a_renamed_one_where_it_was() {
+        let (storage, _) = device();
+        let file = storage.create("x", Create::New).unwrap();
+        file.write_all_at(&[0; 5], 0).unwrap();
+        storage.rename("x", "y").unwrap();
+        storage.open_write("y").unwrap().write_all_at(&[0; 5], 5).unwrap();
+        assert_eq!(spent(&storage), (1, 8_010));
+        storage.create("y", Create::Truncate).unwrap().write_all_at(&[0; 5], 0).unwrap();
+        assert_eq!(spent(&storage).0, 2);
+        storage.remove("y").unwrap();
+        storage.create("y", Create::New).unwrap().write_all_at(&[0; 5], 5).unwrap();
+        assert_eq!(spent(&storage).0, 3);
+    }
+
+    #[test]
+    fn what_fails_below_fails_here_and_costs_nothing() {
+        let (storage, _) = device();
+        let file = storage.create("x", Create::New).unwrap();
+        assert!(matches!(file.read_exact_at(&mut [0; 5], 0), Err(Error::Corrupt { .. })));
+        assert!(storage.open("absent").is_err());
+        assert_eq!(spent(&storage), (0, 0));
+    }
+}

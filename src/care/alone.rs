@@ -1,0 +1,318 @@
+//! The check of a database without its run: files against `SUMS`, and where the two disagree, who is right.
+//!
+//! # Invariants
+//! 1. Of a block and its line in `SUMS`, the block is believed when every hash inside it is right and its bitmap has the digest that the
+//!    manifest says. Of the manifest and its line, the manifest is believed when it is what all blocks add up to.
+//! 2. Board, rule and layout are believed when `SUMS` agrees with the manifest, or one block has them in its header.
+
+use super::check::sort;
+use super::run::{Game, compare_sums, contents, difference};
+use super::{Depth, Error, Finding, Kind, Report, Request, Subject};
+use crate::database::block::{BLOCK_BYTES_MAX, BlockIndex, HEADER_BYTES, block_bytes_at_most, read_block};
+use crate::database::{BlockSummary, stream_digest};
+use crate::database::{DatabaseError, MANIFEST, Manifest, SUMS, Sums, block_file_name, manifest};
+use crate::kernel::bitmap_words;
+use crate::solve::RemovalGame;
+use crate::verify::workers::{Halt, Watch, run};
+use parking_lot::Mutex;
+use pipeline::Bitmap;
+use pipeline::storage::{EntryKind, RealStorage, Storage, read_whole};
+use pipeline::workload::Workload;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of a database after a check.
+pub(super) struct Looked {
+    pub(super) report: Report,
+    /// What the manifest says, if it can be believed so far.
+    pub(super) known: Option<Known>,
+    /// The lines of `SUMS`.
+    pub(super) sums: Sums,
+    /// The bytes of the manifest and of `SUMS` as they are.
+    pub(super) found: [Option<Vec<u8>>; 2],
+    /// Blocks to be computed again.
+    pub(super) damaged_blocks: BTreeSet<u32>,
+    /// Whether manifest or `SUMS` are not what they should be.
+    pub(super) lists_wrong: bool,
+}
+
+/// What a manifest says.
+pub(super) struct Known {
+    pub(super) game: Game,
+    pub(super) manifest: Manifest,
+    identity: u64,
+}
+
+impl Known {
+    fn words(&self) -> usize {
+        bitmap_words(self.game.layout().offset_bits())
+    }
+
+    /// The hex digest of a block's bitmap.
+    pub(super) fn digest(&self, ordinal: u32) -> &str {
+        self.manifest.blocks.get(ordinal as usize).map_or("", |row| &row.digest)
+    }
+
+    /// The stream of a block from the bytes of its file.
+    pub(super) fn recall(&self, path: &std::path::Path, ordinal: u32, file: &[u8]) -> Result<Bitmap, Error> {
+        let mut bitmap = Bitmap::zeroed(self.words())?;
+        read_block(path, self.identity, ordinal, file, bitmap.words_mut())?;
+        Ok(bitmap)
+    }
+}
+
+/// The hex digest of a stream.
+pub(super) fn hex_digest(stream: &[u64]) -> String {
+    blake3::Hash::from_bytes(stream_digest(stream)).to_hex().to_string()
+}
+
+/// All bytes of a block's file.
+pub(super) fn read_all(storage: &dyn Storage, name: &str, known: Option<&Known>) -> Result<Vec<u8>, pipeline::Error> {
+    read_whole(&*storage.open(name)?, known.map_or(BLOCK_BYTES_MAX, |known| block_bytes_at_most(known.words())))
+}
+
+/// What was seen of a block.
+struct Seen {
+    /// Whether its header is of the board, rule and layout of the manifest.
+    is_of_game: bool,
+    /// What is wrong with it.
+    damage: Option<Finding>,
+    /// Its BLAKE3 where its line in `SUMS` is to blame, or missing.
+    sum: Option<blake3::Hash>,
+}
+
+/// Looks at the files of a database.
+pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looked, Error> {
+    let mut findings = Vec::new();
+    let mut take = |name: &str| -> Result<Option<Vec<u8>>, Error> {
+        Ok(contents(storage, name, Kind::Damage)?.map_err(|finding| findings.push(finding)).ok())
+    };
+    let found = [take(MANIFEST)?, take(SUMS)?];
+    let sums = found[1].as_deref().map(Sums::parse).unwrap_or_default();
+    let vouched =
+        found[0].as_ref().zip(sums.lines.get(MANIFEST)).is_some_and(|(bytes, (sum, _))| blake3::hash(bytes) == *sum);
+    let parsed = found[0].as_deref().map(|bytes| Manifest::parse(&storage.path(MANIFEST), bytes));
+    let mut known = match parsed {
+        None => None,
+        Some(Ok((manifest, board, rule, layout))) => {
+            let identity = manifest::identity(&board, rule, &layout);
+            Some(Known { game: Game::new(board, rule, layout), manifest, identity })
+        }
+        // Another version is another version only if that is what was written.
+        Some(Err(error)) if vouched && matches!(error, DatabaseError::Version { .. }) => return Err(error.into()),
+        Some(Err(error)) => {
+            findings.push(of_database(error)?);
+            None
+        }
+    };
+
+    let mut expected: BTreeMap<String, Option<blake3::Hash>> = sums
+        .lines
+        .keys()
+        .filter(|name| known.is_none() && *name != MANIFEST)
+        .map(|name| (name.clone(), None))
+        .collect();
+    let blocks = known.as_ref().map_or(0, |known| known.game.layout().canonical_blocks().len() as u32);
+    expected.extend((0..blocks).map(|block| (block_file_name(block), None)));
+    let names: Vec<String> = expected.keys().cloned().collect();
+    let lengths: BTreeMap<String, u64> = storage
+        .list("")?
+        .into_iter()
+        .filter(|entry| entry.kind == EntryKind::File)
+        .map(|entry| (entry.name, entry.length))
+        .collect();
+    for name in lengths.keys().filter(|name| !expected.contains_key(*name) && *name != MANIFEST && *name != SUMS) {
+        let path = storage.path(name);
+        findings.push(Finding::new(Kind::Leftover, path, 0, "file", "one of this database", "another"));
+    }
+    let all = names.iter().filter_map(|name| lengths.get(name)).sum();
+    let watch = Watch::new(request.stop, request.progress, all);
+    let seen = Mutex::new(BTreeMap::new());
+    let failure = Mutex::new(None);
+    let finished = run(
+        request.threads,
+        names.len(),
+        &watch,
+        || Ok(()),
+        |(), index| {
+            let name = &names[index];
+            let line = sums.lines.get(name).map(|(sum, _)| *sum);
+            match look_at(storage, name, index as u32, line, known.as_ref(), request.depth) {
+                Ok(one) => drop(seen.lock().insert(index as u32, one)),
+                Err(error) => {
+                    failure.lock().get_or_insert(error);
+                    return Err(Halt::Stopped);
+                }
+            }
+            watch.advance(lengths.get(name).copied().unwrap_or(0))
+        },
+    )?;
+    if let Some(error) = failure.into_inner() {
+        return Err(error);
+    }
+    if !finished {
+        return Err(pipeline::Error::Interrupted.into());
+    }
+
+    let seen = seen.into_inner();
+    let is_of_game = vouched || seen.values().any(|one| one.is_of_game);
+    let mut damaged_blocks = BTreeSet::new();
+    if known.is_some() && !is_of_game {
+        let what = "board, rule and layout";
+        findings.push(Finding::new(Kind::Damage, storage.path(MANIFEST), 0, what, "those of the blocks", "others"));
+        known = None;
+    } else {
+        for (index, one) in seen {
+            if let Some(sum) = one.sum {
+                expected.insert(names[index as usize].clone(), Some(sum));
+            }
+            if let Some(finding) = one.damage {
+                findings.push(finding);
+                damaged_blocks.insert(index);
+            }
+        }
+    }
+    let before = findings.len();
+    // Whether what the manifest says follows from the blocks, where its line in SUMS cannot vouch for it.
+    let rebuilt = match &known {
+        Some(known) if !vouched && damaged_blocks.is_empty() => Some(rebuild(storage, known)?),
+        _ => None,
+    };
+    let right = match (&rebuilt, &found[0]) {
+        (Some(rebuilt), Some(bytes)) => {
+            findings.extend(difference(storage, MANIFEST, rebuilt, bytes));
+            Some(blake3::hash(rebuilt))
+        }
+        (None, Some(bytes)) if known.is_some() && !vouched => {
+            let sum = sums.lines.get(MANIFEST).map_or("no line".to_owned(), |(sum, _)| sum.to_string());
+            let path = storage.path(MANIFEST);
+            findings.push(Finding::new(
+                Kind::Damage,
+                path,
+                0,
+                "BLAKE3, or its line in SUMS",
+                sum,
+                blake3::hash(bytes).to_string(),
+            ));
+            None
+        }
+        _ => None,
+    };
+    expected.insert(MANIFEST.to_owned(), right);
+    if let Some(bytes) = &found[1] {
+        compare_sums(storage, SUMS, &expected, bytes, &mut findings);
+    }
+    let lists_wrong = findings.len() > before || found.iter().any(Option::is_none) || known.is_none();
+    sort(&mut findings);
+    let intact = u64::from(blocks) - damaged_blocks.len() as u64;
+    let report = Report {
+        subject: Subject::Database,
+        findings,
+        blocks: blocks.into(),
+        finished_blocks: intact,
+        generation: 0,
+        files: names.len() as u64 + 2,
+        bytes: if request.depth == Depth::Metadata { 0 } else { all },
+    };
+    Ok(Looked { report, known, sums, found, damaged_blocks, lists_wrong })
+}
+
+/// Looks at one file; `ordinal` is that of the block if the manifest is known.
+fn look_at(
+    storage: &RealStorage,
+    name: &str,
+    ordinal: u32,
+    line: Option<blake3::Hash>,
+    known: Option<&Known>,
+    depth: Depth,
+) -> Result<Seen, Error> {
+    let path = storage.path(name);
+    let mut seen = Seen { is_of_game: false, damage: None, sum: None };
+    let read = match depth {
+        Depth::Metadata => begin_of(storage, name, ordinal, known),
+        _ => read_all(storage, name, known).map_err(Error::from),
+    };
+    let file = match read {
+        Ok(file) => file,
+        Err(error) => {
+            seen.damage = Some(of_error(error)?);
+            return Ok(seen);
+        }
+    };
+    if depth == Depth::Metadata {
+        seen.is_of_game = known.is_some();
+        return Ok(seen);
+    }
+    let sum = blake3::hash(&file);
+    let is_as_listed = line == Some(sum);
+    let told = |expected: String| Finding::new(Kind::Damage, &path, 0, "BLAKE3", expected, sum.to_string());
+    let Some(known) = known else {
+        seen.damage = (!is_as_listed).then(|| told(line.map_or_else(String::new, |line| line.to_string())));
+        return Ok(seen);
+    };
+    seen.is_of_game = BlockIndex::of_file(&path, known.identity, ordinal, &file, known.words() as u64).is_ok();
+    if is_as_listed && depth < Depth::Full {
+        return Ok(seen);
+    }
+    match known.recall(&path, ordinal, &file) {
+        Ok(bitmap) => {
+            let digest = hex_digest(bitmap.words());
+            if digest == known.digest(ordinal) {
+                seen.sum = (!is_as_listed).then_some(sum);
+            } else if !is_as_listed || depth == Depth::Full {
+                let what = "digest of the bitmap";
+                let wanted = known.digest(ordinal);
+                seen.damage = Some(Finding::new(Kind::Damage, &path, 0, what, wanted, digest));
+            }
+        }
+        Err(error) => seen.damage = Some(of_error(error)?),
+    }
+    Ok(seen)
+}
+
+/// Header and index of a block, which say how long its file is.
+fn begin_of(storage: &RealStorage, name: &str, ordinal: u32, known: Option<&Known>) -> Result<Vec<u8>, Error> {
+    let file = storage.open(name)?;
+    let Some(known) = known else { return Ok(Vec::new()) };
+    let path = storage.path(name);
+    let mut header = [0; HEADER_BYTES];
+    file.read_exact_at(&mut header, 0)?;
+    let length = BlockIndex::length(&path, &header, known.identity, ordinal, known.words() as u64)?;
+    let mut index = vec![0; length];
+    file.read_exact_at(&mut index, HEADER_BYTES as u64)?;
+    BlockIndex::parse(&path, &header, &index, file.length()?)?;
+    Ok(Vec::new())
+}
+
+/// The manifest that all blocks add up to.
+pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, Error> {
+    let workload: RemovalGame<'_> = known.game.workload();
+    let mut summaries = Vec::new();
+    for ordinal in 0..known.game.layout().canonical_blocks().len() as u32 {
+        let name = block_file_name(ordinal);
+        let bitmap = known.recall(&storage.path(&name), ordinal, &read_all(storage, &name, Some(known))?)?;
+        let summary = BlockSummary::from_bytes(&workload.summarise(ordinal, bitmap.words()));
+        summaries.extend(summary);
+    }
+    Ok(known.game.manifest(&summaries).to_json())
+}
+
+fn of_error(error: Error) -> Result<Finding, Error> {
+    match error {
+        Error::Run(error) => Ok(Finding::of(Kind::Damage, error)?),
+        Error::Database(error) => of_database(error),
+        other => Err(other),
+    }
+}
+
+/// What an error says about a file.
+fn of_database(error: DatabaseError) -> Result<Finding, Error> {
+    match error {
+        DatabaseError::Corrupt { path, offset, what } => {
+            Ok(Finding::new(Kind::Damage, path, offset, what, "the bytes that were written", "others"))
+        }
+        DatabaseError::Version { path, found, supported } => {
+            Ok(Finding::new(Kind::Damage, path, 0, "version", supported.to_string(), found.to_string()))
+        }
+        other => Err(other.into()),
+    }
+}

@@ -1,0 +1,337 @@
+//! Repair: what is damaged is computed again and replaced, after saying what that will cost.
+//!
+//! # Path of a repair
+//! ```text
+//! lock  ->  check of all hashes  ->  estimate, or refusal  ->  blocks, sources first  ->  log entries, metadata  ->  manifest, SUMS
+//! ```
+//! A run is locked by its `LOCK`; a database alone by its folder, or by the `LOCK` of the run beside it, if that is still there. To look at
+//! what a repair would do needs no lock.
+//!
+//! # Not here
+//! Log entries and metadata of a run: `pipeline::care::repair`.
+
+use super::alone::{self, Known, hex_digest, read_all};
+use super::run::{self, temporary_files};
+use super::{Depth, Error, Kind, Place, Report, Request};
+use crate::database::{MANIFEST, SUMS, Sums, block_file_name};
+use crate::plan::rates;
+use pipeline::care::check::read_published;
+use pipeline::care::repair::{self, Plan, Recomputer};
+use pipeline::checkpoint::{Draft, FORMAT, LOCK, METADATA, PUBLISHED, write_atomically};
+use pipeline::storage::{LockGuard, RealStorage, Storage};
+use pipeline::workload::Workload;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a repair is going to do and to cost.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Estimate {
+    /// Blocks to be computed again.
+    pub blocks: u64,
+    /// Log entries to be written again: of one source for one target, or of one source for all.
+    pub log_entries: u64,
+    /// Whether `FORMAT`, manifest or journal are written anew.
+    pub metadata: bool,
+    /// Whether `manifest.json` is written anew.
+    pub manifest: bool,
+    /// Whether `SUMS` is written anew.
+    pub sums: bool,
+    /// Bytes of published files that are read for it.
+    pub read_bytes: u64,
+    /// Estimated time, in seconds, from the rates of one worker.
+    pub seconds: f64,
+}
+
+impl Estimate {
+    /// Whether nothing is to be done.
+    pub fn is_empty(&self) -> bool {
+        self.blocks + self.log_entries == 0 && !self.metadata && !self.manifest && !self.sums
+    }
+}
+
+/// A repair that was prepared: everything is known, nothing is written.
+pub struct Repair {
+    estimate: Estimate,
+    subject: Subject,
+}
+
+enum Subject {
+    Run { storage: Arc<dyn Storage>, draft: Option<Draft>, looked: Box<run::Looked>, plan: Plan },
+    Database { storage: RealStorage, looked: Box<alone::Looked>, order: Vec<u32>, _lock: Option<LockGuard> },
+}
+
+impl Repair {
+    /// Takes the folder, unless `dry`, checks all hashes and works out what is to be done.
+    ///
+    /// # Errors
+    /// As [`check`](super::check()); [`pipeline::Error::Locked`]; [`Error::Irreparable`] naming what nothing is left of.
+    pub fn prepare(
+        folder: &Path,
+        dry: bool,
+        threads: usize,
+        stop: &AtomicBool,
+        progress: &(dyn Fn(u64, u64) + Sync),
+    ) -> Result<Repair, Error> {
+        let request = Request { depth: Depth::Sums, threads, stop, progress, is_owned: false };
+        match Place::of(folder)? {
+            Place::Run(storage) => Repair::of_run(storage, dry, &request),
+            Place::Database(storage) => Repair::of_database(storage, dry, &request),
+        }
+    }
+
+    fn of_run(storage: RealStorage, dry: bool, request: &Request<'_>) -> Result<Repair, Error> {
+        let storage = Arc::new(storage);
+        let draft = if dry { Ok(None) } else { Draft::take(storage.clone()).map(Some) };
+        // Damage is told of below, where all of it is looked at.
+        let (draft, damage) = match draft {
+            Err(error @ pipeline::Error::Corrupt { .. }) => (None, Some(error)),
+            other => (other?, None),
+        };
+        let looked = run::look(&storage, request)?;
+        let Some((game, engine)) = &looked.engine else { return Err(no_metadata(&*storage, &looked.report)) };
+        if let Some(error) = damage {
+            return Err(error.into());
+        }
+        let workload = game.workload();
+        let plan = Plan::of(&workload, engine)?;
+        // Lines of blocks that are damaged could not be compared yet.
+        let sums = looked.manifest.is_some() && looked.sums_wrong;
+        let estimate = Estimate {
+            blocks: plan.blocks.len() as u64,
+            log_entries: plan.entries.len() as u64,
+            metadata: plan.metadata,
+            manifest: looked.manifest_wrong,
+            sums,
+            read_bytes: plan.read_bytes,
+            seconds: seconds(&workload, &plan),
+        };
+        drop(workload);
+        let subject = Subject::Run { storage, draft, looked: Box::new(looked), plan };
+        Ok(Repair { estimate, subject })
+    }
+
+    fn of_database(storage: RealStorage, dry: bool, request: &Request<'_>) -> Result<Repair, Error> {
+        let run = storage.root().parent().filter(|run| run.join(FORMAT).is_file());
+        let lock = match (dry, run) {
+            (true, _) => None,
+            (false, Some(run)) => Some(RealStorage::open(run)?.lock(LOCK)?),
+            (false, None) => Some(storage.lock("")?),
+        };
+        let looked = alone::look(&storage, request)?;
+        let Some(known) = &looked.known else {
+            return Err(Error::Irreparable {
+                path: storage.path(MANIFEST),
+                reason: "nothing else says which board, rule and layout the blocks are of".to_owned(),
+            });
+        };
+        let workload = known.game.workload();
+        let mut order = workload.order();
+        order.retain(|block| looked.damaged_blocks.contains(block));
+        let mut plan = Plan { blocks: order.clone(), ..Plan::default() };
+        let length = |block: u32| storage.length(&block_file_name(block)).ok().flatten().unwrap_or(0);
+        for block in &order {
+            let edges = workload.edges_into(*block);
+            plan.edges += edges.len() as u64;
+            let sources: BTreeSet<u32> = edges.iter().map(|edge| edge.source).collect();
+            plan.recalls += sources.len() as u64;
+            plan.read_bytes += sources.into_iter().map(length).sum::<u64>();
+            // Without a line and with a wrong digest nobody could say whether it is right.
+            if !looked.sums.lines.contains_key(&block_file_name(*block)) && known.digest(*block).len() != 64 {
+                let reason = "neither SUMS nor the manifest says what it should be".to_owned();
+                return Err(Error::Irreparable { path: storage.path(&block_file_name(*block)), reason });
+            }
+        }
+        if looked.lists_wrong {
+            let blocks = 0..known.game.layout().canonical_blocks().len() as u32;
+            plan.recalls += u64::from(blocks.end);
+            plan.read_bytes += blocks.map(length).sum::<u64>();
+        }
+        let estimate = Estimate {
+            blocks: order.len() as u64,
+            manifest: looked.lists_wrong,
+            sums: looked.lists_wrong,
+            read_bytes: plan.read_bytes,
+            seconds: seconds(&workload, &plan),
+            ..Estimate::default()
+        };
+        drop(workload);
+        let subject = Subject::Database { storage, looked: Box::new(looked), order, _lock: lock };
+        Ok(Repair { estimate, subject })
+    }
+
+    /// What is damaged.
+    pub fn report(&self) -> &Report {
+        match &self.subject {
+            Subject::Run { looked, .. } => &looked.report,
+            Subject::Database { looked, .. } => &looked.report,
+        }
+    }
+
+    /// What is going to be done.
+    pub fn estimate(&self) -> &Estimate {
+        &self.estimate
+    }
+
+    /// Does it. `progress` is told (done, all) in blocks and entries.
+    ///
+    /// # Errors
+    /// [`pipeline::Error::Interrupted`] after `stop` was set; a block that was computed and is not what it should be;
+    /// what the operating system refuses. After any of these the same repair can be begun again.
+    ///
+    /// # Panics
+    /// If it was prepared dry.
+    pub fn carry_out(self, stop: &AtomicBool, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<(), Error> {
+        match self.subject {
+            Subject::Run { storage, draft, looked, plan } => {
+                let draft = draft.expect("a repair that was prepared dry is not carried out");
+                mend_run(&storage, draft, *looked, &plan, stop, progress)
+            }
+            Subject::Database { storage, looked, order, _lock } => {
+                assert!(_lock.is_some(), "a repair that was prepared dry is not carried out");
+                mend_database(&storage, *looked, &order, stop, progress)
+            }
+        }
+    }
+}
+
+fn no_metadata(storage: &dyn Storage, report: &Report) -> Error {
+    let path = report.findings.first().map_or_else(|| storage.path(METADATA), |finding| finding.path.clone());
+    let reason = "both copies of what says which bytes are right are damaged; the db folder of a finished solve can be repaired by itself";
+    Error::Irreparable { path, reason: reason.to_owned() }
+}
+
+/// The time of one worker.
+fn seconds(workload: &dyn Workload, plan: &Plan) -> f64 {
+    let raw = workload.stream_words() as f64 * 8.0;
+    let rates = rates::MEASURED;
+    let (recalls, edges) = (plan.recalls as f64, plan.edges as f64);
+    let (blocks, entries) = (plan.blocks.len() as f64, plan.entries.len() as f64);
+    let processor = raw
+        * (recalls / rates::RECALL_BYTES_PER_SECOND
+            + edges * (1.0 / rates.orient_bytes_per_second + 1.0 / rates.apply_bytes_per_second)
+            + blocks * (1.0 / rates.settle_bytes_per_second + 1.0 / rates.publish_bytes_per_second)
+            + entries / rates.encode_bytes_per_second);
+    processor + plan.read_bytes as f64 / rates.device_bytes_per_second
+}
+
+fn mend_run(
+    storage: &Arc<dyn Storage>,
+    draft: Draft,
+    looked: run::Looked,
+    plan: &Plan,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(u64, u64) + Sync),
+) -> Result<(), Error> {
+    let run::Looked { engine, manifest, mut sums, manifest_wrong, .. } = looked;
+    let Some((game, engine)) = engine else { return Ok(()) };
+    let records = engine.inspection.map_or(Vec::new(), |inspection| inspection.records);
+    let all = plan.steps();
+    // Keeps the folder locked to the end.
+    let _mended = repair::carry_out(plan, &game.workload(), storage, draft, stop, &|done| progress(done, all))?;
+    let Some(manifest) = manifest else { return Ok(()) };
+    let files: BTreeMap<u32, _> =
+        records.iter().filter_map(|record| Some((record.block, record.published.as_ref()?))).collect();
+    for (block, file) in files {
+        if let std::collections::btree_map::Entry::Vacant(free) = sums.entry(block) {
+            free.insert(blake3::hash(&read_published(&**storage, file)?));
+        }
+    }
+    if manifest_wrong {
+        write_atomically(&**storage, &format!("{PUBLISHED}/{MANIFEST}"), &manifest)?;
+    }
+    let text = sums_text(&sums, &manifest);
+    let name = format!("{PUBLISHED}/{SUMS}");
+    if !matches!(run::contents(&**storage, &name, Kind::Damage)?, Ok(bytes) if bytes == text.as_bytes()) {
+        write_atomically(&**storage, &name, text.as_bytes())?;
+    }
+    for name in temporary_files(&**storage, PUBLISHED)? {
+        storage.remove(&name)?;
+    }
+    Ok(())
+}
+
+fn sums_text(sums: &BTreeMap<u32, blake3::Hash>, manifest: &[u8]) -> String {
+    let blocks = sums.iter().map(|(block, sum)| Sums::line(*sum, &block_file_name(*block)));
+    blocks.chain([Sums::line(blake3::hash(manifest), MANIFEST)]).collect()
+}
+
+fn mend_database(
+    storage: &RealStorage,
+    looked: alone::Looked,
+    order: &[u32],
+    stop: &AtomicBool,
+    progress: &(dyn Fn(u64, u64) + Sync),
+) -> Result<(), Error> {
+    let alone::Looked { known, sums, found, lists_wrong, .. } = looked;
+    let Some(known) = known else { return Ok(()) };
+    let is_right = |block: u32, bytes: &[u8], digest: Option<&str>| {
+        let line = sums.lines.get(&block_file_name(block));
+        line.is_some_and(|(sum, _)| blake3::hash(bytes) == *sum)
+            || digest.is_some_and(|digest| digest == known.digest(block))
+    };
+    let read = |block: u32| {
+        let name = block_file_name(block);
+        let bytes = read_all(storage, &name, Some(&known))?;
+        if is_right(block, &bytes, None) {
+            return Ok(bytes);
+        }
+        let digest = digest_of(&known, storage, block, &bytes);
+        if is_right(block, &bytes, digest.as_deref()) {
+            return Ok(bytes);
+        }
+        let expected = known.digest(block);
+        Err(pipeline::Error::corrupt(
+            storage.path(&name),
+            0,
+            "digest of the bitmap",
+            expected,
+            digest.unwrap_or_default(),
+        ))
+    };
+    let path = |block: u32| storage.path(&block_file_name(block));
+    let workload = known.game.workload();
+    let mut recomputer = Recomputer::new(&workload, &read, &path)?;
+    for (done, block) in (1..).zip(order) {
+        if stop.load(Ordering::Relaxed) {
+            return Err(pipeline::Error::Interrupted.into());
+        }
+        let name = block_file_name(*block);
+        let computed = recomputer.block(*block)?;
+        let digest = hex_digest(computed.stream);
+        let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
+        let was_right = read_all(storage, &name, Some(&known)).is_ok_and(|before| before == bytes);
+        if !was_right && !is_right(*block, &bytes, Some(&digest)) {
+            let reason = "computed again, it is neither what SUMS nor what the manifest says".to_owned();
+            return Err(Error::Irreparable { path: storage.path(&name), reason });
+        }
+        if !was_right {
+            write_atomically(storage, &name, &bytes)?;
+        }
+        progress(done, order.len() as u64);
+    }
+    if lists_wrong {
+        let manifest = alone::rebuild(storage, &known)?;
+        let blocks = 0..known.game.layout().canonical_blocks().len() as u32;
+        let hashed =
+            blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block), Some(&known))?))));
+        let text = sums_text(&hashed.collect::<Result<_, pipeline::Error>>()?, &manifest);
+        let [manifest_found, sums_found] = &found;
+        for (name, right, found) in [(MANIFEST, &manifest, manifest_found), (SUMS, &text.into_bytes(), sums_found)] {
+            if found.as_ref() != Some(right) {
+                write_atomically(storage, name, right)?;
+            }
+        }
+    }
+    for name in temporary_files(storage, "")? {
+        storage.remove(&name)?;
+    }
+    Ok(())
+}
+
+/// The digest of a block's bitmap by what its file says, if all hashes in it are right.
+fn digest_of(known: &Known, storage: &RealStorage, block: u32, file: &[u8]) -> Option<String> {
+    let bitmap = known.recall(&storage.path(&block_file_name(block)), block, file).ok()?;
+    Some(hex_digest(bitmap.words()))
+}

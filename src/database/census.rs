@@ -1,0 +1,95 @@
+//! Counts of a solved board: losses by number of pieces, and what follows from them.
+//!
+//! # Shape
+//! One row for each number of pieces, 0 to the number of cells.
+//!
+//! # Invariants
+//! 1. The positions of all rows add up to `2^cells`, row `p` being a binomial coefficient.
+//! 2. A canonical block stands for the `orbit_size` blocks of its isomorphic group, which have the same counts (\[SWLK12\] section 3.2).
+
+use crate::database::BlockSummary;
+use crate::game::Value;
+use crate::layout::Layout;
+use serde::{Deserialize, Serialize};
+
+/// Positions and losses with a given number of pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PieceCount {
+    /// Number of pieces on the board.
+    pub pieces: u32,
+    /// Positions with that many pieces.
+    pub positions: u64,
+    /// Losses (P-positions) among them.
+    pub losses: u64,
+}
+
+/// Losses of a whole board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Census {
+    /// One row for each number of pieces, ascending.
+    pub by_pieces: Vec<PieceCount>,
+}
+
+impl Census {
+    /// Adds up the blocks of a layout; `summaries` yields every ordinal once.
+    pub fn of<'a>(layout: &Layout, summaries: impl Iterator<Item = (u32, &'a BlockSummary)>) -> Census {
+        let cells = layout.bid_bits() + layout.offset_bits();
+        let mut by_pieces: Vec<PieceCount> =
+            (0..=cells).map(|pieces| PieceCount { pieces, positions: binomial(cells, pieces), losses: 0 }).collect();
+        for (ordinal, summary) in summaries {
+            let in_bid = layout.canonical_blocks()[ordinal as usize].count_ones() as usize;
+            let weight = u64::from(layout.orbit_size(ordinal));
+            for (in_offset, losses) in summary.losses_by_pieces.iter().enumerate() {
+                if let Some(row) = by_pieces.get_mut(in_bid + in_offset) {
+                    row.losses += weight * losses;
+                }
+            }
+        }
+        Census { by_pieces }
+    }
+
+    /// All positions: `2^cells`.
+    pub fn positions(&self) -> u64 {
+        self.by_pieces.iter().map(|row| row.positions).sum()
+    }
+
+    /// All losses (P-positions).
+    pub fn losses(&self) -> u64 {
+        self.by_pieces.iter().map(|row| row.losses).sum()
+    }
+
+    /// All wins (N-positions).
+    pub fn wins(&self) -> u64 {
+        self.positions() - self.losses()
+    }
+
+    /// Losses as a share of all positions, 0 to 1.
+    pub fn loss_rate(&self) -> f64 {
+        self.losses() as f64 / self.positions() as f64
+    }
+
+    /// Value of the full board for the player to move.
+    pub fn start(&self) -> Value {
+        match self.by_pieces.last() {
+            Some(row) if row.losses > 0 => Value::Loss,
+            _ => Value::Win,
+        }
+    }
+}
+
+fn binomial(n: u32, k: u32) -> u64 {
+    (0..u64::from(k.min(n - k))).fold(1, |product, i| product * (u64::from(n) - i) / (i + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binomials_add_up_to_a_power_of_two() {
+        for n in [0u32, 1, 28, 36, 45, 55] {
+            assert_eq!((0..=n).map(|k| binomial(n, k)).sum::<u64>(), 1 << n);
+        }
+        assert_eq!(binomial(36, 18), 9_075_135_300);
+    }
+}

@@ -1,0 +1,179 @@
+//! Boards as pictures: a sheet of small ones, each with the pieces a move takes.
+//!
+//! ```text
+//!      ●            ●  a piece that stays
+//!     ● ●           ⊗  a piece that the move takes: another colour, and a cross
+//!    ● ⊗ ●          ○  an empty cell
+//!   ● ● ⊗ ●
+//! ```
+//!
+//! # Not here
+//! Which moves are worth a picture ([`super::report`]).
+
+use super::svg::{Anchor, Path, Svg, text_width, wrapped};
+use crate::game::{Board, Cell};
+
+const WIDTH: f64 = 720.0;
+const EDGE: f64 = 18.0;
+/// Distance of neighbouring cells.
+const PITCH: f64 = 21.0;
+const RADIUS: f64 = 8.0;
+const CAPTION: f64 = 12.0;
+
+/// One board of a sheet.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// Mask of the pieces before the move.
+    pub position: u64,
+    /// Mask of the pieces that the move takes.
+    pub taken: u64,
+    /// A short line below the board.
+    pub caption: String,
+}
+
+/// A sheet of boards side by side.
+#[derive(Clone, Debug)]
+pub struct Sheet<'a> {
+    /// The board of all pictures.
+    pub board: &'a Board,
+    /// The title of the sheet.
+    pub title: String,
+    /// A line below the title.
+    pub lead: String,
+    /// What the sheet shows, for those who do not see it.
+    pub description: String,
+    /// The boards.
+    pub pictures: Vec<Picture>,
+}
+
+impl Sheet<'_> {
+    /// The sheet as a picture.
+    pub fn draw(&self) -> Svg {
+        let rows = f64::from(self.board.layers());
+        let (board_width, board_height) = (rows * PITCH, (rows - 1.0) * row_height() + 2.0 * RADIUS + 2.0);
+        let captions = self.pictures.iter().map(|picture| text_width(&picture.caption, CAPTION));
+        let column = board_width.max(captions.fold(0.0, f64::max)) + 20.0;
+        let inner = WIDTH - 2.0 * EDGE;
+        let columns = ((inner / column) as usize).clamp(1, self.pictures.len().max(1));
+        let lines = self.pictures.len().div_ceil(columns);
+        let line_height = board_height + 34.0;
+        let title = wrapped(&self.title, 17.6, inner);
+        let lead = wrapped(&self.lead, 13.0, inner);
+        let lead_top = EDGE + 24.0 * title.len() as f64;
+        let boards_top = lead_top + 19.0 * lead.len() as f64 + 10.0;
+        let legend = boards_top + lines as f64 * line_height + 6.0;
+        let mut svg = Svg::new(WIDTH, legend + 12.0 + EDGE, &self.title, &self.description);
+        for (line, number) in title.iter().zip(1..) {
+            svg.text("head", EDGE, EDGE + 24.0 * f64::from(number) - 12.0, Anchor::Start, line);
+        }
+        for (line, number) in lead.iter().zip(1..) {
+            svg.text("", EDGE, lead_top + 19.0 * f64::from(number) - 8.0, Anchor::Start, line);
+        }
+        let mut shapes = Shapes::default();
+        for (index, picture) in self.pictures.iter().enumerate() {
+            let middle = EDGE + column * ((index % columns) as f64 + 0.5);
+            let top = boards_top + line_height * (index / columns) as f64;
+            self.board_at(&mut shapes, picture, middle, top + RADIUS + 1.0);
+            svg.text("small", middle, top + board_height + 16.0, Anchor::Middle, &picture.caption);
+        }
+        let mut x = EDGE + RADIUS;
+        let any = |chosen: fn(&Picture, u64) -> u64| {
+            self.pictures.iter().any(|picture| chosen(picture, self.board.full()) != 0)
+        };
+        let kinds: [(bool, Draw, &str); 3] = [
+            (any(|picture, _| picture.position & !picture.taken), Shapes::piece, "piece"),
+            (any(|picture, _| picture.taken), Shapes::taken, "taken by the move"),
+            (any(|picture, full| full & !picture.position & !picture.taken), Shapes::hole, "empty cell"),
+        ];
+        for (_, draw, name) in kinds.into_iter().filter(|(occurs, _, _)| *occurs) {
+            draw(&mut shapes, x, legend);
+            svg.text("small soft", x + RADIUS + 6.0, legend + 4.0, Anchor::Start, name);
+            x += text_width(name, CAPTION) + 40.0;
+        }
+        shapes.draw(&mut svg);
+        svg
+    }
+
+    fn board_at(&self, shapes: &mut Shapes, picture: &Picture, middle: f64, top: f64) {
+        for index in 0..self.board.cells() {
+            let cell = Cell::from_index(index);
+            let x = middle + PITCH * (f64::from(cell.col) - f64::from(cell.row) / 2.0);
+            let y = top + row_height() * f64::from(cell.row);
+            match (picture.taken >> index & 1, picture.position >> index & 1) {
+                (1, _) => shapes.taken(x, y),
+                (_, 1) => shapes.piece(x, y),
+                _ => shapes.hole(x, y),
+            }
+        }
+    }
+}
+
+/// Distance of neighbouring rows: the height of an equilateral triangle.
+fn row_height() -> f64 {
+    PITCH * 0.866
+}
+
+/// Draws one cell around a point.
+type Draw = fn(&mut Shapes, f64, f64);
+
+/// All cells of a sheet, kind by kind.
+#[derive(Default)]
+struct Shapes {
+    pieces: Path,
+    taken: Path,
+    crosses: Path,
+    holes: Path,
+}
+
+impl Shapes {
+    fn piece(&mut self, x: f64, y: f64) {
+        self.pieces.circle(x, y, RADIUS - 1.0);
+    }
+
+    fn taken(&mut self, x: f64, y: f64) {
+        let arm = 3.4;
+        self.taken.circle(x, y, RADIUS);
+        self.crosses.polyline(&[(x - arm, y - arm), (x + arm, y + arm)], false);
+        self.crosses.polyline(&[(x - arm, y + arm), (x + arm, y - arm)], false);
+    }
+
+    fn hole(&mut self, x: f64, y: f64) {
+        self.holes.circle(x, y, RADIUS - 2.0);
+    }
+
+    fn draw(&self, svg: &mut Svg) {
+        svg.path("f6", &self.pieces);
+        svg.path("f1", &self.taken);
+        svg.path("cross", &self.crosses);
+        svg.path("axis", &self.holes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn circles(written: &str, class: &str) -> usize {
+        let document = roxmltree::Document::parse(written).unwrap();
+        let shapes = document.descendants().filter(|found| found.attribute("class") == Some(class));
+        shapes.map(|shape| shape.attribute("d").unwrap().matches('M').count()).sum()
+    }
+
+    #[test]
+    fn every_cell_is_drawn_as_what_it_is() {
+        let board = Board::triangle(4, None).unwrap();
+        let picture = |position, taken| Picture { position, taken, caption: "caption".into() };
+        let pictures = vec![picture(board.full(), 0b11), picture(0b111, 0b100)];
+        let sheet = Sheet { board: &board, title: "t".into(), lead: "l".into(), description: "d".into(), pictures };
+        let written = sheet.draw().file();
+        // One of each in the legend.
+        assert_eq!(
+            (circles(&written, "f6"), circles(&written, "f1"), circles(&written, "axis")),
+            (8 + 2 + 1, 2 + 1 + 1, 7 + 1)
+        );
+        assert_eq!(circles(&written, "cross"), 2 * 4);
+        assert_eq!(written.matches(">caption<").count(), 2);
+        let empty = Sheet { pictures: Vec::new(), ..sheet };
+        assert_eq!(circles(&empty.draw().file(), "f6"), 0);
+    }
+}

@@ -1,0 +1,328 @@
+//! The positions of a game and its moves.
+//!
+//! # What and why
+//! Everything is asked of this graph: where a formula breaks a rule, what is true, what the mex of the options is. It is built from the rules of a
+//! game once and knows no game afterwards.
+//!
+//! # Shape
+//! Positions are numbered from the end of the game; features are columns of `i32`. Options and parents are adjacency lists:
+//! `starts[i]..starts[i + 1]` are the places of position `i`. Two moves to the same position are one option, as in the paper's 70 configurations.
+//!
+//! # Invariants
+//! 1. An option has a lower number than the position it is an option of: there are no cycles, and one pass upwards decides everything.
+//! 2. Positions with the same sum of features are in lexicographic order, so the first wrong position is a smallest one.
+//! 3. At most [`POSITIONS_MAX`] positions and [`OPTIONS_MAX`] options.
+//!
+//! # Cost
+//! Eight bytes an option; building is one hash look-up an option.
+//!
+//! # Not here
+//! Rules of games: `games`. Judging formulas: `score`.
+
+use super::scope::Scope;
+use crate::game::Rule;
+use crate::game::Value;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use xxhash_rust::xxh3::Xxh3DefaultBuilder;
+
+/// Most positions of a graph.
+pub const POSITIONS_MAX: usize = 1 << 20;
+/// Most options of all positions together.
+pub const OPTIONS_MAX: usize = 1 << 26;
+
+/// Which orderings of the heaps are positions of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ordering {
+    /// One for all orderings, heaps descending.
+    Descending,
+    /// One for all orderings, heaps ascending.
+    Ascending,
+    /// All.
+    All,
+}
+
+impl Ordering {
+    /// How positions are described.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Ordering::Descending => "descending",
+            Ordering::Ascending => "ascending",
+            Ordering::All => "all",
+        }
+    }
+
+    /// Brings features into this order.
+    pub fn arrange(self, features: &mut [i32]) {
+        match self {
+            Ordering::Descending => features.sort_unstable_by_key(|feature| Reverse(*feature)),
+            Ordering::Ascending => features.sort_unstable(),
+            Ordering::All => {}
+        }
+    }
+}
+
+/// A graph beyond the limits.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{game} has more than {limit} {what}: expected a smaller game")]
+pub struct TooLarge {
+    /// The game.
+    pub game: String,
+    /// The limit.
+    pub limit: usize,
+    /// Of what.
+    pub what: &'static str,
+}
+
+/// Positions and moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// Names of the terminals.
+    pub scope: Scope,
+    /// Who wins when no move is left.
+    pub rule: Rule,
+    /// Position the game starts from.
+    pub start: u32,
+    features: Vec<Vec<i32>>,
+    names: Option<Vec<String>>,
+    options: Lists,
+    parents: Lists,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Lists {
+    starts: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Lists {
+    fn of(&self, index: u32) -> &[u32] {
+        &self.places[self.starts[index as usize] as usize..self.starts[index as usize + 1] as usize]
+    }
+
+    fn from_rows<'a>(rows: impl Iterator<Item = &'a [u32]>) -> Lists {
+        let mut lists = Lists { starts: vec![0], places: Vec::new() };
+        for row in rows {
+            lists.places.extend_from_slice(row);
+            lists.starts.push(lists.places.len() as u32);
+        }
+        lists
+    }
+
+    fn reversed(&self, count: usize) -> Lists {
+        let mut starts = vec![0u32; count + 1];
+        self.places.iter().for_each(|place| starts[*place as usize + 1] += 1);
+        (0..count).for_each(|index| starts[index + 1] += starts[index]);
+        let (mut next, mut places) = (starts.clone(), vec![0; self.places.len()]);
+        for index in 0..count as u32 {
+            for place in self.of(index) {
+                let next = &mut next[*place as usize];
+                places[*next as usize] = index;
+                *next += 1;
+            }
+        }
+        Lists { starts, places }
+    }
+}
+
+/// Where the positions of a graph come from.
+pub trait Moves {
+    /// What the game is called in messages.
+    fn name(&self) -> String;
+    /// Calls `found` with every position one move away, in any order, repeated or not.
+    fn options(&self, position: &[i32], found: &mut dyn FnMut(&[i32]));
+    /// Brings a position into the form that stands for it.
+    fn arrange(&self, position: &mut [i32]);
+}
+
+impl Graph {
+    /// All positions that can be reached from `start`.
+    ///
+    /// Every move must lower the sum of the features, or leave it and raise the number of those that are not 0.
+    ///
+    /// # Errors
+    /// [`TooLarge`] beyond `positions_max` positions or [`OPTIONS_MAX`] options.
+    pub fn explore(
+        moves: &dyn Moves,
+        scope: Scope,
+        rule: Rule,
+        mut start: Vec<i32>,
+        positions_max: usize,
+    ) -> Result<Graph, TooLarge> {
+        let too_large = |limit, what| TooLarge { game: moves.name(), limit, what };
+        moves.arrange(&mut start);
+        let mut known: HashMap<Vec<i32>, u32, Xxh3DefaultBuilder> = HashMap::default();
+        known.insert(start.clone(), 0);
+        let mut found: Vec<Vec<i32>> = vec![start];
+        let mut rows = Lists { starts: vec![0], places: Vec::new() };
+        let mut option = Vec::new();
+        let mut row = Vec::new();
+        while rows.starts.len() <= found.len() {
+            let position = found[rows.starts.len() - 1].clone();
+            row.clear();
+            moves.options(&position, &mut |next: &[i32]| {
+                if found.len() > positions_max {
+                    return;
+                }
+                option.clear();
+                option.extend_from_slice(next);
+                moves.arrange(&mut option);
+                let index = known.get(&option).copied().unwrap_or_else(|| {
+                    let index = found.len() as u32;
+                    known.insert(option.clone(), index);
+                    found.push(option.clone());
+                    index
+                });
+                row.push(index);
+            });
+            row.sort_unstable();
+            row.dedup();
+            rows.places.extend_from_slice(&row);
+            rows.starts.push(rows.places.len() as u32);
+            if found.len() > positions_max {
+                return Err(too_large(positions_max, "positions"));
+            }
+            if rows.places.len() > OPTIONS_MAX {
+                return Err(too_large(OPTIONS_MAX, "options"));
+            }
+        }
+        drop(known);
+
+        let rank = |index: &u32| {
+            let position = &found[*index as usize];
+            let sum: i64 = position.iter().map(|feature| i64::from(*feature)).sum();
+            (sum, Reverse(position.iter().filter(|feature| **feature > 0).count()), position)
+        };
+        let mut by_rank: Vec<u32> = (0..found.len() as u32).collect();
+        by_rank.sort_by(|one, other| rank(one).cmp(&rank(other)));
+        let mut number = vec![0u32; found.len()];
+        by_rank.iter().enumerate().for_each(|(rank, index)| number[*index as usize] = rank as u32);
+        let mut options = Lists { starts: vec![0], places: Vec::with_capacity(rows.places.len()) };
+        for index in &by_rank {
+            let from = options.places.len();
+            options.places.extend(rows.of(*index).iter().map(|option| number[*option as usize]));
+            options.places[from..].sort_unstable();
+            options.starts.push(options.places.len() as u32);
+        }
+        let width = found[0].len();
+        let column = |feature: usize| by_rank.iter().map(|index| found[*index as usize][feature]).collect();
+        let features = (0..width).map(column).collect();
+        Ok(Graph::assemble(scope, rule, number[0], features, None, options))
+    }
+
+    /// A graph from its parts: `rows` are the options of each position, all of them lower.
+    pub fn from_rows(
+        scope: Scope,
+        rule: Rule,
+        start: u32,
+        features: Vec<Vec<i32>>,
+        names: Vec<String>,
+        rows: &[Vec<u32>],
+    ) -> Graph {
+        let options = Lists::from_rows(rows.iter().map(Vec::as_slice));
+        Graph::assemble(scope, rule, start, features, Some(names), options)
+    }
+
+    fn assemble(
+        scope: Scope,
+        rule: Rule,
+        start: u32,
+        features: Vec<Vec<i32>>,
+        names: Option<Vec<String>>,
+        options: Lists,
+    ) -> Graph {
+        let count = options.starts.len() - 1;
+        let graph = Graph { parents: options.reversed(count), scope, rule, start, features, names, options };
+        let lower = |index: u32| graph.options(index).iter().all(|option| *option < index);
+        assert!((0..count as u32).all(lower), "an option is not below its position");
+        graph
+    }
+
+    /// The same positions and moves, described by other features.
+    pub fn described(mut self, scope: Scope, features: Vec<Vec<i32>>) -> Graph {
+        debug_assert!(features.iter().all(|column| column.len() == self.len()));
+        self.scope = scope;
+        self.features = features;
+        self
+    }
+
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.options.starts.len() - 1
+    }
+
+    /// Whether there is no position; never.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of options of all positions together.
+    pub fn options_total(&self) -> usize {
+        self.options.places.len()
+    }
+
+    /// The positions one move away.
+    pub fn options(&self, position: u32) -> &[u32] {
+        self.options.of(position)
+    }
+
+    /// The positions from which one move leads here.
+    pub fn parents(&self, position: u32) -> &[u32] {
+        self.parents.of(position)
+    }
+
+    /// The features, one column each.
+    pub fn features(&self) -> &[Vec<i32>] {
+        &self.features
+    }
+
+    /// The features of one position.
+    pub fn position(&self, position: u32) -> Vec<i32> {
+        self.features.iter().map(|column| column[position as usize]).collect()
+    }
+
+    /// A position as users see it: `(2,1)`, or its name.
+    pub fn label(&self, position: u32) -> String {
+        if let Some(name) = self.names.as_ref().and_then(|names| names.get(position as usize)) {
+            return name.clone();
+        }
+        let features: Vec<String> = self.position(position).iter().map(i32::to_string).collect();
+        format!("({})", features.join(","))
+    }
+
+    /// What every position is worth, by the definition.
+    pub fn outcomes(&self) -> Vec<Value> {
+        let mut outcomes: Vec<Value> = Vec::with_capacity(self.len());
+        for index in 0..self.len() as u32 {
+            let options = self.options(index);
+            outcomes.push(match options {
+                [] => self.rule.empty(),
+                some => Value::from_loss(!some.iter().any(|option| outcomes[*option as usize].is_loss())),
+            });
+        }
+        outcomes
+    }
+
+    /// The Grundy value of every position: the least number that no option has.
+    pub fn grundy(&self) -> Vec<i32> {
+        let mut values: Vec<i32> = Vec::with_capacity(self.len());
+        let mut seen = Vec::new();
+        for index in 0..self.len() as u32 {
+            let value = mex(self.options(index).iter().map(|option| values[*option as usize]), &mut seen);
+            values.push(value);
+        }
+        values
+    }
+}
+
+/// The least number from 0 that is not among `values`; `seen` is scratch space.
+pub fn mex(values: impl ExactSizeIterator<Item = i32>, seen: &mut Vec<bool>) -> i32 {
+    seen.clear();
+    seen.resize(values.len() + 1, false);
+    for value in values {
+        if let Some(seen) = usize::try_from(value).ok().and_then(|value| seen.get_mut(value)) {
+            *seen = true;
+        }
+    }
+    seen.iter().position(|seen| !seen).unwrap_or(seen.len()) as i32
+}

@@ -1,0 +1,151 @@
+//! # The reference: the definition, executed
+//!
+//! The slow and obvious solver against which everything fast is tested. It takes the moves as a slice of masks and
+//! knows nothing else of the program: no board, no layout, no kernel.
+//!
+//! ## Shape
+//!
+//! Positions are masks over the cells; a table of values has one [`Value`] for every position, indexed by the mask.
+//!
+//! ## Cost
+//!
+//! [`values`] looks at every move in every position: `2^cells * moves` steps at worst and one byte a position:
+//! under a second for six layers (21 cells), two hundred times the work and 256 MiB for seven. [`value_of`] and
+//! [`winning_moves`] visit the subsets of one position and suit positions of up to some twenty pieces. [`grundy`] does
+//! the same for each connected component alone.
+//!
+//! ## Not here
+//!
+//! Anything clever. The one theorem used is that of Sprague and Grundy, and only in [`grundy`], which makes it an
+//! oracle independent of the others.
+
+use crate::game::Rule;
+use crate::game::Value;
+use std::collections::HashMap;
+
+/// The values of all positions on `cells` cells, indexed by position. Slow; meant for up to 21 cells, six layers.
+///
+/// Every move must empty at least one cell and lie inside the cells.
+///
+/// ```
+/// use trinim::game::Board;
+/// use trinim::game::{Rule, reference};
+///
+/// let board = Board::triangle(4, None)?;
+/// let values = reference::values(board.cells(), board.moves(), Rule::Misere);
+/// assert_eq!(values.iter().filter(|value| value.is_loss()).count(), 142);
+/// # Ok::<(), trinim::game::BoardError>(())
+/// ```
+pub fn values(cells: u32, moves: &[u64], rule: Rule) -> Vec<Value> {
+    let mut values = vec![rule.empty()];
+    // A child is numerically smaller, so its value is known.
+    for position in 1..1u64 << cells {
+        let loss = !children(moves, position).any(|child| values[child as usize].is_loss());
+        values.push(Value::from_loss(loss));
+    }
+    values
+}
+
+/// The value of one position. Slow: visits every position that can be reached from it.
+pub fn value_of(moves: &[u64], rule: Rule, position: u64) -> Value {
+    value_remembered(moves, rule, position, &mut HashMap::new())
+}
+
+/// The moves that lead from `position` to a loss of the opponent, in the order of `moves`: none if it is a loss. Slow,
+/// as [`value_of`]. The empty position has no move, even where it counts as a win.
+pub fn winning_moves(moves: &[u64], rule: Rule, position: u64) -> Vec<u64> {
+    let mut known = HashMap::new();
+    let legal = moves.iter().copied().filter(|taken| position & taken == *taken);
+    legal.filter(|taken| value_remembered(moves, rule, position ^ taken, &mut known).is_loss()).collect()
+}
+
+fn value_remembered(moves: &[u64], rule: Rule, position: u64, known: &mut HashMap<u64, Value>) -> Value {
+    if position == 0 {
+        return rule.empty();
+    }
+    if let Some(&value) = known.get(&position) {
+        return value;
+    }
+    let loss = !children(moves, position).any(|child| value_remembered(moves, rule, child, known).is_loss());
+    known.insert(position, Value::from_loss(loss));
+    Value::from_loss(loss)
+}
+
+/// The positions to which one move leads. A position may appear once only, as the moves are distinct.
+pub fn children(moves: &[u64], position: u64) -> impl Iterator<Item = u64> {
+    moves.iter().filter(move |&&taken| position & taken == taken).map(move |taken| position ^ taken)
+}
+
+/// The Grundy value of a position under normal play: the position is a loss exactly if it is 0.
+///
+/// Two pieces are connected if one move could take both. A move takes pieces of one component, so a position is the sum
+/// of its components and its Grundy value the XOR of theirs (Sprague 1935, Grundy 1939). Slow, but it works on a
+/// board of any size as long as the components are small: about twenty pieces each.
+pub fn grundy(moves: &[u64], position: u64) -> u32 {
+    grundy_remembered(moves, position, &mut HashMap::new())
+}
+
+fn grundy_remembered(moves: &[u64], position: u64, known: &mut HashMap<u64, u32>) -> u32 {
+    components(moves, position).into_iter().fold(0, |sum, component| sum ^ component_grundy(moves, component, known))
+}
+
+fn component_grundy(moves: &[u64], component: u64, known: &mut HashMap<u64, u32>) -> u32 {
+    if let Some(&grundy) = known.get(&component) {
+        return grundy;
+    }
+    let mut reached: Vec<u32> =
+        children(moves, component).map(|child| grundy_remembered(moves, child, known)).collect();
+    reached.sort_unstable();
+    reached.dedup();
+    // The least number that is not reached.
+    let grundy = (0..).zip(&reached).take_while(|(number, reached)| number == *reached).count() as u32;
+    known.insert(component, grundy);
+    grundy
+}
+
+/// The connected components of a position as masks.
+fn components(moves: &[u64], position: u64) -> Vec<u64> {
+    let mut components = Vec::new();
+    let mut rest = position;
+    while rest != 0 {
+        let mut component = rest & rest.wrapping_neg();
+        loop {
+            let legal = moves.iter().filter(|&taken| position & taken == *taken && component & taken != 0);
+            let wider = legal.fold(component, |wider, taken| wider | taken);
+            if wider == component {
+                break;
+            }
+            component = wider;
+        }
+        components.push(component);
+        rest &= !component;
+    }
+    components
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three cells in a line, every run a move: plain enough to be worked out by hand.
+    const LINE: [u64; 6] = [0b001, 0b010, 0b100, 0b011, 0b110, 0b111];
+
+    #[test]
+    fn a_line_of_three_by_hand() {
+        use Value::{Loss, Win};
+        assert_eq!(values(3, &LINE, Rule::Normal), [Loss, Win, Win, Win, Win, Loss, Win, Win]);
+        assert_eq!(values(3, &LINE, Rule::Misere), [Win, Loss, Loss, Win, Loss, Win, Win, Win]);
+        assert_eq!(winning_moves(&LINE, Rule::Normal, 0b111), [0b010, 0b111]);
+        assert_eq!(winning_moves(&LINE, Rule::Misere, 0b111), [0b011, 0b110]);
+        assert!(winning_moves(&LINE, Rule::Misere, 0).is_empty());
+        let grundy: Vec<u32> = (0..8).map(|position| grundy(&LINE, position)).collect();
+        assert_eq!(grundy, [0, 1, 1, 2, 1, 0, 2, 3]);
+    }
+
+    #[test]
+    fn pieces_that_no_move_joins_are_components() {
+        assert_eq!(components(&LINE, 0b111), [0b111]);
+        assert_eq!(components(&LINE, 0b101), [0b001, 0b100]);
+        assert!(components(&LINE, 0).is_empty());
+    }
+}

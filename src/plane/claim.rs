@@ -1,0 +1,100 @@
+//! # The formulas against the rules
+//!
+//! What [`super::winning`] says of every small point, beside what follows from the rules alone.
+
+use super::flips::Flip;
+use super::point::{Kind, Move, Point};
+use super::retrograde::{Setting, Situation, Table};
+use super::winning;
+use crate::game::Rule;
+use crate::game::Value;
+
+/// What came of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// How it was played.
+    pub setting: Setting,
+    /// The goal that holds in the situations compared.
+    pub rule: Rule,
+    /// Situations compared.
+    pub situations: u64,
+    /// Of these, losses by the rules.
+    pub losses: u64,
+    /// Draws by the rules.
+    pub draws: u64,
+    /// Situations in which the formula says something else, draws included.
+    pub differences: u64,
+    /// The first of them with its value by the rules, `None` for a draw.
+    pub first: Option<(Situation, Option<Value>)>,
+    /// Points by their number of winning moves, from 0 to 3, with all these moves compared; where the goal is never changed.
+    pub winning_moves: Option<[u64; 4]>,
+    /// The first point of which the formula has other winning moves.
+    pub wrong_moves: Option<Situation>,
+}
+
+impl Comparison {
+    /// Whether the formula is right throughout.
+    pub fn agrees(&self) -> bool {
+        self.differences == 0 && self.wrong_moves.is_none()
+    }
+}
+
+/// Compares all situations with heaps up to `most`; one answer for each goal.
+pub fn compare(setting: Setting, most: usize) -> [Comparison; 2] {
+    let table = Table::new(setting, most);
+    let mut found = Rule::ALL.map(|rule| Comparison {
+        setting,
+        rule,
+        situations: 0,
+        losses: 0,
+        draws: 0,
+        differences: 0,
+        first: None,
+        winning_moves: (setting.flip == Flip::None).then_some([0; 4]),
+        wrong_moves: None,
+    });
+    for at in table.situations() {
+        let comparison = &mut found[at.rule as usize];
+        let point = Point::new(at.short, at.long);
+        let value = table.value(at);
+        comparison.situations += 1;
+        comparison.losses += u64::from(value == Some(Value::Loss));
+        comparison.draws += u64::from(value.is_none());
+        if value != Some(winning::value(at.rule, &point)) {
+            comparison.differences += 1;
+            comparison.first.get_or_insert((at, value));
+        }
+        if let Some(counts) = &mut comparison.winning_moves {
+            let by_rules = winning_by_rules(&table, at);
+            // More than three would be a wrong formula, too: they then differ from its moves.
+            counts[by_rules.len().min(3)] += 1;
+            let by_formula = winning::moves(at.rule, &point);
+            let same = by_rules.len() == by_formula.len() && by_formula.iter().all(|step| by_rules.contains(step));
+            if !same && comparison.wrong_moves.is_none() {
+                comparison.wrong_moves = Some(at);
+            }
+        }
+    }
+    found
+}
+
+/// Every move that leaves a loss, found by trying all; one for two moves of equal heaps.
+fn winning_by_rules(table: &Table, at: Situation) -> Vec<Move> {
+    let mut moves = Vec::new();
+    let is_loss = |short: usize, long: usize| {
+        let (short, long) = (short.min(long), short.max(long));
+        table.value(Situation { short, long, ..at }) == Some(Value::Loss)
+    };
+    for amount in 1..=at.long {
+        if is_loss(at.short, at.long - amount) {
+            moves.push(Move::new(Kind::Long, amount));
+        }
+        if amount <= at.short && at.short != at.long && is_loss(at.short - amount, at.long) {
+            moves.push(Move::new(Kind::Short, amount));
+        }
+        if amount <= at.short && is_loss(at.short - amount, at.long - amount) {
+            moves.push(Move::new(Kind::Both, amount));
+        }
+    }
+    moves
+}

@@ -1,0 +1,178 @@
+//! # Whole numbers as people write them
+//!
+//! Heaps have any length, so what is read here is bounded before anything is computed, and what is shown to people is cut in the middle.
+
+use dashu_int::UBig;
+use dashu_int::ops::BitTest;
+
+/// The most decimal digits of a number.
+pub const DIGITS_MAX: usize = 1_000_000;
+/// A number of more binary digits than this has more than [`DIGITS_MAX`] decimal ones.
+const BITS_MAX: usize = 3_321_929;
+/// Characters of a wrong text that are shown.
+const SHOWN: usize = 24;
+
+/// The text is no number, or too large a one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NumberError {
+    /// A minus sign.
+    #[error("{text} is negative: expected a whole number from 0")]
+    Negative {
+        /// The text, cut.
+        text: String,
+    },
+    /// Anything but digits, or digits with one `^`.
+    #[error("{text:?} is no whole number: expected decimal digits, or a power like 10^1000")]
+    Syntax {
+        /// The text, cut.
+        text: String,
+    },
+    /// More digits than [`DIGITS_MAX`].
+    #[error("{text} has too many digits: expected at most {DIGITS_MAX}")]
+    TooLong {
+        /// The text, cut.
+        text: String,
+    },
+}
+
+/// Reads decimal digits, or two such numbers with `^` between them.
+///
+/// ```
+/// use trinim::plane::number;
+///
+/// assert_eq!(number::parse("10^3"), number::parse("1000"));
+/// assert!(number::parse("-1").is_err() && number::parse("10^1000000000000").is_err());
+/// ```
+///
+/// # Errors
+/// [`NumberError`], which shows the beginning of the text.
+pub fn parse(text: &str) -> Result<UBig, NumberError> {
+    let text = text.trim();
+    let too_long = || NumberError::TooLong { text: cut(text) };
+    let Some((base, exponent)) = text.split_once('^') else { return digits(text) };
+    let (base, exponent) = (part(base, text)?, part(exponent, text)?);
+    if exponent.is_zero() || base.is_one() {
+        return Ok(UBig::ONE);
+    }
+    if base.is_zero() {
+        return Ok(UBig::ZERO);
+    }
+    let exponent = usize::try_from(exponent).map_err(|_| too_long())?;
+    if (base.bit_len() - 1).saturating_mul(exponent) > BITS_MAX {
+        return Err(too_long());
+    }
+    let value = base.pow(exponent);
+    if is_too_long(&value) { Err(too_long()) } else { Ok(value) }
+}
+
+/// Reads decimal digits: what comes of it is never much longer than the text.
+///
+/// # Errors
+/// [`NumberError`].
+pub fn digits(text: &str) -> Result<UBig, NumberError> {
+    part(text, text)
+}
+
+fn part(text: &str, whole: &str) -> Result<UBig, NumberError> {
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if text.strip_prefix('-').is_some_and(are_digits) {
+        return Err(NumberError::Negative { text: cut(whole) });
+    }
+    if !are_digits(text) {
+        return Err(NumberError::Syntax { text: cut(whole) });
+    }
+    let significant = text.trim_start_matches('0');
+    if significant.len() > DIGITS_MAX {
+        return Err(NumberError::TooLong { text: cut(whole) });
+    }
+    if significant.is_empty() {
+        return Ok(UBig::ZERO);
+    }
+    UBig::from_str_radix(significant, 10).map_err(|_| NumberError::Syntax { text: cut(whole) })
+}
+
+fn is_too_long(value: &UBig) -> bool {
+    value.bit_len() > BITS_MAX - 2 && *value >= UBig::from(10u8).pow(DIGITS_MAX)
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}..", &text[..end]),
+    }
+}
+
+/// Decimal digits of a number; 0 has one.
+pub fn length(value: &UBig) -> usize {
+    match u128::try_from(value) {
+        Ok(small) => small.checked_ilog10().map_or(1, |log| log as usize + 1),
+        // Enough digits to make this the cheap way: the estimate is off by one at most.
+        Err(_) => {
+            let least = (value.bit_len() - 1) * 30_102 / 100_000;
+            let mut length = least.max(1);
+            let mut power = UBig::from(10u8).pow(length);
+            while *value >= power {
+                power *= 10u8;
+                length += 1;
+            }
+            length
+        }
+    }
+}
+
+/// The number, [`brief`].
+pub fn shortened(value: &UBig) -> String {
+    brief(&value.to_string())
+}
+
+/// A number's digits, or where there are more than 60 their ends and how many they are.
+pub fn brief(text: &str) -> String {
+    match text.len() {
+        0..=60 => text.to_owned(),
+        length => format!("{}..{} ({length} digits)", &text[..30], &text[length - 10..]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read() {
+        assert_eq!(parse(" 0012 "), Ok(UBig::from(12u8)));
+        assert_eq!(parse("2^64"), Ok(UBig::from(1u128 << 64)));
+        assert_eq!(parse("0^0"), Ok(UBig::ONE));
+        assert_eq!(parse("0^5"), Ok(UBig::ZERO));
+        assert_eq!(parse("1^99999999999999999999999"), Ok(UBig::ONE));
+        for largest in ["10^999999", "9^1047951"] {
+            assert_eq!(length(&parse(largest).unwrap()), DIGITS_MAX, "{largest}");
+        }
+        for text in ["", "-", "1.5", "1e5", "0x10", "+1", "1 2", "10^", "^3", "2^3^4", "10^-1x", "\u{661}"] {
+            assert!(matches!(parse(text), Err(NumberError::Syntax { .. })), "{text}");
+        }
+        for text in ["-1", "10^-1", "-2^3"] {
+            assert!(matches!(parse(text), Err(NumberError::Negative { .. })), "{text}");
+        }
+        for text in ["10^1000000", "9^1047952", "2^99999999999999999999999", &"1".repeat(DIGITS_MAX + 1)] {
+            let error = parse(text).unwrap_err();
+            assert!(matches!(error, NumberError::TooLong { .. }), "{text}");
+            assert!(error.to_string().len() < 100);
+        }
+        assert!(parse(&"9".repeat(DIGITS_MAX)).is_ok());
+    }
+
+    #[test]
+    fn lengths_are_those_of_the_text() {
+        for exponent in [0, 1, 17, 38, 39, 40, 100, 1000, 5000] {
+            let power = UBig::from(10u8).pow(exponent);
+            assert_eq!(length(&power), exponent + 1);
+            assert_eq!(length(&(&power - 1u8)), exponent.max(1));
+        }
+        assert_eq!(shortened(&UBig::from(7u8)), "7");
+        assert_eq!(
+            shortened(&parse("10^100").unwrap()),
+            format!("1{}..{} (101 digits)", "0".repeat(29), "0".repeat(10))
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! # The paper's algorithm V
+//!
+//! \[Ver10\] section 17, step by step, with the number of Newton steps that the paper takes. Where that is too small it takes a wrong point for the right one and gives
+//! a won game away: the smallest case is (378, 611). Two things are added: nothing is asked of V at (0, 0), where it would call itself the winner, and in
+//! (1, 2), for which it has no move, it takes one from the longer heap.
+
+use super::newton::Ratio;
+use super::number;
+use super::point::{Kind, Move, Point};
+use super::precision;
+use crate::random::Random;
+use dashu_int::UBig;
+
+/// `⌈log10 m⌉`, for `m` from 1.
+fn logarithm(m: &UBig) -> usize {
+    if m.is_one() { 0 } else { number::length(&(m - 1u8)) }
+}
+
+/// The paper's approximation of φ in a point with difference `m`, which is not 0.
+fn ratio(m: &UBig) -> Ratio {
+    Ratio::newton(precision::paper_steps(logarithm(m)))
+}
+
+/// Whether V thinks that the player to move is lost.
+pub fn gives_up(point: &Point) -> bool {
+    let m = point.difference();
+    !m.is_zero() && ratio(&m).a(&m) == *point.short()
+}
+
+/// The move of V in normal play; `None` at the end only. Random where V throws a coin: in points it holds for lost.
+///
+/// ```
+/// use trinim::random::Random;
+/// use trinim::plane::{paper, point::{Kind, Move, Point}};
+///
+/// let taken = paper::choose(&Point::new(378u32, 611u32), &mut Random::new(0));
+/// assert_eq!(taken, Some(Move::new(Kind::Both, 2u32))); // the right one is both 1
+/// ```
+pub fn choose(point: &Point, random: &mut Random) -> Option<Move> {
+    if point.is_end() {
+        return None;
+    }
+    let (short, long, m) = (point.short(), point.long(), point.difference());
+    if m.is_zero() {
+        return Some(Move::new(Kind::Both, short.clone()));
+    }
+    let ratio = ratio(&m);
+    let a = ratio.a(&m);
+    if a == *short {
+        let most = if *long > UBig::from(3u8) { 2 } else { 1 };
+        return Some(Move::new(Kind::Long, random.below(most) + 1));
+    }
+    if a < *short {
+        return Some(Move::new(Kind::Both, short - a));
+    }
+    let k = ratio.first_a(short);
+    if ratio.a(&k) == *short {
+        // a_m is above S = a_k, so k is below m.
+        return Some(Move::new(Kind::Long, m - k));
+    }
+    let i = ratio.first_b(short);
+    Some(Move::new(Kind::Long, long - ratio.a(&i)))
+}

@@ -1,0 +1,152 @@
+//! # How exact the ratio has to be
+//!
+//! For a fraction `y` in place of φ, `⌊ny⌋` differs from `⌊nφ⌋` exactly if some `h/n` lies between them: in `(φ, y]` or in `(y, φ)`. The smallest such `n` is
+//! the denominator of the first fraction of the Stern-Brocot tree that lies there. The way down the tree to φ goes right and left in turn, so the fractions
+//! on it are the quotients of Fibonacci numbers, on both sides of φ alternately and ever closer: the first failure is a Fibonacci number, found by bisection.
+//!
+//! # Invariants
+//! 1. [`first_failure`] is exact: every `n` below it gives the right `a_n`, and it does not.
+//!
+//! # Cost
+//! Bisection needs the logarithm of the digits many Fibonacci numbers, each of the length of the answer.
+
+use super::newton::Ratio;
+use super::sequence;
+use dashu_int::UBig;
+use dashu_int::ops::BitTest;
+
+/// \[Ver10\] table 2: the steps it gives for `n = 10^k`, with the first and the last `k`.
+pub const TABLE_2: [(u32, u32, u32); 4] = [(0, 0, 3), (1, 4, 6), (2, 7, 12), (3, 13, 24)];
+
+/// `F_j` and `F_{j+1}`.
+fn fibonacci(j: u64) -> (UBig, UBig) {
+    let (mut this, mut next) = (UBig::ZERO, UBig::ONE);
+    for bit in (0..u64::BITS - j.leading_zeros()).rev() {
+        // F_2j = F_j (2 F_{j+1} - F_j), F_{2j+1} = F_j² + F_{j+1}²
+        let even = &this * ((&next << 1) - &this);
+        let odd = this.sqr() + next.sqr();
+        (this, next) = if j >> bit & 1 == 0 { (even, odd) } else { (odd.clone(), even + odd) };
+    }
+    (this, next)
+}
+
+/// The smallest `n` for which `⌊ny⌋` is not `a_n`.
+///
+/// ```
+/// use trinim::plane::{newton::Ratio, precision};
+///
+/// assert_eq!(precision::first_failure(&Ratio::newton(1)), 46_368u32.into());
+/// ```
+pub fn first_failure(ratio: &Ratio) -> UBig {
+    let Ratio { numerator: p, denominator: q } = ratio;
+    let above = !sequence::is_below(p, q);
+    // F_{j+1} / F_j is above φ for even j and below it for odd j.
+    let number = |i: u64| if above { 2 * i + 2 } else { 2 * i + 1 };
+    let lies_between = |i: u64| {
+        let (n, h) = fibonacci(number(i));
+        let (left, right) = (h * q, p * n);
+        if above { left <= right } else { left > right }
+    };
+    // |y - φ| is at least about 1 / (√5 q²), so a failure has at most about twice the digits of q; the search begins at half of what there can be.
+    let mut last = (q.bit_len() as u64).max(1);
+    while !lies_between(last) {
+        last *= 2;
+    }
+    let mut first = 0;
+    while first < last {
+        let middle = first + (last - first) / 2;
+        if lies_between(middle) { last = middle } else { first = middle + 1 }
+    }
+    fibonacci(number(first)).0
+}
+
+/// The smallest number of Newton steps that is right for all `n` up to `10^digits`.
+pub fn steps_needed(digits: usize) -> u32 {
+    let power = UBig::from(10u8).pow(digits);
+    (0..).find(|steps| first_failure(&Ratio::newton(*steps)) > power).unwrap_or(u32::MAX)
+}
+
+/// The steps that the paper's rule (43) takes for numbers `m` with `t = ⌈log10 m⌉`: `⌈log2(t / 3)⌉`, and 0 where that is negative.
+pub fn paper_steps(t: usize) -> u32 {
+    let mut steps = 0;
+    let mut enough = 3;
+    while enough < t {
+        enough *= 2;
+        steps += 1;
+    }
+    steps
+}
+
+/// The steps of the paper's table 2 for `n = 10^k`; `None` behind its end.
+pub fn table_steps(k: u32) -> Option<u32> {
+    TABLE_2.iter().find(|(_, first, last)| (*first..=*last).contains(&k)).map(|(steps, _, _)| *steps)
+}
+
+/// φ cut after so many decimals.
+pub fn cut(decimals: usize) -> Ratio {
+    let denominator = UBig::from(10u8).pow(decimals);
+    Ratio { numerator: sequence::a(&denominator), denominator }
+}
+
+/// The fewest decimals of φ that are right for all `n` up to `10^digits`; at most `2 digits + 1`, as `nφ` stays about `1 / (√5 n)` away from any number.
+pub fn decimals_needed(digits: usize) -> usize {
+    let power = UBig::from(10u8).pow(digits);
+    let (mut first, mut last) = (0, 2 * digits + 1);
+    while first < last {
+        let middle = first + (last - first) / 2;
+        if first_failure(&cut(middle)) > power { last = middle } else { first = middle + 1 }
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Down the tree with mediants, as the module page says it.
+    fn first_failure_by_mediants(ratio: &Ratio) -> UBig {
+        let (p, q) = (&ratio.numerator, &ratio.denominator);
+        let above = !sequence::is_below(p, q);
+        let (mut low, mut high) = ((UBig::ZERO, UBig::ONE), (UBig::ONE, UBig::ZERO));
+        loop {
+            let (h, n) = (&low.0 + &high.0, &low.1 + &high.1);
+            let below_phi = sequence::is_below(&h, &n);
+            let inside = if above { !below_phi && &h * q <= p * &n } else { below_phi && &h * q > p * &n };
+            if inside {
+                return n;
+            }
+            if below_phi { low = (h, n) } else { high = (h, n) }
+        }
+    }
+
+    fn first_failure_by_counting(ratio: &Ratio) -> u64 {
+        (1u64..).find(|n| ratio.a(&UBig::from(*n)) != sequence::a(&UBig::from(*n))).unwrap()
+    }
+
+    #[test]
+    fn three_ways_to_the_first_failure() {
+        for (p, q) in
+            [(1u32, 1u32), (2, 1), (3, 2), (5, 3), (7, 4), (8, 5), (17, 10), (1, 3), (9, 2), (161, 100), (162, 100)]
+        {
+            let ratio = Ratio { numerator: p.into(), denominator: q.into() };
+            assert_eq!(first_failure(&ratio), first_failure_by_mediants(&ratio), "{p}/{q}");
+            assert_eq!(first_failure(&ratio), UBig::from(first_failure_by_counting(&ratio)), "{p}/{q}");
+        }
+        for steps in 0..6 {
+            let ratio = Ratio::newton(steps);
+            assert_eq!(first_failure(&ratio), first_failure_by_mediants(&ratio), "{steps} steps");
+        }
+        for decimals in 0..60 {
+            assert_eq!(first_failure(&cut(decimals)), first_failure_by_mediants(&cut(decimals)), "{decimals} decimals");
+        }
+    }
+
+    #[test]
+    fn fibonacci_numbers_are_sums() {
+        let mut pair = (UBig::ZERO, UBig::ONE);
+        for j in 0..200 {
+            assert_eq!(fibonacci(j), pair);
+            pair = (pair.1.clone(), pair.0 + pair.1);
+        }
+    }
+}

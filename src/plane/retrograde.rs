@@ -1,0 +1,229 @@
+//! # Small heaps, by the rules alone
+//!
+//! The slow and obvious solver that the formulas are tested against: every option of every point, from the end upwards. It knows the moves, the goals and the flips, and
+//! nothing of the golden ratio.
+//!
+//! # Shape
+//! A [`Situation`] is a point, the goal that holds, and the flips that are left. Heaps go up to `most`; one byte a situation.
+//!
+//! # Cost
+//! About `most³` steps for each goal and each number of flips left.
+//!
+//! # Invariants
+//! 1. A move makes the heaps smaller, so only situations of one point can wait for each other, and only where a flip is a turn. What is still undecided then is a draw:
+//!    both players flip for ever rather than lose.
+
+use super::flips::{Budget, Condition, Flip};
+use super::goal;
+use crate::game::Rule;
+use crate::game::Value;
+
+/// The largest heap that is accepted: some seconds a table.
+pub const HEAP_MAX: usize = 1000;
+
+/// How a game is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// When the goal can be changed.
+    pub flip: Flip,
+    /// How often; means nothing where the goal cannot be changed.
+    pub budget: Budget,
+    /// Where.
+    pub condition: Condition,
+}
+
+/// A point with everything its value depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Situation {
+    /// The shorter heap.
+    pub short: usize,
+    /// The longer heap.
+    pub long: usize,
+    /// The goal that holds.
+    pub rule: Rule,
+    /// Flips left: their number, or for one each bit 0 for the player to move and bit 1 for the other.
+    pub left: u8,
+}
+
+/// Who wins in each situation.
+#[derive(Clone, Debug)]
+pub struct Table {
+    setting: Setting,
+    most: usize,
+    /// `None` is a draw.
+    values: Vec<Option<Value>>,
+}
+
+impl Setting {
+    /// Without flips.
+    pub const PLAIN: Setting = Setting { flip: Flip::None, budget: Budget::One, condition: Condition::Paper };
+
+    /// What can be left of the flips.
+    fn lefts(self) -> u8 {
+        match (self.flip, self.budget) {
+            (Flip::None, _) | (_, Budget::Unlimited) => 1,
+            (_, Budget::One) => 2,
+            (_, Budget::Two) => 3,
+            (_, Budget::Each) => 4,
+        }
+    }
+
+    /// All flips left.
+    pub fn full(self) -> u8 {
+        self.lefts() - 1
+    }
+
+    fn may_flip(self, left: u8) -> bool {
+        match (self.flip, self.budget) {
+            (Flip::None, _) => false,
+            (_, Budget::Unlimited) => true,
+            (_, Budget::Each) => left & 1 == 1,
+            (_, Budget::One | Budget::Two) => left > 0,
+        }
+    }
+
+    /// What the other player finds left.
+    pub fn left_after(self, left: u8, flipped: bool) -> u8 {
+        match self.budget {
+            Budget::Each => {
+                let mine = left & 1 & u8::from(!flipped);
+                left >> 1 | mine << 1
+            }
+            _ if self.flip == Flip::None => left,
+            Budget::Unlimited => left,
+            Budget::One | Budget::Two => left - u8::from(flipped),
+        }
+    }
+
+    /// All turns in a situation: how the heaps change, whether the goal does, and what comes of it. None at the end.
+    pub fn options(self, at: Situation) -> impl Iterator<Item = Situation> {
+        let Situation { short, long, .. } = at;
+        let points = (1..=short).map(move |x| (short - x, long));
+        let points = points.chain((1..=long).map(move |x| (short.min(long - x), short.max(long - x))));
+        let points = points.chain((1..=short).map(move |x| (short - x, long - x)));
+        let turn = self.may_change(at, short, long) && self.flip == Flip::Turn && long > 0;
+        let moved = points.flat_map(move |(short, long)| {
+            let flipped = match self.flip {
+                Flip::Free => self.may_change(at, at.short, at.long),
+                Flip::After => self.may_change(at, short, long),
+                Flip::None | Flip::Turn => false,
+            };
+            let plain = Situation { short, long, rule: at.rule, left: self.left_after(at.left, false) };
+            let other = Situation { short, long, rule: goal::other(at.rule), left: self.left_after(at.left, flipped) };
+            std::iter::once(plain).chain(flipped.then_some(other))
+        });
+        let flip = turn.then(|| Situation { rule: goal::other(at.rule), left: self.left_after(at.left, true), ..at });
+        moved.chain(flip)
+    }
+
+    /// Whether the player to move may change the goal in a situation, the condition taken for these heaps.
+    pub fn may_change(self, at: Situation, short: usize, long: usize) -> bool {
+        self.may_flip(at.left) && self.condition.holds_for(short as u64, long as u64)
+    }
+}
+
+impl Table {
+    /// Decides all situations with heaps up to `most`.
+    pub fn new(setting: Setting, most: usize) -> Table {
+        let points = (most + 1) * (most + 2) / 2;
+        let values = vec![None; points * Rule::ALL.len() * usize::from(setting.lefts())];
+        let mut table = Table { setting, most, values };
+        for long in 0..=most {
+            for short in 0..=long {
+                table.decide(short, long);
+            }
+        }
+        table
+    }
+
+    fn place(&self, at: Situation) -> usize {
+        let point = at.long * (at.long + 1) / 2 + at.short;
+        (point * Rule::ALL.len() + at.rule as usize) * usize::from(self.setting.lefts()) + usize::from(at.left)
+    }
+
+    /// The value of a situation, `None` for a draw.
+    pub fn value(&self, at: Situation) -> Option<Value> {
+        self.values[self.place(at)]
+    }
+
+    /// All situations of a point.
+    fn at(&self, short: usize, long: usize) -> impl Iterator<Item = Situation> + use<> {
+        let lefts = self.setting.lefts();
+        Rule::ALL.into_iter().flat_map(move |rule| (0..lefts).map(move |left| Situation { short, long, rule, left }))
+    }
+
+    /// Every situation, from the end upwards.
+    pub fn situations(&self) -> impl Iterator<Item = Situation> + '_ {
+        (0..=self.most).flat_map(move |long| (0..=long).flat_map(move |short| self.at(short, long)))
+    }
+
+    fn decide(&mut self, short: usize, long: usize) {
+        loop {
+            let mut changed = false;
+            for at in self.at(short, long) {
+                let place = self.place(at);
+                if self.values[place].is_none()
+                    && let Some(value) = self.found(at)
+                {
+                    self.values[place] = Some(value);
+                    changed = true;
+                }
+            }
+            if !changed || self.setting.flip != Flip::Turn {
+                return;
+            }
+        }
+    }
+
+    /// What follows for a situation from what is known.
+    fn found(&self, at: Situation) -> Option<Value> {
+        if at.long == 0 {
+            return Some(at.rule.empty());
+        }
+        let mut all_wins = true;
+        for option in self.setting.options(at) {
+            match self.value(option) {
+                Some(Value::Loss) => return Some(Value::Win),
+                Some(Value::Win) => {}
+                None => all_wins = false,
+            }
+        }
+        all_wins.then_some(Value::Loss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    fn by_definition(short: usize, long: usize, rule: Rule, known: &mut HashMap<(usize, usize, Rule), Value>) -> Value {
+        if long == 0 {
+            return rule.empty();
+        }
+        if let Some(value) = known.get(&(short, long, rule)) {
+            return *value;
+        }
+        let mut children = Vec::new();
+        for x in 1..=long {
+            children.push((short, long - x));
+            if x <= short {
+                children.extend([(short - x, long), (short - x, long - x)]);
+            }
+        }
+        let loss = children
+            .into_iter()
+            .all(|(one, other)| by_definition(one.min(other), one.max(other), rule, known) == Value::Win);
+        known.insert((short, long, rule), Value::from_loss(loss));
+        Value::from_loss(loss)
+    }
+
+    #[test]
+    fn the_table_is_the_recursion() {
+        let table = Table::new(Setting::PLAIN, 60);
+        let mut known = HashMap::new();
+        for at in table.situations() {
+            assert_eq!(table.value(at), Some(by_definition(at.short, at.long, at.rule, &mut known)), "{at:?}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! # Who wins, and how
+//!
+//! The losses of normal play are `w_n = (a_n, b_n)`. Those of attrition, where who reaches (0, 0) loses (misère play), are (0, 1), (2, 2) and `w_n` from `n = 2`
+//! (\[Ver10\] section 21). Each number is in exactly one loss and each difference belongs to exactly one loss, so a win has at most three winning moves:
+//! along the diagonal to the loss of the same difference, and to the partner of either heap.
+
+use super::point::{Kind, Move, Point};
+use super::sequence;
+use crate::game::Rule;
+use crate::game::Value;
+use crate::random::Random;
+use dashu_int::UBig;
+
+/// Amounts that are tried for the move out of a loss.
+const DELAYS: u8 = 4;
+/// A player who cannot win takes at most so many at random.
+const DELAY_MAX: usize = 8;
+/// Random moves that are compared.
+const TRIES: usize = 6;
+
+/// The short heap of the one loss whose heaps differ by `difference`.
+fn short_of(rule: Rule, difference: &UBig) -> UBig {
+    match rule {
+        Rule::Misere if difference.is_zero() => UBig::from(2u8),
+        Rule::Misere if difference.is_one() => UBig::ZERO,
+        _ => sequence::a(difference),
+    }
+}
+
+/// The number that makes a loss with `x`.
+fn partner(rule: Rule, x: &UBig) -> UBig {
+    match (rule, u8::try_from(x)) {
+        (Rule::Misere, Ok(0)) => UBig::ONE,
+        (Rule::Misere, Ok(1)) => UBig::ZERO,
+        (Rule::Misere, Ok(2)) => UBig::from(2u8),
+        _ => sequence::partner(x),
+    }
+}
+
+/// What a point is worth to the player to move.
+pub fn value(rule: Rule, point: &Point) -> Value {
+    Value::from_loss(short_of(rule, &point.difference()) == *point.short())
+}
+
+/// The number of a loss in the sequence of losses, `None` for a win. In attrition (0, 1) has number 0 and (2, 2) number 1.
+pub fn index(rule: Rule, point: &Point) -> Option<UBig> {
+    let difference = point.difference();
+    value(rule, point).is_loss().then(|| match rule {
+        Rule::Misere if difference.is_zero() => UBig::ONE,
+        Rule::Misere if difference.is_one() => UBig::ZERO,
+        _ => difference,
+    })
+}
+
+/// All winning moves, none for a loss: at most one of each kind. Equal heaps are one heap to take from, called the long one.
+///
+/// ```
+/// use trinim::game::Rule;
+/// use trinim::plane::{point::{Kind, Move, Point}, winning};
+///
+/// let moves = winning::moves(Rule::Normal, &Point::new(2_718_282u32, 3_141_593u32));
+/// assert_eq!(moves, [Move::new(Kind::Both, 2_033_351u32), Move::new(Kind::Short, 776_671u32)]);
+/// ```
+pub fn moves(rule: Rule, point: &Point) -> Vec<Move> {
+    let (short, long) = (point.short(), point.long());
+    let mut moves = Vec::new();
+    let target = short_of(rule, &point.difference());
+    if target == *short {
+        return moves;
+    }
+    if target < *short {
+        moves.push(Move::new(Kind::Both, short - target));
+    }
+    let target = partner(rule, short);
+    if target < *long {
+        moves.push(Move::new(Kind::Long, long - target));
+    }
+    if short != long {
+        let target = partner(rule, long);
+        if target < *short {
+            moves.push(Move::new(Kind::Short, short - target));
+        }
+    }
+    moves
+}
+
+/// The move out of a loss that makes it hardest to go on: it leaves one winning reply if any small move does, and takes as little as possible. `None` at the end.
+pub fn delay(rule: Rule, point: &Point) -> Option<Move> {
+    hardest(rule, point, small_moves())
+}
+
+/// As [`delay`], but any of the small moves of all kinds, so that no opponent learns the pattern.
+pub fn random_delay(rule: Rule, point: &Point, random: &mut Random) -> Option<Move> {
+    let mut draw = || Move::new(Kind::ALL[random.below(Kind::ALL.len())], random.below(DELAY_MAX) + 1);
+    let drawn: Vec<Move> = (0..TRIES).map(|_| draw()).collect();
+    hardest(rule, point, drawn.into_iter().chain(small_moves()))
+}
+
+fn small_moves() -> impl Iterator<Item = Move> {
+    let kinds = [Kind::Long, Kind::Short, Kind::Both];
+    (1..=DELAYS).flat_map(move |amount| kinds.map(|kind| Move::new(kind, amount)))
+}
+
+/// The first of the possible moves that leaves exactly one winning reply, or else the one that leaves the fewest; to end the game is last.
+fn hardest(rule: Rule, point: &Point, moves: impl Iterator<Item = Move>) -> Option<Move> {
+    let mut best = None;
+    for step in moves {
+        let Ok(after) = point.after(&step) else { continue };
+        let replies = if after.is_end() { usize::MAX } else { self::moves(rule, &after).len() };
+        if replies == 1 {
+            return Some(step);
+        }
+        if best.as_ref().is_none_or(|(fewest, _)| replies < *fewest) {
+            best = Some((replies, step));
+        }
+    }
+    best.map(|(_, step)| step)
+}

@@ -1,0 +1,350 @@
+//! The figures: losses against layers, winning first moves, losses by pieces; each as a picture with its numbers.
+
+use super::{Game, Solution, json, line, lines, rule_word, variant_words};
+use crate::draw::board_picture::{Picture, Sheet};
+use crate::draw::chart::{Axis, Chart, Line, Point};
+use crate::draw::svg::Svg;
+use crate::draw::table::{Cell, Table, grouped};
+use crate::game::Rule;
+use crate::game::Value;
+use crate::game::position::{self, cells};
+use crate::game::{Board, LAYERS_MAX};
+use crate::papers::published;
+use serde::Serialize;
+
+/// What a figure shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Losses against layers.
+    Losses,
+    /// Winning first moves of a board.
+    Moves,
+    /// Losses of a board by pieces.
+    Pieces,
+}
+
+/// A figure with its numbers.
+pub(super) struct Figure {
+    pub kind: Kind,
+    /// Name of its files, without what follows the dot.
+    pub name: String,
+    pub title: String,
+    pub svg: Svg,
+    pub table: Table,
+    pub json: String,
+}
+
+/// All figures: the one of all boards, then two of each board.
+pub(super) fn figures(solutions: &[Solution]) -> Vec<Figure> {
+    let boards = solutions.iter().flat_map(|solution| [winning_moves(solution), losses_by_pieces(solution)]);
+    std::iter::once(losses(solutions)).chain(boards).collect()
+}
+
+pub(super) const LOSSES_TITLE: &str = "Figure 13: losses among all positions, by layers";
+/// Why the axis is not the one that the caption of the paper names.
+pub(super) const LOSSES_NOTE: &str = "The caption of [SWLK12] figure 13 says P-positions to N-positions; its text defines the loss ratio as losses to \
+                                      all positions, and the published percentages (7.3 at seven layers, 6.0 at eight) are that. The other ratio is \
+                                      in the data, as losses_per_win.";
+
+#[derive(Serialize)]
+struct LossRow {
+    layers: u32,
+    rule: &'static str,
+    max_take: Option<u32>,
+    positions: u64,
+    wins: u64,
+    losses: u64,
+    losses_per_position: f64,
+    losses_per_win: f64,
+    published_loss_percent: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Losses<'a> {
+    title: &'a str,
+    source: &'a str,
+    note: &'a str,
+}
+
+fn losses(solutions: &[Solution]) -> Figure {
+    let row = |solution: &Solution| LossRow {
+        layers: solution.layers(),
+        rule: solution.rule.name(),
+        max_take: solution.max_take,
+        positions: solution.census.positions(),
+        wins: solution.census.wins(),
+        losses: solution.census.losses(),
+        losses_per_position: solution.census.loss_rate(),
+        losses_per_win: solution.census.losses() as f64 / solution.census.wins() as f64,
+        published_loss_percent: published::rate(solution.layers(), solution.rule)
+            .filter(|_| solution.max_take.is_none())
+            .map(|rate| rate.percent),
+    };
+    let rows: Vec<LossRow> = solutions.iter().map(row).collect();
+    let mut table = Table::new(&[
+        ("k", "layers"),
+        ("rule", "rule"),
+        ("at most", "max_take"),
+        ("positions", "positions"),
+        ("wins", "wins"),
+        ("losses", "losses"),
+        ("losses / positions", "losses_per_position"),
+        ("losses / wins", "losses_per_win"),
+    ]);
+    for (row, solution) in rows.iter().zip(solutions) {
+        table.row(vec![
+            Cell::count(row.layers.into()),
+            Cell::words(rule_word(solution.rule), row.rule),
+            Cell::of(row.max_take, |take| Cell::count(take.into())),
+            Cell::count(row.positions),
+            Cell::count(row.wins),
+            Cell::count(row.losses),
+            Cell::share(row.losses_per_position),
+            Cell::share(row.losses_per_win),
+        ]);
+    }
+    let mut variants: Vec<(Option<u32>, Rule)> = Vec::new();
+    for solution in solutions {
+        if !variants.contains(&(solution.max_take, solution.rule)) {
+            variants.push((solution.max_take, solution.rule));
+        }
+    }
+    let mut chart = Chart::new(
+        LOSSES_TITLE,
+        Axis::linear("layers of the board, k").whole(),
+        Axis::log("P-positions / all positions, %, logarithmic"),
+    )
+    .describe(describe_losses(solutions))
+    .note(LOSSES_NOTE);
+    for (max_take, rule) in variants {
+        let of_variant = solutions.iter().filter(|solution| (solution.max_take, solution.rule) == (max_take, rule));
+        let points =
+            of_variant.map(|solution| Point::new(solution.layers().into(), solution.census.loss_rate() * 100.0));
+        chart = chart.line(Line::marked(variant_words(rule, max_take), points));
+    }
+    let published = (1..=LAYERS_MAX).filter_map(|layers| {
+        let percent = published::rate(layers, Rule::Misere)?.percent.parse().ok()?;
+        Some(Point::new(layers.into(), percent))
+    });
+    chart = chart.line(Line::rings("misère, published, as rounded", published));
+    Figure {
+        kind: Kind::Losses,
+        name: "figure-13".into(),
+        title: LOSSES_TITLE.into(),
+        svg: chart.draw(),
+        table,
+        json: json(
+            &Losses { title: LOSSES_TITLE, source: "[SWLK12] figure 13", note: LOSSES_NOTE },
+            &[("rows", lines(&rows))],
+        ),
+    }
+}
+
+fn describe_losses(solutions: &[Solution]) -> String {
+    let rates = solutions
+        .iter()
+        .map(|solution| format!("{}: {:.2} %", solution.game().words(), solution.census.loss_rate() * 100.0));
+    format!("Share of positions that the player to move loses. {}.", rates.collect::<Vec<_>>().join("; "))
+}
+
+#[derive(Serialize)]
+struct Moves<'a> {
+    title: &'a str,
+    source: Option<&'a str>,
+    layers: u32,
+    rule: &'a str,
+    max_take: Option<u32>,
+    start: String,
+    first_moves: u64,
+    winning_first_moves: u64,
+}
+
+/// Winning moves that are images of each other under the symmetries of the board.
+#[derive(Serialize)]
+struct Class {
+    pieces: u32,
+    images: u64,
+    moves: Vec<Taken>,
+}
+
+#[derive(Serialize)]
+struct Taken {
+    cells: Vec<u32>,
+    child: String,
+}
+
+fn winning_moves(solution: &Solution) -> Figure {
+    let (game, board) = (solution.game(), &solution.board);
+    let source = paper_figure(game);
+    let title = format!("Winning first moves, {}", game.words());
+    let classes = board.classes(&solution.winning);
+    let mut table = Table::new(&[
+        ("class", "class"),
+        ("images", "images"),
+        ("pieces taken", "pieces"),
+        ("cells taken", "cells"),
+        ("position after the move", "child"),
+    ]);
+    let taken = |mask: u64| Taken { cells: cells(mask), child: position::rows(board, board.full() ^ mask) };
+    for (number, (_, members)) in (1..).zip(&classes) {
+        for mask in members {
+            let taken = taken(*mask);
+            let cells: Vec<String> = taken.cells.iter().map(u32::to_string).collect();
+            table.row(vec![
+                Cell::count(number),
+                Cell::count(members.len() as u64),
+                Cell::count(mask.count_ones().into()),
+                Cell::word(cells.join(" ")),
+                Cell::word(taken.child),
+            ]);
+        }
+    }
+    let moves = Moves {
+        title: &title,
+        source,
+        layers: game.layers,
+        rule: game.rule.name(),
+        max_take: game.max_take,
+        start: solution.census.start().to_string(),
+        first_moves: board.moves().len() as u64,
+        winning_first_moves: solution.winning.len() as u64,
+    };
+    let class = |(smallest, members): &(u64, Vec<u64>)| Class {
+        pieces: smallest.count_ones(),
+        images: members.len() as u64,
+        moves: members.iter().map(|mask| taken(*mask)).collect(),
+    };
+    let json = json(&moves, &[("classes", classes.iter().map(|one| line(&class(one))).collect())]);
+    let svg = moves_sheet(solution, &title, source, &classes).draw();
+    Figure { kind: Kind::Moves, name: format!("winning-moves-{}", game.file_part()), svg, table, json, title }
+}
+
+/// The figure of the paper that shows the winning moves of a game.
+fn paper_figure(game: Game) -> Option<&'static str> {
+    match (game.max_take, game.layers, game.rule) {
+        (None, 8, Rule::Normal) => Some("[SWLK12] figure 7"),
+        (None, 8, Rule::Misere) => Some("[SWLK12] figure 8"),
+        (None, 9, Rule::Normal) => Some("[SWLK12] figure 11"),
+        (None, 9, Rule::Misere) => Some("[SWLK12] figure 12"),
+        _ => None,
+    }
+}
+
+fn moves_sheet<'a>(
+    solution: &'a Solution,
+    title: &str,
+    source: Option<&str>,
+    classes: &[(u64, Vec<u64>)],
+) -> Sheet<'a> {
+    let board: &Board = &solution.board;
+    let (all, won) = (board.moves().len(), solution.winning.len());
+    let of_all = if all == 1 { "the only move".to_owned() } else { format!("{won} of {all} moves") };
+    let lead = match solution.census.start() {
+        Value::Loss => format!(
+            "The start is lost: {} leads to a win of the opponent.",
+            if all == 1 { "the only move".to_owned() } else { format!("each of the {all} moves") }
+        ),
+        Value::Win => {
+            let kinds = match classes.len() {
+                _ if won == 1 => String::new(),
+                1 => "; all are images of one under rotations and reflections".to_owned(),
+                kinds => format!("; {kinds} up to rotations and reflections"),
+            };
+            format!("The start is won by {of_all}{kinds}.")
+        }
+    };
+    let caption = |taken: u64, images: usize| {
+        let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+        format!("{}, {}", count(taken.count_ones().into(), "piece"), count(images as u64, "image"))
+    };
+    let mut pictures: Vec<Picture> = classes
+        .iter()
+        .map(|(taken, images)| Picture {
+            position: board.full(),
+            taken: *taken,
+            caption: caption(*taken, images.len()),
+        })
+        .collect();
+    if pictures.is_empty() {
+        pictures.push(Picture { position: board.full(), taken: 0, caption: "no winning move".to_owned() });
+    }
+    let listed: Vec<String> = classes
+        .iter()
+        .map(|(taken, images)| {
+            let cells: Vec<String> = cells(*taken).iter().map(u32::to_string).collect();
+            format!("cells {}, {}", cells.join(" "), caption(*taken, images.len()))
+        })
+        .collect();
+    let description = if listed.is_empty() { lead.clone() } else { format!("{lead} {}.", listed.join("; ")) };
+    let title = source.map_or(title.to_owned(), |source| format!("{title} ({source})"));
+    Sheet { board, title, lead, description, pictures }
+}
+
+#[derive(Serialize)]
+struct Pieces<'a> {
+    title: &'a str,
+    layers: u32,
+    rule: &'a str,
+    max_take: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct PieceRow {
+    pieces: u32,
+    positions: u64,
+    losses: u64,
+    loss_rate: f64,
+}
+
+fn losses_by_pieces(solution: &Solution) -> Figure {
+    let game = solution.game();
+    let title = format!("Loss rate by number of pieces, {}", game.words());
+    let rows: Vec<PieceRow> = solution
+        .census
+        .by_pieces
+        .iter()
+        .map(|row| PieceRow {
+            pieces: row.pieces,
+            positions: row.positions,
+            losses: row.losses,
+            loss_rate: row.losses as f64 / row.positions as f64,
+        })
+        .collect();
+    let mut table = Table::new(&[
+        ("pieces", "pieces"),
+        ("positions", "positions"),
+        ("losses", "losses"),
+        ("loss rate", "loss_rate"),
+    ]);
+    for row in &rows {
+        let counts = [row.pieces.into(), row.positions, row.losses].map(Cell::count);
+        table.row(counts.into_iter().chain([Cell::share(row.loss_rate)]).collect());
+    }
+    let all = solution.census.loss_rate() * 100.0;
+    let last = f64::from(solution.board.cells());
+    let points = rows.iter().map(|row| Point::new(row.pieces.into(), row.loss_rate * 100.0));
+    let chart = Chart::new(
+        &*title,
+        Axis::linear("pieces on the board").whole(),
+        Axis::log("P-positions / positions, %, logarithmic").including(1.0).including(100.0),
+    )
+    .describe(format!(
+        "{} of {} positions are losses, {all:.4} %.",
+        grouped(solution.census.losses()),
+        grouped(solution.census.positions())
+    ))
+    .line(Line::marked("positions with that many pieces", points))
+    .line(Line::plain(format!("all positions: {all:.2} %"), [Point::new(0.0, all), Point::new(last, all)]));
+    let json = json(
+        &Pieces { title: &title, layers: game.layers, rule: game.rule.name(), max_take: game.max_take },
+        &[("rows", lines(&rows))],
+    );
+    Figure {
+        kind: Kind::Pieces,
+        name: format!("losses-by-pieces-{}", game.file_part()),
+        svg: chart.draw(),
+        table,
+        json,
+        title,
+    }
+}

@@ -1,0 +1,381 @@
+//! The report: the papers' tables and figures, made again from solved databases, with the published values beside the computed ones.
+//!
+//! # Shape
+//! [`Solution::read`] takes from a database what a report needs; [`Report::new`] makes the [`Document`]s:
+//!
+//! | name | what | in the papers |
+//! |---|---|---|
+//! | `table-5` | value of the start | \[SWLK12\] table 5 |
+//! | `table-4-1` | wins, losses, loss rate | \[LWS09\] table 4-1 |
+//! | `figure-13` | losses among all positions against the layers | \[SWLK12\] figure 13 |
+//! | `winning-moves-kK-RULE` | the winning first moves | \[SWLK12\] figures 7, 8, 11, 12 |
+//! | `losses-by-pieces-kK-RULE` | loss rate by number of pieces | none |
+//! | `index.html`, `report.md` | all of it | |
+//! | `report.json` | the databases, the contradictions, the files | |
+//!
+//! Tables are Markdown, CSV and JSON, figures SVG, CSV and JSON. A game with a limit of N pieces a move has `-takeN` behind its name.
+//!
+//! # Invariants
+//! 1. The bytes depend on the contents of the databases alone: not on their folders, nor on the order or number of times they are given.
+//! 2. One game has one set of values: databases that disagree about a game are refused, whatever their layouts.
+//! 3. A manifest that is damaged or contradicts itself or the start is refused before anything of it is reported.
+//! 4. A published value is compared with the computed one in every place where both exist, and each contradiction is listed.
+//!
+//! # Cost
+//! One lookup for each first move of each database; the rest is text.
+//!
+//! # Not here
+//! Checking every position: `verify`. Comparing winning moves and figure 13 with the papers, which print them as pictures without numbers.
+
+mod figures;
+mod pages;
+mod tables;
+pub mod timeline;
+
+use crate::database::census::Census;
+use crate::database::{Database, DatabaseError};
+use crate::game::Board;
+use crate::game::Rule;
+use crate::game::Value;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What `report.json` begins with: an earlier report is known by it.
+pub const FORMAT: &str = "trinim-report";
+/// Version of `report.json`.
+pub const VERSION: u32 = 1;
+/// Name of the document that describes the others.
+pub const REPORT_JSON: &str = "report.json";
+
+/// What a report takes from a database.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    folder: PathBuf,
+    board: Board,
+    rule: Rule,
+    max_take: Option<u32>,
+    digest: String,
+    bid_cells: Vec<u8>,
+    census: Census,
+    /// Masks of the winning first moves, ascending.
+    winning: Vec<u64>,
+}
+
+impl Solution {
+    /// Checks the manifest of a database and looks its start up.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the database is damaged or contradicts itself, as far as the manifest, the start and its children show that.
+    pub fn read(database: &Database) -> Result<Solution, DatabaseError> {
+        database.check_manifest()?;
+        let (board, census) = (database.board(), &database.manifest().census);
+        let start = database.probe(board.full())?;
+        let mut winning: Vec<u64> =
+            start.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
+        winning.sort_unstable();
+        let contradiction = if start.value != census.start() {
+            Some(format!("the census makes the start a {}, its block a {}", census.start(), start.value))
+        } else if (start.value == Value::Win) == winning.is_empty() {
+            Some(format!("the start is a {} with {} winning moves", start.value, winning.len()))
+        } else {
+            None
+        };
+        if let Some(what) = contradiction {
+            return Err(DatabaseError::Corrupt { path: database.folder().into(), offset: 0, what });
+        }
+        Ok(Solution {
+            folder: database.folder().into(),
+            board: board.clone(),
+            rule: database.rule(),
+            // A limit as high as the longest line is no limit.
+            max_take: board.max_take().filter(|take| *take < board.layers()),
+            digest: database.manifest().digest.clone(),
+            bid_cells: database.manifest().bid_cells.clone(),
+            census: census.clone(),
+            winning,
+        })
+    }
+
+    /// Layers of the board.
+    pub fn layers(&self) -> u32 {
+        self.board.layers()
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// Most pieces a move may take, where that is a limit.
+    pub fn max_take(&self) -> Option<u32> {
+        self.max_take
+    }
+
+    /// The counts.
+    pub fn census(&self) -> &Census {
+        &self.census
+    }
+
+    fn game(&self) -> Game {
+        Game { max_take: self.max_take, rule: self.rule, layers: self.layers() }
+    }
+}
+
+/// Which game, in the order of the report: the papers' game before its variants, misère, the game people play, before normal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Game {
+    max_take: Option<u32>,
+    rule: Rule,
+    layers: u32,
+}
+
+impl Game {
+    fn key(self) -> (Option<u32>, bool, u32) {
+        (self.max_take, self.rule == Rule::Normal, self.layers)
+    }
+
+    /// For names of files: `k5-misere-take3`.
+    fn file_part(self) -> String {
+        let take = self.max_take.map_or(String::new(), |take| format!("-take{take}"));
+        format!("k{}-{}{take}", self.layers, self.rule)
+    }
+
+    /// For people: `5 layers, misère, at most 3 pieces a move`.
+    fn words(self) -> String {
+        let layers = if self.layers == 1 { "1 layer".to_owned() } else { format!("{} layers", self.layers) };
+        format!("{layers}, {}", variant_words(self.rule, self.max_take))
+    }
+}
+
+/// The rule as people write it.
+fn rule_word(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Normal => "normal",
+        Rule::Misere => "misère",
+    }
+}
+
+fn variant_words(rule: Rule, max_take: Option<u32>) -> String {
+    match max_take {
+        None => rule_word(rule).to_owned(),
+        Some(1) => format!("{}, 1 piece a move", rule_word(rule)),
+        Some(take) => format!("{}, at most {take} pieces a move", rule_word(rule)),
+    }
+}
+
+/// One file of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Its name, without a folder.
+    pub name: String,
+    /// What it is, in a few words.
+    pub title: String,
+    /// Its content.
+    pub text: String,
+}
+
+/// Why databases make no report together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// Two databases of one game have different values.
+    #[error("{} and {} are both of {game} and disagree: {what}", one.display(), other.display())]
+    Disagreement {
+        /// The game, in words.
+        game: String,
+        /// One database.
+        one: PathBuf,
+        /// The other.
+        other: PathBuf,
+        /// What differs.
+        what: &'static str,
+    },
+}
+
+/// A database in `report.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseRow {
+    /// Layers of the board.
+    pub layers: u32,
+    /// `normal` or `misere`.
+    pub rule: String,
+    /// Most pieces a move may take, where that is a limit.
+    pub max_take: Option<u32>,
+    /// Cells of the BID bits, bit 0 first.
+    pub bid_cells: Vec<u8>,
+    /// Digest of the solution.
+    pub digest: String,
+    /// All positions.
+    pub positions: u64,
+    /// Losses among them.
+    pub losses: u64,
+    /// Their share, from 0 to 1.
+    pub loss_rate: f64,
+    /// `win` or `loss`.
+    pub start: String,
+    /// Number of winning first moves.
+    pub winning_first_moves: u64,
+}
+
+/// A file in `report.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRow {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// Its length in bytes; null for `report.json` itself.
+    pub bytes: Option<u64>,
+}
+
+/// `report.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Contents {
+    /// Always [`FORMAT`].
+    pub format: String,
+    /// Always [`VERSION`].
+    pub version: u32,
+    /// False while the files are being written.
+    pub complete: bool,
+    /// Every published value that a computed one contradicts.
+    pub contradictions: Vec<String>,
+    /// The databases.
+    pub databases: Vec<DatabaseRow>,
+    /// The files, this one last.
+    pub files: Vec<FileRow>,
+}
+
+impl Contents {
+    /// As it is written.
+    pub fn to_json(&self) -> String {
+        #[derive(Serialize)]
+        struct Head<'a> {
+            format: &'a str,
+            version: u32,
+            complete: bool,
+            contradictions: &'a [String],
+        }
+        let Contents { format, version, complete, contradictions, databases, files } = self;
+        let head = Head { format, version: *version, complete: *complete, contradictions };
+        json(&head, &[("databases", lines(databases)), ("files", lines(files))])
+    }
+
+    /// Reads a `report.json`; `None` if it is none of this program.
+    pub fn parse(bytes: &[u8]) -> Option<Contents> {
+        let contents: Contents = serde_json::from_slice(bytes).ok()?;
+        (contents.format == FORMAT).then_some(contents)
+    }
+}
+
+/// A report.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What `report.json` says.
+    pub contents: Contents,
+    /// All other files.
+    pub documents: Vec<Document>,
+}
+
+impl Report {
+    /// The report on some solutions, in any order.
+    ///
+    /// # Errors
+    /// [`ReportError::Disagreement`] when two of them are of one game and differ.
+    pub fn new(mut solutions: Vec<Solution>) -> Result<Report, ReportError> {
+        solutions.sort_by(|one, other| (one.game().key(), &one.digest).cmp(&(other.game().key(), &other.digest)));
+        for (index, one) in solutions.iter().enumerate() {
+            for other in solutions[index + 1..].iter().take_while(|other| other.game() == one.game()) {
+                disagreement(one, other)?;
+            }
+        }
+        solutions.dedup_by(|one, other| one.digest == other.digest);
+        let databases: Vec<DatabaseRow> = solutions.iter().map(DatabaseRow::of).collect();
+        solutions.dedup_by(|one, other| one.game() == other.game());
+
+        let mut tables = tables::Tables::new(&solutions);
+        let mut documents = std::mem::take(&mut tables.documents);
+        let figures = figures::figures(&solutions);
+        for figure in &figures {
+            documents.push(document(format!("{}.svg", figure.name), &figure.title, figure.svg.file()));
+            documents.push(document(format!("{}.csv", figure.name), &figure.title, figure.table.csv()));
+            documents.push(document(format!("{}.json", figure.name), &figure.title, figure.json.clone()));
+        }
+        let all = pages::All { tables: &tables, figures: &figures, databases: &databases };
+        documents.push(document("report.md".into(), "The report in Markdown", all.markdown()));
+        documents.push(document("index.html".into(), "The report as a page", all.html()));
+        let rows = documents.iter().map(|document| FileRow {
+            name: document.name.clone(),
+            title: document.title.clone(),
+            bytes: Some(document.text.len() as u64),
+        });
+        let itself =
+            FileRow { name: REPORT_JSON.into(), title: "Databases, contradictions, files".into(), bytes: None };
+        let contents = Contents {
+            format: FORMAT.into(),
+            version: VERSION,
+            complete: true,
+            databases,
+            contradictions: tables.contradictions,
+            files: rows.chain([itself]).collect(),
+        };
+        Ok(Report { contents, documents })
+    }
+}
+
+fn document(name: String, title: &str, text: String) -> Document {
+    Document { name, title: title.to_owned(), text }
+}
+
+fn disagreement(one: &Solution, other: &Solution) -> Result<(), ReportError> {
+    let same_layout = one.bid_cells == other.bid_cells && one.board.max_take() == other.board.max_take();
+    let what = if one.census != other.census {
+        "their censuses differ"
+    } else if one.winning != other.winning {
+        "their winning first moves differ"
+    } else if same_layout && one.digest != other.digest {
+        "their layout is the same and their digests differ"
+    } else {
+        return Ok(());
+    };
+    Err(ReportError::Disagreement {
+        game: one.game().words(),
+        one: one.folder.clone(),
+        other: other.folder.clone(),
+        what,
+    })
+}
+
+impl DatabaseRow {
+    fn of(solution: &Solution) -> DatabaseRow {
+        DatabaseRow {
+            layers: solution.layers(),
+            rule: solution.rule.name().into(),
+            max_take: solution.max_take,
+            bid_cells: solution.bid_cells.clone(),
+            digest: solution.digest.clone(),
+            positions: solution.census.positions(),
+            losses: solution.census.losses(),
+            loss_rate: solution.census.loss_rate(),
+            start: solution.census.start().to_string(),
+            winning_first_moves: solution.winning.len() as u64,
+        }
+    }
+}
+
+/// A JSON object: the fields of `head`, then lists with one row a line, which is shorter than the usual layout and easier to compare.
+fn json(head: &impl Serialize, lists: &[(&str, Vec<String>)]) -> String {
+    let head = line(head);
+    let mut text = head.strip_suffix('}').unwrap_or(&head).to_owned();
+    for (name, rows) in lists {
+        text += &format!(",\n\"{name}\":[\n{}\n]", rows.join(",\n"));
+    }
+    text + "}\n"
+}
+
+fn lines<T: Serialize>(rows: &[T]) -> Vec<String> {
+    rows.iter().map(line).collect()
+}
+
+fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("a report has only numbers, strings, lists and maps with names")
+}

@@ -1,0 +1,262 @@
+//! The two tables of the papers, and the comparison with what is published.
+
+use super::{Document, Game, Solution, document, json, lines, rule_word};
+use crate::draw::table::{Cell, Table};
+use crate::game::LAYERS_MAX;
+use crate::game::Rule;
+use crate::game::Value;
+use crate::papers::published;
+use serde::Serialize;
+
+/// The tables with their files, and what they found.
+pub(super) struct Tables {
+    /// The values of the start, for people.
+    pub starts: Table,
+    /// The values of the start of variants, if there are any.
+    pub variant_starts: Option<Table>,
+    /// The counts, for people.
+    pub counts: Table,
+    /// Every contradiction in a sentence.
+    pub contradictions: Vec<String>,
+    /// The files of the tables.
+    pub documents: Vec<Document>,
+}
+
+pub(super) const STARTS_TITLE: &str = "Table 5: value of the start";
+pub(super) const COUNTS_TITLE: &str = "Table 4-1: wins, losses and loss rate";
+
+/// A value of the start, by computation and by publication.
+#[derive(Clone, Copy, Serialize)]
+struct Start {
+    computed: Option<&'static str>,
+    published: Option<&'static str>,
+    agrees: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct StartRow {
+    layers: u32,
+    max_take: Option<u32>,
+    normal: Start,
+    misere: Start,
+}
+
+#[derive(Serialize)]
+struct CountRow {
+    layers: u32,
+    rule: &'static str,
+    max_take: Option<u32>,
+    positions: u64,
+    wins: Option<u64>,
+    losses: Option<u64>,
+    loss_rate: Option<f64>,
+    published_wins: Option<u64>,
+    published_losses: Option<u64>,
+    published_loss_percent: Option<&'static str>,
+    agrees: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct Head<'a> {
+    title: &'a str,
+    source: &'a str,
+}
+
+fn value_word(value: Value) -> &'static str {
+    if value.is_loss() { "Loss" } else { "Win" }
+}
+
+/// `None` where one of the two is missing.
+fn agreement<T: PartialEq>(computed: Option<T>, published: Option<T>) -> Option<bool> {
+    Some(computed? == published?)
+}
+
+fn agrees_cell(agrees: Option<bool>) -> Cell {
+    Cell::of(agrees, |agrees| if agrees { Cell::word("yes") } else { Cell::words("NO", "no") })
+}
+
+impl Tables {
+    pub(super) fn new(solutions: &[Solution]) -> Tables {
+        let mut contradictions = Vec::new();
+        let starts = start_rows(solutions, &mut contradictions);
+        let counts = count_rows(solutions, &mut contradictions);
+        let (all_starts, all_counts) = (start_table(&starts), count_table(&counts));
+        let of_papers: Vec<&StartRow> = starts.iter().filter(|row| row.max_take.is_none()).collect();
+        let of_variants: Vec<&StartRow> = starts.iter().filter(|row| row.max_take.is_some()).collect();
+        let has_variants = !of_variants.is_empty();
+        let for_people = |table: Table| if has_variants { table } else { table.without("max_take") };
+        let (starts_shown, counts_shown) =
+            (start_table(of_papers).without("max_take"), for_people(count_table(&counts)));
+        let variant_starts = has_variants.then(|| start_table(of_variants));
+        let markdown = |title: &str, note: &str, tables: &[&Table]| {
+            let tables: Vec<String> = tables.iter().map(|table| table.markdown()).collect();
+            format!("# {title}\n\n{note}\n\n{}", tables.join(&format!("\n{VARIANTS}\n\n")))
+        };
+        let start_tables: Vec<&Table> = std::iter::once(&starts_shown).chain(&variant_starts).collect();
+        let (starts_md, counts_md) =
+            (markdown(STARTS_TITLE, STARTS_NOTE, &start_tables), markdown(COUNTS_TITLE, COUNTS_NOTE, &[&counts_shown]));
+        let starts_json = json(&Head { title: STARTS_TITLE, source: "[SWLK12] table 5" }, &[("rows", lines(&starts))]);
+        let counts_json = json(&Head { title: COUNTS_TITLE, source: "[LWS09] table 4-1" }, &[("rows", lines(&counts))]);
+        let documents = vec![
+            document("table-5.md".into(), STARTS_TITLE, starts_md),
+            document("table-5.csv".into(), STARTS_TITLE, all_starts.csv()),
+            document("table-5.json".into(), STARTS_TITLE, starts_json),
+            document("table-4-1.md".into(), COUNTS_TITLE, counts_md),
+            document("table-4-1.csv".into(), COUNTS_TITLE, all_counts.csv()),
+            document("table-4-1.json".into(), COUNTS_TITLE, counts_json),
+        ];
+        Tables { starts: starts_shown, variant_starts, counts: counts_shown, contradictions, documents }
+    }
+}
+
+/// What stands above the table of variants.
+pub(super) const VARIANTS: &str = "Variants with a limit of pieces a move:";
+pub(super) const STARTS_NOTE: &str = "Win or loss for the player who moves first; published in [SWLK12] table 5. - where no database was given or \
+                                      nothing is published.";
+pub(super) const COUNTS_NOTE: &str = "Published in [LWS09] table 4-1, for misère play and up to eight layers; the rate of nine layers in the text of \
+                                      [SWLK12]. Rates are compared in the digits that are printed.";
+
+/// The papers' boards, whether or not there is a database; then the variants that there are.
+fn start_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<StartRow> {
+    let mut boards: Vec<(Option<u32>, u32)> = (1..=published::LAYERS).map(|layers| (None, layers)).collect();
+    boards.extend(solutions.iter().map(|solution| (solution.max_take, solution.layers())));
+    boards.sort_unstable();
+    boards.dedup();
+    let mut row = |(max_take, layers)| {
+        let mut start = |rule| {
+            let game = Game { max_take, rule, layers };
+            let computed = find(solutions, game).map(|solution| solution.census.start());
+            let published = published::start(layers, rule).filter(|_| max_take.is_none());
+            let agrees = agreement(computed, published);
+            if let (Some(computed), Some(published), Some(false)) = (computed, published, agrees) {
+                contradictions.push(format!("{}: the start is a {computed}, published is a {published}", game.words()));
+            }
+            Start { computed: computed.map(value_word), published: published.map(value_word), agrees }
+        };
+        StartRow { layers, max_take, normal: start(Rule::Normal), misere: start(Rule::Misere) }
+    };
+    boards.into_iter().map(&mut row).collect()
+}
+
+fn start_table<'a>(rows: impl IntoIterator<Item = &'a StartRow>) -> Table {
+    let mut table = Table::new(&[
+        ("k", "layers"),
+        ("at most", "max_take"),
+        ("normal", "normal"),
+        ("published", "normal_published"),
+        ("agrees", "normal_agrees"),
+        ("misère", "misere"),
+        ("published", "misere_published"),
+        ("agrees", "misere_agrees"),
+    ]);
+    for row in rows {
+        let mut cells = vec![number(row.layers), Cell::of(row.max_take, number)];
+        for start in [row.normal, row.misere] {
+            cells.extend([Cell::of(start.computed, Cell::word), Cell::of(start.published, Cell::word)]);
+            cells.push(agrees_cell(start.agrees));
+        }
+        table.row(cells);
+    }
+    table
+}
+
+fn number(number: u32) -> Cell {
+    Cell::count(number.into())
+}
+
+fn find(solutions: &[Solution], game: Game) -> Option<&Solution> {
+    solutions.iter().find(|solution| solution.game() == game)
+}
+
+/// Every game of which something is computed or published.
+fn count_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<CountRow> {
+    let mut games: Vec<Game> = solutions.iter().map(Solution::game).collect();
+    for rule in Rule::ALL {
+        let boards = (1..=LAYERS_MAX).filter(|layers| published::rate(*layers, rule).is_some());
+        games.extend(boards.map(|layers| Game { max_take: None, rule, layers }));
+    }
+    games.sort_by_key(|game| game.key());
+    games.dedup();
+    let row = |game: Game| {
+        let Game { max_take, rule, layers } = game;
+        let census = find(solutions, game).map(|solution| &solution.census);
+        let counts = published::counts(layers, rule).filter(|_| max_take.is_none());
+        let rate = published::rate(layers, rule).filter(|_| max_take.is_none());
+        let mut agrees = None;
+        if let Some(census) = census {
+            let found = compare(game, [census.wins(), census.losses()], census.loss_rate(), counts, rate);
+            agrees = (counts.is_some() || rate.is_some()).then_some(found.is_empty());
+            contradictions.extend(found);
+        }
+        CountRow {
+            layers,
+            rule: rule.name(),
+            max_take,
+            positions: 1 << (layers * (layers + 1) / 2),
+            wins: census.map(|census| census.wins()),
+            losses: census.map(|census| census.losses()),
+            loss_rate: census.map(|census| census.loss_rate()),
+            published_wins: counts.map(|counts| counts.wins),
+            published_losses: counts.map(|counts| counts.losses),
+            published_loss_percent: rate.map(|rate| rate.percent),
+            agrees,
+        }
+    };
+    games.into_iter().map(row).collect()
+}
+
+/// What is wrong with the counts of a game, in sentences.
+fn compare(
+    game: Game,
+    [wins, losses]: [u64; 2],
+    loss_rate: f64,
+    counts: Option<published::Counts>,
+    rate: Option<published::Rate>,
+) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(published) = counts {
+        for (what, computed, published) in [("wins", wins, published.wins), ("losses", losses, published.losses)] {
+            if computed != published {
+                found.push(format!("{}: {computed} {what}, published are {published}", game.words()));
+            }
+        }
+    }
+    if let Some(published) = rate.filter(|published| !published.agrees(loss_rate)) {
+        let (percent, printed) = (loss_rate * 100.0, published.percent);
+        found.push(format!("{}: a loss rate of {percent:.4} %, published is {printed} %", game.words()));
+    }
+    found
+}
+
+fn count_table(rows: &[CountRow]) -> Table {
+    let mut table = Table::new(&[
+        ("k", "layers"),
+        ("rule", "rule"),
+        ("at most", "max_take"),
+        ("positions", "positions"),
+        ("wins", "wins"),
+        ("losses", "losses"),
+        ("loss rate", "loss_rate"),
+        ("published wins", "published_wins"),
+        ("published losses", "published_losses"),
+        ("published rate", "published_loss_percent"),
+        ("agrees", "agrees"),
+    ]);
+    for row in rows {
+        let rule = if row.rule == Rule::Misere.name() { Rule::Misere } else { Rule::Normal };
+        table.row(vec![
+            number(row.layers),
+            Cell::words(rule_word(rule), row.rule),
+            Cell::of(row.max_take, number),
+            Cell::count(row.positions),
+            Cell::of(row.wins, Cell::count),
+            Cell::of(row.losses, Cell::count),
+            Cell::of(row.loss_rate, Cell::share),
+            Cell::of(row.published_wins, Cell::count),
+            Cell::of(row.published_losses, Cell::count),
+            Cell::of(row.published_loss_percent, |percent| Cell::words(format!("{percent} %"), percent)),
+            agrees_cell(row.agrees),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,263 @@
+//! The timeline of a solve as a figure: one lane a thread, one colour a stage, so that a person sees what bounds the run.
+//!
+//! # Shape
+//! An SVG without scripts. Time runs to the right. A lane is cut into columns; in each column the stages are stacked, each as high as its share of
+//! the column's time (from the bottom up in the order of the legend), so that the area of a colour is the time of its stage: a stretch of one stage is a full bar, a quick alternation of two is two
+//! half ones. White is time outside of every stage: between the blocks for workers, waiting for something to do for the others. Below stands a table with
+//! each lane's time by stage. Times are in seconds from the start of the solve.
+//!
+//! # Invariants
+//! 1. The table's figures are the recorded totals; a column's areas are its bins', of whatever neighbours were merged.
+//! 2. Columns are merged until the file is no longer than [`BYTES_AT_MOST`], whatever the run and however many threads; lanes beyond the first
+//!    150 are added up in one.
+//! 3. The file begins with [`SIGNATURE`], by which an earlier timeline is recognised.
+
+use pipeline::measure::metrics::Stage;
+use pipeline::measure::timeline::{BINS, ByStage, Recorded, merged};
+use std::fmt::Write;
+
+/// What every timeline begins with, and no other file.
+pub const SIGNATURE: &str = "<!-- trinim timeline -->";
+
+/// The longest file.
+pub const BYTES_AT_MOST: usize = 900_000;
+
+/// Lanes that are shown one by one.
+const LANES_AT_MOST: usize = 150;
+
+const WIDTH: f64 = 960.0;
+const LEFT: f64 = 84.0;
+const TOP: f64 = 66.0;
+const LANE_HEIGHT: f64 = 24.0;
+const LANE_STEP: f64 = 30.0;
+const ROW_HEIGHT: f64 = 16.0;
+
+/// The colour of a stage: work in strong colours, waiting in pale ones.
+fn colour(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Read => "#1f77b4",
+        Stage::AwaitRead => "#c6dbef",
+        Stage::Decode => "#17becf",
+        Stage::Orient => "#9467bd",
+        Stage::Apply => "#2ca02c",
+        Stage::Settle => "#145214",
+        Stage::Publish => "#bcbd22",
+        Stage::Encode => "#ff7f0e",
+        Stage::AwaitWrite => "#fdd0a2",
+        Stage::Write => "#d62728",
+        Stage::Commit => "#7f1d1d",
+        Stage::Idle => "#d9d9d9",
+    }
+}
+
+/// Draws what was recorded of a run that took `elapsed_s` seconds; `title` says which run it was.
+pub fn svg(title: &str, elapsed_s: f64, recorded: &[Recorded]) -> String {
+    let lanes = in_order(recorded);
+    let mut columns_at_most = BINS;
+    loop {
+        let drawn = draw(title, elapsed_s, &lanes, columns_at_most);
+        if drawn.len() <= BYTES_AT_MOST || columns_at_most == 1 {
+            return drawn;
+        }
+        columns_at_most /= 2;
+    }
+}
+
+fn draw(title: &str, elapsed_s: f64, lanes: &[Recorded], columns_at_most: usize) -> String {
+    // The last bin may end beyond the run.
+    let ends = lanes.iter().map(|lane| lane.bins.len() as f64 * lane.bin_ns as f64 * 1e-9);
+    let span = ends.fold(elapsed_s, f64::max).max(1e-6);
+    let axis = TOP + LANE_STEP * lanes.len() as f64;
+    let (width, height) = (LEFT + WIDTH + 16.0, axis + 60.0 + ROW_HEIGHT * (lanes.len() + 1) as f64);
+    let mut out = format!(
+        "{SIGNATURE}\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+         font-family=\"sans-serif\" font-size=\"11\" role=\"img\">\n<title>{}</title>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+        escaped(title),
+    );
+    text(&mut out, (8.0, 18.0), "font-size=\"14\" font-weight=\"bold\"", title);
+    legend(&mut out);
+    for (index, lane) in lanes.iter().enumerate() {
+        let y = TOP + LANE_STEP * index as f64;
+        text(&mut out, (LEFT - 6.0, y + 16.0), "text-anchor=\"end\"", &lane.name);
+        columns(&mut out, lane, y, span, columns_at_most);
+    }
+    ticks(&mut out, span, axis);
+    table(&mut out, lanes, elapsed_s, axis + 52.0);
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Workers, readers, writer, committer, each kind by number; others behind them, and those that are too many as one.
+fn in_order(recorded: &[Recorded]) -> Vec<Recorded> {
+    let kinds = ["worker", "reader", "writer", "committer"];
+    let place = |lane: &Recorded| {
+        let (kind, number) = lane.name.rsplit_once(' ').unwrap_or((&lane.name, ""));
+        let kind = kinds.iter().position(|known| *known == kind).unwrap_or(kinds.len());
+        (kind, number.parse::<u32>().unwrap_or(0), lane.name.clone())
+    };
+    let mut lanes = recorded.to_vec();
+    lanes.sort_by_cached_key(place);
+    if lanes.len() > LANES_AT_MOST {
+        let rest = lanes.split_off(LANES_AT_MOST);
+        let bin_ns = rest.iter().map(|lane| lane.bin_ns).max().unwrap_or(1);
+        let mut bins: Vec<ByStage> = Vec::new();
+        for lane in &rest {
+            // Widths are powers of two of one another.
+            let merged = merged(&lane.bins, (bin_ns / lane.bin_ns) as usize);
+            bins.resize(bins.len().max(merged.len()), ByStage::default());
+            for (sum, bin) in bins.iter_mut().zip(&merged) {
+                sum.iter_mut().zip(bin).for_each(|(sum, nanos)| *sum += nanos);
+            }
+        }
+        lanes.push(Recorded { name: format!("{} more", rest.len()), bin_ns, bins });
+    }
+    lanes
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn text(out: &mut String, (x, y): (f64, f64), style: &str, what: &str) {
+    let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" {style}>{}</text>", escaped(what));
+}
+
+fn legend(out: &mut String) {
+    let mut x = LEFT;
+    for stage in Stage::ALL {
+        let _ = writeln!(out, "<rect x=\"{x}\" y=\"34\" width=\"10\" height=\"10\" fill=\"{}\"/>", colour(stage));
+        text(out, (x + 14.0, 43.0), "", stage.name());
+        x += 28.0 + 6.4 * stage.name().len() as f64;
+    }
+}
+
+/// One path for each stage of a lane: its boxes, in tenths of a pixel.
+fn columns(out: &mut String, lane: &Recorded, y: f64, span: f64, columns_at_most: usize) {
+    let neighbours = lane.bins.len().div_ceil(columns_at_most.max(1)).max(1);
+    let bins = merged(&lane.bins, neighbours);
+    let bin_ns = lane.bin_ns * neighbours as u64;
+    let x = |bin: usize| (bin as f64 * bin_ns as f64 * 1e-9 / span * WIDTH * 10.0).round() as i64;
+    let lane_height = LANE_HEIGHT * 10.0;
+    // The lower and upper edges of the stages in each bin; threads that share a lane may fill more than the bin.
+    let edges: Vec<[i64; Stage::ALL.len() + 1]> = bins
+        .iter()
+        .map(|bin| {
+            let full = bin.iter().sum::<u64>().max(bin_ns) as f64;
+            let mut edges = [0; Stage::ALL.len() + 1];
+            let mut sum = 0;
+            for (stage, nanos) in bin.iter().enumerate() {
+                sum += nanos;
+                edges[stage + 1] = (sum as f64 / full * lane_height).round() as i64;
+            }
+            edges
+        })
+        .collect();
+    let _ = writeln!(out, "<g transform=\"translate({LEFT} {y}) scale(.1)\">");
+    for (index, stage) in Stage::ALL.into_iter().enumerate() {
+        let mut path = String::new();
+        let mut bin = 0;
+        while bin < edges.len() {
+            let (low, high) = (edges[bin][index], edges[bin][index + 1]);
+            let same = edges[bin..].iter().take_while(|edges| (edges[index], edges[index + 1]) == (low, high)).count();
+            if high > low {
+                let (left, right) = (x(bin), x(bin + same));
+                let (low, high) = (lane_height as i64 - low, lane_height as i64 - high);
+                let _ = write!(path, "M{left} {low}H{right}V{high}H{left}z");
+            }
+            bin += same;
+        }
+        if !path.is_empty() {
+            let seconds = lane.totals()[index] as f64 * 1e-9;
+            let _ = writeln!(
+                out,
+                "<path fill=\"{}\" d=\"{path}\"><title>{}: {} {seconds:.3} s</title></path>",
+                colour(stage),
+                escaped(&lane.name),
+                stage.name(),
+            );
+        }
+    }
+    out.push_str("</g>\n");
+}
+
+/// A time axis with between five and ten round steps.
+fn ticks(out: &mut String, span: f64, y: f64) {
+    let power = 10f64.powf((span / 5.0).log10().floor());
+    let step = [5.0, 2.0, 1.0].into_iter().map(|factor| factor * power).find(|step| span / step >= 5.0);
+    let step = step.unwrap_or(power);
+    let decimals = (-step.log10().floor()).max(0.0) as usize;
+    let _ = writeln!(out, "<path stroke=\"#444\" d=\"M{LEFT} {y}h{WIDTH}\"/>");
+    for tick in 0..=(span / step).floor() as u32 {
+        let time = f64::from(tick) * step;
+        let x = LEFT + time / span * WIDTH;
+        let _ = writeln!(out, "<path stroke=\"#444\" d=\"M{x:.1} {y}v4\"/>");
+        text(out, (x, y + 16.0), "text-anchor=\"middle\"", &format!("{time:.decimals$} s"));
+    }
+}
+
+/// The time of each stage in each lane, in seconds and as a share of the run.
+fn table(out: &mut String, lanes: &[Recorded], elapsed_s: f64, y: f64) {
+    let step = WIDTH / (Stage::ALL.len() + 1) as f64;
+    let right = |index: usize| LEFT + step * (index + 1) as f64;
+    let end = "text-anchor=\"end\" font-size=\"10\"";
+    for (index, stage) in Stage::ALL.into_iter().enumerate() {
+        text(out, (right(index), y), end, stage.name());
+    }
+    text(out, (right(Stage::ALL.len()), y), end, "untimed");
+    for (row, lane) in lanes.iter().enumerate() {
+        let y = y + ROW_HEIGHT * (row + 1) as f64;
+        text(out, (LEFT - 6.0, y), end, &lane.name);
+        let totals: ByStage = lane.totals();
+        let shares = totals.iter().map(|nanos| *nanos as f64 * 1e-9);
+        let untimed = (elapsed_s - shares.clone().sum::<f64>()).max(0.0);
+        for (index, seconds) in shares.chain([untimed]).enumerate() {
+            if seconds > 0.0 {
+                let share = 100.0 * seconds / elapsed_s.max(1e-9);
+                text(out, (right(index), y), end, &format!("{seconds:.3} s {share:.0} %"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane(name: &str, bin_ns: u64, bins: Vec<ByStage>) -> Recorded {
+        Recorded { name: name.into(), bin_ns, bins }
+    }
+
+    fn bin(parts: &[(Stage, u64)]) -> ByStage {
+        let mut bin = [0; Stage::ALL.len()];
+        parts.iter().for_each(|(stage, nanos)| bin[*stage as usize] = *nanos);
+        bin
+    }
+
+    #[test]
+    fn equal_columns_become_one_box_and_shares_are_heights() {
+        let full = bin(&[(Stage::Settle, 1000)]);
+        let half = bin(&[(Stage::Decode, 500), (Stage::Apply, 250)]);
+        let drawn = svg("a < b", 4e-6, &[lane("writer", 1000, vec![]), lane("worker 1", 1000, vec![full, full, half])]);
+        assert!(drawn.starts_with(SIGNATURE) && drawn.contains("<title>a &lt; b</title>"));
+        assert!(drawn.contains("d=\"M0 240H4800V0H0z\"><title>worker 1: settle"), "{drawn}");
+        assert!(drawn.contains("d=\"M4800 240H7200V120H4800z\"><title>worker 1: decode"), "{drawn}");
+        assert!(drawn.contains("d=\"M4800 120H7200V60H4800z\"><title>worker 1: apply"), "{drawn}");
+        assert!(drawn.find(">worker 1<") < drawn.find(">writer<"));
+    }
+
+    #[test]
+    fn the_worst_run_stays_below_a_megabyte() {
+        let every: Vec<(Stage, u64)> = Stage::ALL.into_iter().map(|stage| (stage, 5)).collect();
+        let other: Vec<(Stage, u64)> =
+            Stage::ALL.into_iter().enumerate().map(|(at, stage)| (stage, at as u64)).collect();
+        let bins: Vec<ByStage> = (0..1024).map(|at| bin(if at % 2 == 0 { &every } else { &other })).collect();
+        for lanes in [1, 6, 130, 2050] {
+            let recorded: Vec<Recorded> =
+                (0..lanes).map(|number| lane(&format!("worker {number}"), 1 << 14, bins.clone())).collect();
+            let drawn = svg("many", 0.017, &recorded);
+            assert!(drawn.len() <= BYTES_AT_MOST, "{lanes} lanes: {} bytes", drawn.len());
+            assert_eq!(drawn.contains(">1900 more<"), lanes == 2050);
+        }
+    }
+}
