@@ -87,16 +87,6 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
-    /// A forecast says that the next step does not fit on the disk.
-    #[error("{} has {available_bytes} bytes free, {needed_bytes} are needed", path.display())]
-    NoSpace {
-        /// The folder.
-        path: PathBuf,
-        /// Bytes the next step may need.
-        needed_bytes: u64,
-        /// Bytes free for this user.
-        available_bytes: u64,
-    },
     /// The memory budget is too small for the work.
     #[error("{needed_bytes} bytes of memory are needed, the budget is {budget_bytes}")]
     Memory {
@@ -169,7 +159,6 @@ impl Error {
     /// Whether the cause is a full disk, an exhausted quota or a file size limit.
     pub fn is_full_disk(&self) -> bool {
         match self {
-            Self::NoSpace { .. } => true,
             Self::Io { source, .. } => matches!(
                 source.kind(),
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge

@@ -284,7 +284,7 @@ fn foreign_folders_are_left_alone() {
 fn a_second_owner_is_refused_and_a_reader_is_not() {
     let disk = SimulatedStorage::new(1);
     let opened = Checkpoint::open(plain(disk.clone()), &parameters(), 42, &|_, _| true).unwrap();
-    assert!(opened.fresh);
+    assert!(opened.recovered.is_empty());
     let names = disk.names();
     let error = Checkpoint::open(plain(disk.clone()), &parameters(), 1, &|_, _| true).err();
     assert!(matches!(error, Some(Error::Locked { .. })), "{error:?}");

@@ -23,13 +23,12 @@
 //! # Commit
 //!
 //! ```text
-//! C1  the engine writes log entries (each from a fresh sector on) and temporary published files
+//! C1  the engine writes log entries (each from a fresh sector on) and published files, under their final names
 //! C2  sync of every file written, several at a time; not of logs that nobody reads once this record counts
-//! C3  temporary published files are renamed
-//! C4  sync of the folders with new names
-//! C5  record appended to journal a, sync          <- the commit point
-//! C6  record appended to journal b, sync          <- acknowledged when this returns
-//! C7  the engine removes consumed log files, lazily
+//! C3  sync of the folders with new names
+//! C4  record appended to journal a, sync          <- the commit point
+//! C5  record appended to journal b, sync          <- acknowledged when this returns
+//! C6  the engine removes consumed log files, lazily
 //! ```
 //!
 //! # Opening
@@ -56,11 +55,10 @@
 //! | before `FORMAT` is renamed | `LOCK`, empty folders, `FORMAT.tmp`, any subset | begins anew |
 //! | between `FORMAT` and the first manifest | temporary manifests, empty journals; no data possible | begins anew, same run id |
 //! | C1, C2 | bytes and files that no record names | swept; the epoch is done again |
-//! | C3 | some published files have their names, no record does | swept; replaced by equal bytes |
-//! | C4 | names may be missing; the record does not exist yet | same |
-//! | C5, torn | hash wrong in a, b shorter | the record is not there; the epoch is done again |
-//! | C5 done, C6 not or torn | a has one record more | it counts: what is still needed of what it names was durable before C5 |
-//! | C7 | consumed logs still there, or back after a power cut | swept |
+//! | C3 | names may be missing; the record does not exist yet | same |
+//! | C4, torn | hash wrong in a, b shorter | the record is not there; the epoch is done again |
+//! | C4 done, C5 not or torn | a has one record more | it counts: what is still needed of what it names was durable before C4 |
+//! | C6 | consumed logs still there, or back after a power cut | swept |
 //! | R6 before the renames | generation G is the highest; numbers are never used twice | as before |
 //! | R6, one or both renames | G, or G+1 in one or two whole copies, with empty journals | either: equal contents |
 //! | R7 | parts of older generations | the highest counts; gone for good before the first commit of G+1 |
@@ -105,6 +103,7 @@
 //! enlarges the disk. The plan of the whole run is compared with the free space before it begins.
 
 mod bytes;
+mod commit;
 #[cfg(test)]
 mod controls;
 mod examine;
@@ -118,12 +117,12 @@ mod recover;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use crate::Error;
-use crate::storage::{EntryKind, LockGuard, Storage, StorageFile, folder_of};
+use crate::storage::{EntryKind, LockGuard, Storage, folder_of};
 
+pub use commit::Epoch;
+pub(crate) use commit::sync_all;
 pub use examine::{Examination, examine};
 pub use identity::{FORMAT_VERSION, Parameters};
 pub use names::{FORMAT, LOCK, LOGS, METADATA, PUBLISHED, TEMPORARY, log_name};
@@ -153,21 +152,6 @@ pub struct Opened {
     pub checkpoint: Checkpoint,
     /// The finished blocks in the order of their commits, with the extents that are still needed.
     pub recovered: Vec<BlockRecord>,
-    /// Whether nothing was ever committed because the run begins now.
-    pub fresh: bool,
-}
-
-/// What one commit makes durable, together or not at all.
-#[derive(Default)]
-pub struct Epoch {
-    /// The blocks that finished.
-    pub records: Vec<BlockRecord>,
-    /// Every file written since the last commit of which a resume would need something; synced side by side.
-    pub dirty: Vec<Arc<dyn StorageFile>>,
-    /// Renames (from, to) done after the files are synced: published files get their names here.
-    pub renames: Vec<(String, String)>,
-    /// Folders in which names were made, besides those of `renames`.
-    pub directories: Vec<String>,
 }
 
 impl Checkpoint {
@@ -246,48 +230,6 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Makes an epoch durable; when it returns, its blocks are finished whatever happens.
-    ///
-    /// # Errors
-    /// [`Error::Limit`] before anything is changed; any other error leaves it open whether the epoch
-    /// is committed, and from then on the checkpoint answers [`Error::Poisoned`] until reopened.
-    ///
-    /// # Panics
-    /// If a block is committed twice or an extent is in a file of an older generation: both are
-    /// errors of the engine that would spoil the run.
-    pub fn commit(&mut self, epoch: Epoch) -> Result<(), Error> {
-        self.check()?;
-        for (index, record) in epoch.records.iter().enumerate() {
-            let block = record.block;
-            let twice = epoch.records[..index].iter().any(|one| one.block == block);
-            assert!(!twice && !self.finished.contains(block), "block {block} again");
-            let generations = record.extents.iter().map(|extent| extent.file_generation);
-            for generation in generations {
-                assert_eq!(generation, self.generation, "generation of a log file");
-            }
-        }
-        let (bytes, hash) = self.journal.encode(&epoch.records)?;
-
-        self.failed = true;
-        sync_all(&epoch.dirty, self.storage.sync_parallelism())?;
-        let mut folders: BTreeSet<&str> = epoch.directories.iter().map(String::as_str).collect();
-        for (from, to) in &epoch.renames {
-            self.storage.rename(from, to)?;
-            folders.insert(folder_of(to));
-        }
-        for folder in folders {
-            self.storage.sync_dir(folder)?;
-        }
-        self.journal.append(&bytes, hash)?;
-        self.failed = false;
-
-        for record in epoch.records {
-            self.finished.insert(record.block);
-            self.published.extend(record.published.map(|file| file.name));
-        }
-        Ok(())
-    }
-
     /// [`write_atomically`], by the owner. The name should be below `db/`, where [`Checkpoint::sweep`] removes the temporary file that
     /// an interrupted call leaves.
     ///
@@ -324,64 +266,4 @@ pub fn write_atomically(storage: &dyn Storage, name: &str, bytes: &[u8]) -> Resu
     open::write_new(storage, &temporary, bytes)?;
     storage.rename(&temporary, name)?;
     storage.sync_dir(folder_of(name))
-}
-
-/// Syncs files, up to `parallelism` at the same time; an error ends it early.
-pub(crate) fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Result<(), Error> {
-    if parallelism <= 1 || files.len() <= 1 {
-        return files.iter().try_for_each(|file| file.sync());
-    }
-    let next = AtomicUsize::new(0);
-    let sync_some = || -> Result<(), Error> {
-        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            file.sync()?;
-        }
-        Ok(())
-    };
-    let mut errors: Vec<Error> = thread::scope(|scope| {
-        // A thread that cannot be had leaves its share to the others; this one takes part.
-        let threads: Vec<_> = (1..parallelism.min(files.len()))
-            .filter_map(|_| thread::Builder::new().spawn_scoped(scope, sync_some).ok())
-            .collect();
-        let here = sync_some();
-        let others = threads.into_iter().map(|thread| {
-            let joined = thread.join();
-            joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        std::iter::once(here).chain(others).filter_map(Result::err).collect()
-    });
-    // The threads behind a failed one see "poisoned"; the cause is what counts.
-    errors.sort_by_key(|error| matches!(error, Error::Poisoned));
-    errors.into_iter().next().map_or(Ok(()), Err)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::storage::Create;
-    use crate::testing::{Fault, SimulatedStorage};
-
-    #[test]
-    fn the_cause_of_a_failed_sync_is_reported() {
-        let disk = SimulatedStorage::new(1);
-        let files: Vec<_> = (0..40).map(|number| disk.create(&format!("x{number}"), Create::New).unwrap()).collect();
-        assert!(sync_all(&files, 16).is_ok());
-        assert_eq!(disk.steps(), 80);
-        let disk = disk.with_fault(100, Fault::FailOnce);
-        let error = sync_all(&files, 16).unwrap_err();
-        assert!(matches!(error, Error::Io { .. }), "{error:?}");
-        assert!(matches!(sync_all(&files, 16), Err(Error::Poisoned)));
-        assert!(disk.steps() >= 100);
-    }
-
-    #[test]
-    #[should_panic(expected = "block 5 again")]
-    fn a_block_is_committed_once() {
-        let storage = Arc::new(SimulatedStorage::new(1));
-        let opened = Checkpoint::open(storage, &Parameters::default(), 1, &|_, _| true);
-        let mut checkpoint = opened.unwrap().checkpoint;
-        let record = BlockRecord { block: 5, ..BlockRecord::default() };
-        let records = vec![record.clone(), record];
-        let _ = checkpoint.commit(Epoch { records, ..Epoch::default() });
-    }
 }

@@ -24,7 +24,6 @@ pub struct Draft {
     write_format: bool,
     records: Vec<BlockRecord>,
     finished: Finished,
-    fresh: bool,
     generation: u64,
     lock: LockGuard,
 }
@@ -50,19 +49,19 @@ impl Draft {
         found: Recovered,
         wanted: Option<Identity>,
     ) -> Result<Draft, Error> {
-        let (identity, write_format, records, finished, fresh) = match (found, wanted) {
+        let (identity, write_format, records, finished) = match (found, wanted) {
             (Recovered::Empty, None) => return Err(Error::NotARun { path: storage.path("") }),
-            (Recovered::Empty, Some(wanted)) => (wanted, true, Vec::new(), Finished::default(), true),
-            (Recovered::Begun { identity }, _) => (identity, false, Vec::new(), Finished::default(), true),
+            (Recovered::Empty, Some(wanted)) => (wanted, true, Vec::new(), Finished::default()),
+            (Recovered::Begun { identity }, _) => (identity, false, Vec::new(), Finished::default()),
             (Recovered::Run { identity, format_damaged, records, finished, .. }, _) => {
-                (identity, format_damaged, records, finished, false)
+                (identity, format_damaged, records, finished)
             }
         };
         let seen = [names::METADATA, names::LOGS].map(|folder| list(&*storage, folder));
         let [metadata, logs] = seen;
         let seen = metadata?.into_iter().chain(logs?);
         let generation = 1 + seen.map(|entry| names::generation_in(&entry.name)).max().unwrap_or(0);
-        Ok(Draft { storage, identity, write_format, records, finished, fresh, generation, lock })
+        Ok(Draft { storage, identity, write_format, records, finished, generation, lock })
     }
 
     /// The generation that is going to begin.
@@ -105,7 +104,7 @@ impl Draft {
     /// # Errors
     /// [`Error::Corrupt`] if a file that is named is missing or cut; [`Error::Io`].
     pub fn begin(self, needs: &dyn Fn(&Finished, &Extent) -> bool) -> Result<Opened, Error> {
-        let Draft { storage, identity, write_format, mut records, finished, fresh, generation, lock } = self;
+        let Draft { storage, identity, write_format, mut records, finished, generation, lock } = self;
         let store = &*storage;
         let needed = |extent: &Extent| needs(&finished, extent);
         check_files(store, &records, &needed)?;
@@ -118,7 +117,7 @@ impl Draft {
             records.iter().filter_map(|record| record.published.as_ref()).map(|file| file.name.clone()).collect();
         let checkpoint =
             Checkpoint { storage, identity, generation, journal, finished, published, failed: false, _lock: lock };
-        Ok(Opened { checkpoint, recovered: records, fresh })
+        Ok(Opened { checkpoint, recovered: records })
     }
 }
 

@@ -587,7 +587,6 @@ impl Session<'_> {
                 let epoch = Epoch {
                     records: pending.records.clone(),
                     dirty: needed.map(|(_, file)| file).collect(),
-                    renames: Vec::new(),
                     directories: vec![LOGS.to_string(), PUBLISHED.to_string()],
                 };
                 self.metrics.time(Stage::Commit, || checkpoint.commit(epoch))?;

@@ -16,7 +16,7 @@
 //! # Not here
 //! Slowing down instead of stopping. How much a run needs at its peak follows from the block graph: a run that waits needs no less.
 
-use super::{Advice, Create, Entry, EntryKind, LockGuard, Storage, StorageFile};
+use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile};
 use crate::Error;
 use crate::sync::Mutex;
 use std::collections::BTreeMap;
@@ -235,24 +235,8 @@ impl StorageFile for LimitedFile {
         self.inner.sync()
     }
 
-    fn sync_all(&self) -> Result<(), Error> {
-        self.inner.sync_all()
-    }
-
     fn length(&self) -> Result<u64, Error> {
         self.inner.length()
-    }
-
-    fn set_length(&self, length: u64) -> Result<(), Error> {
-        let grown = self.usage.grow(self.number, length);
-        grown.map_err(|error| Error::io_at("cut", self.inner.path(), length, error))?;
-        self.inner.set_length(length)?;
-        self.usage.counted.lock().set_length(self.number, length);
-        Ok(())
-    }
-
-    fn advise(&self, advice: Advice, offset: u64, length: u64) {
-        self.inner.advise(advice, offset, length);
     }
 }
 
@@ -283,8 +267,6 @@ mod tests {
         // The handle goes on under the new name.
         file.write_all_at(&[4; 4096], 8192).unwrap();
         assert_eq!(storage.used_bytes(), 3 << 12);
-        file.set_length(1).unwrap();
-        assert_eq!(storage.used_bytes(), 1 << 12);
         storage.remove("logs/old").unwrap();
         assert_eq!(storage.used_bytes(), 0);
         file.write_all_at(&[5; 1 << 16], 0).unwrap();
@@ -300,7 +282,6 @@ mod tests {
         assert!(error.is_full_disk(), "{error:?}");
         assert!(matches!(&error, Error::Io { operation: "write", offset: Some(5), .. }), "{error:?}");
         assert_eq!(storage.length("logs/new").unwrap(), Some(10));
-        assert!(file.set_length(1 << 20).unwrap_err().is_full_disk());
         // What fits the allotment fits.
         file.write_all_at(&[3; 4000], 10).unwrap();
         let cut = storage.create("logs/old", Create::Truncate).unwrap();

@@ -78,17 +78,6 @@ pub enum Create {
     Truncate,
 }
 
-/// How a range of a file is going to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advice {
-    /// Once, from front to back.
-    Sequential,
-    /// Soon.
-    WillNeed,
-    /// Not again.
-    DontNeed,
-}
-
 /// Ownership of a run folder; ends when dropped, and with the process however that ends.
 pub type LockGuard = Box<dyn Any + Send + Sync>;
 
@@ -156,32 +145,11 @@ pub trait StorageFile: Send + Sync {
     /// Writes all of `bytes` at byte `offset`, lengthening the file if needed.
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error>;
 
-    /// Writes the parts one behind the other, from byte `offset` on.
-    fn write_parts_at(&self, parts: &[&[u8]], offset: u64) -> Result<(), Error> {
-        let mut offset = offset;
-        for part in parts {
-            self.write_all_at(part, offset)?;
-            offset += part.len() as u64;
-        }
-        Ok(())
-    }
-
     /// Makes contents and length durable (`fdatasync`).
     fn sync(&self) -> Result<(), Error>;
 
-    /// Makes contents, length and times durable (`fsync`).
-    fn sync_all(&self) -> Result<(), Error> {
-        self.sync()
-    }
-
     /// Length in bytes.
     fn length(&self) -> Result<u64, Error>;
-
-    /// Cuts or lengthens the file.
-    fn set_length(&self, length: u64) -> Result<(), Error>;
-
-    /// Says how a range is going to be read (`length` 0: to the end). Failure is of no consequence.
-    fn advise(&self, _advice: Advice, _offset: u64, _length: u64) {}
 }
 
 /// The bytes of an open file of at most `most_bytes`.

@@ -3,8 +3,7 @@
 //! # Shape
 //!
 //! One root folder; every file is opened by its full path and kept as a [`File`]. All calls go through
-//! the C library, so that tools that interpose calls see them; the one exception is advice, which
-//! cannot lose anything.
+//! the C library, so that tools that interpose calls see them.
 //!
 //! # Invariants
 //!
@@ -18,9 +17,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{Advice as SystemAdvice, OFlags};
+use rustix::fs::OFlags;
 
-use super::{Advice, Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name};
+use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name};
 use crate::Error;
 
 /// Syncs under way at the same time: a measured 1,024 files of 64 KiB took 5.6 s one by one and
@@ -299,27 +298,8 @@ impl StorageFile for RealFile {
         self.health.sync(&self.path, || self.file.sync_data())
     }
 
-    fn sync_all(&self) -> Result<(), Error> {
-        self.health.sync(&self.path, || self.file.sync_all())
-    }
-
     fn length(&self) -> Result<u64, Error> {
         let metadata = self.file.metadata();
         Ok(metadata.map_err(|error| Error::io("measure", &self.path, error))?.len())
-    }
-
-    fn set_length(&self, length: u64) -> Result<(), Error> {
-        self.health.check()?;
-        self.file.set_len(length).map_err(|error| Error::io_at("cut", &self.path, length, error))
-    }
-
-    fn advise(&self, advice: Advice, offset: u64, length: u64) {
-        let advice = match advice {
-            Advice::Sequential => SystemAdvice::Sequential,
-            Advice::WillNeed => SystemAdvice::WillNeed,
-            Advice::DontNeed => SystemAdvice::DontNeed,
-        };
-        // Advice only: the reads that follow report whatever is wrong with the file.
-        let _ = rustix::fs::fadvise(&self.file, offset, std::num::NonZeroU64::new(length), advice);
     }
 }

@@ -31,7 +31,7 @@ use std::time::Duration;
 use crate::sync::Mutex;
 
 use crate::Error;
-use crate::storage::{Advice, Create, Entry, LockGuard, Storage, StorageFile};
+use crate::storage::{Create, Entry, LockGuard, Storage, StorageFile};
 
 /// Waits shorter than this are saved up: a sleeping thread wakes some 50 µs late, which would make short transfers slower than the model says.
 pub const OWED_AT_MOST: Duration = Duration::from_millis(1);
@@ -231,20 +231,8 @@ impl StorageFile for SeekFile {
         self.file.sync()
     }
 
-    fn sync_all(&self) -> Result<(), Error> {
-        self.file.sync_all()
-    }
-
     fn length(&self) -> Result<u64, Error> {
         self.file.length()
-    }
-
-    fn set_length(&self, length: u64) -> Result<(), Error> {
-        self.file.set_length(length)
-    }
-
-    fn advise(&self, advice: Advice, offset: u64, length: u64) {
-        self.file.advise(advice, offset, length);
     }
 }
 

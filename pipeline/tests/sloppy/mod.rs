@@ -139,7 +139,4 @@ impl StorageFile for SloppyFile {
     fn length(&self) -> Result<u64, Error> {
         self.file.length()
     }
-    fn set_length(&self, length: u64) -> Result<(), Error> {
-        self.file.set_length(length)
-    }
 }

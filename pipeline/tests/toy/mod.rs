@@ -116,7 +116,6 @@ struct Run {
     extents: Vec<Extent>,
     logs: BTreeMap<String, (Arc<dyn StorageFile>, u64)>,
     touched: BTreeSet<String>,
-    new_logs: bool,
 }
 
 impl Run {
@@ -181,7 +180,6 @@ impl Run {
             if !self.logs.contains_key(&name) {
                 let file = self.checkpoint.storage().create(&name, Create::New)?;
                 self.logs.insert(name.clone(), (file, 0));
-                self.new_logs = true;
             }
             let (file, end) = self.logs.get_mut(&name).expect("inserted above");
             file.write_all_at(&bytes, *end)?;
@@ -202,17 +200,15 @@ impl Run {
     }
 
     fn epoch(&mut self, blocks: &[u32], acknowledged: &mut BTreeSet<u32>) -> Result<(), Error> {
-        let mut epoch = Epoch::default();
+        let mut epoch = Epoch { directories: vec!["logs".to_string(), "db".to_string()], ..Epoch::default() };
         for &block in blocks {
             let value = value(block, self.received(block)?);
             let extents = self.send(block, value)?;
             self.extents.extend_from_slice(&extents);
             let (name, bytes) = (published_name(block), published_bytes(value));
-            let temporary = format!("{name}.tmp");
-            let file = self.checkpoint.storage().create(&temporary, Create::Truncate)?;
+            let file = self.checkpoint.storage().create(&name, Create::Truncate)?;
             file.write_all_at(&bytes, 0)?;
             epoch.dirty.push(file);
-            epoch.renames.push((temporary, name.clone()));
             epoch.records.push(BlockRecord {
                 block,
                 published: Some(PublishedFile { name, length: bytes.len() as u64, hash: xxh3_128(&bytes) }),
@@ -222,9 +218,6 @@ impl Run {
         }
         for name in std::mem::take(&mut self.touched) {
             epoch.dirty.push(Arc::clone(&self.logs[&name].0));
-        }
-        if std::mem::take(&mut self.new_logs) {
-            epoch.directories.push("logs".to_string());
         }
         if self.broken.remove_early {
             self.remove_consumed(|block| blocks.contains(&block))?;
@@ -264,8 +257,7 @@ pub fn run(
     let extents: Vec<Extent> = recovered.iter().flat_map(|record| record.extents.iter().copied()).collect();
     let live: BTreeSet<String> = extents.iter().map(Extent::file_name).collect();
     checkpoint.sweep(&|name| live.contains(name))?;
-    let mut run =
-        Run { checkpoint, broken, seed, extents, logs: BTreeMap::new(), touched: BTreeSet::new(), new_logs: false };
+    let mut run = Run { checkpoint, broken, seed, extents, logs: BTreeMap::new(), touched: BTreeSet::new() };
     let left: Vec<u32> = (0..BLOCKS).filter(|block| !run.checkpoint.finished().contains(*block)).collect();
     let mut values: BTreeMap<u32, Vec<u8>> =
         recovered.into_iter().map(|record| (record.block, record.summary)).collect();

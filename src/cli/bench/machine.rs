@@ -12,7 +12,9 @@
 use super::super::exit::Refused;
 use pipeline::Error;
 use pipeline::measure::metrics::Stopwatch;
-use pipeline::storage::{Advice, Create, RealStorage, Storage};
+use pipeline::storage::{Create, RealStorage, Storage};
+use rustix::fs::Advice;
+use std::fs::File;
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Barrier;
@@ -96,10 +98,10 @@ fn measure(storage: &RealStorage, file_bytes: u64, stop: &AtomicBool) -> Result<
         words.iter_mut().step_by(512).for_each(|word| *word = mixed(*word));
         file.write_all_at(bytemuck::cast_slice(&words), offset)?;
     }
-    file.sync_all()?;
+    file.sync()?;
     let write_bytes_per_second = rate(file_bytes, &watch);
 
-    file.advise(Advice::DontNeed, 0, 0);
+    forget(&storage.path(FILE))?;
     let watch = Stopwatch::start();
     for offset in offsets() {
         if stopped() {
@@ -109,6 +111,13 @@ fn measure(storage: &RealStorage, file_bytes: u64, stop: &AtomicBool) -> Result<
     }
     let read_bytes_per_second = rate(file_bytes, &watch);
     Ok(Some(DeviceSpeed { file_bytes, write_bytes_per_second, read_bytes_per_second }))
+}
+
+/// Asks the system to forget the pages of a synced file. It may refuse without harm: then what is read comes from memory.
+fn forget(path: &Path) -> Result<(), Error> {
+    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+    let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
+    Ok(())
 }
 
 /// Scrambles a number (SplitMix64, Steele, Lea and Flood 2014).

@@ -109,7 +109,7 @@ impl<'a> Publisher<'a> {
         }
         let (records, dirty): (Vec<_>, Vec<_>) = std::mem::take(&mut inner.pending).into_iter().unzip();
         let directories = vec![PUBLISHED.to_owned()];
-        let epoch = Epoch { records: records.clone(), dirty, renames: Vec::new(), directories };
+        let epoch = Epoch { records: records.clone(), dirty, directories };
         self.metrics.time(Stage::Commit, || inner.checkpoint.commit(epoch))?;
         self.metrics.commits.fetch_add(1, Ordering::Relaxed);
         inner.records.extend(records.into_iter().map(|record| (record.block, record)));

@@ -458,13 +458,4 @@ impl StorageFile for SimulatedFile {
         disk.simple_step(Kind::Read, "measure", &self.name)?;
         Ok(disk.files[self.file].cached.len() as u64)
     }
-
-    fn set_length(&self, length: u64) -> Result<(), Error> {
-        let disk = &mut *self.call();
-        check_health(disk)?;
-        let length = usize::try_from(length).expect("lengths of simulated files fit in memory");
-        disk.simple_step(Kind::Grow, "cut", &self.name)?;
-        disk.set_length(self.file, length);
-        Ok(())
-    }
 }

@@ -1,0 +1,120 @@
+//! The commit: steps C2 to C5 of the table on the page of [`super`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::{BlockRecord, Checkpoint};
+use crate::Error;
+use crate::storage::StorageFile;
+
+/// What one commit makes durable, together or not at all. Step C1 is done: the engine has written it.
+#[derive(Default)]
+pub struct Epoch {
+    /// The blocks that finished.
+    pub records: Vec<BlockRecord>,
+    /// Every file written since the last commit of which a resume would need something; synced side by side.
+    pub dirty: Vec<Arc<dyn StorageFile>>,
+    /// Folders in which names were made.
+    pub directories: Vec<String>,
+}
+
+impl Checkpoint {
+    /// Makes an epoch durable; when it returns, its blocks are finished whatever happens.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] before anything is changed; any other error leaves it open whether the epoch
+    /// is committed, and from then on the checkpoint answers [`Error::Poisoned`] until reopened.
+    ///
+    /// # Panics
+    /// If a block is committed twice or an extent is in a file of an older generation: both are
+    /// errors of the engine that would spoil the run.
+    pub fn commit(&mut self, epoch: Epoch) -> Result<(), Error> {
+        self.check()?;
+        for (index, record) in epoch.records.iter().enumerate() {
+            let block = record.block;
+            let twice = epoch.records[..index].iter().any(|one| one.block == block);
+            assert!(!twice && !self.finished.contains(block), "block {block} again");
+            let generations = record.extents.iter().map(|extent| extent.file_generation);
+            for generation in generations {
+                assert_eq!(generation, self.generation, "generation of a log file");
+            }
+        }
+        let (bytes, hash) = self.journal.encode(&epoch.records)?;
+
+        self.failed = true;
+        sync_all(&epoch.dirty, self.storage.sync_parallelism())?; // C2
+        for folder in &epoch.directories {
+            self.storage.sync_dir(folder)?; // C3
+        }
+        self.journal.append(&bytes, hash)?; // C4, C5
+        self.failed = false;
+
+        for record in epoch.records {
+            self.finished.insert(record.block);
+            self.published.extend(record.published.map(|file| file.name));
+        }
+        Ok(())
+    }
+}
+
+/// Syncs files, up to `parallelism` at the same time; an error ends it early.
+pub(crate) fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Result<(), Error> {
+    if parallelism <= 1 || files.len() <= 1 {
+        return files.iter().try_for_each(|file| file.sync());
+    }
+    let next = AtomicUsize::new(0);
+    let sync_some = || -> Result<(), Error> {
+        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            file.sync()?;
+        }
+        Ok(())
+    };
+    let mut errors: Vec<Error> = thread::scope(|scope| {
+        // A thread that cannot be had leaves its share to the others; this one takes part.
+        let threads: Vec<_> = (1..parallelism.min(files.len()))
+            .filter_map(|_| thread::Builder::new().spawn_scoped(scope, sync_some).ok())
+            .collect();
+        let here = sync_some();
+        let others = threads.into_iter().map(|thread| {
+            let joined = thread.join();
+            joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        std::iter::once(here).chain(others).filter_map(Result::err).collect()
+    });
+    // The threads behind a failed one see "poisoned"; the cause is what counts.
+    errors.sort_by_key(|error| matches!(error, Error::Poisoned));
+    errors.into_iter().next().map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::Parameters;
+    use crate::storage::{Create, Storage};
+    use crate::testing::{Fault, SimulatedStorage};
+
+    #[test]
+    fn the_cause_of_a_failed_sync_is_reported() {
+        let disk = SimulatedStorage::new(1);
+        let files: Vec<_> = (0..40).map(|number| disk.create(&format!("x{number}"), Create::New).unwrap()).collect();
+        assert!(sync_all(&files, 16).is_ok());
+        assert_eq!(disk.steps(), 80);
+        let disk = disk.with_fault(100, Fault::FailOnce);
+        let error = sync_all(&files, 16).unwrap_err();
+        assert!(matches!(error, Error::Io { .. }), "{error:?}");
+        assert!(matches!(sync_all(&files, 16), Err(Error::Poisoned)));
+        assert!(disk.steps() >= 100);
+    }
+
+    #[test]
+    #[should_panic(expected = "block 5 again")]
+    fn a_block_is_committed_once() {
+        let storage = Arc::new(SimulatedStorage::new(1));
+        let opened = Checkpoint::open(storage, &Parameters::default(), 1, &|_, _| true);
+        let mut checkpoint = opened.unwrap().checkpoint;
+        let record = BlockRecord { block: 5, ..BlockRecord::default() };
+        let records = vec![record.clone(), record];
+        let _ = checkpoint.commit(Epoch { records, ..Epoch::default() });
+    }
+}
