@@ -31,7 +31,7 @@
 //! Time, disk space (only [`Fault::Full`]), permissions, links, and renames between folders.
 
 mod contents;
-mod disk;
+mod medium;
 mod silent;
 
 use std::io;
@@ -42,7 +42,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::storage::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name};
 use crate::{Error, sync};
-use disk::{Change, Coming, Disk, Kind, Name};
+use medium::{Change, Coming, Disk, Kind, Name};
 
 /// What a power cut tears a write into, in bytes.
 pub const SECTOR_BYTES: usize = 512;

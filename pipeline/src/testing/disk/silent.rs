@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::contents::Write;
-use super::disk::Disk;
+use super::medium::Disk;
 use super::{Fault, SECTOR_BYTES};
 
 impl Disk {
