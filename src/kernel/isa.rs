@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::dispatch::is_detected;
+
 /// An instruction set the kernel is compiled for. Ordered from the plainest to the widest.
 ///
 /// All of them give the same bits; they differ in speed only.
@@ -49,31 +51,8 @@ impl Isa {
 
     /// Whether this machine has it.
     #[must_use]
-    #[cfg(target_arch = "x86_64")]
     pub fn is_available(self) -> bool {
-        let avx2 = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("popcnt");
-        match self {
-            Isa::Scalar | Isa::Portable => true,
-            Isa::Avx2 => avx2,
-            Isa::Avx512 => {
-                avx2 && is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512vbmi")
-                    && is_x86_feature_detected!("avx512vpopcntdq")
-                    && is_x86_feature_detected!("gfni")
-            }
-        }
-    }
-
-    /// Whether this machine has it.
-    #[must_use]
-    #[cfg(not(target_arch = "x86_64"))]
-    pub fn is_available(self) -> bool {
-        self <= Isa::Portable
+        is_detected(self)
     }
 }
 

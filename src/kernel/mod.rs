@@ -45,6 +45,9 @@
     reason = "vectors are read at offsets a plan guarantees, on machines whose instructions were detected"
 )]
 
+#[macro_use]
+mod dispatch;
+
 mod apply;
 mod count;
 mod isa;
@@ -59,6 +62,7 @@ mod x86;
 use apply::Operations;
 use permute::Tiles;
 use settle::Moves;
+use vector::Vector;
 
 pub use isa::{Isa, IsaError};
 
@@ -228,19 +232,13 @@ impl Kernel {
     pub fn apply(self, plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
         check_length(plan.index_bits, losses);
         check_length(plan.index_bits, wins);
-        // SAFETY: a kernel exists only for an instruction set this machine has.
-        unsafe {
-            match self.isa {
-                Isa::Scalar => scalar::apply(&plan.masks, losses, wins),
-                Isa::Portable => plan.operations.apply::<[u64; 8]>(losses, wins),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => entry::apply_avx2(&plan.operations, losses, wins),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => entry::apply_avx512(&plan.operations, losses, wins),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => unreachable!("no kernel of {} exists", self.isa),
-            }
-        }
+        on!(
+            self.isa,
+            (plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]),
+            scalar::apply(&plan.masks, losses, wins),
+            // SAFETY: the body is called with the instructions of `V`.
+            V => unsafe { plan.operations.apply::<V>(losses, wins) }
+        );
     }
 
     /// Decides every position of a block. In: bit `x` is set if `x` is known to be a win because of another block (or
@@ -253,19 +251,13 @@ impl Kernel {
     /// If the bitmap has not the length for the plan's index bits.
     pub fn settle(self, plan: &SettlePlan, bitmap: &mut [u64]) {
         check_length(plan.index_bits, bitmap);
-        // SAFETY: a kernel exists only for an instruction set this machine has.
-        unsafe {
-            match self.isa {
-                Isa::Scalar => scalar::settle(&plan.masks, bitmap),
-                Isa::Portable => plan.moves.settle::<[u64; 8]>(bitmap),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => entry::settle_avx2(&plan.moves, bitmap),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => entry::settle_avx512(&plan.moves, bitmap),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => unreachable!("no kernel of {} exists", self.isa),
-            }
-        }
+        on!(
+            self.isa,
+            (plan: &SettlePlan, bitmap: &mut [u64]),
+            scalar::settle(&plan.masks, bitmap),
+            // SAFETY: the body is called with the instructions of `V`.
+            V => unsafe { plan.moves.settle::<V>(bitmap) }
+        );
     }
 
     /// Reorders the index bits: bit `x` of the source becomes bit `y` of the target, where bit `i` of `x` is bit
@@ -276,40 +268,27 @@ impl Kernel {
     pub fn permute(self, plan: &PermutePlan, source: &[u64], target: &mut [u64]) {
         check_length(plan.index_bits(), source);
         check_length(plan.index_bits(), target);
-        let Some([direct, rearranging]) = &plan.tiles else {
+        let Some(tiles) = &plan.tiles else {
             return scalar::permute(&plan.permutation, source, target);
         };
-        // SAFETY: a kernel exists only for an instruction set this machine has.
-        unsafe {
-            match self.isa {
-                Isa::Scalar => scalar::permute(&plan.permutation, source, target),
-                Isa::Portable => direct.permute::<[u64; 8]>(source, target),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => entry::permute_avx2(direct, source, target),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => entry::permute_avx512(rearranging, source, target),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => unreachable!("no kernel of {} exists", self.isa),
-            }
-        }
+        on!(
+            self.isa,
+            (tiles: &[Tiles; 2], source: &[u64], target: &mut [u64]),
+            scalar::permute(&plan.permutation, source, target),
+            // SAFETY: the body is called with the instructions of `V`.
+            V => unsafe { tiles[usize::from(V::REARRANGES)].permute::<V>(source, target) }
+        );
     }
 
     /// Set bits of a bitmap, or of any part of one.
     #[must_use]
     pub fn popcount(self, bitmap: &[u64]) -> u64 {
-        // SAFETY: a kernel exists only for an instruction set this machine has.
-        unsafe {
-            match self.isa {
-                Isa::Scalar => scalar::popcount(bitmap),
-                Isa::Portable => count::popcount(bitmap),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => entry::popcount_avx2(bitmap),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => entry::popcount_avx512(bitmap),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => unreachable!("no kernel of {} exists", self.isa),
-            }
-        }
+        on!(
+            self.isa,
+            (bitmap: &[u64]) -> u64,
+            scalar::popcount(bitmap),
+            V => count::popcount(bitmap)
+        )
     }
 
     /// Set bits by the number of set index bits: element `p` counts the `x` with `x.count_ones() == p`. One element
@@ -320,19 +299,13 @@ impl Kernel {
     #[must_use]
     pub fn census(self, index_bits: u32, bitmap: &[u64]) -> Vec<u64> {
         check_length(index_bits, bitmap);
-        // SAFETY: a kernel exists only for an instruction set this machine has.
-        let mut counts = unsafe {
-            match self.isa {
-                Isa::Scalar => scalar::census(index_bits, bitmap),
-                Isa::Portable => count::census::<[u64; 8]>(bitmap),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => entry::census_avx2(bitmap),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => entry::census_avx512(bitmap),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => unreachable!("no kernel of {} exists", self.isa),
-            }
-        };
+        let mut counts = on!(
+            self.isa,
+            (bitmap: &[u64]) -> Vec<u64>,
+            scalar::census(index_bits, bitmap),
+            // SAFETY: the body is called with the instructions of `V`.
+            V => unsafe { count::census::<V>(bitmap) }
+        );
         counts.truncate(index_bits as usize + 1);
         counts
     }
@@ -347,93 +320,11 @@ impl Kernel {
             "{} words are no bitmap",
             bitmap.len()
         );
-        // SAFETY: a kernel exists only for an instruction set this machine has.
-        unsafe {
-            match self.isa {
-                Isa::Scalar => scalar::restrict(mask, bitmap),
-                Isa::Portable => count::restrict(mask, bitmap),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => entry::restrict_avx2(mask, bitmap),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => entry::restrict_avx512(mask, bitmap),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => unreachable!("no kernel of {} exists", self.isa),
-            }
-        }
-    }
-}
-
-/// The bodies compiled for each instruction set.
-#[cfg(target_arch = "x86_64")]
-mod entry {
-    use super::x86::{Avx2, Avx512};
-    use super::{Moves, Operations, Tiles, count};
-
-    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    pub(super) fn apply_avx2(plan: &Operations, losses: &[u64], wins: &mut [u64]) {
-        // SAFETY: this function's features are those of the vector.
-        unsafe { plan.apply::<Avx2>(losses, wins) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
-    pub(super) fn apply_avx512(plan: &Operations, losses: &[u64], wins: &mut [u64]) {
-        // SAFETY: this function's features are those of the vector.
-        unsafe { plan.apply::<Avx512>(losses, wins) }
-    }
-
-    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    pub(super) fn settle_avx2(plan: &Moves, bitmap: &mut [u64]) {
-        // SAFETY: this function's features are those of the vector.
-        unsafe { plan.settle::<Avx2>(bitmap) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
-    pub(super) fn settle_avx512(plan: &Moves, bitmap: &mut [u64]) {
-        // SAFETY: this function's features are those of the vector.
-        unsafe { plan.settle::<Avx512>(bitmap) }
-    }
-
-    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    pub(super) fn permute_avx2(plan: &Tiles, source: &[u64], target: &mut [u64]) {
-        // SAFETY: this function's features are those of the vector.
-        unsafe { plan.permute::<Avx2>(source, target) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
-    pub(super) fn permute_avx512(plan: &Tiles, source: &[u64], target: &mut [u64]) {
-        // SAFETY: this function's features are those of the vector.
-        unsafe { plan.permute::<Avx512>(source, target) }
-    }
-
-    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    pub(super) fn popcount_avx2(bitmap: &[u64]) -> u64 {
-        count::popcount(bitmap)
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
-    pub(super) fn popcount_avx512(bitmap: &[u64]) -> u64 {
-        count::popcount(bitmap)
-    }
-
-    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    pub(super) fn census_avx2(bitmap: &[u64]) -> Vec<u64> {
-        // SAFETY: this function's features are those of the vector.
-        unsafe { count::census::<Avx2>(bitmap) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
-    pub(super) fn census_avx512(bitmap: &[u64]) -> Vec<u64> {
-        // SAFETY: this function's features are those of the vector.
-        unsafe { count::census::<Avx512>(bitmap) }
-    }
-
-    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    pub(super) fn restrict_avx2(mask: u64, bitmap: &mut [u64]) {
-        count::restrict(mask, bitmap)
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vpopcntdq,gfni,bmi1,bmi2,popcnt")]
-    pub(super) fn restrict_avx512(mask: u64, bitmap: &mut [u64]) {
-        count::restrict(mask, bitmap)
+        on!(
+            self.isa,
+            (mask: u64, bitmap: &mut [u64]),
+            scalar::restrict(mask, bitmap),
+            V => count::restrict(mask, bitmap)
+        );
     }
 }

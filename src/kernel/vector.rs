@@ -121,6 +121,10 @@ impl ByteTable {
 /// Values come from [`Vector::load`] and [`Vector::splat`] only, which are unsafe; so a value is the proof that the
 /// machine has the instructions its methods use.
 pub(super) trait Vector: Copy {
+    /// Whether [`Vector::rearrange`] takes few instructions, so that lines are better gathered first and rearranged
+    /// afterwards.
+    const REARRANGES: bool = false;
+
     /// Reads 64 bytes of any alignment.
     ///
     /// # Safety

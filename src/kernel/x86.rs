@@ -238,6 +238,8 @@ impl Vector for Avx2 {
 pub(super) struct Avx512(__m512i);
 
 impl Vector for Avx512 {
+    const REARRANGES: bool = true;
+
     #[inline(always)]
     unsafe fn load(from: *const u64) -> Self {
         // SAFETY: the caller's promise.
