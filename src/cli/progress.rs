@@ -8,11 +8,11 @@
 
 use super::output::{self, Paint, note};
 use super::signals::Signals;
-use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pipeline::measure::metrics::{Metrics, Stopwatch};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use trinim::solve::baseline::Counters;
 
@@ -96,16 +96,16 @@ pub fn time_left(elapsed: f64, share: f64) -> String {
 
 /// Shows progress while `work` runs.
 pub fn during<T>(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, work: impl FnOnce() -> T) -> T {
-    let (ended, end): (Sender<()>, Receiver<()>) = bounded(0);
+    let (ended, end) = channel();
     std::thread::scope(|scope| {
-        scope.spawn(move || show(status, signals, quiet, paint, &end));
+        scope.spawn(move || show(status, signals, quiet, paint, end));
         // Dropped when the work is over, however it ends.
         let _ended = ended;
         work()
     })
 }
 
-fn show(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, end: &Receiver<()>) {
+fn show(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, end: Receiver<()>) {
     let watch = Stopwatch::start();
     let live = !quiet && std::io::stderr().is_terminal();
     let bar = if live {
