@@ -459,7 +459,7 @@ fn flags_come_from_the_environment_too() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let output = trinim(path, &["solve"])
-        .envs([("TRINIM_LAYERS", "4"), ("TRINIM_JSON", "1"), ("TRINIM_OUT", "here"), ("TRINIM_QUIET", "true")])
+        .envs([("TRINIM_LAYERS", "4"), ("TRINIM_JSON", "1"), ("TRINIM_SOLVE_OUT", "here"), ("TRINIM_QUIET", "true")])
         .output()
         .unwrap();
     let solved: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -145,7 +145,7 @@ fn an_order_is_written_and_used_and_changes_no_byte() {
     let sums = solve("without", &[]);
     assert_eq!(solve("best", &["--order", "best.order"]), sums);
     assert_eq!(solve("numeric", &["--order", "numeric.order", "--threads", "1"]), sums);
-    let variable = [("TRINIM_ORDER", "numeric.order")];
+    let variable = [("TRINIM_SOLVE_ORDER", "numeric.order")];
     ends_with(path, 0, &[&["solve", "--out", "variable"], &cells[..]].concat(), &variable);
     // A finished folder takes any order, and none; the order is checked all the same.
     assert_eq!(solve("best", &["--order", "numeric.order"]), sums);

@@ -255,43 +255,43 @@ impl LogPlacement {
 #[derive(Clone, Args)]
 pub struct GameArgs {
     /// Layers of the triangle, 1 to 10
-    #[arg(long, short = 'k', value_name = "K", env = "TRINIM_LAYERS", value_parser = layers, allow_negative_numbers = true)]
+    #[arg(long, short = 'k', value_name = "K", value_parser = layers)]
     pub layers: u32,
 
     /// Who takes the last piece loses (misere) or wins (normal)
-    #[arg(long, value_name = "RULE", env = "TRINIM_RULE", value_parser = rule, default_value = "misere")]
+    #[arg(long, value_name = "RULE", value_parser = rule, default_value = "misere")]
     pub rule: Rule,
 
     /// Most pieces a move may take [default: no limit]
-    #[arg(long, value_name = "N", env = "TRINIM_MAX_TAKE", value_parser = max_take, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = max_take)]
     pub max_take: Option<u32>,
 
     /// Memory of the whole program, like 256MiB, 1GiB, 2GB
-    #[arg(long, value_name = "SIZE", env = "TRINIM_MEMORY", default_value = "1GiB", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub memory: Size,
 
-    /// Worker threads, 0 for all; fewer run when the memory does not suffice for all
-    #[arg(long, value_name = "N", env = "TRINIM_THREADS", value_parser = threads, default_value = "0", allow_negative_numbers = true)]
+    /// Threads, 0 for all; fewer run when the memory does not suffice for all
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "0")]
     pub threads: usize,
 
     /// Where logs go
-    #[arg(long, value_name = "PLACEMENT", env = "TRINIM_LOG_PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
+    #[arg(long, value_name = "PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
     pub log_placement: LogPlacement,
 
-    /// Codec of the logs: auto measures the run's own data; or its name: raw, zstd1, zstd3, gaps, rows, ...
-    #[arg(long, value_name = "CODEC", env = "TRINIM_CODEC", value_parser = codec, default_value = "auto")]
+    /// Codec of the logs: auto measures the run's own data; or a name: raw, zstd1, zstd3, gaps, rows, ...
+    #[arg(long, value_name = "CODEC", value_parser = codec, default_value = "auto")]
     pub codec: CodecName,
 
     /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and memory]
-    #[arg(long, value_name = "CELLS", env = "TRINIM_BID_CELLS", value_parser = cells, conflicts_with = "block_bits")]
+    #[arg(long, value_name = "CELLS", value_parser = cells, conflicts_with = "block_bits")]
     pub bid_cells: Option<BidCells>,
 
     /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
-    #[arg(long, value_name = "BITS", env = "TRINIM_BLOCK_BITS", value_parser = block_bits, allow_negative_numbers = true)]
+    #[arg(long, value_name = "BITS", value_parser = block_bits)]
     pub block_bits: Option<u32>,
 
     /// Time between checkpoints, like 500ms, 5s, 1m: at most so much work is lost when the program is killed
-    #[arg(long, value_name = "TIME", env = "TRINIM_COMMIT_INTERVAL", value_parser = duration, default_value = "5s", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "5s")]
     pub commit_interval: Duration,
 }
 
@@ -311,7 +311,7 @@ impl GameArgs {
 #[derive(Clone, Args)]
 pub struct KernelArgs {
     /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; no influence on the result
-    #[arg(long, value_name = "ISA", env = "TRINIM_KERNEL", value_parser = kernel, default_value = "auto")]
+    #[arg(long, value_name = "ISA", value_parser = kernel, default_value = "auto")]
     pub kernel: KernelName,
 }
 
@@ -319,7 +319,7 @@ pub struct KernelArgs {
 #[derive(Clone, Copy, Args)]
 pub struct JsonArgs {
     /// Report as JSON
-    #[arg(long, env = "TRINIM_JSON", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }
 

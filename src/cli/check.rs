@@ -48,11 +48,11 @@ pub struct CheckArgs {
     folder: PathBuf,
 
     /// How closely
-    #[arg(long, value_name = "DEPTH", env = "TRINIM_DEPTH", value_enum, default_value = "sums")]
+    #[arg(long, value_name = "DEPTH", value_enum, default_value = "sums")]
     depth: DepthName,
 
     /// Threads, 0 for all
-    #[arg(long, value_name = "N", env = "TRINIM_THREADS", value_parser = args::threads, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = args::threads, default_value = "0")]
     threads: usize,
 
     #[command(flatten)]

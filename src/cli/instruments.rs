@@ -28,15 +28,15 @@ pub enum WriteOrder {
 #[derive(Args)]
 pub struct InstrumentArgs {
     /// Draw what each thread did when, as SVG; an earlier timeline of that name is replaced
-    #[arg(long, value_name = "FILE", env = "TRINIM_TIMELINE")]
+    #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
 
     /// Order of the log writes. For measurements
-    #[arg(long, hide = true, env = "TRINIM_WRITE_ORDER", value_enum, default_value_t = WriteOrder::Sorted)]
+    #[arg(long, hide = true, value_enum, default_value_t = WriteOrder::Sorted)]
     pub write_order: WriteOrder,
 
     /// Make the device as slow as one with an arm, like 8ms@150MB/s: direct reads and writes, one at a time. For measurements
-    #[arg(long, hide = true, value_name = "TIME@BYTES/s", env = "TRINIM_SEEK_COST", value_parser = seek_cost)]
+    #[arg(long, hide = true, value_name = "TIME@BYTES/s", value_parser = seek_cost)]
     seek_cost: Option<SeekModel>,
 }
 

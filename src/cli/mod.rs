@@ -2,7 +2,7 @@
 //!
 //! # Shape
 //! Data goes to standard output, everything else to standard error. Every report has `--json`; fields are only ever added. Every flag can be set by
-//! the environment variable `TRINIM_` + its name in capitals. The exit codes are those of [`exit::Exit`].
+//! the environment: [`variables`]. The exit codes are those of [`exit::Exit`].
 //!
 //! # Invariants
 //! 1. No argument, file or signal makes the program panic.
@@ -33,6 +33,7 @@ mod signals;
 mod solve;
 mod stats;
 mod status;
+mod variables;
 mod verify;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -48,11 +49,11 @@ use std::process::ExitCode;
 #[command(name = "trinim", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
     /// Colours
-    #[arg(long, global = true, value_name = "WHEN", env = "TRINIM_COLOR", value_enum, default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value = "auto")]
     color: ColorChoice,
 
     /// No progress and no remarks, only results, warnings and errors
-    #[arg(long, short, global = true, env = "TRINIM_QUIET", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long, short, global = true)]
     quiet: bool,
 
     #[command(subcommand)]
@@ -133,12 +134,9 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
     }
 }
 
-/// The command with all its subcommands. Help and man pages never show the values that the environment happens to hold.
+/// The command with all its subcommands.
 fn command() -> clap::Command {
-    fn discreet(command: clap::Command) -> clap::Command {
-        command.mut_args(|arg| arg.hide_env_values(true)).mut_subcommands(discreet)
-    }
-    discreet(Cli::command()).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
+    variables::given(Cli::command()).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
 }
 
 /// Reads the arguments; a refusal is one line with the reason and one with the way out.
@@ -190,21 +188,5 @@ mod tests {
     #[test]
     fn the_command_is_well_formed() {
         command().debug_assert();
-    }
-
-    #[test]
-    fn every_flag_has_its_environment_variable() {
-        let command = command();
-        let subcommands = command.get_subcommands();
-        for subcommand in subcommands.flat_map(|one| std::iter::once(one).chain(one.get_subcommands())) {
-            for arg in subcommand.get_arguments().filter(|arg| !arg.is_positional()) {
-                let name = arg.get_long().unwrap_or_default();
-                // `solve` and `plane play` take different strategies: one variable for both would make one of them refuse.
-                let prefix =
-                    if (subcommand.get_name(), name) == ("play", "strategy") { "TRINIM_PLANE" } else { "TRINIM" };
-                let variable = format!("{prefix}_{}", name.replace('-', "_").to_uppercase());
-                assert_eq!(arg.get_env().and_then(|env| env.to_str()), Some(variable.as_str()), "{name}");
-            }
-        }
     }
 }

@@ -28,7 +28,7 @@ pub struct PlanArgs {
     game: GameArgs,
 
     /// Folder whose disk is asked for free space
-    #[arg(long, short, value_name = "DIR", env = "TRINIM_OUT", default_value = ".")]
+    #[arg(long, short, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 
     #[command(flatten)]

@@ -43,7 +43,7 @@ pub struct ProbeArgs {
     json: JsonArgs,
 
     /// Read the database through memory maps: faster, but a file that is cut meanwhile ends the program
-    #[arg(long, env = "TRINIM_MAP", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long)]
     map: bool,
 }
 

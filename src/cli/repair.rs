@@ -31,11 +31,11 @@ pub struct RepairArgs {
     folder: PathBuf,
 
     /// Say what would be done and what it would cost; write nothing
-    #[arg(long, env = "TRINIM_DRY_RUN", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long)]
     dry_run: bool,
 
-    /// Threads of the check before it, 0 for all
-    #[arg(long, value_name = "N", env = "TRINIM_THREADS", value_parser = args::threads, default_value = "0", allow_negative_numbers = true)]
+    /// Threads, 0 for all; only the check before the repair uses them
+    #[arg(long, value_name = "N", value_parser = args::threads, default_value = "0")]
     threads: usize,
 
     #[command(flatten)]

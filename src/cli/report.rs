@@ -46,7 +46,7 @@ pub struct ReportArgs {
     folders: Vec<PathBuf>,
 
     /// Folder of the report: a new or empty one, or one of an earlier report
-    #[arg(long, short, value_name = "FOLDER", env = "TRINIM_OUT")]
+    #[arg(long, short, value_name = "FOLDER")]
     out: PathBuf,
 
     #[command(flatten)]

@@ -29,7 +29,7 @@ pub struct StatsArgs {
     json: JsonArgs,
 
     /// Report the counts by number of pieces as CSV
-    #[arg(long, env = "TRINIM_CSV", value_parser = clap::builder::FalseyValueParser::new(), conflicts_with = "json")]
+    #[arg(long, conflicts_with = "json")]
     csv: bool,
 }
 

@@ -30,19 +30,19 @@ pub struct VerifyArgs {
     database: DatabaseArgs,
 
     /// Compare the files with their checksums and do nothing else
-    #[arg(long, env = "TRINIM_CHECKSUMS_ONLY", value_parser = clap::builder::FalseyValueParser::new(), conflicts_with = "sample")]
+    #[arg(long, conflicts_with = "sample")]
     checksums_only: bool,
 
     /// Check the positions of a share of the blocks, like 0.05 or 5%
-    #[arg(long, value_name = "SHARE", env = "TRINIM_SAMPLE", value_parser = args::share, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", value_parser = args::share)]
     sample: Option<f64>,
 
     /// Number that decides which blocks are in the sample
-    #[arg(long, value_name = "N", env = "TRINIM_SEED", default_value = "1", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
 
     /// Threads, 0 for all
-    #[arg(long, value_name = "N", env = "TRINIM_THREADS", value_parser = args::threads, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = args::threads, default_value = "0")]
     threads: usize,
 
     #[command(flatten)]

@@ -59,94 +59,87 @@ which is removed afterwards. SIGINT ends the bench and reports what was measured
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BenchArgs {
-    /// Layers of the triangle, a list like 6,7
-    #[arg(
-        long,
-        short = 'k',
-        value_name = "K,..",
-        env = "TRINIM_LAYERS",
-        value_delimiter = ',',
-        required_unless_present = "suite"
-    )]
+    /// Layers of the triangle, 1 to 10; a list like 6,7
+    #[arg(long, short = 'k', value_name = "K,..", value_delimiter = ',', required_unless_present = "suite")]
     layers: Vec<String>,
 
-    /// Rules, a list
-    #[arg(long, value_name = "RULE,..", env = "TRINIM_RULE", value_delimiter = ',')]
+    /// Who takes the last piece loses (misere) or wins (normal); a list
+    #[arg(long, value_name = "RULE,..", value_delimiter = ',')]
     rule: Vec<String>,
 
-    /// Strategies, a list
-    #[arg(long, value_name = "STRATEGY,..", env = "TRINIM_STRATEGY", value_delimiter = ',')]
+    /// The way to the result: ours, or one of the papers'; a list
+    #[arg(long, value_name = "STRATEGY,..", value_delimiter = ',')]
     strategy: Vec<String>,
 
-    /// Whether images of blocks are removed, a list
-    #[arg(long, value_name = "WHAT,..", env = "TRINIM_REDUNDANCY", value_delimiter = ',')]
+    /// Blocks that are evaluated: one of each group of images, or all; a list
+    #[arg(long, value_name = "WHAT,..", value_delimiter = ',')]
     redundancy: Vec<String>,
 
-    /// Kernels, a list
-    #[arg(long, value_name = "ISA,..", env = "TRINIM_KERNEL", value_delimiter = ',')]
+    /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; a list
+    #[arg(long, value_name = "ISA,..", value_delimiter = ',')]
     kernel: Vec<String>,
 
-    /// Layouts by cells like "(1,0)(1,1)"; may be repeated
-    #[arg(long, value_name = "CELLS", env = "TRINIM_BID_CELLS")]
+    /// Cells that name the block, like "(1,0)(1,1)", or none; may be repeated
+    #[arg(long, value_name = "CELLS")]
     bid_cells: Vec<String>,
 
-    /// Layouts by their largest number of offset bits, a list; beside those of --bid-cells
-    #[arg(long, value_name = "BITS,..", env = "TRINIM_BLOCK_BITS", value_delimiter = ',')]
+    /// Largest number of offset bits of a block; 1 to 40, a list, beside the layouts of --bid-cells
+    #[arg(long, value_name = "BITS,..", value_delimiter = ',')]
     block_bits: Vec<String>,
 
-    /// Log codecs, a list
-    #[arg(long, value_name = "CODEC,..", env = "TRINIM_CODEC", value_delimiter = ',')]
+    /// Codec of the logs: auto measures the run's own data; a list
+    #[arg(long, value_name = "CODEC,..", value_delimiter = ',')]
     codec: Vec<String>,
 
-    /// Placements of the logs, a list
-    #[arg(long, value_name = "PLACEMENT,..", env = "TRINIM_LOG_PLACEMENT", value_delimiter = ',')]
+    /// Where logs go; a list
+    #[arg(long, value_name = "PLACEMENT,..", value_delimiter = ',')]
     log_placement: Vec<String>,
 
-    /// Numbers of threads, a list
-    #[arg(long, value_name = "N,..", env = "TRINIM_THREADS", value_delimiter = ',')]
+    /// Threads, 0 for all; a list
+    #[arg(long, value_name = "N,..", value_delimiter = ',')]
     threads: Vec<String>,
 
-    /// Memory budgets, a list
-    #[arg(long, value_name = "SIZE,..", env = "TRINIM_MEMORY", value_delimiter = ',')]
+    /// Memory of the whole program, like 256MiB, 1GiB, 2GB; a list
+    #[arg(long, value_name = "SIZE,..", value_delimiter = ',')]
     memory: Vec<String>,
 
     /// The fixed list of cases instead of scans
     #[arg(
-        long, value_name = "SUITE", env = "TRINIM_SUITE", value_enum, num_args = 0..=1, default_missing_value = "full",
+        long, value_name = "SUITE", value_enum, num_args = 0..=1, default_missing_value = "full",
         conflicts_with_all = ["layers", "rule", "strategy", "redundancy", "kernel", "bid_cells", "block_bits", "codec", "log_placement", "threads", "memory"]
     )]
     suite: Option<Suite>,
 
     /// Rounds that are not measured [default: 1; in suites but quick 0]
-    #[arg(long, value_name = "N", env = "TRINIM_WARM_UP", value_parser = clap::value_parser!(u32).range(0..=i64::from(ROUNDS_MAX)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(ROUNDS_MAX)))]
     warm_up: Option<u32>,
 
     /// Rounds that are measured
-    #[arg(long, value_name = "N", env = "TRINIM_REPEATS", default_value_t = REPEATS, value_parser = clap::value_parser!(u32).range(1..=i64::from(ROUNDS_MAX)))]
+    #[arg(long, value_name = "N", default_value_t = REPEATS, value_parser = clap::value_parser!(u32).range(1..=i64::from(ROUNDS_MAX)))]
     repeats: u32,
 
     /// Folder for the runs, on the device that is to be measured
-    #[arg(long, short, value_name = "DIR", env = "TRINIM_OUT", default_value = ".")]
+    #[arg(long, short, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 
     /// Largest file for the device's own speed, or none to leave out the speeds of device and memory
-    #[arg(long, value_name = "SIZE", env = "TRINIM_YARDSTICK", default_value = YARDSTICK, value_parser = yardstick)]
+    #[arg(long, value_name = "SIZE", default_value = YARDSTICK, value_parser = yardstick)]
     yardstick: Yardstick,
 
     /// Revision of the sources, for the record
-    #[arg(long, value_name = "TEXT", env = "TRINIM_REVISION")]
+    #[arg(long, value_name = "TEXT")]
     revision: Option<String>,
 
     /// Write every single value as CSV
-    #[arg(long, value_name = "FILE", env = "TRINIM_CSV")]
+    #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
     /// Write a page in Markdown
-    #[arg(long, value_name = "FILE", env = "TRINIM_MARKDOWN")]
+    #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 
     /// Write DATE.json, DATE.md and DATE.csv into this folder; a suite adds its name, and a number if they exist
-    #[arg(long, value_name = "DIR", env = "TRINIM_RECORD")]
+    #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
 
     #[command(flatten)]

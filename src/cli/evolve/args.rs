@@ -104,19 +104,19 @@ impl Preset {
 #[derive(Clone, Args)]
 pub struct EvolveGameArgs {
     /// nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10, moore:2:4,4,4, octal:0.137:10, triangular:3, triangular:3:rows or dag:FILE
-    #[arg(long, value_name = "GAME", env = "TRINIM_GAME")]
+    #[arg(long, value_name = "GAME")]
     pub game: String,
 
     /// Who makes the last move loses
-    #[arg(long, env = "TRINIM_MISERE", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long)]
     pub misere: bool,
 
     /// What the formula computes: who wins by the rules alone, who wins by the true outcomes, or the Grundy value by the mex of the options
-    #[arg(long, value_name = "TARGET", env = "TRINIM_TARGET", value_parser = choice(TARGETS), default_value = "outcome")]
+    #[arg(long, value_name = "TARGET", value_parser = choice(TARGETS), default_value = "outcome")]
     pub target: Target,
 
     /// Solved database of the triangular game: gives the rule and, for --target labels, the true outcomes
-    #[arg(long, value_name = "DIR", env = "TRINIM_DATABASE")]
+    #[arg(long, value_name = "DIR")]
     pub database: Option<PathBuf>,
 }
 
@@ -233,11 +233,11 @@ pub fn held_out(chosen: &Chosen, ordering: Ordering, most: Option<i32>) -> anyho
 #[derive(Clone, Args)]
 pub struct FormulaArgs {
     /// The formula; operators bind as in C
-    #[arg(long, value_name = "FORMULA", env = "TRINIM_FORMULA", allow_hyphen_values = true)]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub formula: String,
 
     /// A quotient without a value: an error, or a value that stands for it
-    #[arg(long, value_name = "VALUE", env = "TRINIM_ZERO", value_parser = choice(FAULTS), default_value = "error")]
+    #[arg(long, value_name = "VALUE", value_parser = choice(FAULTS), default_value = "error")]
     pub zero: OnFault,
 }
 
@@ -245,7 +245,7 @@ pub struct FormulaArgs {
 #[derive(Clone, Args)]
 pub struct StatesArgs {
     /// Which orderings of the heaps are positions of their own: canonical is descending
-    #[arg(long, value_name = "STATES", env = "TRINIM_STATES", value_parser = choice(ORDERINGS))]
+    #[arg(long, value_name = "STATES", value_parser = choice(ORDERINGS))]
     pub states: Option<Ordering>,
 }
 
@@ -253,7 +253,7 @@ pub struct StatesArgs {
 #[derive(Clone, Args)]
 pub struct CountArgs {
     /// A P-position with moves to P-positions counts once (node), once for each such move (edge), or only if all moves lead to P-positions (all)
-    #[arg(long, value_name = "COUNT", env = "TRINIM_COUNT", value_parser = choice(COUNTS))]
+    #[arg(long, value_name = "COUNT", value_parser = choice(COUNTS))]
     pub count: Option<Count>,
 }
 
@@ -261,63 +261,63 @@ pub struct CountArgs {
 #[derive(Clone, Args)]
 pub struct SettingsArgs {
     /// Where the choices come from that are not given: the paper, the author's later programs, or what works best
-    #[arg(long, value_name = "PRESET", env = "TRINIM_PRESET", value_parser = choice(PRESETS), default_value = "paper")]
+    #[arg(long, value_name = "PRESET", value_parser = choice(PRESETS), default_value = "paper")]
     pub preset: Preset,
 
     /// Chromosomes [default: 100]
-    #[arg(long, alias = "pop", value_name = "N", env = "TRINIM_POPULATION", allow_negative_numbers = true)]
+    #[arg(long, alias = "pop", value_name = "N")]
     pub population: Option<usize>,
 
     /// Generations [default: 100]
-    #[arg(long, value_name = "N", env = "TRINIM_GENERATIONS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N")]
     pub generations: Option<u32>,
 
     /// Genes of a chromosome [default: 15]
-    #[arg(long, value_name = "N", env = "TRINIM_GENES", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N")]
     pub genes: Option<usize>,
 
     /// Pairs of parents in a generation: half the population, the population, or a number
-    #[arg(long, value_name = "STEPS", env = "TRINIM_STEPS", value_parser = steps)]
+    #[arg(long, value_name = "STEPS", value_parser = steps)]
     steps: Option<Steps>,
 
     /// Chromosomes of which the best becomes a parent [default: 2]
-    #[arg(long, value_name = "N", env = "TRINIM_TOURNAMENT", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N")]
     tournament: Option<u32>,
 
     /// How parents are combined
-    #[arg(long, value_name = "CROSSOVER", env = "TRINIM_CROSSOVER", value_parser = choice(CROSSOVERS))]
+    #[arg(long, value_name = "CROSSOVER", value_parser = choice(CROSSOVERS))]
     crossover: Option<Crossover>,
 
     /// How often they are [default: 0.9]
-    #[arg(long, value_name = "P", env = "TRINIM_CROSSOVER_PROBABILITY", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P")]
     crossover_probability: Option<f64>,
 
     /// What mutation draws anew: --mutations genes or symbols, or each gene or symbol with probability mutations/genes
-    #[arg(long, value_name = "MODEL", env = "TRINIM_MUTATION", value_parser = choice(MUTATIONS))]
+    #[arg(long, value_name = "MODEL", value_parser = choice(MUTATIONS))]
     mutation: Option<Mutation>,
 
     /// Mutations of a chromosome [default: 2]
-    #[arg(long, value_name = "N", env = "TRINIM_MUTATIONS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N")]
     mutations: Option<f64>,
 
     /// Who replaces the worst chromosome: the better of two offspring if better (strict) or not worse (ties), or both offspring, each if better
-    #[arg(long, value_name = "MODEL", env = "TRINIM_REPLACEMENT", value_parser = choice(REPLACEMENTS))]
+    #[arg(long, value_name = "MODEL", value_parser = choice(REPLACEMENTS))]
     replacement: Option<Replacement>,
 
     /// The gene that stands for a chromosome
-    #[arg(long, value_name = "GENE", env = "TRINIM_REPRESENTATIVE", value_parser = choice(REPRESENTATIVES))]
+    #[arg(long, value_name = "GENE", value_parser = choice(REPRESENTATIVES))]
     representative: Option<Representative>,
 
     /// A division by zero makes its gene a random terminal, has a value, or makes the formula the worst
-    #[arg(long, value_name = "VALUE", env = "TRINIM_ZERO", value_parser = choice(ZEROS))]
+    #[arg(long, value_name = "VALUE", value_parser = choice(ZEROS))]
     zero: Option<Zero>,
 
     /// Probability that a drawn symbol is a terminal, or uniform: all symbols alike
-    #[arg(long, value_name = "P", env = "TRINIM_TERMINAL_SHARE", value_parser = terminal_share, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", value_parser = terminal_share)]
     terminal_share: Option<Share>,
 
     /// Whether the initial population is the first generation
-    #[arg(long, value_name = "BOOL", env = "TRINIM_INITIAL_COUNTS")]
+    #[arg(long, value_name = "BOOL")]
     initial_counts: Option<bool>,
 
     #[command(flatten)]
@@ -327,22 +327,15 @@ pub struct SettingsArgs {
     count: CountArgs,
 
     /// What the terminal n is: the number of heaps, of those that are not empty, or not there
-    #[arg(long = "n", value_name = "MEANING", env = "TRINIM_N", value_parser = choice(NUMBERS), default_value = "heaps")]
+    #[arg(long = "n", value_name = "MEANING", value_parser = choice(NUMBERS), default_value = "heaps")]
     meaning_of_n: Number,
 
     /// More terminals: integers, nonempty, big (heaps of 2 or more), largest, smallest, sum, m (parameter of the rules)
-    #[arg(long, value_name = "LIST", env = "TRINIM_TERMINALS", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     terminals: Vec<String>,
 
     /// Functions: paper stands for + - * div mod and or xor not; others are min, max, eq, lt, if, phi, isqrt
-    #[arg(
-        long,
-        value_name = "LIST",
-        env = "TRINIM_FUNCTIONS",
-        value_delimiter = ',',
-        default_value = "paper",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "paper", allow_hyphen_values = true)]
     functions: Vec<String>,
 }
 

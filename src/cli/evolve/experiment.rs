@@ -60,23 +60,23 @@ pub struct ExperimentArgs {
     settings: SettingsArgs,
 
     /// Runs of each point
-    #[arg(long, value_name = "N", env = "TRINIM_RUNS", value_parser = runs, default_value = "50", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = runs, default_value = "50")]
     runs: u64,
 
     /// Seed of the random numbers
-    #[arg(long, value_name = "SEED", env = "TRINIM_SEED", default_value = "1", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SEED", default_value = "1")]
     seed: u64,
 
     /// Threads, 0 for all
-    #[arg(long, value_name = "N", env = "TRINIM_THREADS", value_parser = threads, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "0")]
     threads: usize,
 
     /// Report as CSV
-    #[arg(long, env = "TRINIM_CSV", value_parser = clap::builder::FalseyValueParser::new(), conflicts_with = "json")]
+    #[arg(long, conflicts_with = "json")]
     csv: bool,
 
     /// Draw a chart into this file
-    #[arg(long, value_name = "FILE", env = "TRINIM_SVG")]
+    #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
     #[command(flatten)]

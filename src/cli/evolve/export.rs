@@ -30,11 +30,11 @@ pub struct ExportArgs {
     formula: FormulaArgs,
 
     /// The language
-    #[arg(long = "as", value_name = "LANGUAGE", env = "TRINIM_AS", value_enum)]
+    #[arg(long = "as", value_name = "LANGUAGE", value_enum)]
     language: LanguageName,
 
     /// Drop what has no influence on the value
-    #[arg(long, env = "TRINIM_SIMPLIFY", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long)]
     simplify: bool,
 
     #[command(flatten)]

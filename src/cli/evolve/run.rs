@@ -45,23 +45,23 @@ pub struct RunArgs {
     settings: SettingsArgs,
 
     /// Runs
-    #[arg(long, value_name = "N", env = "TRINIM_RUNS", value_parser = runs, default_value = "10", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = runs, default_value = "10")]
     runs: u64,
 
     /// Seed of the random numbers
-    #[arg(long, value_name = "SEED", env = "TRINIM_SEED", default_value = "1", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SEED", default_value = "1")]
     seed: u64,
 
     /// Threads, 0 for all
-    #[arg(long, value_name = "N", env = "TRINIM_THREADS", value_parser = threads, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "0")]
     threads: usize,
 
     /// Largest heap of the held-out positions that formulas are checked on [default: up to four times the largest heap]
-    #[arg(long, value_name = "B", env = "TRINIM_MAX", value_parser = heap_max, allow_negative_numbers = true)]
+    #[arg(long, value_name = "B", value_parser = heap_max)]
     max: Option<i32>,
 
     /// Print the genes of each run as well
-    #[arg(long, env = "TRINIM_CHROMOSOMES", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long)]
     chromosomes: bool,
 
     #[command(flatten)]

@@ -44,11 +44,11 @@ pub struct ScoreArgs {
     formula: FormulaArgs,
 
     /// Print the game tree
-    #[arg(long, env = "TRINIM_TREE", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long)]
     tree: bool,
 
     /// Draw the game tree into this file
-    #[arg(long, value_name = "FILE", env = "TRINIM_SVG")]
+    #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
     #[command(flatten)]

@@ -35,7 +35,7 @@ pub struct VerifyArgs {
     states: StatesArgs,
 
     /// Largest heap [default: up to four times the largest heap of the game]
-    #[arg(long, value_name = "B", env = "TRINIM_MAX", value_parser = heap_max, allow_negative_numbers = true)]
+    #[arg(long, value_name = "B", value_parser = heap_max)]
     max: Option<i32>,
 
     #[command(flatten)]

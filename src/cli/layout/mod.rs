@@ -41,38 +41,37 @@ pub struct LayoutArgs {
     command: Option<LayoutCommand>,
 
     /// Layers of the triangle, 1 to 10
-    #[arg(long, short = 'k', value_name = "K", env = "TRINIM_LAYERS", value_parser = args::layers, allow_negative_numbers = true,
+    #[arg(long, short = 'k', value_name = "K", value_parser = args::layers,
           required_unless_present = "paper")]
     layers: Option<u32>,
 
     /// Cells that name the block, like "(1,0)(1,1)", or none [default: the suggested ones]
-    #[arg(long, value_name = "CELLS", env = "TRINIM_BID_CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
+    #[arg(long, value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
     bid_cells: Option<BidCells>,
 
     /// Largest number of offset bits of a block; 1 to 40 [default: as for a solve in 1 GiB]
-    #[arg(long, value_name = "BITS", env = "TRINIM_BLOCK_BITS", value_parser = args::block_bits, allow_negative_numbers = true)]
+    #[arg(long, value_name = "BITS", value_parser = args::block_bits)]
     block_bits: Option<u32>,
 
     /// Every count in the tables of [SWLK12], published beside computed; exit code 1 if any differs
-    #[arg(long, env = "TRINIM_PAPER", value_parser = clap::builder::FalseyValueParser::new(),
+    #[arg(long,
           conflicts_with_all = ["layers", "bid_cells", "block_bits", "order", "write_order"])]
     paper: bool,
 
     /// Compare orders of the blocks: numeric, popcount, chosen (what a solve uses), search, or a FILE
-    #[arg(long, value_name = "ORDER", env = "TRINIM_ORDER")]
+    #[arg(long, value_name = "ORDER")]
     order: Option<OrderArg>,
 
     /// Orders that --order search tries
-    #[arg(long, value_name = "N", env = "TRINIM_EFFORT", value_parser = clap::value_parser!(u32).range(1..=10_000_000), default_value = "400",
-          allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), default_value = "400")]
     effort: u32,
 
     /// Start of the random numbers of --order search
-    #[arg(long, value_name = "N", env = "TRINIM_SEED", default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
 
     /// Write the order named by --order, for trinim solve --order [without --order: the chosen one]
-    #[arg(long, value_name = "FILE", env = "TRINIM_WRITE_ORDER")]
+    #[arg(long, value_name = "FILE")]
     write_order: Option<PathBuf>,
 
     #[command(flatten)]

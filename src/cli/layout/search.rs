@@ -24,29 +24,28 @@ that it is not exhaustive. With --symmetry any, sets without symmetry need not b
 #[command(after_help = EXAMPLES)]
 pub struct SearchArgs {
     /// Layers of the triangle, 1 to 10
-    #[arg(long, short = 'k', value_name = "K", env = "TRINIM_LAYERS", value_parser = args::layers, allow_negative_numbers = true)]
+    #[arg(long, short = 'k', value_name = "K", value_parser = args::layers)]
     layers: u32,
 
     /// Number of BID cells, 0 to 24
-    #[arg(long, value_name = "B", env = "TRINIM_BITS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "B")]
     bits: u32,
 
     /// Symmetries that the cells must keep
-    #[arg(long, value_name = "SYMMETRY", env = "TRINIM_SYMMETRY", value_enum, default_value_t = SymmetryArg::D3)]
+    #[arg(long, value_name = "SYMMETRY", value_enum, default_value_t = SymmetryArg::D3)]
     symmetry: SymmetryArg,
 
     /// How many layouts are shown
-    #[arg(long, value_name = "N", env = "TRINIM_TOP", value_parser = clap::value_parser!(u32).range(1..=1000), default_value = "5",
-          allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), default_value = "5")]
     top: u32,
 
     /// The most sets of a kind that are looked at
-    #[arg(long, value_name = "N", env = "TRINIM_SETS", value_parser = clap::value_parser!(u64).range(1..=100_000_000_000),
-          default_value = "100000000", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000_000),
+          default_value = "100000000")]
     sets: u64,
 
     /// Start of the random numbers of a local search
-    #[arg(long, value_name = "N", env = "TRINIM_SEED", default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
 
     #[command(flatten)]

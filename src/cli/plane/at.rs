@@ -41,23 +41,23 @@ Equal heaps count as a long heap and none that is shorter.";
 #[command(after_help = EXAMPLES)]
 pub struct AtArgs {
     /// A heap: decimal digits or a power like 10^1000; or - to read both from standard input
-    #[arg(value_name = "S", allow_negative_numbers = true)]
+    #[arg(value_name = "S")]
     one: String,
 
     /// The other heap
-    #[arg(value_name = "L", allow_negative_numbers = true)]
+    #[arg(value_name = "L")]
     other: Option<String>,
 
     /// Goal: normal or attrition
-    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal_text, default_value = "normal")]
+    #[arg(long, value_name = "GOAL", value_parser = goal_text, default_value = "normal")]
     goal: Rule,
 
     /// When the goal can be changed: none, free, after, turn
-    #[arg(long, value_name = "WHEN", env = "TRINIM_FLIP", value_parser = flip, default_value = "none")]
+    #[arg(long, value_name = "WHEN", value_parser = flip, default_value = "none")]
     flip: Flip,
 
     /// How often the goal can be changed: one in all, one for each, two in all, unlimited
-    #[arg(long, value_name = "TIMES", env = "TRINIM_FLIPS", value_parser = budget, default_value = "one")]
+    #[arg(long, value_name = "TIMES", value_parser = budget, default_value = "one")]
     flips: Budget,
 
     #[command(flatten)]

@@ -77,47 +77,47 @@ enum StrategyArg {
 #[command(after_help = EXAMPLES)]
 pub struct PlayArgs {
     /// The heaps to begin with [default: random ones of the level]
-    #[arg(long, value_name = "S,L", env = "TRINIM_START", allow_hyphen_values = true, conflicts_with = "level")]
+    #[arg(long, value_name = "S,L", allow_hyphen_values = true, conflicts_with = "level")]
     start: Option<String>,
 
     /// Level Q: the first heaps have L >= (e - 1) S >= Q; at least 7, below which such a point may be lost [default: 7]
-    #[arg(long, value_name = "Q", env = "TRINIM_LEVEL", value_parser = level_text, allow_negative_numbers = true)]
+    #[arg(long, value_name = "Q", value_parser = level_text)]
     level: Option<u64>,
 
     /// Keep the level of the next game in this file; it doubles with every game
-    #[arg(long, value_name = "FILE", env = "TRINIM_LEVEL_FILE", conflicts_with = "start")]
+    #[arg(long, value_name = "FILE", conflicts_with = "start")]
     level_file: Option<PathBuf>,
 
     /// Who moves first
-    #[arg(long, value_name = "WHO", env = "TRINIM_FIRST", value_enum, default_value = "choose")]
+    #[arg(long, value_name = "WHO", value_enum, default_value = "choose")]
     first: First,
 
     /// Goal: normal or attrition
-    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal_text, default_value = "normal")]
+    #[arg(long, value_name = "GOAL", value_parser = goal_text, default_value = "normal")]
     goal: Rule,
 
     /// Whether the goal can be changed once in the game: none, or free for before a move where L >= S + 2 >= 7
-    #[arg(long, value_name = "WHEN", env = "TRINIM_FLIP", value_parser = flip, default_value = "none")]
+    #[arg(long, value_name = "WHEN", value_parser = flip, default_value = "none")]
     flip: Flip,
 
     /// How the program chooses its moves
-    #[arg(long, value_name = "STRATEGY", env = "TRINIM_PLANE_STRATEGY", value_enum, default_value = "exact")]
+    #[arg(long, value_name = "STRATEGY", value_enum, default_value = "exact")]
     strategy: StrategyArg,
 
     /// Show the winning moves before each of your turns
-    #[arg(long, env = "TRINIM_HINT", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long)]
     hint: bool,
 
     /// Start of the random numbers [default: another one every time]
-    #[arg(long, value_name = "N", env = "TRINIM_SEED", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
     /// Write the game to this file
-    #[arg(long, value_name = "FILE", env = "TRINIM_TRANSCRIPT")]
+    #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
 
     /// Show the game in this file, with what every turn was worth
-    #[arg(long, value_name = "FILE", env = "TRINIM_REPLAY",
+    #[arg(long, value_name = "FILE",
           conflicts_with_all = ["start", "level", "level_file", "flip", "hint", "seed", "transcript"])]
     replay: Option<PathBuf>,
 }

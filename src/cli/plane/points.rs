@@ -48,27 +48,27 @@ enum Method {
 #[command(after_help = POINTS_EXAMPLES)]
 pub struct PointsArgs {
     /// Number of the first point
-    #[arg(long, value_name = "N", env = "TRINIM_FROM", default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "0")]
     from: String,
 
     /// How many points
-    #[arg(long, value_name = "K", env = "TRINIM_COUNT", default_value = "10", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", default_value = "10")]
     count: u64,
 
     /// Goal: normal or attrition
-    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal_text, default_value = "normal")]
+    #[arg(long, value_name = "GOAL", value_parser = goal_text, default_value = "normal")]
     goal: Rule,
 
-    /// How they are found
-    #[arg(long, value_name = "METHOD", env = "TRINIM_METHOD", value_enum, default_value = "exact")]
+    /// How points are found
+    #[arg(long, value_name = "METHOD", value_enum, default_value = "exact")]
     method: Method,
 
-    /// Compare all methods instead of listing points
-    #[arg(long, env = "TRINIM_CHECK", value_parser = clap::builder::FalseyValueParser::new())]
+    /// Compare all methods; no points are listed
+    #[arg(long)]
     check: bool,
 
     /// List as CSV
-    #[arg(long, env = "TRINIM_CSV", value_parser = clap::builder::FalseyValueParser::new(), conflicts_with = "json")]
+    #[arg(long, conflicts_with = "json")]
     csv: bool,
 
     #[command(flatten)]
@@ -80,15 +80,15 @@ pub struct PointsArgs {
 #[command(after_help = INDEX_EXAMPLES)]
 pub struct IndexArgs {
     /// The heap: decimal digits or a power like 10^100
-    #[arg(value_name = "X", allow_negative_numbers = true)]
+    #[arg(value_name = "X")]
     number: String,
 
-    /// How it is found
-    #[arg(long, value_name = "METHOD", env = "TRINIM_METHOD", value_enum, default_value = "exact")]
+    /// How points are found
+    #[arg(long, value_name = "METHOD", value_enum, default_value = "exact")]
     method: Method,
 
     /// Compare all methods; exit code 1 if any differs
-    #[arg(long, env = "TRINIM_CHECK", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long)]
     check: bool,
 
     #[command(flatten)]

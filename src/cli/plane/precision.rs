@@ -29,7 +29,7 @@ found without counting up to it. The paper asks that n times the error is below 
 #[command(after_help = EXAMPLES)]
 pub struct PrecisionArgs {
     /// Look at all n up to 10^K; K from 0 to 10000
-    #[arg(long, value_name = "K", env = "TRINIM_DIGITS", value_parser = clap::value_parser!(u32).range(..=i64::from(DIGITS_MAX)), allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(..=i64::from(DIGITS_MAX)))]
     digits: Option<u32>,
 
     #[command(flatten)]

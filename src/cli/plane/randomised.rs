@@ -21,16 +21,15 @@ To place a heap the paper tries whether it is some a_k, then whether it is some 
 #[command(after_help = EXAMPLES)]
 pub struct RandomisedArgs {
     /// Heaps from 1 to M
-    #[arg(long, value_name = "M", env = "TRINIM_MAX", default_value = "1000000", allow_negative_numbers = true)]
+    #[arg(long, value_name = "M", default_value = "1000000")]
     max: String,
 
     /// Random heaps to place
-    #[arg(long, value_name = "N", env = "TRINIM_TRIES", value_parser = clap::value_parser!(u64).range(1..=100_000_000), default_value = "100000",
-          allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000), default_value = "100000")]
     tries: u64,
 
     /// Start of the random numbers
-    #[arg(long, value_name = "N", env = "TRINIM_SEED", default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
 
     #[command(flatten)]

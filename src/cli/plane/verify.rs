@@ -29,24 +29,23 @@ move is compared, too. Where a flip is a turn the formula is the paper's claim, 
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
     /// The largest heap, 0 to 1000
-    #[arg(long, value_name = "M", env = "TRINIM_MAX", value_parser = clap::value_parser!(u32).range(0..=HEAP_MAX as i64), default_value = "100",
-          allow_negative_numbers = true)]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(0..=HEAP_MAX as i64), default_value = "100")]
     max: u32,
 
-    /// Goal that holds: normal or attrition [default: both]
-    #[arg(long, value_name = "GOAL", env = "TRINIM_GOAL", value_parser = goal_text)]
+    /// Goal: normal or attrition [default: both]
+    #[arg(long, value_name = "GOAL", value_parser = goal_text)]
     goal: Option<Rule>,
 
     /// When the goal can be changed: none, free, after, turn [default: all of them]
-    #[arg(long, value_name = "WHEN", env = "TRINIM_FLIP", value_parser = flip)]
+    #[arg(long, value_name = "WHEN", value_parser = flip)]
     flip: Option<Flip>,
 
-    /// How often: one in all, one for each, two in all, unlimited
-    #[arg(long, value_name = "TIMES", env = "TRINIM_FLIPS", value_parser = budget, default_value = "one")]
+    /// How often the goal can be changed: one in all, one for each, two in all, unlimited
+    #[arg(long, value_name = "TIMES", value_parser = budget, default_value = "one")]
     flips: Budget,
 
     /// Where: paper (L >= S + 2 >= 7), apart (L >= S + 2), sum (L + S >= 27), always
-    #[arg(long, value_name = "WHERE", env = "TRINIM_CONDITION", value_parser = condition, default_value = "paper")]
+    #[arg(long, value_name = "WHERE", value_parser = condition, default_value = "paper")]
     condition: Condition,
 
     #[command(flatten)]

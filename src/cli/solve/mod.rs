@@ -66,26 +66,26 @@ pub struct SolveArgs {
     kernel: KernelArgs,
 
     /// Folder of the run [default: trinim-k<K>-<RULE> in the current folder]
-    #[arg(long, short, value_name = "DIR", env = "TRINIM_OUT")]
+    #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
 
     /// Order of the blocks, a file of trinim layout --write-order; no influence on the result
-    #[arg(long, value_name = "FILE", env = "TRINIM_ORDER")]
+    #[arg(long, value_name = "FILE")]
     order: Option<PathBuf>,
 
     #[command(flatten)]
     json: JsonArgs,
 
     /// Stop after a checkpoint when so much time has passed, like 90s, 30m, 8h, 2d: exit code 5, the same command goes on
-    #[arg(long, value_name = "TIME", env = "TRINIM_MAX_DURATION", value_parser = args::long_duration, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = args::long_duration)]
     max_duration: Option<Duration>,
 
     /// Most bytes that the files of the run folder may take: refused at once if the plan needs more, else as a full disk
-    #[arg(long, value_name = "SIZE", env = "TRINIM_MAX_DISK", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE")]
     max_disk: Option<Size>,
 
     /// Never wait for the disk: a power cut may cost the whole run. For measurements
-    #[arg(long, hide = true, env = "TRINIM_NO_SYNC", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long, hide = true)]
     no_sync: bool,
 
     #[command(flatten)]
