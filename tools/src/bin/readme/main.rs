@@ -1,8 +1,8 @@
-//! Makes the README's table and plots from a record of `trinim bench`.
+//! Makes the tables of README.md and benches/README.md, and the plots of the latter, from a record of `trinim bench`.
 //!
-//! `cargo run --release -p tools --bin readme -- benches/record/DATE.json` rewrites the region of README.md between the two comments, and the plots beside
-//! the record. Without an argument it takes the record that the region names. A test compares README.md and plots with the record they name, so they
-//! cannot drift.
+//! `cargo run --release -p tools --bin readme -- benches/record/DATE.json` rewrites the region between two comments in
+//! both pages, and the plots beside the record. Without an argument it takes the record that README.md names. A test
+//! compares pages and plots with that record.
 
 mod bars;
 mod region;
@@ -38,7 +38,7 @@ fn root() -> Result<PathBuf> {
     Ok(root.to_path_buf())
 }
 
-/// README.md with its region for the record `name`, and the plots beside it.
+/// README.md and benches/README.md with their regions for the record `name`, and the plots beside it.
 fn made(root: &Path, name: &str, readme: &str) -> Result<Vec<(PathBuf, String)>> {
     let path = root.join(name);
     let json = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -49,7 +49,11 @@ fn made(root: &Path, name: &str, readme: &str) -> Result<Vec<(PathBuf, String)>>
         bail!("{}: the figures do not follow from the runs", path.display());
     }
     let stem = name.strip_suffix(".json").context("a record ends in .json")?;
-    let mut files = vec![(root.join("README.md"), region::replaced(readme, name, &region::text(&record, stem))?)];
+    let readme = region::replaced(readme, name, &region::short(&record, stem)?).context("README.md")?;
+    let benches = root.join("benches/README.md");
+    let text = std::fs::read_to_string(&benches).with_context(|| benches.display().to_string())?;
+    let text = region::replaced(&text, name, &region::long(&record, stem)).context("benches/README.md")?;
+    let mut files = vec![(root.join("README.md"), readme), (benches, text)];
     for (plot, rows) in region::plots(&record, stem) {
         files.push((root.join(plot), bars::svg(&rows.title, &rows.bars)));
     }
@@ -61,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_readme_and_its_plots_are_what_the_record_says() {
+    fn the_pages_and_their_plots_are_what_the_record_says() {
         let root = root().unwrap();
         let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
         let name = region::record_name(&readme).unwrap();

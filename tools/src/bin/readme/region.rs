@@ -1,4 +1,4 @@
-//! The region of README.md that is made from a record, and which rows belong into which plot.
+//! The regions of the pages that are made from a record, and which rows belong into which table and plot.
 
 use super::bars::Bar;
 use anyhow::{Context, Result, ensure};
@@ -8,6 +8,23 @@ use trinim::bench::{Figures, Record, Row, bytes, seconds};
 const BEGIN: &str = "<!-- made from ";
 const BEGIN_END: &str = " by: cargo run --release -p tools --bin readme -->\n";
 const END: &str = "<!-- end of what is made -->\n";
+/// Width of prose, in columns.
+const COLUMNS: usize = 100;
+
+/// The rows of README.md; all others are in benches/README.md and in the record.
+const SHOWN: [&str; 11] = [
+    "7 layers, default options",
+    "7 layers, retrograde in memory, 1GiB",
+    "8 layers, default options",
+    "8 layers, normal play",
+    "8 layers, 1 thread",
+    "8 layers, update logs, shared, 1GiB",
+    "8 layers, block-push, 1GiB",
+    "8 layers, block-pull, 1GiB",
+    "8 layers, block-pull, redundancy kept, 1GiB",
+    "8 layers, verify, every position",
+    "8 layers, probe, warm, with all children",
+];
 
 /// One plot.
 pub struct Plot {
@@ -15,19 +32,79 @@ pub struct Plot {
     pub bars: Vec<Bar>,
 }
 
-/// The record that the region of `readme` names.
-pub fn record_name(readme: &str) -> Result<&str> {
-    let (_, rest) = readme.split_once(BEGIN).context("README.md has no region that begins with <!-- made from")?;
+/// The record that the region of `page` names.
+pub fn record_name(page: &str) -> Result<&str> {
+    let (_, rest) = page.split_once(BEGIN).context("the page has no region that begins with <!-- made from")?;
     Ok(rest.split_once(BEGIN_END).context("the first comment of the region is cut")?.0)
 }
 
-/// `readme` with its region replaced.
-pub fn replaced(readme: &str, name: &str, text: &str) -> Result<String> {
-    record_name(readme)?;
-    let (before, rest) = readme.split_once(BEGIN).context("a region")?;
-    let (_, after) = rest.split_once(END).context("the region of README.md has no end")?;
-    ensure!(!after.contains(BEGIN), "README.md has two regions");
+/// `page` with its region replaced.
+pub fn replaced(page: &str, name: &str, text: &str) -> Result<String> {
+    record_name(page)?;
+    let (before, rest) = page.split_once(BEGIN).context("a region")?;
+    let (_, after) = rest.split_once(END).context("the region of the page has no end")?;
+    ensure!(!after.contains(BEGIN), "the page has two regions");
     Ok(format!("{before}{BEGIN}{name}{BEGIN_END}{text}{END}{after}"))
+}
+
+/// `text` in lines of at most [`COLUMNS`] columns.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last().map_or(0, |line| line.chars().count());
+        if last > 0 && last + 1 + word.chars().count() > COLUMNS {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
+}
+
+/// Version, method, machine, and the yardsticks that the record has.
+fn conditions(record: &Record) -> String {
+    let revision = record.revision.as_deref().map_or(String::new(), |revision| format!(" ({revision})"));
+    wrapped(&format!(
+        "trinim {}{revision}, {}: medians of {} runs of the whole process, from an empty folder to a synced database, \
+         every answer checked. {}",
+        record.version,
+        record.date,
+        record.repeats,
+        record.conditions(),
+    ))
+}
+
+fn or_dash(value: Option<f64>, form: fn(f64) -> String) -> String {
+    value.map_or("-".to_owned(), form)
+}
+
+/// The region of README.md: the rows of [`SHOWN`].
+pub fn short(record: &Record, stem: &str) -> Result<String> {
+    let machine = Record { device: None, memory: None, ..record.clone() };
+    let mut text = format!("\n{}\n\n", conditions(&machine));
+    text.push_str("| what | median | range | peak memory | written | read |\n|---|---|---|---|---|---|\n");
+    for name in SHOWN {
+        let row = record.rows.iter().find(|row| row.name == name);
+        let row = row.with_context(|| format!("the record has no row \"{name}\""))?;
+        let figures = row.figures.with_context(|| format!("\"{name}\" was not measured"))?;
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {} to {} | {} | {} | {} |",
+            seconds(figures.seconds.median),
+            seconds(figures.seconds.min),
+            seconds(figures.seconds.max),
+            or_dash(figures.peak_rss_bytes, bytes),
+            or_dash(figures.written_bytes, bytes),
+            or_dash(figures.read_bytes, bytes),
+        );
+    }
+    let _ = writeln!(text, "\nEvery case with every single time: [the record]({stem}.md).\n");
+    Ok(text)
 }
 
 fn measured(record: &Record) -> impl Iterator<Item = (&Row, Figures)> {
@@ -58,27 +135,19 @@ pub fn plots(record: &Record, stem: &str) -> Vec<(String, Plot)> {
                 .to_owned(),
             time: figures.seconds,
         };
-        let title = format!("{group}, {}: medians, and from the least to the greatest", record.date);
+        let title = format!("{group}, {}: median, with minimum and maximum", record.date);
         (format!("{stem}-{}.svg", group.replace(' ', "-")), Plot { title, bars: rows.map(bar).collect() })
     };
     groups(record).iter().map(plot).collect()
 }
 
-/// What stands between the comments.
-pub fn text(record: &Record, stem: &str) -> String {
-    let mut text = format!(
-        "\n{} Figures of {}, trinim {}{}; medians of {} runs of whole processes in turn, from nothing to a synced database, every answer checked:\n\n",
-        record.conditions(),
-        record.date,
-        record.version,
-        record.revision.as_deref().map_or(String::new(), |revision| format!(" ({revision})")),
-        record.repeats,
-    );
+/// The region of benches/README.md: every row that the suite calls a headline, and the plots.
+pub fn long(record: &Record, stem: &str) -> String {
+    let mut text = format!("\n{}\n\n", conditions(record));
     text.push_str(
-        "| what | median | range | of the first | peak memory | written | read | database |\n|---|---|---|---|---|---|---|---|\n",
+        "| what | median | range | ratio | peak memory | written | read | database |\n|---|---|---|---|---|---|---|---|\n",
     );
     for (row, figures) in measured(record).filter(|(row, _)| row.headline) {
-        let or_dash = |value: Option<f64>, form: fn(f64) -> String| value.map_or("-".to_owned(), form);
         let time = figures.seconds;
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -100,22 +169,51 @@ pub fn text(record: &Record, stem: &str) -> String {
             let _ = writeln!(text, "| {} | refused: {reason} | | | | | | |", row.name);
         }
     }
-    text.push_str(
-        "\nWritten: logs or blocks, and the database; read: logs or blocks. \"Of the first\" is the median over that of the first case of the board.\n\n",
+    let stem = stem.strip_prefix("benches/").unwrap_or(stem);
+    let _ = writeln!(
+        text,
+        "\n{}\n\n{}\n",
+        wrapped(
+            "Written: logs or blocks, and the database. Read: logs or blocks. Ratio: to the first case of the board."
+        ),
+        wrapped(&format!("The record: [Markdown]({stem}.md), [CSV]({stem}.csv), [JSON]({stem}.json).")),
     );
     for (path, plot) in plots(record, stem) {
         let _ = writeln!(text, "![{}]({path})\n", plot.title);
     }
-    let _ = writeln!(
-        text,
-        "All cases, with every single value: [{stem}.md]({stem}.md), [.csv]({stem}.csv), [.json]({stem}.json).\n"
-    );
     text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prose_is_wrapped_and_a_long_word_has_its_own_line() {
+        let word = "x".repeat(COLUMNS + 1);
+        let text = format!("{} {word} {}", "a ".repeat(60), "ä ".repeat(50));
+        let lines = wrapped(&text);
+        let widths: Vec<usize> = lines.lines().map(|line| line.chars().count()).collect();
+        assert_eq!(widths, [99, 19, COLUMNS + 1, 99]);
+        assert_eq!(lines.split_whitespace().collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_row_that_the_record_lacks_or_refused_is_an_error() {
+        let root = super::super::root().unwrap();
+        let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+        let json = std::fs::read_to_string(root.join(record_name(&readme).unwrap())).unwrap();
+        let record = Record::from_json(&json).unwrap();
+        assert_eq!(short(&record, "stem").unwrap().matches("layers, ").count(), SHOWN.len());
+        for name in SHOWN {
+            let mut lacking = record.clone();
+            lacking.rows.retain(|row| row.name != name);
+            assert!(short(&lacking, "stem").is_err(), "{name}");
+            let mut refused = record.clone();
+            refused.rows.iter_mut().filter(|row| row.name == name).for_each(|row| row.figures = None);
+            assert!(short(&refused, "stem").is_err(), "{name}");
+        }
+    }
 
     #[test]
     fn only_the_region_changes() {

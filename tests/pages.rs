@@ -1,0 +1,127 @@
+//! The pages in Markdown: every link and every path leads somewhere, and prose has the width of the house.
+
+use std::path::{Path, PathBuf};
+
+/// Width of prose, in columns; tables, code and links on a line of their own may be wider.
+const COLUMNS: usize = 100;
+/// Folders and files that a path in backticks may begin with.
+const ROOTS: [&str; 6] = ["src/", "pipeline/", "tests/", "benches/", "tools/", ".ci/"];
+
+struct Page {
+    /// Path below the root of the repository.
+    name: PathBuf,
+    text: String,
+}
+
+impl Page {
+    /// Lines of prose and tables with their numbers: no fenced code.
+    fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        let mut fenced = false;
+        (1..).zip(self.text.lines()).filter(move |(_, line)| {
+            let fence = line.trim_start().starts_with("```");
+            fenced ^= fence;
+            !fenced && !fence
+        })
+    }
+
+    /// Where line `number` is, for a message.
+    fn place(&self, number: usize) -> String {
+        format!("{}:{number}", self.name.display())
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn collect(folder: &Path, pages: &mut Vec<Page>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.strip_prefix(root()).unwrap().to_path_buf();
+        let hidden = path.file_name().unwrap().to_str().unwrap().starts_with('.');
+        if path.is_dir() && !hidden && name != Path::new("target") {
+            collect(&path, pages);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            pages.push(Page { name, text: std::fs::read_to_string(&path).unwrap() });
+        }
+    }
+}
+
+fn pages() -> Vec<Page> {
+    let mut pages = Vec::new();
+    collect(root(), &mut pages);
+    assert!(pages.iter().any(|page| page.name == Path::new("README.md")));
+    pages
+}
+
+/// The targets of the links of a line: what stands in parentheses after a bracket.
+fn links(line: &str) -> impl Iterator<Item = &str> {
+    line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
+}
+
+/// The anchor of a heading, as the usual renderers make it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().chars().filter(|char| char.is_alphanumeric() || " -_".contains(*char));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_a_heading() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        for (number, line) in page.lines() {
+            for link in links(line).filter(|link| !link.contains("://")) {
+                let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+                let own = root().join(&page.name);
+                let target = if file.is_empty() { own } else { own.parent().unwrap().join(file) };
+                let found = target.exists()
+                    && (heading.is_empty()
+                        || std::fs::read_to_string(&target)
+                            .unwrap()
+                            .lines()
+                            .any(|line| line.starts_with('#') && anchor(line.trim_start_matches('#')) == heading));
+                if !found {
+                    wrong.push(format!("{}: {link}", page.place(number)));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_path_in_backticks_exists() {
+    let mut wrong = Vec::new();
+    let mut found = 0;
+    // The changelog and the records name what was there at their time.
+    let of_today =
+        |page: &Page| page.name != Path::new("CHANGELOG.md") && !page.name.iter().any(|part| part == "record");
+    for page in pages().into_iter().filter(of_today) {
+        let folder = root().join(page.name.parent().unwrap());
+        let prose: Vec<&str> = page.lines().map(|(_, line)| line).collect();
+        for word in prose.join("\n").split('`').skip(1).step_by(2) {
+            let is_path = ROOTS.iter().any(|root| word.starts_with(root)) && !word.contains(['*', ' ', '\n', '<']);
+            if is_path && !root().join(word).exists() && !folder.join(word).exists() {
+                wrong.push(format!("{}: {word}", page.name.display()));
+            }
+            found += usize::from(is_path);
+        }
+    }
+    assert!(found > 50, "only {found} paths");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn prose_ends_at_column_100() {
+    let mut wrong = Vec::new();
+    for page in pages().iter().filter(|page| !page.name.iter().any(|part| part == "record")) {
+        for (number, line) in page.lines() {
+            let width = line.chars().count();
+            let alone = !line.trim().contains(' ') || line.starts_with(['|', '!']) || line.starts_with("<!--");
+            if width > COLUMNS && !alone {
+                wrong.push(format!("{}: {width} columns", page.place(number)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
