@@ -4,6 +4,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use pipeline::CodecChoice;
+use pipeline::RunId;
 use pipeline::run::{Options, Placement};
 use pipeline::storage::{RealStorage, Storage};
 use std::path::Path;
@@ -31,7 +32,7 @@ fn solve_seven(folder: &Path) {
         codec: CodecChoice::Auto,
         commit_interval: Duration::from_secs(5),
         sorted: true,
-        run_id: 1,
+        run_id: RunId(1),
         stop: Arc::default(),
     };
     let solved = solve(problem, &storage, &options, &Default::default(), &|_| {}).expect("a solve");

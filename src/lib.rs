@@ -18,7 +18,7 @@
 //!     codec: pipeline::CodecChoice::Auto,
 //!     commit_interval: std::time::Duration::from_secs(5),
 //!     sorted: true,
-//!     run_id: 1,
+//!     run_id: pipeline::RunId(1),
 //!     stop: Arc::default(),
 //! };
 //! let solved = solve::solve(problem, &storage, &options, &Default::default(), &|_| {})?;

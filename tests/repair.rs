@@ -4,6 +4,7 @@ mod common;
 mod program;
 
 use common::{Game, Way, assert_same_files, database_files};
+use pipeline::BlockId;
 use pipeline::Error as RunError;
 use pipeline::measure::metrics::Metrics;
 use pipeline::run::{Placement, run};
@@ -51,19 +52,19 @@ impl Workload for Stopping<'_> {
     fn blocks(&self) -> u32 {
         self.game.blocks()
     }
-    fn order(&self) -> Vec<u32> {
+    fn order(&self) -> Vec<BlockId> {
         self.game.order()
     }
     fn stream_words(&self) -> usize {
         self.game.stream_words()
     }
-    fn edges_into(&self, target: u32) -> Vec<Edge> {
+    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
         self.game.edges_into(target)
     }
-    fn edges_from(&self, source: u32) -> Vec<Edge> {
+    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
         self.game.edges_from(source)
     }
-    fn begin(&self, block: u32, bitmap: &mut [u64]) {
+    fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
         self.game.begin(block, bitmap);
     }
     fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
@@ -72,16 +73,16 @@ impl Workload for Stopping<'_> {
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
         self.game.apply(edge, stream, bitmap);
     }
-    fn settle(&self, block: u32, bitmap: &mut [u64]) {
+    fn settle(&self, block: BlockId, bitmap: &mut [u64]) {
         self.game.settle(block, bitmap);
         if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.stop.store(true, Ordering::Relaxed);
         }
     }
-    fn summarise(&self, block: u32, stream: &[u64]) -> Vec<u8> {
+    fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
         self.game.summarise(block, stream)
     }
-    fn publish(&self, block: u32, stream: &[u64]) -> Option<Publication> {
+    fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
         self.game.publish(block, stream)
     }
 }

@@ -8,6 +8,7 @@ use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, Parameters, Pub
 use pipeline::measure::metrics::{Metrics, Stage};
 use pipeline::storage::{Create, RealStorage, Storage};
 use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::{BlockId, RunId};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ const IN_BLOCKS: [Baseline; 4] = [
 /// Options with the least memory for so many threads.
 fn options(game: &Game, baseline: Baseline, threads: usize) -> Options {
     let memory_bytes = footprint_bytes(&game.layout, baseline, threads);
-    Options { threads, memory_bytes, run_id: 7, stop: Arc::default() }
+    Options { threads, memory_bytes, run_id: RunId(7), stop: Arc::default() }
 }
 
 fn problem(game: &Game, kernel: Kernel) -> Problem<'_> {
@@ -240,12 +241,12 @@ fn a_block_of_an_interrupted_run_has_to_be_found_again() {
         let mut parameters = parameters(&game.board, game.rule, &game.layout);
         parameters.extend(baseline::parameters(baseline));
         let storage: Arc<dyn Storage> = Arc::new(SimulatedStorage::new(1));
-        let opened = Checkpoint::open(storage.clone(), &Parameters(parameters), 1, &|_, _| false).unwrap();
+        let opened = Checkpoint::open(storage.clone(), &Parameters(parameters), RunId(1), &|_, _| false).unwrap();
         let mut checkpoint = opened.checkpoint;
         let file = storage.create(&name, Create::New).unwrap();
         file.write_all_at(&good, 0).unwrap();
         let published = Some(PublishedFile { name: name.clone(), length: good.len() as u64, hash: 1 });
-        let record = BlockRecord { block: 3, published, ..BlockRecord::default() };
+        let record = BlockRecord { block: BlockId(3), published, ..BlockRecord::default() };
         checkpoint.commit(Epoch { records: vec![record], dirty: vec![file], ..Epoch::default() }).unwrap();
         drop(checkpoint);
         let (metrics, counters) = <(Metrics, Counters)>::default();

@@ -1,6 +1,7 @@
 //! The verifier against databases that are right, damaged, and consistently wrong. One long file: the ways to be wrong share one way to make a database.
 
 use pipeline::CodecChoice;
+use pipeline::RunId;
 use pipeline::measure::metrics::Metrics;
 use pipeline::run::{Options, Placement};
 use pipeline::storage::{RealStorage, Storage};
@@ -54,7 +55,7 @@ fn solved(layers: u32, max_take: Option<u32>, rule: Rule, bid_cells: &[u32]) -> 
         codec: CodecChoice::parse("zstd1").unwrap(),
         commit_interval: Duration::from_secs(1),
         sorted: true,
-        run_id: 1,
+        run_id: RunId(1),
         stop: Arc::default(),
     };
     let problem = Problem { board: &board, rule, layout: &layout, kernel: Kernel::detect() };

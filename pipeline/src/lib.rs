@@ -6,6 +6,7 @@ pub mod care;
 pub mod checkpoint;
 pub mod error;
 mod finding;
+mod ids;
 pub mod log;
 pub mod measure;
 #[cfg(any(test, simulated))]
@@ -19,6 +20,7 @@ pub mod workload;
 pub use bitmap::Bitmap;
 pub use error::Error;
 pub use finding::{Finding, Kind};
+pub use ids::{BlockId, RunId};
 pub use log::choose::{Candidate, CodecChoice};
 
 // The toy pipeline of the tests names this package as its users do.

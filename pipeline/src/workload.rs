@@ -17,15 +17,16 @@
 //! # Not here
 //! No file, no thread, no codec: those belong to the engine.
 
+use crate::ids::BlockId;
 use std::sync::Arc;
 
 /// An inter-block update: the loss stream of `source`, turned to `orientation`, updates `target` by `operations`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// Block whose loss stream is logged.
-    pub source: u32,
+    pub source: BlockId,
     /// Block whose bitmap is updated.
-    pub target: u32,
+    pub target: BlockId,
     /// Orientation the target needs; 0 is the stream as it was settled.
     pub orientation: u8,
     /// Opaque to the engine: which part of the stream the operations can use at all. Edges of one source with equal orientation and
@@ -53,19 +54,19 @@ pub trait Workload: Sync {
     fn blocks(&self) -> u32;
 
     /// All blocks in a topological order of the block graph (invariant 3); earlier ones are preferred.
-    fn order(&self) -> Vec<u32>;
+    fn order(&self) -> Vec<BlockId>;
 
     /// Length of a block's bitmap in 64-bit words, the same for every block.
     fn stream_words(&self) -> usize;
 
     /// Edges whose target is `target`.
-    fn edges_into(&self, target: u32) -> Vec<Edge>;
+    fn edges_into(&self, target: BlockId) -> Vec<Edge>;
 
     /// Edges whose source is `source`.
-    fn edges_from(&self, source: u32) -> Vec<Edge>;
+    fn edges_from(&self, source: BlockId) -> Vec<Edge>;
 
     /// Prepares the zeroed bitmap of a block before any update.
-    fn begin(&self, block: u32, bitmap: &mut [u64]);
+    fn begin(&self, block: BlockId, bitmap: &mut [u64]);
 
     /// Writes `stream` turned to `orientation`, less what `restriction` excludes, into `oriented` (every word of it).
     fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]);
@@ -74,19 +75,19 @@ pub trait Workload: Sync {
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]);
 
     /// Turns the fully updated bitmap of `block` into its loss stream, in place.
-    fn settle(&self, block: u32, bitmap: &mut [u64]);
+    fn settle(&self, block: BlockId, bitmap: &mut [u64]);
 
     /// Short account of a finished block that the engine keeps in its journal (at most 64 KiB).
-    fn summarise(&self, block: u32, stream: &[u64]) -> Vec<u8>;
+    fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8>;
 
     /// The file to keep for a finished block, if any. The same bytes for the same block, always.
-    fn publish(&self, block: u32, stream: &[u64]) -> Option<Publication>;
+    fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication>;
 
     /// The inverse of `publish`: reads the stream of a block (every word of it) back from the file it published.
     ///
     /// # Errors
     /// [`Unreadable`] when the file is not one, or when the workload does not publish streams: then damaged logs cannot be written anew.
-    fn recall(&self, block: u32, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+    fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
         let _ = (block, published, stream);
         Err(Unreadable { offset: 0, what: "what this workload publishes holds no streams".to_owned() })
     }

@@ -15,6 +15,7 @@ use pipeline::run::{self, Event, Finished, Options, Placement};
 use pipeline::storage::Storage;
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::workload::{Edge, Publication, Workload};
+use pipeline::{BlockId, RunId};
 use pipeline::{CodecChoice, Error, checkpoint};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -63,7 +64,7 @@ impl Setup {
             codec: CodecChoice::parse(self.codec).unwrap(),
             commit_interval: Duration::from_micros(100),
             sorted: true,
-            run_id: 7,
+            run_id: RunId(7),
             stop: Arc::default(),
         }
     }
@@ -153,7 +154,7 @@ fn session(
 /// The blocks that count on a disk, in the order of their commits.
 fn committed(disk: &SimulatedStorage) -> Result<Vec<u32>, Error> {
     match checkpoint::inspect(disk) {
-        Ok(found) => Ok(found.records.iter().map(|record| record.block).collect()),
+        Ok(found) => Ok(found.records.iter().map(|record| record.block.0).collect()),
         Err(Error::NotARun { .. }) => Ok(Vec::new()),
         Err(error) => Err(error),
     }
@@ -196,7 +197,7 @@ fn finish(
 fn golden() -> BTreeMap<String, Vec<u8>> {
     let workload = workload();
     let streams = workload.reference();
-    let files = (0..).zip(&streams).filter_map(|(block, stream)| workload.publish(block, stream));
+    let files = (0..).zip(&streams).filter_map(|(block, stream)| workload.publish(BlockId(block), stream));
     files.map(|file| (format!("db/{}", file.name), file.bytes)).collect()
 }
 
@@ -361,19 +362,19 @@ impl Workload for Careless {
     fn blocks(&self) -> u32 {
         self.sound.blocks()
     }
-    fn order(&self) -> Vec<u32> {
+    fn order(&self) -> Vec<BlockId> {
         self.sound.order()
     }
     fn stream_words(&self) -> usize {
         self.sound.stream_words()
     }
-    fn edges_into(&self, target: u32) -> Vec<Edge> {
+    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
         self.sound.edges_into(target)
     }
-    fn edges_from(&self, source: u32) -> Vec<Edge> {
+    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
         self.sound.edges_from(source)
     }
-    fn begin(&self, block: u32, bitmap: &mut [u64]) {
+    fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
         self.sound.begin(block, bitmap);
     }
     fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
@@ -382,16 +383,16 @@ impl Workload for Careless {
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
         self.sound.apply(edge, stream, bitmap);
     }
-    fn settle(&self, block: u32, bitmap: &mut [u64]) {
-        assert_ne!(Some(block), self.panics_at, "this panic is part of the test");
+    fn settle(&self, block: BlockId, bitmap: &mut [u64]) {
+        assert_ne!(Some(block.0), self.panics_at, "this panic is part of the test");
         self.sound.settle(block, bitmap);
     }
-    fn summarise(&self, block: u32, stream: &[u64]) -> Vec<u8> {
+    fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
         self.sound.summarise(block, stream)
     }
-    fn publish(&self, block: u32, stream: &[u64]) -> Option<Publication> {
+    fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
         let sound = self.sound.publish(block, stream)?;
-        let bytes = self.published_bytes.map_or(sound.bytes, |bytes| vec![block as u8; bytes]);
+        let bytes = self.published_bytes.map_or(sound.bytes, |bytes| vec![block.0 as u8; bytes]);
         Some(Publication { name: sound.name, bytes })
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pipeline::Error;
+use pipeline::RunId;
 use pipeline::checkpoint::{Checkpoint, Parameters, inspect};
 use pipeline::storage::Storage;
 use pipeline::testing::{Fault, SimulatedStorage};
@@ -241,7 +242,7 @@ fn another_version_is_named() {
     let hash = xxhash_rust::xxh3::xxh3_128(&bytes[..body]);
     bytes[body..].copy_from_slice(&hash.to_le_bytes());
     disk.put("FORMAT", &bytes);
-    let error = Checkpoint::open(plain(disk), &parameters(), 1, &|_, _| true).err();
+    let error = Checkpoint::open(plain(disk), &parameters(), RunId(1), &|_, _| true).err();
     assert!(matches!(error, Some(Error::Version { found: 7, supported: 1, .. })), "{error:?}");
 }
 
@@ -251,7 +252,7 @@ fn a_changed_parameter_is_named() {
     let open = |pairs: &[(&str, &str)]| {
         let pairs = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         let parameters = Parameters(pairs.collect());
-        Checkpoint::open(plain(disk.kill()), &parameters, 1, &|_, _| false).err()
+        Checkpoint::open(plain(disk.kill()), &parameters, RunId(1), &|_, _| false).err()
     };
     let named = |error: Option<Error>| match error {
         Some(Error::Parameters { name, found, wanted, .. }) => (name, found, wanted),
@@ -273,7 +274,7 @@ fn foreign_folders_are_left_alone() {
             disk.create_dir(folder).unwrap();
         }
         disk.put(name, b"mine");
-        let error = Checkpoint::open(plain(disk.clone()), &parameters(), 1, &|_, _| true).err();
+        let error = Checkpoint::open(plain(disk.clone()), &parameters(), RunId(1), &|_, _| true).err();
         assert!(matches!(error, Some(Error::NotEmpty { .. } | Error::Corrupt { .. })), "{name}: {error:?}");
         assert_eq!(disk.names(), [name], "touched");
         assert!(matches!(inspect(&disk), Err(Error::NotARun { .. } | Error::Corrupt { .. })));
@@ -283,17 +284,17 @@ fn foreign_folders_are_left_alone() {
 #[test]
 fn a_second_owner_is_refused_and_a_reader_is_not() {
     let disk = SimulatedStorage::new(1);
-    let opened = Checkpoint::open(plain(disk.clone()), &parameters(), 42, &|_, _| true).unwrap();
+    let opened = Checkpoint::open(plain(disk.clone()), &parameters(), RunId(42), &|_, _| true).unwrap();
     assert!(opened.recovered.is_empty());
     let names = disk.names();
-    let error = Checkpoint::open(plain(disk.clone()), &parameters(), 1, &|_, _| true).err();
+    let error = Checkpoint::open(plain(disk.clone()), &parameters(), RunId(1), &|_, _| true).err();
     assert!(matches!(error, Some(Error::Locked { .. })), "{error:?}");
     assert_eq!(disk.names(), names, "touched");
     let inspection = inspect(&disk).unwrap();
-    assert_eq!((inspection.run_id, inspection.generation), (42, 1));
+    assert_eq!((inspection.run_id, inspection.generation), (RunId(42), 1));
     assert_eq!(inspection.parameters, parameters());
     drop(opened);
-    let opened = Checkpoint::open(plain(disk), &parameters(), 1, &|_, _| true).unwrap();
-    assert_eq!(opened.checkpoint.run_id(), 42, "a run keeps its identity");
+    let opened = Checkpoint::open(plain(disk), &parameters(), RunId(1), &|_, _| true).unwrap();
+    assert_eq!(opened.checkpoint.run_id(), RunId(42), "a run keeps its identity");
     assert_eq!(opened.checkpoint.generation(), 2);
 }

@@ -10,6 +10,7 @@ use pipeline::run::{self, Options, Placement};
 use pipeline::storage::{RealStorage, Storage};
 use pipeline::testing::{SeekModel, SeekStorage};
 use pipeline::workload::Workload;
+use pipeline::{BlockId, RunId};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -24,7 +25,7 @@ fn options() -> Options {
         codec: CodecChoice::parse("zstd1").unwrap(),
         commit_interval: Duration::from_millis(20),
         sorted: true,
-        run_id: 7,
+        run_id: RunId(7),
         stop: Arc::new(AtomicBool::new(false)),
     }
 }
@@ -87,7 +88,7 @@ fn streams_of_several_frames_and_auto_codec() {
         let all: Vec<_> = pipeline::log::codec::all().iter().map(|codec| codec.name()).collect();
         assert_eq!(measured, all);
         assert_published(&workload, folder.path(), "several frames");
-        let edges: usize = (0..workload.blocks()).map(|block| workload.edges_into(block).len()).sum();
+        let edges: usize = BlockId::all(workload.blocks()).map(|block| workload.edges_into(block).len()).sum();
         assert!(edges > 3 * 4 + 2 * 2, "no block updates another one twice");
         assert_eq!(metrics.edges_applied.load(Ordering::Relaxed), edges as u64);
         assert!(finished.peak_leased_bytes <= 128 << 20);
@@ -209,7 +210,7 @@ fn copy_folder(from: &Path, to: &Path) {
 fn a_workload_whose_order_is_not_topological_is_refused() {
     struct Backwards(Synthetic);
     impl Workload for Backwards {
-        fn order(&self) -> Vec<u32> {
+        fn order(&self) -> Vec<BlockId> {
             let mut order = self.0.order();
             order.reverse();
             order
@@ -223,13 +224,13 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
         fn stream_words(&self) -> usize {
             self.0.stream_words()
         }
-        fn edges_into(&self, target: u32) -> Vec<pipeline::workload::Edge> {
+        fn edges_into(&self, target: BlockId) -> Vec<pipeline::workload::Edge> {
             self.0.edges_into(target)
         }
-        fn edges_from(&self, source: u32) -> Vec<pipeline::workload::Edge> {
+        fn edges_from(&self, source: BlockId) -> Vec<pipeline::workload::Edge> {
             self.0.edges_from(source)
         }
-        fn begin(&self, block: u32, bitmap: &mut [u64]) {
+        fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
             self.0.begin(block, bitmap);
         }
         fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
@@ -238,13 +239,13 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
         fn apply(&self, edge: &pipeline::workload::Edge, stream: &[u64], bitmap: &mut [u64]) {
             self.0.apply(edge, stream, bitmap);
         }
-        fn settle(&self, block: u32, bitmap: &mut [u64]) {
+        fn settle(&self, block: BlockId, bitmap: &mut [u64]) {
             self.0.settle(block, bitmap);
         }
-        fn summarise(&self, block: u32, stream: &[u64]) -> Vec<u8> {
+        fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
             self.0.summarise(block, stream)
         }
-        fn publish(&self, block: u32, stream: &[u64]) -> Option<pipeline::workload::Publication> {
+        fn publish(&self, block: BlockId, stream: &[u64]) -> Option<pipeline::workload::Publication> {
             self.0.publish(block, stream)
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Extent, Parameters, PublishedFile, log_name};
 use pipeline::storage::Storage;
 use pipeline::testing::SimulatedStorage;
+use pipeline::{BlockId, RunId};
 use xxhash_rust::xxh3::xxh3_128;
 
 fn u32_at(bytes: &[u8], offset: usize) -> u32 {
@@ -19,7 +20,7 @@ fn u128_at(bytes: &[u8], offset: usize) -> u128 {
     u128::from_le_bytes(bytes[offset..offset + 16].try_into().unwrap())
 }
 
-const RUN_ID: u128 = 0x0123_4567_89ab_cdef_0011_2233_4455_6677;
+const RUN_ID: RunId = RunId(0x0123_4567_89ab_cdef_0011_2233_4455_6677);
 
 fn example() -> SimulatedStorage {
     let disk = SimulatedStorage::new(1);
@@ -27,12 +28,19 @@ fn example() -> SimulatedStorage {
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     let opened = Checkpoint::open(storage, &parameters, RUN_ID, &|_, _| true).unwrap();
     let mut checkpoint = opened.checkpoint;
-    let extent =
-        Extent { bucket: 3, shared: true, file_generation: 1, offset: 4096, length: 100, hash: 0xaabb, source: 7 };
+    let extent = Extent {
+        bucket: BlockId(3),
+        shared: true,
+        file_generation: 1,
+        offset: 4096,
+        length: 100,
+        hash: 0xaabb,
+        source: BlockId(7),
+    };
     checkpoint
         .commit(Epoch {
             records: vec![BlockRecord {
-                block: 7,
+                block: BlockId(7),
                 published: Some(PublishedFile { name: "db/x".into(), length: 9, hash: 0xccdd }),
                 summary: vec![1, 2, 3],
                 extents: vec![extent],
@@ -41,7 +49,7 @@ fn example() -> SimulatedStorage {
         })
         .unwrap();
     assert_eq!(extent.file_name(), "logs/s00000003.g1");
-    assert_eq!(log_name(3, false, 1), "logs/00000003.g1");
+    assert_eq!(log_name(BlockId(3), false, 1), "logs/00000003.g1");
     disk
 }
 
@@ -50,7 +58,7 @@ fn format_is_as_described() {
     let bytes = example().contents("FORMAT").unwrap();
     assert_eq!(&bytes[..8], b"PLFORMAT");
     assert_eq!((u32_at(&bytes, 8), u32_at(&bytes, 12)), (1, 0));
-    assert_eq!(u128_at(&bytes, 16), RUN_ID);
+    assert_eq!(u128_at(&bytes, 16), RUN_ID.0);
     assert_eq!(u32_at(&bytes, 32), 1);
     assert_eq!(&bytes[36..42], [5, 0, 1, 0, 0, 0]);
     assert_eq!(&bytes[42..48], b"board5");

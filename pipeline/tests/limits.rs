@@ -2,6 +2,7 @@
 
 mod synthetic;
 
+use pipeline::RunId;
 use pipeline::checkpoint::inspect;
 use pipeline::measure::metrics::Metrics;
 use pipeline::run::{self, Options, Placement};
@@ -21,7 +22,7 @@ fn solve(storage: Arc<dyn Storage>, placement: Placement) -> Result<(), Error> {
         codec: CodecChoice::parse("raw").unwrap(),
         commit_interval: Duration::from_millis(1),
         sorted: true,
-        run_id: 7,
+        run_id: RunId(7),
         stop: Arc::default(),
     };
     run::run(&workload, storage, &options, &Metrics::default(), &|_| {}).map(drop)

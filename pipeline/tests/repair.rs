@@ -5,6 +5,7 @@ mod synthetic;
 use pipeline::CodecChoice;
 use pipeline::Error;
 use pipeline::Kind;
+use pipeline::RunId;
 use pipeline::care::check::{Depth, Report, Request, check};
 use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
@@ -32,7 +33,7 @@ fn options(placement: Placement) -> Options {
         codec: CodecChoice::parse("rows").unwrap(),
         commit_interval: Duration::from_millis(2),
         sorted: true,
-        run_id: 7,
+        run_id: RunId(7),
         stop: Arc::default(),
     }
 }
@@ -208,7 +209,7 @@ fn thrice_damaged(placement: Placement) -> SimulatedStorage {
         disk.put(name, &bytes);
     };
     let source = records.iter().rev().find(|record| !record.extents.is_empty()).unwrap();
-    for record in records.iter().filter(|record| record.block != 0) {
+    for record in records.iter().filter(|record| record.block.0 != 0) {
         flip(&record.published.as_ref().unwrap().name, 17);
     }
     for extent in &source.extents {

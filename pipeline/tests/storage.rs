@@ -13,6 +13,7 @@ use pipeline::Error;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, inspect};
 use pipeline::storage::{Create, EntryKind, RealStorage, Storage, StorageFile};
 use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::{BlockId, RunId};
 use toy::{Broken, golden, parameters, run};
 
 fn both(test: impl Fn(&dyn Storage)) {
@@ -173,7 +174,7 @@ fn a_second_owner_is_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let open = || {
         let storage = Arc::new(RealStorage::create(folder.path()).unwrap());
-        Checkpoint::open(storage, &parameters(), 1, &|_, _| true)
+        Checkpoint::open(storage, &parameters(), RunId(1), &|_, _| true)
     };
     let first = open().unwrap();
     let before = tree(folder.path());
@@ -193,7 +194,7 @@ fn foreign_folders_and_pipes_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let open = || {
         let storage = Arc::new(RealStorage::create(folder.path()).unwrap());
-        Checkpoint::open(storage, &parameters(), 1, &|_, _| true).err()
+        Checkpoint::open(storage, &parameters(), RunId(1), &|_, _| true).err()
     };
     fs::write(folder.path().join("thesis.tex"), "mine").unwrap();
     assert!(matches!(open(), Some(Error::NotEmpty { .. })));
@@ -225,15 +226,15 @@ fn a_reader_beside_an_owner_sees_every_commit_once() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     let storage = || RealStorage::create(root).unwrap().with_syncs(false);
-    drop(Checkpoint::open(Arc::new(storage()), &parameters(), 1, &|_, _| true).unwrap());
+    drop(Checkpoint::open(Arc::new(storage()), &parameters(), RunId(1), &|_, _| true).unwrap());
     let (done, commits) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for generation in 0..20 {
-                let opened = Checkpoint::open(Arc::new(storage()), &parameters(), 1, &|_, _| true);
+                let opened = Checkpoint::open(Arc::new(storage()), &parameters(), RunId(1), &|_, _| true);
                 let mut checkpoint = opened.unwrap().checkpoint;
                 for commit in 0..10 {
-                    let record = BlockRecord { block: generation * 10 + commit, ..BlockRecord::default() };
+                    let record = BlockRecord { block: BlockId(generation * 10 + commit), ..BlockRecord::default() };
                     let records = vec![record];
                     checkpoint.commit(Epoch { records, ..Epoch::default() }).unwrap();
                     commits.fetch_add(1, Ordering::SeqCst);
@@ -247,7 +248,7 @@ fn a_reader_beside_an_owner_sees_every_commit_once() {
             let records = inspect(&RealStorage::open(root).unwrap()).unwrap().records;
             assert!(records.len() >= before, "{} of {before}", records.len());
             for (index, record) in records.iter().enumerate() {
-                assert_eq!(record.block as usize, index);
+                assert_eq!(record.block.index(), index);
             }
             readings += 1;
         }

@@ -16,6 +16,7 @@ use crate::solve::RemovalGame;
 use crate::verify::workers::{Halt, Watch, run};
 use parking_lot::Mutex;
 use pipeline::Bitmap;
+use pipeline::BlockId;
 use pipeline::storage::{EntryKind, RealStorage, Storage, read_whole};
 use pipeline::workload::Workload;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +31,7 @@ pub(super) struct Looked {
     /// The bytes of the manifest and of `SUMS` as they are.
     pub(super) found: [Option<Vec<u8>>; 2],
     /// Blocks to be computed again.
-    pub(super) damaged_blocks: BTreeSet<u32>,
+    pub(super) damaged_blocks: BTreeSet<BlockId>,
     /// Whether manifest or `SUMS` are not what they should be.
     pub(super) lists_wrong: bool,
 }
@@ -167,7 +168,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
             }
             if let Some(finding) = one.damage {
                 findings.push(finding);
-                damaged_blocks.insert(index);
+                damaged_blocks.insert(BlockId(index));
             }
         }
     }
@@ -290,7 +291,7 @@ pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, E
     for ordinal in 0..known.game.layout().canonical_blocks().len() as u32 {
         let name = block_file_name(ordinal);
         let bitmap = known.recall(&storage.path(&name), ordinal, &read_all(storage, &name, Some(known))?)?;
-        let summary = BlockSummary::from_bytes(&workload.summarise(ordinal, bitmap.words()));
+        let summary = BlockSummary::from_bytes(&workload.summarise(BlockId(ordinal), bitmap.words()));
         summaries.extend(summary);
     }
     Ok(known.game.manifest(&summaries).to_json())

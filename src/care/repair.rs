@@ -15,6 +15,7 @@ use super::run::{self, temporary_files};
 use super::{Depth, Error, Kind, Place, Report, Request};
 use crate::database::{MANIFEST, SUMS, Sums, block_file_name};
 use crate::plan::rates;
+use pipeline::BlockId;
 use pipeline::care::check::read_published;
 use pipeline::care::repair::{self, Plan, Recomputer};
 use pipeline::checkpoint::{Draft, FORMAT, LOCK, METADATA, PUBLISHED, write_atomically};
@@ -59,7 +60,7 @@ pub struct Repair {
 
 enum Subject {
     Run { storage: Arc<dyn Storage>, draft: Option<Draft>, looked: Box<run::Looked>, plan: Plan },
-    Database { storage: RealStorage, looked: Box<alone::Looked>, order: Vec<u32>, _lock: Option<LockGuard> },
+    Database { storage: RealStorage, looked: Box<alone::Looked>, order: Vec<BlockId>, _lock: Option<LockGuard> },
 }
 
 impl Repair {
@@ -130,22 +131,22 @@ impl Repair {
         let mut order = workload.order();
         order.retain(|block| looked.damaged_blocks.contains(block));
         let mut plan = Plan { blocks: order.clone(), ..Plan::default() };
-        let length = |block: u32| storage.length(&block_file_name(block)).ok().flatten().unwrap_or(0);
+        let length = |block: BlockId| storage.length(&block_file_name(block.0)).ok().flatten().unwrap_or(0);
         for block in &order {
             let edges = workload.edges_into(*block);
             plan.edges += edges.len() as u64;
-            let sources: BTreeSet<u32> = edges.iter().map(|edge| edge.source).collect();
+            let sources: BTreeSet<BlockId> = edges.iter().map(|edge| edge.source).collect();
             plan.recalls += sources.len() as u64;
             plan.read_bytes += sources.into_iter().map(length).sum::<u64>();
             // Without a line and with a wrong digest nobody could say whether it is right.
-            if !looked.sums.lines.contains_key(&block_file_name(*block)) && known.digest(*block).len() != 64 {
+            if !looked.sums.lines.contains_key(&block_file_name(block.0)) && known.digest(block.0).len() != 64 {
                 let reason = "neither SUMS nor the manifest says what it should be".to_owned();
-                return Err(Error::Irreparable { path: storage.path(&block_file_name(*block)), reason });
+                return Err(Error::Irreparable { path: storage.path(&block_file_name(block.0)), reason });
             }
         }
         if looked.lists_wrong {
-            let blocks = 0..known.game.layout().canonical_blocks().len() as u32;
-            plan.recalls += u64::from(blocks.end);
+            let blocks = BlockId::all(known.game.layout().canonical_blocks().len() as u32);
+            plan.recalls += blocks.len() as u64;
             plan.read_bytes += blocks.map(length).sum::<u64>();
         }
         let estimate = Estimate {
@@ -231,7 +232,7 @@ fn mend_run(
     // Keeps the folder locked to the end.
     let _mended = repair::carry_out(plan, &game.workload(), storage, draft, stop, &|done| progress(done, all))?;
     let Some(manifest) = manifest else { return Ok(()) };
-    let files: BTreeMap<u32, _> =
+    let files: BTreeMap<BlockId, _> =
         records.iter().filter_map(|record| Some((record.block, record.published.as_ref()?))).collect();
     for (block, file) in files {
         if let std::collections::btree_map::Entry::Vacant(free) = sums.entry(block) {
@@ -252,27 +253,27 @@ fn mend_run(
     Ok(())
 }
 
-fn sums_text(sums: &BTreeMap<u32, blake3::Hash>, manifest: &[u8]) -> String {
-    let blocks = sums.iter().map(|(block, sum)| Sums::line(*sum, &block_file_name(*block)));
+fn sums_text(sums: &BTreeMap<BlockId, blake3::Hash>, manifest: &[u8]) -> String {
+    let blocks = sums.iter().map(|(block, sum)| Sums::line(*sum, &block_file_name(block.0)));
     blocks.chain([Sums::line(blake3::hash(manifest), MANIFEST)]).collect()
 }
 
 fn mend_database(
     storage: &RealStorage,
     looked: alone::Looked,
-    order: &[u32],
+    order: &[BlockId],
     stop: &AtomicBool,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<(), Error> {
     let alone::Looked { known, sums, found, lists_wrong, .. } = looked;
     let Some(known) = known else { return Ok(()) };
-    let is_right = |block: u32, bytes: &[u8], digest: Option<&str>| {
-        let line = sums.lines.get(&block_file_name(block));
+    let is_right = |block: BlockId, bytes: &[u8], digest: Option<&str>| {
+        let line = sums.lines.get(&block_file_name(block.0));
         line.is_some_and(|(sum, _)| blake3::hash(bytes) == *sum)
-            || digest.is_some_and(|digest| digest == known.digest(block))
+            || digest.is_some_and(|digest| digest == known.digest(block.0))
     };
-    let read = |block: u32| {
-        let name = block_file_name(block);
+    let read = |block: BlockId| {
+        let name = block_file_name(block.0);
         let bytes = read_all(storage, &name, Some(&known))?;
         if is_right(block, &bytes, None) {
             return Ok(bytes);
@@ -281,7 +282,7 @@ fn mend_database(
         if is_right(block, &bytes, digest.as_deref()) {
             return Ok(bytes);
         }
-        let expected = known.digest(block);
+        let expected = known.digest(block.0);
         Err(pipeline::Error::corrupt(
             storage.path(&name),
             0,
@@ -290,14 +291,14 @@ fn mend_database(
             digest.unwrap_or_default(),
         ))
     };
-    let path = |block: u32| storage.path(&block_file_name(block));
+    let path = |block: BlockId| storage.path(&block_file_name(block.0));
     let workload = known.game.workload();
     let mut recomputer = Recomputer::new(&workload, &read, &path)?;
     for (done, block) in (1..).zip(order) {
         if stop.load(Ordering::Relaxed) {
             return Err(pipeline::Error::Interrupted.into());
         }
-        let name = block_file_name(*block);
+        let name = block_file_name(block.0);
         let computed = recomputer.block(*block)?;
         let digest = hex_digest(computed.stream);
         let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
@@ -313,9 +314,9 @@ fn mend_database(
     }
     if lists_wrong {
         let manifest = alone::rebuild(storage, &known)?;
-        let blocks = 0..known.game.layout().canonical_blocks().len() as u32;
+        let blocks = BlockId::all(known.game.layout().canonical_blocks().len() as u32);
         let hashed =
-            blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block), Some(&known))?))));
+            blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block.0), Some(&known))?))));
         let text = sums_text(&hashed.collect::<Result<_, pipeline::Error>>()?, &manifest);
         let [manifest_found, sums_found] = &found;
         for (name, right, found) in [(MANIFEST, &manifest, manifest_found), (SUMS, &text.into_bytes(), sums_found)] {
@@ -331,7 +332,7 @@ fn mend_database(
 }
 
 /// The digest of a block's bitmap by what its file says, if all hashes in it are right.
-fn digest_of(known: &Known, storage: &RealStorage, block: u32, file: &[u8]) -> Option<String> {
-    let bitmap = known.recall(&storage.path(&block_file_name(block)), block, file).ok()?;
+fn digest_of(known: &Known, storage: &RealStorage, block: BlockId, file: &[u8]) -> Option<String> {
+    let bitmap = known.recall(&storage.path(&block_file_name(block.0)), block.0, file).ok()?;
     Some(hex_digest(bitmap.words()))
 }

@@ -11,6 +11,7 @@ use crate::kernel::Kernel;
 use crate::layout::Layout;
 use crate::solve::{Problem, RemovalGame};
 use parking_lot::Mutex;
+use pipeline::BlockId;
 use pipeline::care::check;
 use pipeline::checkpoint::{FORMAT, PUBLISHED, examine};
 use pipeline::storage::{EntryKind, RealStorage, Storage, read_whole};
@@ -52,7 +53,7 @@ pub(super) struct Looked {
     /// The bytes of the manifest, if all blocks are finished.
     pub(super) manifest: Option<Vec<u8>>,
     /// BLAKE3 of the files of sound blocks; of a check of hashes.
-    pub(super) sums: BTreeMap<u32, blake3::Hash>,
+    pub(super) sums: BTreeMap<BlockId, blake3::Hash>,
     /// Whether the manifest in the folder is another, or none.
     pub(super) manifest_wrong: bool,
     /// Whether `SUMS` is another, or none.
@@ -75,7 +76,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
     let game = Game::new(board, rule, layout);
     let workload = game.workload();
     let sums = Mutex::new(BTreeMap::new());
-    let published = |block: u32, bytes: &[u8]| {
+    let published = |block: BlockId, bytes: &[u8]| {
         let sum = blake3::hash(bytes);
         sums.lock().insert(block, sum);
     };
@@ -110,7 +111,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
         findings.push(Finding::new(Kind::Leftover, path, 0, "file", "one that is named", "one that is not"));
     }
     if is_complete {
-        let by_block: BTreeMap<u32, _> = records.iter().map(|record| (record.block, record)).collect();
+        let by_block: BTreeMap<BlockId, _> = records.iter().map(|record| (record.block, record)).collect();
         let summaries = by_block.values().map(|record| BlockSummary::from_bytes(&record.summary));
         let summaries: Vec<BlockSummary> = summaries.collect::<Option<_>>().ok_or_else(foreign)?;
         let manifest = game.manifest(&summaries).to_json();
@@ -126,7 +127,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
         match contents(storage, sums_name, unsealed)? {
             Ok(found) => {
                 let mut expected: BTreeMap<String, Option<blake3::Hash>> =
-                    by_block.keys().map(|block| (block_file_name(*block), sums.lock().get(block).copied())).collect();
+                    by_block.keys().map(|block| (block_file_name(block.0), sums.lock().get(block).copied())).collect();
                 expected.insert(MANIFEST.to_owned(), Some(blake3::hash(&manifest)));
                 compare_sums(storage, sums_name, &expected, &found, &mut findings);
             }

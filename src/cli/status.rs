@@ -94,11 +94,11 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let owner = owner::of(&storage.path(LOCK));
     let blocks = layout.canonical_blocks().len();
     let records = &inspection.records;
-    if records.iter().any(|record| record.block as usize >= blocks) {
+    if records.iter().any(|record| record.block.index() >= blocks) {
         return Err(foreign().into());
     }
     let positions = |block: u32| u64::from(layout.orbit_size(block)) << layout.offset_bits();
-    let finished_positions = records.iter().map(|record| positions(record.block)).sum();
+    let finished_positions = records.iter().map(|record| positions(record.block.0)).sum();
     let is_sealed = storage.length(&format!("{PUBLISHED}/{SUMS}"))?.is_some();
     let is_held = matches!(owner, Owner::Held(_));
     let state = match (records.len() == blocks, is_sealed, is_held) {
@@ -117,12 +117,12 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let session = &records[inspection.in_manifest.min(records.len())..];
     let work = |blocks: &mut dyn Iterator<Item = u32>| units(&layout, blocks);
     let all = work(&mut (0..blocks as u32));
-    let done = work(&mut records.iter().map(|record| record.block));
+    let done = work(&mut records.iter().map(|record| record.block.0));
     let times = Times::of(storage, inspection.generation);
     let pace = times.session_s.filter(|time| *time > 0.0 && !session.is_empty());
     let rate = |amount: f64| pace.map(|time| amount / time);
-    let session_work = work(&mut session.iter().map(|record| record.block));
-    let session_positions: u64 = session.iter().map(|record| positions(record.block)).sum();
+    let session_work = work(&mut session.iter().map(|record| record.block.0));
+    let session_positions: u64 = session.iter().map(|record| positions(record.block.0)).sum();
     let eta_s = rate(session_work).filter(|_| state == "running").map(|rate| {
         // Work goes on since the last commit.
         let since = times.last_commit_s_ago.unwrap_or(0.0);

@@ -21,6 +21,7 @@ use crate::game::Board;
 use crate::game::Rule;
 use crate::kernel::Kernel;
 use crate::layout::Layout;
+use pipeline::BlockId;
 use pipeline::care::check;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED};
 use pipeline::measure::metrics::Metrics;
@@ -78,7 +79,10 @@ pub fn solve(
 }
 
 /// The manifest of a run whose blocks all have their records.
-fn solved_manifest(problem: Problem<'_>, records: &BTreeMap<u32, BlockRecord>) -> Result<Manifest, pipeline::Error> {
+fn solved_manifest(
+    problem: Problem<'_>,
+    records: &BTreeMap<BlockId, BlockRecord>,
+) -> Result<Manifest, pipeline::Error> {
     let summaries: Vec<BlockSummary> = records
         .values()
         .map(|record| BlockSummary::from_bytes(&record.summary))
@@ -94,7 +98,7 @@ fn solved_manifest(problem: Problem<'_>, records: &BTreeMap<u32, BlockRecord>) -
 fn seal(
     storage: &dyn Storage,
     checkpoint: &Checkpoint,
-    records: &BTreeMap<u32, BlockRecord>,
+    records: &BTreeMap<BlockId, BlockRecord>,
     manifest: &Manifest,
 ) -> Result<u64, pipeline::Error> {
     let json = manifest.to_json();

@@ -18,6 +18,7 @@ use crate::game::Board;
 use crate::game::Rule;
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
 use crate::layout::Layout;
+use pipeline::BlockId;
 use pipeline::workload::{Edge, Publication, Unreadable, Workload};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -67,7 +68,13 @@ impl<'a> RemovalGame<'a> {
     fn edge(&self, edge: crate::layout::Edge) -> Edge {
         let operations = self.operations[edge.trace.0 as usize].clone();
         let restriction = operations.iter().fold(u64::MAX, |common, mask| common & mask);
-        Edge { source: edge.source, target: edge.target, orientation: edge.symmetry, restriction, operations }
+        Edge {
+            source: BlockId(edge.source),
+            target: BlockId(edge.target),
+            orientation: edge.symmetry,
+            restriction,
+            operations,
+        }
     }
 }
 
@@ -80,26 +87,26 @@ impl Workload for RemovalGame<'_> {
         self.layout.canonical_blocks().len() as u32
     }
 
-    fn order(&self) -> Vec<u32> {
-        self.layout.order()
+    fn order(&self) -> Vec<BlockId> {
+        self.layout.order().into_iter().map(BlockId).collect()
     }
 
     fn stream_words(&self) -> usize {
         bitmap_words(self.layout.offset_bits())
     }
 
-    fn edges_into(&self, target: u32) -> Vec<Edge> {
-        self.layout.edges_into(target).into_iter().map(|edge| self.edge(edge)).collect()
+    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
+        self.layout.edges_into(target.0).into_iter().map(|edge| self.edge(edge)).collect()
     }
 
-    fn edges_from(&self, source: u32) -> Vec<Edge> {
-        self.layout.edges_from(source).into_iter().map(|edge| self.edge(edge)).collect()
+    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
+        self.layout.edges_from(source.0).into_iter().map(|edge| self.edge(edge)).collect()
     }
 
-    fn begin(&self, block: u32, bitmap: &mut [u64]) {
+    fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
         mark_phantoms(self.layout.offset_bits(), bitmap);
         // The empty position has no move: a loss in normal play, which is what no update means; a win in misère.
-        if self.rule == Rule::Misere && self.layout.canonical_blocks()[block as usize] == 0 {
+        if self.rule == Rule::Misere && self.layout.canonical_blocks()[block.index()] == 0 {
             bitmap[0] |= 1;
         }
     }
@@ -120,23 +127,23 @@ impl Workload for RemovalGame<'_> {
         self.kernel.apply(plan, stream, bitmap);
     }
 
-    fn settle(&self, _: u32, bitmap: &mut [u64]) {
+    fn settle(&self, _: BlockId, bitmap: &mut [u64]) {
         self.kernel.settle(&self.settle, bitmap);
     }
 
-    fn summarise(&self, _: u32, stream: &[u64]) -> Vec<u8> {
+    fn summarise(&self, _: BlockId, stream: &[u64]) -> Vec<u8> {
         let losses = self.kernel.census(self.layout.offset_bits(), stream);
         BlockSummary { losses_by_pieces: losses, digest: stream_digest(stream) }.to_bytes()
     }
 
-    fn publish(&self, block: u32, stream: &[u64]) -> Option<Publication> {
+    fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
         self.publish
-            .then(|| Publication { name: block_file_name(block), bytes: block_file(self.identity, block, stream) })
+            .then(|| Publication { name: block_file_name(block.0), bytes: block_file(self.identity, block.0, stream) })
     }
 
-    fn recall(&self, block: u32, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
-        let name = block_file_name(block);
-        read_block(name.as_ref(), self.identity, block, published, stream).map_err(|error| match error {
+    fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+        let name = block_file_name(block.0);
+        read_block(name.as_ref(), self.identity, block.0, published, stream).map_err(|error| match error {
             DatabaseError::Corrupt { offset, what, .. } => Unreadable { offset, what },
             other => Unreadable { offset: 0, what: other.to_string() },
         })

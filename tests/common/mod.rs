@@ -1,6 +1,7 @@
 //! What the tests of whole solves share: problems, runs in temporary folders, and comparisons.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
+use pipeline::RunId;
 use pipeline::measure::metrics::Metrics;
 use pipeline::run::{Event, Options, Placement, footprint_bytes};
 use pipeline::storage::{RealStorage, Storage};
@@ -62,7 +63,7 @@ impl Way {
             codec: CodecChoice::parse(self.codec).expect("the tests name codecs that exist"),
             commit_interval: Duration::from_millis(20),
             sorted: true,
-            run_id: u128::from(self.spare_bytes) << 64 | self.threads as u128,
+            run_id: RunId(u128::from(self.spare_bytes) << 64 | self.threads as u128),
             stop: Arc::default(),
         }
     }

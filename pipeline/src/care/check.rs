@@ -26,6 +26,7 @@ use crate::bitmap::Bitmap;
 use crate::checkpoint::{BlockRecord, Examination, Extent, Inspection, LOGS, PUBLISHED, PublishedFile, examine};
 use crate::error::Error;
 use crate::finding::{Finding, Kind};
+use crate::ids::{BlockId, RunId};
 use crate::log::codec::{self, Scratch};
 use crate::measure::metrics::Metrics;
 use crate::run::ledger::Needs;
@@ -62,7 +63,7 @@ pub struct Request<'a> {
     /// Told (done, all) in bytes, from any thread.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
     /// Given every published file whose hash is right, by block, from any thread.
-    pub published: &'a (dyn Fn(u32, &[u8]) + Sync),
+    pub published: &'a (dyn Fn(BlockId, &[u8]) + Sync),
 }
 
 /// What was looked at and found.
@@ -75,7 +76,7 @@ pub struct Report {
     /// Whether `FORMAT`, a manifest or a journal is damaged in a copy or more.
     pub damaged_metadata: bool,
     /// Finished blocks whose published file is damaged or missing.
-    pub damaged_blocks: BTreeSet<u32>,
+    pub damaged_blocks: BTreeSet<BlockId>,
     /// Log entries that are still needed and damaged or missing.
     pub damaged_extents: BTreeSet<Extent>,
     /// Files in the folder of published files that no record names.
@@ -247,7 +248,7 @@ impl Look<'_> {
     }
 
     /// Looks at the contents on several threads; what is wrong with which task.
-    fn contents(&self, run_id: u128, tasks: &[Task<'_>], all: u64) -> Result<BTreeMap<usize, Finding>, Error> {
+    fn contents(&self, run_id: RunId, tasks: &[Task<'_>], all: u64) -> Result<BTreeMap<usize, Finding>, Error> {
         let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
         let (found, failure) = (Mutex::new(BTreeMap::new()), Mutex::new(None));
         let work = || -> Result<(), Error> {
@@ -284,7 +285,7 @@ impl Look<'_> {
         }
     }
 
-    fn entry(&self, run_id: u128, extent: &Extent, buffers: &mut Buffers) -> Result<(), Error> {
+    fn entry(&self, run_id: RunId, extent: &Extent, buffers: &mut Buffers) -> Result<(), Error> {
         let decodes = self.request.depth == Depth::Full;
         let mut words = vec![0; if decodes { codec::FRAME_WORDS } else { 0 }];
         let mut wrong = None;
@@ -306,7 +307,7 @@ impl Look<'_> {
         }
     }
 
-    fn published(&self, block: u32, file: &PublishedFile, buffers: &mut Buffers) -> Result<(), Error> {
+    fn published(&self, block: BlockId, file: &PublishedFile, buffers: &mut Buffers) -> Result<(), Error> {
         let bytes = read_recorded(self.storage, file)?;
         let got = xxh3_128(&bytes);
         let is_right = got == file.hash;

@@ -48,6 +48,7 @@ use crate::checkpoint::{
     self, BlockRecord, Checkpoint, Draft, Extent, Finished, LOGS, PUBLISHED, PublishedFile, log_name,
 };
 use crate::error::Error;
+use crate::ids::{BlockId, RunId};
 use crate::log::codec::{self, FRAME_WORDS, Scratch};
 use crate::log::frame::{ENTRY_ALIGNMENT, EntryHeader, Frame, Place, Route};
 use crate::run::ledger::Needs;
@@ -67,14 +68,14 @@ const HANDLES: usize = 128;
 pub struct Recomputer<'a> {
     workload: &'a dyn Workload,
     /// The published file of a block, its hash compared.
-    read: &'a dyn Fn(u32) -> Result<Vec<u8>, Error>,
+    read: &'a dyn Fn(BlockId) -> Result<Vec<u8>, Error>,
     /// Names the published file of a block, for messages.
-    path: &'a dyn Fn(u32) -> std::path::PathBuf,
+    path: &'a dyn Fn(BlockId) -> std::path::PathBuf,
     bitmap: Bitmap,
     stream: Bitmap,
     oriented: Bitmap,
     /// The block whose stream is in `stream`.
-    recalled: Option<u32>,
+    recalled: Option<BlockId>,
 }
 
 /// A block that was computed again.
@@ -94,8 +95,8 @@ impl<'a> Recomputer<'a> {
     /// [`Error::Io`] when the memory is not there.
     pub fn new(
         workload: &'a dyn Workload,
-        read: &'a dyn Fn(u32) -> Result<Vec<u8>, Error>,
-        path: &'a dyn Fn(u32) -> std::path::PathBuf,
+        read: &'a dyn Fn(BlockId) -> Result<Vec<u8>, Error>,
+        path: &'a dyn Fn(BlockId) -> std::path::PathBuf,
     ) -> Result<Recomputer<'a>, Error> {
         let words = workload.stream_words();
         let [bitmap, stream, oriented] = [Bitmap::zeroed(words)?, Bitmap::zeroed(words)?, Bitmap::zeroed(words)?];
@@ -106,10 +107,10 @@ impl<'a> Recomputer<'a> {
     ///
     /// # Errors
     /// Those of reading its sources.
-    pub fn block(&mut self, block: u32) -> Result<Recomputed<'_>, Error> {
+    pub fn block(&mut self, block: BlockId) -> Result<Recomputed<'_>, Error> {
         self.bitmap.words_mut().fill(0);
         self.workload.begin(block, self.bitmap.words_mut());
-        let mut edges: BTreeMap<u32, Vec<Edge>> = BTreeMap::new();
+        let mut edges: BTreeMap<BlockId, Vec<Edge>> = BTreeMap::new();
         for edge in self.workload.edges_into(block) {
             edges.entry(edge.source).or_default().push(edge);
         }
@@ -128,7 +129,7 @@ impl<'a> Recomputer<'a> {
     }
 
     /// The stream of a published block turned for its targets: less what `restriction` excludes.
-    fn turned(&mut self, source: u32, orientation: u8, restriction: u64) -> Result<&[u64], Error> {
+    fn turned(&mut self, source: BlockId, orientation: u8, restriction: u64) -> Result<&[u64], Error> {
         self.recall(source)?;
         if (orientation, restriction) == (0, 0) {
             return Ok(self.stream.words());
@@ -137,7 +138,7 @@ impl<'a> Recomputer<'a> {
         Ok(self.oriented.words())
     }
 
-    fn recall(&mut self, source: u32) -> Result<(), Error> {
+    fn recall(&mut self, source: BlockId) -> Result<(), Error> {
         if self.recalled.replace(source) == Some(source) {
             return Ok(());
         }
@@ -158,9 +159,9 @@ impl<'a> Recomputer<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// Blocks whose published files are, sources before targets.
-    pub blocks: Vec<u32>,
+    pub blocks: Vec<BlockId>,
     /// Log entries: source, and the target if they are dedicated ones.
-    pub entries: BTreeSet<(u32, Option<u32>)>,
+    pub entries: BTreeSet<(BlockId, Option<BlockId>)>,
     /// Whether a copy of the metadata is.
     pub metadata: bool,
     /// Published files that are read and recalled for it, each as often as it is needed.
@@ -190,9 +191,9 @@ impl Plan {
                 },
             ));
         };
-        let records: BTreeMap<u32, &BlockRecord> =
+        let records: BTreeMap<BlockId, &BlockRecord> =
             inspection.records.iter().map(|record| (record.block, record)).collect();
-        let published = |block: u32| {
+        let published = |block: BlockId| {
             let record = records.get(&block).and_then(|record| record.published.as_ref());
             record.ok_or_else(|| Error::workload(format!("block {block} has no published file to read it back from")))
         };
@@ -203,7 +204,7 @@ impl Plan {
             plan.write_bytes += published(*block)?.length;
             let edges = workload.edges_into(*block);
             plan.edges += edges.len() as u64;
-            for source in edges.iter().map(|edge| edge.source).collect::<BTreeSet<u32>>() {
+            for source in edges.iter().map(|edge| edge.source).collect::<BTreeSet<BlockId>>() {
                 plan.recalls += 1;
                 plan.read_bytes += published(source)?.length;
             }
@@ -211,7 +212,7 @@ impl Plan {
         for extent in &report.damaged_extents {
             plan.entries.insert((extent.source, (!extent.shared).then_some(extent.bucket)));
         }
-        for source in plan.entries.iter().map(|(source, _)| *source).collect::<BTreeSet<u32>>() {
+        for source in plan.entries.iter().map(|(source, _)| *source).collect::<BTreeSet<BlockId>>() {
             plan.recalls += 1;
             plan.read_bytes += published(source)?.length;
         }
@@ -233,7 +234,7 @@ impl Plan {
 }
 
 /// The edges that the entries of one source, for one target if they are dedicated, serve.
-fn edges_of(workload: &dyn Workload, source: u32, target: Option<u32>) -> Vec<Edge> {
+fn edges_of(workload: &dyn Workload, source: BlockId, target: Option<BlockId>) -> Vec<Edge> {
     let mut edges = workload.edges_from(source);
     edges.retain(|edge| target.is_none_or(|target| edge.target == target));
     edges
@@ -261,12 +262,13 @@ pub fn carry_out(
     progress: &dyn Fn(u64),
 ) -> Result<Mended, Error> {
     let store = &**storage;
-    let files: BTreeMap<u32, PublishedFile> =
+    let files: BTreeMap<BlockId, PublishedFile> =
         draft.records().iter().filter_map(|record| Some((record.block, record.published.clone()?))).collect();
-    let file_of =
-        |block: u32| files.get(&block).ok_or_else(|| Error::workload(format!("block {block} has no published file")));
-    let read = |block: u32| read_published(store, file_of(block)?);
-    let path = |block: u32| files.get(&block).map_or_else(|| store.path(PUBLISHED), |file| store.path(&file.name));
+    let file_of = |block: BlockId| {
+        files.get(&block).ok_or_else(|| Error::workload(format!("block {block} has no published file")))
+    };
+    let read = |block: BlockId| read_published(store, file_of(block)?);
+    let path = |block: BlockId| files.get(&block).map_or_else(|| store.path(PUBLISHED), |file| store.path(&file.name));
     let mut recomputer = Recomputer::new(workload, &read, &path)?;
     let mut done = 0;
     let mut step = || {
@@ -329,8 +331,8 @@ fn entries(
     workload: &dyn Workload,
     recomputer: &mut Recomputer<'_>,
     logs: &mut NewLogs<'_>,
-    source: u32,
-    target: Option<u32>,
+    source: BlockId,
+    target: Option<BlockId>,
 ) -> Result<Vec<Extent>, Error> {
     let edges = edges_of(workload, source, target);
     let mut scratch = Scratch::new();
@@ -356,16 +358,16 @@ fn entries(
 /// Log files of a generation that is going to begin.
 struct NewLogs<'a> {
     storage: &'a dyn Storage,
-    run_id: u128,
+    run_id: RunId,
     generation: u64,
     /// Where the next entry may begin, by bucket.
-    ends: BTreeMap<(u32, bool), u64>,
+    ends: BTreeMap<(BlockId, bool), u64>,
     /// Files with bytes that are not synced.
-    open: BTreeMap<(u32, bool), Arc<dyn StorageFile>>,
+    open: BTreeMap<(BlockId, bool), Arc<dyn StorageFile>>,
 }
 
 impl NewLogs<'_> {
-    fn append(&mut self, bucket: u32, header: &EntryHeader, frames: &[Frame]) -> Result<Extent, Error> {
+    fn append(&mut self, bucket: BlockId, header: &EntryHeader, frames: &[Frame]) -> Result<Extent, Error> {
         let (shared, file_generation, run_id) = (header.shared, self.generation, self.run_id);
         let end = self.ends.get(&(bucket, shared)).copied();
         if !self.open.contains_key(&(bucket, shared)) {

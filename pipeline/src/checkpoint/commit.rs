@@ -91,6 +91,7 @@ pub(crate) fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Re
 mod tests {
     use super::*;
     use crate::checkpoint::Parameters;
+    use crate::ids::{BlockId, RunId};
     use crate::storage::{Create, Storage};
     use crate::testing::{Fault, SimulatedStorage};
 
@@ -111,9 +112,9 @@ mod tests {
     #[should_panic(expected = "block 5 again")]
     fn a_block_is_committed_once() {
         let storage = Arc::new(SimulatedStorage::new(1));
-        let opened = Checkpoint::open(storage, &Parameters::default(), 1, &|_, _| true);
+        let opened = Checkpoint::open(storage, &Parameters::default(), RunId(1), &|_, _| true);
         let mut checkpoint = opened.unwrap().checkpoint;
-        let record = BlockRecord { block: 5, ..BlockRecord::default() };
+        let record = BlockRecord { block: BlockId(5), ..BlockRecord::default() };
         let records = vec![record.clone(), record];
         let _ = checkpoint.commit(Epoch { records, ..Epoch::default() });
     }

@@ -74,7 +74,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
         return Ok(Examination { findings, inspection: None });
     };
     if let Some(identity) = identity.filter(|identity| *identity != manifest.identity) {
-        let (expected, got) = (format!("{:032x}", identity.run_id), format!("{:032x}", manifest.identity.run_id));
+        let (expected, got) = (identity.run_id.to_string(), manifest.identity.run_id.to_string());
         findings.push(Finding::new(Kind::Damage, storage.path(&name), 0, "identity of the run", expected, got));
         return Ok(Examination { findings, inspection: None });
     }

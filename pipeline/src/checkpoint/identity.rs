@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::bytes::{Cursor, Damage, HASH_BYTES, length_u32, seal, unseal};
 use crate::Error;
+use crate::ids::RunId;
 
 /// Version of the files `FORMAT`, manifest and journal.
 pub const FORMAT_VERSION: u32 = 1;
@@ -44,7 +45,7 @@ impl Parameters {
 /// Contents of `FORMAT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
-    pub(super) run_id: u128,
+    pub(super) run_id: RunId,
     pub(super) parameters: Parameters,
 }
 
@@ -54,7 +55,7 @@ impl Identity {
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
         bytes.extend_from_slice(&0_u32.to_le_bytes());
-        bytes.extend_from_slice(&self.run_id.to_le_bytes());
+        bytes.extend_from_slice(&self.run_id.0.to_le_bytes());
         let pairs = &self.parameters.0;
         limit("number of parameters", pairs.len(), usize::from(u16::MAX))?;
         bytes.extend_from_slice(&length_u32(pairs.len()).to_le_bytes());
@@ -101,7 +102,7 @@ impl Identity {
         if features != 0 {
             return Err(cursor.damage("feature bits", 0, features));
         }
-        let run_id = cursor.u128("run id")?;
+        let run_id = RunId(cursor.u128("run id")?);
         let count = cursor.count(6, "number of parameters")?;
         let mut pairs: Vec<(String, String)> = Vec::with_capacity(count);
         for _ in 0..count {
@@ -142,7 +143,7 @@ mod tests {
     proptest! {
         #[test]
         fn identities_come_back(
-            run_id in any::<u128>(),
+            run_id in any::<u128>().prop_map(RunId),
             pairs in proptest::collection::btree_map(".{0,20}", ".{0,50}", 0..8),
         ) {
             let parameters = Parameters(pairs.into_iter().collect());
@@ -169,6 +170,6 @@ mod tests {
     fn doubled_parameters_are_not_written() {
         let pair = ("a".to_string(), "1".to_string());
         let parameters = Parameters(vec![pair.clone(), pair]);
-        let _ = Identity { run_id: 1, parameters }.encode();
+        let _ = Identity { run_id: RunId(1), parameters }.encode();
     }
 }

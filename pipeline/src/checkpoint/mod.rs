@@ -119,6 +119,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::Error;
+use crate::ids::RunId;
 use crate::storage::{EntryKind, LockGuard, Storage, folder_of};
 
 pub use commit::Epoch;
@@ -174,7 +175,7 @@ impl Checkpoint {
     pub fn open(
         storage: Arc<dyn Storage>,
         parameters: &Parameters,
-        run_id: u128,
+        run_id: RunId,
         needs: &dyn Fn(&Finished, &Extent) -> bool,
     ) -> Result<Opened, Error> {
         open::open(storage, parameters, run_id, needs)
@@ -186,7 +187,7 @@ impl Checkpoint {
     }
 
     /// Identity of the run: random, and without influence on published files.
-    pub fn run_id(&self) -> u128 {
+    pub fn run_id(&self) -> RunId {
         self.identity.run_id
     }
 

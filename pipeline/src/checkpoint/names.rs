@@ -3,6 +3,8 @@
 //! Names that can change meaning carry the generation that made them and are never used again, so a
 //! late removal or a file brought back from a backup cannot appear under a current name.
 
+use crate::ids::BlockId;
+
 /// Taken by the owner of the folder; never deleted.
 pub const LOCK: &str = "LOCK";
 /// Identity of the run.
@@ -40,13 +42,13 @@ impl Copy {
 /// is the one that created the file.
 ///
 /// ```
-/// use pipeline::checkpoint::log_name;
-/// assert_eq!(log_name(10, false, 3), "logs/0000000a.g3");
-/// assert_eq!(log_name(10, true, 3), "logs/s0000000a.g3");
+/// use pipeline::{BlockId, checkpoint::log_name};
+/// assert_eq!(log_name(BlockId(10), false, 3), "logs/0000000a.g3");
+/// assert_eq!(log_name(BlockId(10), true, 3), "logs/s0000000a.g3");
 /// ```
-pub fn log_name(bucket: u32, shared: bool, generation: u64) -> String {
+pub fn log_name(bucket: BlockId, shared: bool, generation: u64) -> String {
     let prefix = if shared { "s" } else { "" };
-    format!("{LOGS}/{prefix}{bucket:08x}.g{generation}")
+    format!("{LOGS}/{prefix}{:08x}.g{generation}", bucket.0)
 }
 
 pub(super) fn manifest(generation: u64, copy: Copy) -> String {

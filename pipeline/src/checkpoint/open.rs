@@ -8,6 +8,7 @@ use super::record::{BlockRecord, Extent};
 use super::recover::{Finished, Recovered, check_files, list, recover, recover_with};
 use super::{Checkpoint, Opened, manifest, names};
 use crate::Error;
+use crate::ids::{BlockId, RunId};
 #[cfg(any(test, simulated))]
 use crate::storage::Entry;
 use crate::storage::{Create, EntryKind, LockGuard, Storage};
@@ -70,7 +71,7 @@ impl Draft {
     }
 
     /// Identity of the run.
-    pub fn run_id(&self) -> u128 {
+    pub fn run_id(&self) -> RunId {
         self.identity.run_id
     }
 
@@ -93,7 +94,7 @@ impl Draft {
     }
 
     /// Replaces what the records say of the updates of a block; the new extents lie in files of [`Draft::generation`] or are old ones.
-    pub fn set_extents(&mut self, block: u32, extents: Vec<Extent>) {
+    pub fn set_extents(&mut self, block: BlockId, extents: Vec<Extent>) {
         if let Some(record) = self.records.iter_mut().find(|record| record.block == block) {
             record.extents = extents;
         }
@@ -124,7 +125,7 @@ impl Draft {
 pub(super) fn open(
     storage: Arc<dyn Storage>,
     parameters: &Parameters,
-    run_id: u128,
+    run_id: RunId,
     needs: &dyn Fn(&Finished, &Extent) -> bool,
 ) -> Result<Opened, Error> {
     refuse_foreign(&*storage)?;

@@ -4,6 +4,7 @@ use super::bytes::{Cursor, Damage, length_u32};
 use super::identity::limit;
 use super::names::{PUBLISHED, log_name};
 use crate::Error;
+use crate::ids::BlockId;
 use crate::storage::{folder_of, is_valid_name};
 
 /// Longest summary of a block in bytes.
@@ -16,7 +17,7 @@ const EXTENT_BYTES: usize = 41;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockRecord {
     /// Ordinal of the block.
-    pub block: u32,
+    pub block: BlockId,
     /// The file it left in `db/`, if it left one.
     pub published: Option<PublishedFile>,
     /// Up to [`SUMMARY_BYTES_AT_MOST`] bytes that the checkpoint only carries.
@@ -42,7 +43,7 @@ pub struct PublishedFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Extent {
     /// Target block of a dedicated file, or number of a shared segment.
-    pub bucket: u32,
+    pub bucket: BlockId,
     /// Whether the file is a shared segment.
     pub shared: bool,
     /// Generation that created the file.
@@ -54,7 +55,7 @@ pub struct Extent {
     /// Hash of the contents; compared by whoever reads them.
     pub hash: u64,
     /// Block that sent the updates.
-    pub source: u32,
+    pub source: BlockId,
 }
 
 impl Extent {
@@ -69,24 +70,24 @@ impl Extent {
     }
 
     fn encode(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.bucket.to_le_bytes());
+        bytes.extend_from_slice(&self.bucket.0.to_le_bytes());
         bytes.push(u8::from(self.shared));
         bytes.extend_from_slice(&self.file_generation.to_le_bytes());
         bytes.extend_from_slice(&self.offset.to_le_bytes());
         bytes.extend_from_slice(&self.length.to_le_bytes());
         bytes.extend_from_slice(&self.hash.to_le_bytes());
-        bytes.extend_from_slice(&self.source.to_le_bytes());
+        bytes.extend_from_slice(&self.source.0.to_le_bytes());
     }
 
     fn decode(cursor: &mut Cursor<'_>) -> Result<Self, Damage> {
         let extent = Self {
-            bucket: cursor.u32("bucket of an extent")?,
+            bucket: BlockId(cursor.u32("bucket of an extent")?),
             shared: cursor.flag("kind of an extent")?,
             file_generation: cursor.u64("file generation of an extent")?,
             offset: cursor.u64("offset of an extent")?,
             length: cursor.u64("length of an extent")?,
             hash: cursor.u64("hash of an extent")?,
-            source: cursor.u32("source of an extent")?,
+            source: BlockId(cursor.u32("source of an extent")?),
         };
         match extent.offset.checked_add(extent.length) {
             Some(end) if i64::try_from(end).is_ok() => Ok(extent),
@@ -107,7 +108,7 @@ impl BlockRecord {
     }
 
     fn encode(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.block.to_le_bytes());
+        bytes.extend_from_slice(&self.block.0.to_le_bytes());
         bytes.push(u8::from(self.published.is_some()));
         if let Some(file) = &self.published {
             bytes.extend_from_slice(&length_u32(file.name.len()).to_le_bytes()[..2]);
@@ -124,7 +125,7 @@ impl BlockRecord {
     }
 
     fn decode(cursor: &mut Cursor<'_>) -> Result<Self, Damage> {
-        let block = cursor.u32("block")?;
+        let block = BlockId(cursor.u32("block")?);
         let published = if cursor.flag("published flag")? {
             let name_bytes = usize::from(cursor.u16("length of a published name")?);
             let name = cursor.text(name_bytes, "published name")?;
@@ -191,13 +192,13 @@ mod tests {
         let numbers = (any::<u32>(), any::<bool>(), any::<u64>(), any::<u64>(), any::<u32>());
         (numbers, 0..1_u64 << 62, 0..1_u64 << 62).prop_map(
             |((bucket, shared, file_generation, hash, source), offset, length)| Extent {
-                bucket,
+                bucket: BlockId(bucket),
                 shared,
                 file_generation,
                 offset,
                 length,
                 hash,
-                source,
+                source: BlockId(source),
             },
         )
     }
@@ -207,7 +208,7 @@ mod tests {
         let summary = proptest::collection::vec(any::<u8>(), 0..100);
         let extents = proptest::collection::vec(extent(), 0..10);
         (any::<u32>(), published, summary, extents).prop_map(|(block, published, summary, extents)| BlockRecord {
-            block,
+            block: BlockId(block),
             published: published.map(|(name, length, hash)| PublishedFile { name, length, hash }),
             summary,
             extents,

@@ -6,15 +6,16 @@ use super::identity::{IDENTITY_BYTES_AT_MOST, Identity, Parameters};
 use super::record::{BlockRecord, Extent};
 use super::{bytes, journal, manifest, names};
 use crate::Error;
+use crate::ids::{BlockId, RunId};
 use crate::storage::{Entry, EntryKind, Storage};
 
 /// The finished blocks of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Finished(BTreeSet<u32>);
+pub struct Finished(BTreeSet<BlockId>);
 
 impl Finished {
     /// Whether a block is finished.
-    pub fn contains(&self, block: u32) -> bool {
+    pub fn contains(&self, block: BlockId) -> bool {
         self.0.contains(&block)
     }
 
@@ -29,12 +30,12 @@ impl Finished {
     }
 
     /// The finished blocks in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = BlockId> + '_ {
         self.0.iter().copied()
     }
 
     /// Adds a block; whether it is new.
-    pub(super) fn insert(&mut self, block: u32) -> bool {
+    pub(super) fn insert(&mut self, block: BlockId) -> bool {
         self.0.insert(block)
     }
 }
@@ -64,7 +65,7 @@ pub(super) enum Recovered {
 #[non_exhaustive]
 pub struct Inspection {
     /// Identity of the run.
-    pub run_id: u128,
+    pub run_id: RunId,
     /// Parameters of the run.
     pub parameters: Parameters,
     /// Current generation; 0 if the first one did not begin yet.
@@ -78,7 +79,9 @@ pub struct Inspection {
 impl Inspection {
     pub(super) fn of(found: Recovered) -> Inspection {
         let (identity, generation, in_manifest, records) = match found {
-            Recovered::Empty => (Identity { run_id: 0, parameters: Parameters::default() }, 0, 0, Vec::new()),
+            Recovered::Empty => {
+                (Identity { run_id: RunId::default(), parameters: Parameters::default() }, 0, 0, Vec::new())
+            }
             Recovered::Begun { identity } => (identity, 0, 0, Vec::new()),
             Recovered::Run { identity, generation, in_manifest, records, .. } => {
                 (identity, generation, in_manifest, records)
@@ -176,8 +179,8 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
             storage.path(&names::manifest(generation, names::Copy::A)),
             0,
             "identity of the run",
-            format_args!("{:032x}", identity.run_id),
-            format_args!("{:032x}", manifest.identity.run_id),
+            identity.run_id,
+            manifest.identity.run_id,
         ));
     }
     let in_manifest = manifest.records.len();

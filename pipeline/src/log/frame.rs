@@ -14,6 +14,7 @@
 //! # Not here
 //! File access (reader, writer) and the meaning of operations (workload).
 
+use crate::ids::{BlockId, RunId};
 use crate::log::codec::{self, Codec, FRAME_WORDS, Scratch};
 use crate::workload::{Edge, Workload};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
@@ -35,9 +36,9 @@ pub const ROUTES_BYTES_MAX: usize = 64 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Run that wrote it.
-    pub run_id: u128,
+    pub run_id: RunId,
     /// Target (dedicated) or source (shared) that names the log file.
-    pub bucket: u32,
+    pub bucket: BlockId,
     /// Whether the file is a shared segment.
     pub shared: bool,
     /// Generation in the log file's name.
@@ -53,8 +54,8 @@ impl Place {
             return 0;
         }
         let mut bytes = [0u8; 40];
-        bytes[..16].copy_from_slice(&self.run_id.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.bucket.to_le_bytes());
+        bytes[..16].copy_from_slice(&self.run_id.0.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.bucket.0.to_le_bytes());
         bytes[20] = u8::from(self.shared);
         bytes[24..32].copy_from_slice(&self.file_generation.to_le_bytes());
         bytes[32..40].copy_from_slice(&self.offset.to_le_bytes());
@@ -66,7 +67,7 @@ impl Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     /// Target block.
-    pub target: u32,
+    pub target: BlockId,
     /// Orientation the target needs; of a dedicated entry the frames are turned already.
     pub orientation: u8,
     /// Restriction of the edge; of a dedicated entry it has been applied already.
@@ -99,7 +100,7 @@ impl Route {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryHeader {
     /// Block whose loss stream this is.
-    pub source: u32,
+    pub source: BlockId,
     /// Whether the frames are in the source's own orientation, for every route (shared), or turned for the one route (dedicated).
     pub shared: bool,
     /// Words of the whole stream.
@@ -116,7 +117,7 @@ pub struct EntryFixed {
     /// Length of the routes, in bytes.
     pub routes_bytes: usize,
     routes: u32,
-    source: u32,
+    source: BlockId,
     shared: bool,
     stream_words: u64,
     frames: u32,
@@ -167,7 +168,7 @@ impl Fields<'_> {
 
 impl EntryHeader {
     /// The header of what block `source` of a workload sends along `routes`.
-    pub fn new(workload: &dyn Workload, source: u32, shared: bool, routes: Vec<Route>) -> EntryHeader {
+    pub fn new(workload: &dyn Workload, source: BlockId, shared: bool, routes: Vec<Route>) -> EntryHeader {
         let stream_words = workload.stream_words() as u64;
         EntryHeader { source, shared, stream_words, frames: frames_of(stream_words), routes }
     }
@@ -186,7 +187,7 @@ impl EntryHeader {
     pub fn to_bytes(&self, place: &Place) -> (Vec<u8>, u64) {
         let mut routes = Vec::new();
         for route in &self.routes {
-            routes.extend_from_slice(&route.target.to_le_bytes());
+            routes.extend_from_slice(&route.target.0.to_le_bytes());
             routes.extend_from_slice(&[route.orientation, 0, 0, 0]);
             routes.extend_from_slice(&route.restriction.to_le_bytes());
             routes.extend_from_slice(&(route.operations.len() as u64).to_le_bytes());
@@ -198,7 +199,7 @@ impl EntryHeader {
         bytes.extend_from_slice(&ENTRY_MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend_from_slice(&[u8::from(self.shared), 0]);
-        bytes.extend_from_slice(&self.source.to_le_bytes());
+        bytes.extend_from_slice(&self.source.0.to_le_bytes());
         bytes.extend_from_slice(&self.frames.to_le_bytes());
         bytes.extend_from_slice(&self.stream_words.to_le_bytes());
         bytes.extend_from_slice(&(self.routes.len() as u32).to_le_bytes());
@@ -220,7 +221,7 @@ impl EntryHeader {
             let version = fields.u16()?;
             let kind = fields.u8()?;
             fields.u8()?;
-            let source = fields.u32()?;
+            let source = BlockId(fields.u32()?);
             let frames = fields.u32()?;
             let stream_words = fields.u64()?;
             let routes = fields.u32()?;
@@ -259,7 +260,7 @@ impl EntryHeader {
         let mut routes = Vec::new();
         for _ in 0..fixed.routes {
             let route = (|| {
-                let target = fields.u32()?;
+                let target = BlockId(fields.u32()?);
                 let orientation = fields.u8()?;
                 fields.array::<3>()?;
                 let restriction = fields.u64()?;

@@ -10,6 +10,7 @@
 //! 3. `entries` answers in ascending order of source, file and offset: the fixed order of merging.
 
 use crate::checkpoint::{BlockRecord, Extent, Finished};
+use crate::ids::BlockId;
 use crate::sync::Mutex;
 use crate::workload::Workload;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,7 @@ pub struct LogFile {
     /// Whether this is a shared segment.
     pub shared: bool,
     /// Target of a dedicated bucket, source of a shared segment.
-    pub bucket: u32,
+    pub bucket: BlockId,
     /// Generation that wrote it.
     pub generation: u64,
 }
@@ -39,13 +40,13 @@ impl LogFile {
 
 /// Whose updates are still to be read.
 pub struct Needs {
-    targets: Vec<BTreeSet<u32>>,
+    targets: Vec<BTreeSet<BlockId>>,
 }
 
 impl Needs {
     /// From the block graph of a workload.
     pub fn new(workload: &dyn Workload) -> Needs {
-        let targets = (0..workload.blocks())
+        let targets = BlockId::all(workload.blocks())
             .map(|block| workload.edges_from(block).iter().map(|edge| edge.target).collect())
             .collect();
         Needs { targets }
@@ -53,9 +54,9 @@ impl Needs {
 
     /// Whether some target of an extent is not finished.
     pub fn has(&self, finished: &Finished, extent: &Extent) -> bool {
-        let waits = |target: &u32| !finished.contains(*target);
+        let waits = |target: &BlockId| !finished.contains(*target);
         if extent.shared {
-            self.targets.get(extent.source as usize).is_some_and(|all| all.iter().any(waits))
+            self.targets.get(extent.source.index()).is_some_and(|all| all.iter().any(waits))
         } else {
             waits(&extent.bucket)
         }
@@ -68,17 +69,17 @@ pub struct Ledger {
 }
 
 struct Inner {
-    dedicated: BTreeMap<u32, Vec<Extent>>,
-    shared: BTreeMap<u32, Extent>,
+    dedicated: BTreeMap<BlockId, Vec<Extent>>,
+    shared: BTreeMap<BlockId, Extent>,
     /// Per source: targets that are not committed yet.
     waiting: Vec<u32>,
-    consumed: BTreeSet<u32>,
+    consumed: BTreeSet<BlockId>,
 }
 
 impl Ledger {
     /// A ledger for a workload, `targets(source)` being the number of its distinct targets.
-    pub fn new(workload: &dyn Workload, targets: impl Fn(u32) -> u32) -> Ledger {
-        let waiting = (0..workload.blocks()).map(targets).collect();
+    pub fn new(workload: &dyn Workload, targets: impl Fn(BlockId) -> u32) -> Ledger {
+        let waiting = BlockId::all(workload.blocks()).map(targets).collect();
         let inner = Inner { dedicated: BTreeMap::new(), shared: BTreeMap::new(), waiting, consumed: BTreeSet::new() };
         Ledger { inner: Mutex::new(inner) }
     }
@@ -88,7 +89,7 @@ impl Ledger {
         let mut inner = self.inner.lock();
         for extent in &record.extents {
             if extent.shared {
-                if inner.waiting[extent.source as usize] > 0 {
+                if inner.waiting[extent.source.index()] > 0 {
                     inner.shared.insert(extent.source, *extent);
                 }
             } else if !inner.consumed.contains(&extent.bucket) {
@@ -98,7 +99,7 @@ impl Ledger {
     }
 
     /// The extents that hold the logs of `sources` for `target`.
-    pub fn entries(&self, target: u32, sources: &BTreeSet<u32>) -> Vec<Extent> {
+    pub fn entries(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<Extent> {
         let inner = self.inner.lock();
         let mut entries = inner.dedicated.get(&target).cloned().unwrap_or_default();
         entries.extend(sources.iter().filter_map(|source| inner.shared.get(source)).cloned());
@@ -108,9 +109,9 @@ impl Ledger {
 
     /// Names of the files that nobody will need once all of `blocks` are committed, given each with its sources: a commit of these blocks does not
     /// have to make them durable.
-    pub fn spent<'b>(&self, blocks: impl Iterator<Item = (u32, &'b BTreeSet<u32>)>) -> BTreeSet<String> {
+    pub fn spent<'b>(&self, blocks: impl Iterator<Item = (BlockId, &'b BTreeSet<BlockId>)>) -> BTreeSet<String> {
         let inner = self.inner.lock();
-        let mut served: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut served: BTreeMap<BlockId, u32> = BTreeMap::new();
         let mut files = BTreeSet::new();
         for (target, sources) in blocks {
             files.extend(inner.dedicated.get(&target).into_iter().flatten().map(|extent| LogFile::of(extent).name()));
@@ -119,7 +120,7 @@ impl Ledger {
             }
         }
         for (source, served) in served {
-            let is_spent = served == inner.waiting[source as usize];
+            let is_spent = served == inner.waiting[source.index()];
             #[cfg(any(test, simulated))]
             let is_spent = is_spent || crate::omitted::omits(crate::omitted::Rule::AllTargets);
             if is_spent {
@@ -130,7 +131,7 @@ impl Ledger {
     }
 
     /// Says that `target` is committed; returns the files nobody needs any more, with their bytes.
-    pub fn consume(&self, target: u32, sources: &BTreeSet<u32>) -> Vec<(LogFile, u64)> {
+    pub fn consume(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<(LogFile, u64)> {
         let mut inner = self.inner.lock();
         if !inner.consumed.insert(target) {
             return Vec::new();
@@ -140,8 +141,8 @@ impl Ledger {
             *files.entry(LogFile::of(&extent)).or_default() += extent.length;
         }
         for source in sources {
-            inner.waiting[*source as usize] -= 1;
-            if inner.waiting[*source as usize] == 0
+            inner.waiting[source.index()] -= 1;
+            if inner.waiting[source.index()] == 0
                 && let Some(extent) = inner.shared.remove(source)
             {
                 *files.entry(LogFile::of(&extent)).or_default() += extent.length;

@@ -35,6 +35,7 @@ mod writer;
 use crate::bitmap::Bitmap;
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Epoch, Extent, LOGS, Opened, PUBLISHED, Parameters, TEMPORARY};
 use crate::error::Error;
+use crate::ids::{BlockId, RunId};
 use crate::log::choose::{Candidate, Chooser, CodecChoice, Traffic};
 use crate::log::codec::{self, FRAME_WORDS, Scratch};
 use crate::log::frame::{EntryHeader, Frame, Route};
@@ -77,7 +78,7 @@ pub struct Options {
     /// Whether log writes are sorted into runs; `false` is for measurements.
     pub sorted: bool,
     /// Identity of a fresh run; salts every hash in the logs.
-    pub run_id: u128,
+    pub run_id: RunId,
     /// Set from outside to stop the run at the next opportunity.
     pub stop: Arc<AtomicBool>,
 }
@@ -104,7 +105,7 @@ pub enum Event {
 /// A finished run.
 pub struct Finished {
     /// What [`Workload::summarise`] said of each block, by block.
-    pub records: BTreeMap<u32, BlockRecord>,
+    pub records: BTreeMap<BlockId, BlockRecord>,
     /// The open folder, still locked.
     pub checkpoint: Checkpoint,
     /// What was measured to choose the log codec, if that was left to the engine.
@@ -160,9 +161,9 @@ pub fn run(
     let needs = |finished: &checkpoint::Finished, extent: &Extent| needs.has(finished, extent);
     let Opened { mut checkpoint, recovered, .. } =
         Checkpoint::open(storage.clone(), &parameters, options.run_id, &needs)?;
-    let mut records: BTreeMap<u32, BlockRecord> = BTreeMap::new();
+    let mut records: BTreeMap<BlockId, BlockRecord> = BTreeMap::new();
     for record in recovered {
-        if record.block >= workload.blocks() {
+        if record.block.0 >= workload.blocks() {
             return Err(Error::workload(format!("the journal names block {} of {}", record.block, workload.blocks())));
         }
         records.insert(record.block, record);
@@ -213,7 +214,7 @@ pub fn run(
     Ok(Finished { records, checkpoint, candidates, peak_leased_bytes })
 }
 
-fn sources_of(workload: &dyn Workload, target: u32) -> BTreeSet<u32> {
+fn sources_of(workload: &dyn Workload, target: BlockId) -> BTreeSet<BlockId> {
     workload.edges_into(target).iter().map(|edge| edge.source).collect()
 }
 
@@ -225,7 +226,7 @@ struct Session<'a> {
     metrics: &'a Metrics,
     observer: &'a (dyn Fn(&Event) + Sync),
     workers: usize,
-    run_id: u128,
+    run_id: RunId,
     /// What the workers' own buffers leave of the memory. It is a budget of its own: a piece that waits for room must not wait for buffers
     /// that are only returned at the end.
     queue: Budget,
@@ -259,7 +260,7 @@ impl Drop for OnPanic<'_> {
 }
 
 impl Session<'_> {
-    fn run(&self, checkpoint: &mut Checkpoint, records: &mut BTreeMap<u32, BlockRecord>) -> Result<(), Error> {
+    fn run(&self, checkpoint: &mut Checkpoint, records: &mut BTreeMap<BlockId, BlockRecord>) -> Result<(), Error> {
         let (sender, messages) = bounded::<Message<'_>>(64);
         let writer = Writer {
             storage: self.storage,
@@ -360,7 +361,7 @@ impl Session<'_> {
     /// Steps 1 to 4 of a block; `Ok(false)` when the run is being given up.
     fn process<'m>(
         &'m self,
-        block: u32,
+        block: BlockId,
         buffers: &mut Buffers,
         requests: &Sender<Vec<Extent>>,
         deliveries: &Receiver<Delivery>,
@@ -408,13 +409,13 @@ impl Session<'_> {
     /// Merges and applies the bucket of `block`.
     fn gather(
         &self,
-        block: u32,
+        block: BlockId,
         buffers: &mut Buffers,
         requests: &Sender<Vec<Extent>>,
         deliveries: &Receiver<Delivery>,
     ) -> Result<bool, Error> {
         let edges = self.workload.edges_into(block);
-        let sources: BTreeSet<u32> = edges.iter().map(|edge| edge.source).collect();
+        let sources: BTreeSet<BlockId> = edges.iter().map(|edge| edge.source).collect();
         let extents = self.ledger.entries(block, &sources);
         if requests.send(extents.clone()).is_err() {
             return Ok(false);
@@ -498,7 +499,7 @@ impl Session<'_> {
     }
 
     /// Encodes the stream of a settled block and hands its entries to the writer.
-    fn emit<'m>(&'m self, block: u32, buffers: &mut Buffers, sender: &Sender<Message<'m>>) -> Result<bool, Error> {
+    fn emit<'m>(&'m self, block: BlockId, buffers: &mut Buffers, sender: &Sender<Message<'m>>) -> Result<bool, Error> {
         let edges = self.workload.edges_from(block);
         if edges.is_empty() {
             return Ok(true);
@@ -536,7 +537,7 @@ impl Session<'_> {
     /// Encodes one stream (the turned one, or the bitmap itself) and sends it with its entries; false when the run is being given up.
     fn emit_entries<'m>(
         &'m self,
-        entries: Vec<(u32, EntryHeader)>,
+        entries: Vec<(BlockId, EntryHeader)>,
         traffic: Traffic,
         turned: bool,
         buffers: &mut Buffers,
@@ -558,7 +559,7 @@ impl Session<'_> {
     fn commit_until_over(
         &self,
         checkpoint: &mut Checkpoint,
-        records: &mut BTreeMap<u32, BlockRecord>,
+        records: &mut BTreeMap<BlockId, BlockRecord>,
     ) -> Result<(), Error> {
         loop {
             let pending = self.unsynced.take(self.options.commit_interval);
@@ -576,7 +577,7 @@ impl Session<'_> {
                 continue;
             }
             if !pending.records.is_empty() {
-                let sources: Vec<(u32, BTreeSet<u32>)> = pending
+                let sources: Vec<(BlockId, BTreeSet<BlockId>)> = pending
                     .records
                     .iter()
                     .map(|record| (record.block, sources_of(self.workload, record.block)))
@@ -604,7 +605,7 @@ impl Session<'_> {
     }
 
     /// Step 6, last part: deletes the logs that nobody needs after these blocks are committed.
-    fn drop_consumed(&self, checkpoint: &Checkpoint, blocks: &[(u32, BTreeSet<u32>)]) -> Result<(), Error> {
+    fn drop_consumed(&self, checkpoint: &Checkpoint, blocks: &[(BlockId, BTreeSet<BlockId>)]) -> Result<(), Error> {
         for (block, sources) in blocks {
             for (file, bytes) in self.ledger.consume(*block, sources) {
                 self.retired.lock().push(file);
@@ -624,7 +625,7 @@ fn keep_cause(kept: &mut Option<Error>, error: Error) {
 }
 
 /// Indices of the edges into `block` that an entry serves.
-fn route(header: &EntryHeader, block: u32, edges: &[Edge]) -> Vec<usize> {
+fn route(header: &EntryHeader, block: BlockId, edges: &[Edge]) -> Vec<usize> {
     let mine = |route: &&Route| route.target == block;
     header
         .routes

@@ -10,6 +10,7 @@
 
 use crate::checkpoint::Extent;
 use crate::error::Error;
+use crate::ids::RunId;
 use crate::log::frame::{ENTRY_FIXED_BYTES, EntryHeader, ExtentHash, FRAME_HEADER_BYTES, FrameHeader, Place};
 use crate::measure::metrics::{Metrics, Stage};
 use crate::run::ledger::LogFile;
@@ -39,7 +40,7 @@ pub enum Delivery {
 /// Serves requests until the worker hangs up.
 pub fn serve(
     storage: &dyn Storage,
-    run_id: u128,
+    run_id: RunId,
     metrics: &Metrics,
     requests: &Receiver<Vec<Extent>>,
     deliveries: &Sender<Delivery>,
@@ -66,7 +67,7 @@ pub fn serve(
 /// Reads the entry in one extent, checks every byte of it and hands its parts to `deliver`; `Ok(false)` as soon as that says no.
 pub(crate) fn read_entry(
     storage: &dyn Storage,
-    run_id: u128,
+    run_id: RunId,
     metrics: &Metrics,
     extent: &Extent,
     deliver: &mut dyn FnMut(Delivery) -> bool,

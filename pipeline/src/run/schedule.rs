@@ -8,6 +8,7 @@
 //! Durability: a block may be handed out before its sources are committed; the committer keeps the order of commits (engine).
 
 use crate::error::Error;
+use crate::ids::BlockId;
 use crate::sync::{Condvar, Mutex};
 use crate::workload::Workload;
 use std::cmp::Reverse;
@@ -16,7 +17,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 /// Hands out blocks to workers.
 pub struct Schedule {
     rank: Vec<u32>,
-    targets: Vec<Vec<u32>>,
+    targets: Vec<Vec<BlockId>>,
     inner: Mutex<Inner>,
     changed: Condvar,
 }
@@ -24,7 +25,7 @@ pub struct Schedule {
 struct Inner {
     /// Per block: sources whose logs are not written yet.
     missing: Vec<u32>,
-    ready: BinaryHeap<Reverse<(u32, u32)>>,
+    ready: BinaryHeap<Reverse<(u32, BlockId)>>,
     unfinished: u32,
     waiting: u32,
     stopped: bool,
@@ -34,7 +35,7 @@ struct Inner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Process this block.
-    Block(u32),
+    Block(BlockId),
     /// Nothing is ready until a running block has been written: ask the writer to flush, then wait.
     Starved,
     /// Every block is finished, or the run was stopped.
@@ -46,7 +47,7 @@ impl Schedule {
     ///
     /// # Errors
     /// [`Error::Workload`] when the order is not a topological permutation of the blocks.
-    pub fn new(workload: &dyn Workload, finished: impl Fn(u32) -> bool) -> Result<Schedule, Error> {
+    pub fn new(workload: &dyn Workload, finished: impl Fn(BlockId) -> bool) -> Result<Schedule, Error> {
         let sources = |target| workload.edges_into(target).iter().map(|edge| edge.source).collect();
         Schedule::of(workload.blocks(), &workload.order(), &sources, finished)
     }
@@ -57,14 +58,14 @@ impl Schedule {
     /// [`Error::Workload`] when the order is not a topological permutation of the blocks.
     pub fn of(
         blocks: u32,
-        order: &[u32],
-        sources: &dyn Fn(u32) -> BTreeSet<u32>,
-        finished: impl Fn(u32) -> bool,
+        order: &[BlockId],
+        sources: &dyn Fn(BlockId) -> BTreeSet<BlockId>,
+        finished: impl Fn(BlockId) -> bool,
     ) -> Result<Schedule, Error> {
         let blocks = blocks as usize;
         let mut rank = vec![u32::MAX; blocks];
         for (position, block) in order.iter().enumerate() {
-            match rank.get_mut(*block as usize) {
+            match rank.get_mut(block.index()) {
                 Some(slot) if *slot == u32::MAX => *slot = position as u32,
                 _ => return Err(Error::workload(format!("block {block} is repeated in the order, or unknown"))),
             }
@@ -74,26 +75,26 @@ impl Schedule {
         }
         let mut targets = vec![Vec::new(); blocks];
         let mut missing = vec![0u32; blocks];
-        for target in 0..blocks as u32 {
+        for target in BlockId::all(blocks as u32) {
             for source in sources(target) {
-                if source as usize >= blocks || rank[source as usize] >= rank[target as usize] {
+                if source.index() >= blocks || rank[source.index()] >= rank[target.index()] {
                     return Err(Error::workload(format!(
                         "block {source} updates block {target} but does not come before it in the order"
                     )));
                 }
                 if !finished(source) {
-                    missing[target as usize] += 1;
+                    missing[target.index()] += 1;
                 }
-                targets[source as usize].push(target);
+                targets[source.index()].push(target);
             }
         }
         let mut ready = BinaryHeap::new();
         let mut unfinished = 0;
-        for block in 0..blocks as u32 {
+        for block in BlockId::all(blocks as u32) {
             if !finished(block) {
                 unfinished += 1;
-                if missing[block as usize] == 0 {
-                    ready.push(Reverse((rank[block as usize], block)));
+                if missing[block.index()] == 0 {
+                    ready.push(Reverse((rank[block.index()], block)));
                 }
             }
         }
@@ -131,13 +132,13 @@ impl Schedule {
     }
 
     /// Says that the entries of `block` are in their files.
-    pub fn written(&self, block: u32) {
+    pub fn written(&self, block: BlockId) {
         let mut inner = self.inner.lock();
         inner.unfinished -= 1;
-        for target in &self.targets[block as usize] {
-            inner.missing[*target as usize] -= 1;
-            if inner.missing[*target as usize] == 0 {
-                inner.ready.push(Reverse((self.rank[*target as usize], *target)));
+        for target in &self.targets[block.index()] {
+            inner.missing[target.index()] -= 1;
+            if inner.missing[target.index()] == 0 {
+                inner.ready.push(Reverse((self.rank[target.index()], *target)));
             }
         }
         drop(inner);
@@ -151,7 +152,7 @@ impl Schedule {
     }
 
     /// Distinct targets of a block.
-    pub fn targets(&self, block: u32) -> &[u32] {
-        &self.targets[block as usize]
+    pub fn targets(&self, block: BlockId) -> &[BlockId] {
+        &self.targets[block.index()]
     }
 }

@@ -13,6 +13,7 @@
 
 use crate::checkpoint::{BlockRecord, Extent, PUBLISHED, PublishedFile, sync_all};
 use crate::error::Error;
+use crate::ids::{BlockId, RunId};
 use crate::log::frame::{ENTRY_ALIGNMENT, EntryHeader, ExtentHash, Frame, Place};
 use crate::measure::metrics::{Metrics, Stage};
 #[cfg(any(test, simulated))]
@@ -48,17 +49,17 @@ pub enum Message<'a> {
     /// An encoded stream and the entries to make of it, with the lease that pays for it.
     Piece(Piece, Lease<'a>),
     /// A file to publish, with its lease.
-    Publish(u32, Publication, Lease<'a>),
+    Publish(BlockId, Publication, Lease<'a>),
     /// The block has sent everything.
-    Finish(u32, Vec<u8>),
+    Finish(BlockId, Vec<u8>),
     /// A worker is starved: write what is there.
     Flush,
 }
 
 /// One encoded stream and where it goes.
 pub struct Piece {
-    /// Entries to write; each is a header and the same frames. The `u32` is the bucket.
-    pub entries: Vec<(u32, EntryHeader)>,
+    /// Entries to write; each is a header and the same frames. The block is the bucket.
+    pub entries: Vec<(BlockId, EntryHeader)>,
     /// The frames.
     pub frames: Arc<Vec<Frame>>,
 }
@@ -131,7 +132,7 @@ pub struct Writer<'a> {
     /// Where the files are.
     pub storage: &'a dyn Storage,
     /// Run and generation of this session.
-    pub run_id: u128,
+    pub run_id: RunId,
     /// Generation that names the files of this session.
     pub generation: u64,
     /// Counters.
@@ -152,7 +153,7 @@ pub struct Writer<'a> {
 
 /// An entry that waits to be written.
 struct Waiting {
-    bucket: u32,
+    bucket: BlockId,
     header: EntryHeader,
     frames: Arc<Vec<Frame>>,
 }
@@ -180,11 +181,11 @@ fn close_surplus(open: &mut BTreeMap<LogFile, OpenLog>) {
 #[derive(Default)]
 struct Gathered<'a> {
     entries: Vec<Waiting>,
-    finished: Vec<(u32, Vec<u8>)>,
+    finished: Vec<(BlockId, Vec<u8>)>,
     leases: Vec<Lease<'a>>,
     bytes: u64,
-    published: BTreeMap<u32, PublishedFile>,
-    extents: BTreeMap<u32, Vec<Extent>>,
+    published: BTreeMap<BlockId, PublishedFile>,
+    extents: BTreeMap<BlockId, Vec<Extent>>,
     dirty: BTreeMap<String, Arc<dyn StorageFile>>,
 }
 
@@ -268,7 +269,7 @@ impl Writer<'_> {
         for record in &records {
             self.ledger.add(record);
         }
-        let blocks: Vec<u32> = records.iter().map(|record| record.block).collect();
+        let blocks: Vec<BlockId> = records.iter().map(|record| record.block).collect();
         self.unsynced.add(records, std::mem::take(&mut gathered.dirty));
         #[cfg(any(test, simulated))]
         let blocks = if omits(Rule::WrittenFirst) { Vec::new() } else { blocks };

@@ -2,6 +2,7 @@
 //! streams that are not a whole number of frames, and loss densities from none to all.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
+use pipeline::BlockId;
 use pipeline::workload::{Edge, Publication, Unreadable, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -32,19 +33,19 @@ impl Synthetic {
     }
 
     /// The edges from `source` along `trace`: one, or two that differ in all but their ends.
-    fn edges(&self, source: u32, trace: u32) -> impl Iterator<Item = Edge> {
-        let hash = mix(self.salt ^ u64::from(source) << 32 ^ u64::from(trace));
+    fn edges(&self, source: BlockId, trace: u32) -> impl Iterator<Item = Edge> {
+        let hash = mix(self.salt ^ u64::from(source.0) << 32 ^ u64::from(trace));
         let copies = 1 + u64::from(hash >> 16 & 3 == 0);
         (0..copies).map(move |copy| {
             let operations: Arc<[u64]> = (0..1 + hash % 3).map(|at| mix(hash ^ at ^ copy << 32)).collect();
             let restriction = if trace.count_ones() == 2 { (1 + hash % 3) ^ copy } else { copy };
             let orientation = ((hash >> 8) as u8).wrapping_add(copy as u8) % 6;
-            Edge { source, target: source | trace, orientation, restriction, operations }
+            Edge { source, target: BlockId(source.0 | trace), orientation, restriction, operations }
         })
     }
 
-    fn mask(&self, block: u32, word: usize) -> u64 {
-        let a = mix(self.salt ^ 77 ^ (u64::from(block) << 20) ^ word as u64);
+    fn mask(&self, block: BlockId, word: usize) -> u64 {
+        let a = mix(self.salt ^ 77 ^ (u64::from(block.0) << 20) ^ word as u64);
         match self.density {
             0 => 0,
             5 => a & mix(a) & mix(a ^ 1) & mix(a ^ 2),
@@ -56,12 +57,12 @@ impl Synthetic {
     /// Every block's stream, computed one after another in memory.
     pub fn reference(&self) -> Vec<Vec<u64>> {
         let mut streams: Vec<Vec<u64>> = Vec::new();
-        for block in 0..self.blocks() {
+        for block in BlockId::all(self.blocks()) {
             let mut bitmap = vec![0; self.words];
             self.begin(block, &mut bitmap);
             for edge in self.edges_into(block) {
                 let mut oriented = vec![0; self.words];
-                self.orient(edge.orientation, 0, &streams[edge.source as usize], &mut oriented);
+                self.orient(edge.orientation, 0, &streams[edge.source.index()], &mut oriented);
                 self.apply(&edge, &oriented, &mut bitmap);
             }
             self.settle(block, &mut bitmap);
@@ -85,9 +86,9 @@ impl Workload for Synthetic {
         1 << self.bits
     }
 
-    fn order(&self) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.blocks()).collect();
-        order.sort_by_key(|block| (block.count_ones(), *block));
+    fn order(&self) -> Vec<BlockId> {
+        let mut order: Vec<BlockId> = BlockId::all(self.blocks()).collect();
+        order.sort_by_key(|block| (block.0.count_ones(), *block));
         order
     }
 
@@ -95,24 +96,24 @@ impl Workload for Synthetic {
         self.words
     }
 
-    fn edges_into(&self, target: u32) -> Vec<Edge> {
+    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
         self.traces()
             .into_iter()
-            .filter(|trace| target & trace == *trace)
-            .flat_map(|trace| self.edges(target ^ trace, trace))
+            .filter(|trace| target.0 & trace == *trace)
+            .flat_map(|trace| self.edges(BlockId(target.0 ^ trace), trace))
             .collect()
     }
 
-    fn edges_from(&self, source: u32) -> Vec<Edge> {
+    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
         self.traces()
             .into_iter()
-            .filter(|trace| source & trace == 0)
+            .filter(|trace| source.0 & trace == 0)
             .flat_map(|trace| self.edges(source, trace))
             .collect()
     }
 
-    fn begin(&self, block: u32, bitmap: &mut [u64]) {
-        bitmap[0] |= u64::from(block & 1);
+    fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
+        bitmap[0] |= u64::from(block.0 & 1);
     }
 
     fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
@@ -135,7 +136,7 @@ impl Workload for Synthetic {
         }
     }
 
-    fn settle(&self, block: u32, bitmap: &mut [u64]) {
+    fn settle(&self, block: BlockId, bitmap: &mut [u64]) {
         for (at, word) in bitmap.iter_mut().enumerate() {
             *word = !*word & self.mask(block, at);
         }
@@ -146,17 +147,17 @@ impl Workload for Synthetic {
         }
     }
 
-    fn summarise(&self, block: u32, stream: &[u64]) -> Vec<u8> {
+    fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
         let ones: u64 = stream.iter().map(|word| u64::from(word.count_ones())).sum();
-        [u64::from(block).to_le_bytes(), ones.to_le_bytes()].concat()
+        [u64::from(block.0).to_le_bytes(), ones.to_le_bytes()].concat()
     }
 
-    fn publish(&self, block: u32, stream: &[u64]) -> Option<Publication> {
+    fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
         let bytes = stream.iter().flat_map(|word| word.to_le_bytes()).collect();
         Some(Publication { name: format!("{block:04}.blk"), bytes })
     }
 
-    fn recall(&self, _: u32, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+    fn recall(&self, _: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
         let (words, rest) = published.as_chunks::<8>();
         if words.len() != stream.len() || !rest.is_empty() {
             return Err(Unreadable { offset: 0, what: format!("{} bytes", published.len()) });

@@ -18,6 +18,7 @@ use pipeline::checkpoint::{
 };
 use pipeline::storage::{Create, Storage, StorageFile};
 use pipeline::testing::{SECTOR_BYTES, SimulatedStorage};
+use pipeline::{BlockId, RunId};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 pub const BLOCKS: u32 = 6;
@@ -60,7 +61,7 @@ fn bucket(target: u32) -> (u32, bool) {
 
 fn needs(finished: &Finished, extent: &Extent) -> bool {
     match extent.shared {
-        true => (SHARED_FROM..BLOCKS).any(|block| !finished.contains(block)),
+        true => (SHARED_FROM..BLOCKS).any(|block| !finished.contains(BlockId(block))),
         false => !finished.contains(extent.bucket),
     }
 }
@@ -140,7 +141,7 @@ impl Run {
             }
             Ok(())
         };
-        let here = |extent: &&Extent| (extent.bucket, extent.shared) == bucket;
+        let here = |extent: &&Extent| (extent.bucket.0, extent.shared) == bucket;
         if self.broken.salvage {
             let extents = self.extents.iter().filter(here);
             let files: BTreeSet<String> = extents.map(Extent::file_name).collect();
@@ -176,7 +177,7 @@ impl Run {
                 })
                 .collect();
             let generation = self.checkpoint.generation();
-            let name = log_name(bucket, shared, generation);
+            let name = log_name(BlockId(bucket), shared, generation);
             if !self.logs.contains_key(&name) {
                 let file = self.checkpoint.storage().create(&name, Create::New)?;
                 self.logs.insert(name.clone(), (file, 0));
@@ -184,13 +185,13 @@ impl Run {
             let (file, end) = self.logs.get_mut(&name).expect("inserted above");
             file.write_all_at(&bytes, *end)?;
             let extent = Extent {
-                bucket,
+                bucket: BlockId(bucket),
                 shared,
                 file_generation: generation,
                 offset: *end,
                 length: bytes.len() as u64,
                 hash: xxh3_64(&bytes),
-                source: block,
+                source: BlockId(block),
             };
             *end = extent.end().next_multiple_of(SECTOR_BYTES as u64);
             self.touched.insert(name);
@@ -210,7 +211,7 @@ impl Run {
             file.write_all_at(&bytes, 0)?;
             epoch.dirty.push(file);
             epoch.records.push(BlockRecord {
-                block,
+                block: BlockId(block),
                 published: Some(PublishedFile { name, length: bytes.len() as u64, hash: xxh3_128(&bytes) }),
                 summary: value.to_le_bytes().to_vec(),
                 extents,
@@ -229,10 +230,10 @@ impl Run {
 
     fn remove_consumed(&mut self, also: impl Fn(u32) -> bool) -> Result<(), Error> {
         let finished = self.checkpoint.finished();
-        let done = |block: u32| finished.contains(block) || also(block);
+        let done = |block: u32| finished.contains(BlockId(block)) || also(block);
         let is_live = |extent: &Extent| match extent.shared {
             true => (SHARED_FROM..BLOCKS).any(|block| !done(block)),
-            false => !done(extent.bucket),
+            false => !done(extent.bucket.0),
         };
         let (live, consumed) = self.extents.iter().partition(|extent| is_live(extent));
         let consumed: Vec<Extent> = consumed;
@@ -249,18 +250,18 @@ pub fn run(
     broken: Broken,
     acknowledged: &mut BTreeSet<u32>,
 ) -> Result<Result<(), Wrong>, Error> {
-    let opened = Checkpoint::open(storage, &parameters(), u128::from(seed), &needs)?;
+    let opened = Checkpoint::open(storage, &parameters(), RunId(u128::from(seed)), &needs)?;
     let Opened { mut checkpoint, recovered, .. } = opened;
-    if let Some(lost) = acknowledged.iter().find(|block| !checkpoint.finished().contains(**block)) {
+    if let Some(lost) = acknowledged.iter().find(|block| !checkpoint.finished().contains(BlockId(**block))) {
         return Ok(Err(Wrong::Lost(*lost)));
     }
     let extents: Vec<Extent> = recovered.iter().flat_map(|record| record.extents.iter().copied()).collect();
     let live: BTreeSet<String> = extents.iter().map(Extent::file_name).collect();
     checkpoint.sweep(&|name| live.contains(name))?;
     let mut run = Run { checkpoint, broken, seed, extents, logs: BTreeMap::new(), touched: BTreeSet::new() };
-    let left: Vec<u32> = (0..BLOCKS).filter(|block| !run.checkpoint.finished().contains(*block)).collect();
+    let left: Vec<u32> = (0..BLOCKS).filter(|block| !run.checkpoint.finished().contains(BlockId(*block))).collect();
     let mut values: BTreeMap<u32, Vec<u8>> =
-        recovered.into_iter().map(|record| (record.block, record.summary)).collect();
+        recovered.into_iter().map(|record| (record.block.0, record.summary)).collect();
     for blocks in left.chunks(EPOCH_BLOCKS) {
         run.epoch(blocks, acknowledged)?;
     }

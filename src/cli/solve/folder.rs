@@ -2,6 +2,7 @@
 
 use super::super::args::GameArgs;
 use super::{Outcome, Run};
+use pipeline::BlockId;
 use pipeline::Error;
 use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::storage::{RealStorage, Storage};
@@ -71,7 +72,7 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
     }
     let storage = RealStorage::open(folder)?;
     let Some(sums_bytes) = storage.length(&format!("{PUBLISHED}/{SUMS}"))? else { return Ok(None) };
-    let records: BTreeMap<u32, _> = begun.records.iter().map(|record| (record.block, record)).collect();
+    let records: BTreeMap<BlockId, _> = begun.records.iter().map(|record| (record.block, record)).collect();
     let summaries: Option<Vec<BlockSummary>> =
         records.values().map(|record| BlockSummary::from_bytes(&record.summary)).collect();
     let Some(summaries) = summaries else { return Ok(None) };

@@ -12,8 +12,8 @@ use pipeline::checkpoint::Inspection;
 use pipeline::measure::metrics::Metrics;
 use pipeline::run::{Event, Options};
 use pipeline::storage::{LimitedStorage, RealStorage, Storage};
+use pipeline::{BlockId, RunId};
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trinim::kernel::Isa;
@@ -48,7 +48,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
         codec: game.codec.choice,
         commit_interval: game.commit_interval,
         sorted: args.instruments.write_order == WriteOrder::Sorted,
-        run_id: random(),
+        run_id: RunId::random(),
         stop: signals.stop.clone(),
     };
     let problem = Problem { board, rule: game.rule, layout, kernel: args.kernel.kernel.kernel() };
@@ -109,7 +109,7 @@ pub fn baseline(
     let options = baseline::Options {
         threads: request.threads,
         memory_bytes: plan::engine_bytes(game.memory.0),
-        run_id: random(),
+        run_id: RunId::random(),
         stop: signals.stop.clone(),
     };
     let problem = Problem { board, rule: game.rule, layout, kernel: args.kernel.kernel.kernel() };
@@ -160,10 +160,10 @@ fn storage(run: &Run<'_>, needed_bytes: u64) -> anyhow::Result<Arc<dyn Storage>>
 }
 
 fn total(layout: &Layout, begun: Option<&Inspection>, plan: &Plan) -> Total {
-    let finished: BTreeSet<u32> =
+    let finished: BTreeSet<BlockId> =
         begun.map(|begun| begun.records.iter().map(|record| record.block).collect()).unwrap_or_default();
-    let blocks = 0..layout.canonical_blocks().len() as u32;
-    let edges = blocks.filter(|block| !finished.contains(block)).map(|block| layout.edges_into(block).len() as u64);
+    let blocks = BlockId::all(layout.canonical_blocks().len() as u32);
+    let edges = blocks.filter(|block| !finished.contains(block)).map(|block| layout.edges_into(block.0).len() as u64);
     Total {
         blocks: plan.shape.canonical_blocks,
         resumed_blocks: finished.len() as u64,
@@ -171,11 +171,4 @@ fn total(layout: &Layout, begun: Option<&Inspection>, plan: &Plan) -> Total {
         block_positions: 1 << layout.offset_bits(),
         block_weight: rates::block_weight(&plan.rates),
     }
-}
-
-/// The identity of a fresh run: random, without influence on the result.
-fn random() -> u128 {
-    // The standard library keys its hash maps from the system's random numbers.
-    let [high, low] = [0u8, 1].map(|half| RandomState::new().hash_one((half, std::process::id())));
-    u128::from(high) << 64 | u128::from(low)
 }

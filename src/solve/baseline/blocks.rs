@@ -12,6 +12,7 @@ use super::{Redundancy, Run};
 use crate::layout::Layout;
 use crate::solve::{Problem, RemovalGame};
 use parking_lot::Mutex;
+use pipeline::BlockId;
 use pipeline::measure::metrics::Stage;
 use pipeline::run::schedule::{Next, Schedule};
 use pipeline::workload::{Edge, Workload};
@@ -41,8 +42,8 @@ pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: 
     let game = RemovalGame::new(Problem { layout, ..problem }, false);
     let blocks = game.blocks();
     // As in the papers: by number, which is topological.
-    let order: Vec<u32> = (0..blocks).collect();
-    let sources = |target| layout.edges_into(target).iter().map(|edge| edge.source).collect();
+    let order: Vec<BlockId> = BlockId::all(blocks).collect();
+    let sources = |target: BlockId| layout.edges_into(target.0).iter().map(|edge| BlockId(edge.source)).collect();
     let schedule = Schedule::of(blocks, &order, &sources, |_| false)?;
     let scratch = Scratch::new(blocks, run.storage, run.metrics, run.counters);
     Session { run, flow, layout, game, schedule, scratch, failure: Mutex::new(None) }.run(workers)
@@ -115,7 +116,7 @@ impl Session<'_> {
         }
     }
 
-    fn pull(&self, block: u32, bitmaps: &mut Bitmaps) -> Result<(), Error> {
+    fn pull(&self, block: BlockId, bitmaps: &mut Bitmaps) -> Result<(), Error> {
         let Bitmaps { settled, loaded, turned } = bitmaps;
         settled.words_mut().fill(0);
         self.game.begin(block, settled.words_mut());
@@ -128,7 +129,7 @@ impl Session<'_> {
         self.finish(block, settled)
     }
 
-    fn push(&self, block: u32, bitmaps: &mut Bitmaps) -> Result<(), Error> {
+    fn push(&self, block: BlockId, bitmaps: &mut Bitmaps) -> Result<(), Error> {
         let Bitmaps { settled, loaded, turned } = bitmaps;
         self.scratch.load_or(block, settled.words_mut(), |bitmap| self.game.begin(block, bitmap))?;
         self.finish(block, settled)?;
@@ -148,13 +149,13 @@ impl Session<'_> {
     }
 
     /// Settles a block, publishes it if it is one of the database, and stores it.
-    fn finish(&self, block: u32, settled: &mut Bitmap) -> Result<(), Error> {
+    fn finish(&self, block: BlockId, settled: &mut Bitmap) -> Result<(), Error> {
         self.run.metrics.time(Stage::Settle, || self.game.settle(block, settled.words_mut()));
-        let bid = self.layout.canonical_blocks()[block as usize];
+        let bid = self.layout.canonical_blocks()[block.index()];
         let database = self.run.problem.layout;
         let (ordinal, _) = database.canonical(bid);
         if database.canonical_blocks()[ordinal as usize] == bid {
-            self.run.publisher.publish(ordinal, settled.words())?;
+            self.run.publisher.publish(BlockId(ordinal), settled.words())?;
         }
         self.scratch.store(block, settled.words())
     }

@@ -8,6 +8,7 @@ use super::{Counters, Run};
 use crate::game::Rule;
 use crate::kernel::bitmap_words;
 use crate::solve::Problem;
+use pipeline::BlockId;
 use pipeline::measure::metrics::Stage;
 use pipeline::{Bitmap, Error};
 use std::ops::Range;
@@ -79,7 +80,7 @@ pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
                 }
             });
         }
-        run.publisher.publish(ordinal, losses.words())?;
+        run.publisher.publish(BlockId(ordinal), losses.words())?;
         run.metrics.blocks_settled.fetch_add(1, Ordering::Relaxed);
     }
     Ok(())

@@ -37,6 +37,7 @@ use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use blocks::Flow;
 use pipeline::Error;
+use pipeline::RunId;
 use pipeline::checkpoint::PUBLISHED;
 use pipeline::measure::metrics::Metrics;
 use pipeline::storage::{Storage, folder_of};
@@ -62,7 +63,7 @@ pub struct Options {
     /// Memory for bitmaps, in bytes.
     pub memory_bytes: u64,
     /// Identity of a fresh run.
-    pub run_id: u128,
+    pub run_id: RunId,
     /// Set from outside to stop at the next opportunity.
     pub stop: Arc<AtomicBool>,
 }

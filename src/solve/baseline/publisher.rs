@@ -12,6 +12,7 @@ use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Opened, PUBLISHED, Pa
 use pipeline::measure::metrics::{Metrics, Stage};
 use pipeline::storage::{Create, Storage, StorageFile};
 use pipeline::workload::Workload;
+use pipeline::{BlockId, RunId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,7 +31,7 @@ pub(super) struct Publisher<'a> {
 
 struct Inner {
     checkpoint: Checkpoint,
-    records: BTreeMap<u32, BlockRecord>,
+    records: BTreeMap<BlockId, BlockRecord>,
     pending: Vec<(BlockRecord, Arc<dyn StorageFile>)>,
 }
 
@@ -40,15 +41,16 @@ impl<'a> Publisher<'a> {
         game: &'a RemovalGame<'a>,
         baseline: Baseline,
         storage: &'a Arc<dyn Storage>,
-        run_id: u128,
+        run_id: RunId,
         metrics: &'a Metrics,
     ) -> Result<Publisher<'a>, Error> {
         let mut parameters = Parameters(game.parameters());
         parameters.0.extend(super::parameters(baseline));
         let opened = Checkpoint::open(storage.clone(), &parameters, run_id, &|_, _| false)?;
         let Opened { mut checkpoint, recovered, .. } = opened;
-        let records: BTreeMap<u32, BlockRecord> = recovered.into_iter().map(|record| (record.block, record)).collect();
-        if let Some(block) = records.keys().find(|block| **block >= game.blocks()) {
+        let records: BTreeMap<BlockId, BlockRecord> =
+            recovered.into_iter().map(|record| (record.block, record)).collect();
+        if let Some(block) = records.keys().find(|block| block.0 >= game.blocks()) {
             return Err(Error::workload(format!("the journal names block {block} of {}", game.blocks())));
         }
         let complete = records.len() == game.blocks() as usize;
@@ -64,7 +66,7 @@ impl<'a> Publisher<'a> {
     }
 
     /// Publishes the losses of the canonical block `ordinal`.
-    pub(super) fn publish(&self, ordinal: u32, losses: &[u64]) -> Result<(), Error> {
+    pub(super) fn publish(&self, ordinal: BlockId, losses: &[u64]) -> Result<(), Error> {
         let (summary, publication) = self
             .metrics
             .time(Stage::Publish, || (self.game.summarise(ordinal, losses), self.game.publish(ordinal, losses)));
@@ -117,7 +119,7 @@ impl<'a> Publisher<'a> {
     }
 
     /// Commits what is left; the folder, still locked, and all records.
-    pub(super) fn close(self) -> Result<(Checkpoint, BTreeMap<u32, BlockRecord>), Error> {
+    pub(super) fn close(self) -> Result<(Checkpoint, BTreeMap<BlockId, BlockRecord>), Error> {
         self.commit(&mut self.inner.lock())?;
         let Inner { checkpoint, records, .. } = self.inner.into_inner();
         self.metrics.blocks_committed.store(records.len() as u64, Ordering::Relaxed);

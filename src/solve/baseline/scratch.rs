@@ -10,6 +10,7 @@
 
 use super::Counters;
 use parking_lot::Mutex;
+use pipeline::BlockId;
 use pipeline::Error;
 use pipeline::checkpoint::LOGS;
 use pipeline::measure::metrics::{Metrics, Stage};
@@ -28,8 +29,8 @@ pub(super) struct Scratch<'a> {
     stored: Vec<Mutex<Option<u64>>>,
 }
 
-fn name_of(block: u32) -> String {
-    format!("{LOGS}/{block:08x}.block")
+fn name_of(block: BlockId) -> String {
+    format!("{LOGS}/{:08x}.block", block.0)
 }
 
 impl<'a> Scratch<'a> {
@@ -44,9 +45,9 @@ impl<'a> Scratch<'a> {
     }
 
     /// Loads a block that was stored.
-    pub(super) fn load(&self, block: u32, bitmap: &mut [u64]) -> Result<(), Error> {
+    pub(super) fn load(&self, block: BlockId, bitmap: &mut [u64]) -> Result<(), Error> {
         // Several workers may load a finished block at a time.
-        let stored = *self.stored[block as usize].lock();
+        let stored = *self.stored[block.index()].lock();
         match stored {
             Some(hash) => self.read(block, hash, bitmap),
             None => Err(Error::workload(format!("block {block} is needed before it is evaluated"))),
@@ -54,14 +55,19 @@ impl<'a> Scratch<'a> {
     }
 
     /// Loads a block, or begins it if it was never stored.
-    pub(super) fn load_or(&self, block: u32, bitmap: &mut [u64], begin: impl FnOnce(&mut [u64])) -> Result<(), Error> {
-        let stored = *self.stored[block as usize].lock();
+    pub(super) fn load_or(
+        &self,
+        block: BlockId,
+        bitmap: &mut [u64],
+        begin: impl FnOnce(&mut [u64]),
+    ) -> Result<(), Error> {
+        let stored = *self.stored[block.index()].lock();
         self.read_or(block, stored, bitmap, begin)
     }
 
     /// Stores a block.
-    pub(super) fn store(&self, block: u32, bitmap: &[u64]) -> Result<(), Error> {
-        let mut stored = self.stored[block as usize].lock();
+    pub(super) fn store(&self, block: BlockId, bitmap: &[u64]) -> Result<(), Error> {
+        let mut stored = self.stored[block.index()].lock();
         *stored = Some(self.write(block, stored.is_some(), bitmap)?);
         Ok(())
     }
@@ -69,12 +75,12 @@ impl<'a> Scratch<'a> {
     /// Loads a block or begins it, changes it and stores it; nobody else has it meanwhile.
     pub(super) fn update(
         &self,
-        block: u32,
+        block: BlockId,
         bitmap: &mut [u64],
         begin: impl FnOnce(&mut [u64]),
         change: impl FnOnce(&mut [u64]),
     ) -> Result<(), Error> {
-        let mut stored = self.metrics.time(Stage::Idle, || self.stored[block as usize].lock());
+        let mut stored = self.metrics.time(Stage::Idle, || self.stored[block.index()].lock());
         self.read_or(block, *stored, bitmap, begin)?;
         change(bitmap);
         *stored = Some(self.write(block, stored.is_some(), bitmap)?);
@@ -83,7 +89,7 @@ impl<'a> Scratch<'a> {
 
     fn read_or(
         &self,
-        block: u32,
+        block: BlockId,
         stored: Option<u64>,
         bitmap: &mut [u64],
         begin: impl FnOnce(&mut [u64]),
@@ -98,7 +104,7 @@ impl<'a> Scratch<'a> {
         }
     }
 
-    fn read(&self, block: u32, expected: u64, bitmap: &mut [u64]) -> Result<(), Error> {
+    fn read(&self, block: BlockId, expected: u64, bitmap: &mut [u64]) -> Result<(), Error> {
         let name = name_of(block);
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(bitmap);
         let found = self.metrics.time(Stage::Read, || {
@@ -119,7 +125,7 @@ impl<'a> Scratch<'a> {
         Ok(())
     }
 
-    fn write(&self, block: u32, exists: bool, bitmap: &[u64]) -> Result<u64, Error> {
+    fn write(&self, block: BlockId, exists: bool, bitmap: &[u64]) -> Result<u64, Error> {
         let name = name_of(block);
         let bytes: &[u8] = bytemuck::cast_slice(bitmap);
         let hash = self.metrics.time(Stage::Write, || {
@@ -154,15 +160,15 @@ mod tests {
         // More than one piece.
         let words: Vec<u64> = (0..PIECE_BYTES as u64 / 8 + 100).map(|word| word.wrapping_mul(0x9e37_79b9)).collect();
         let mut found = vec![1; words.len()];
-        assert!(matches!(scratch.load(0, &mut found), Err(Error::Workload { .. })));
-        scratch.load_or(0, &mut found, |bitmap| bitmap[3] = 7).unwrap();
+        assert!(matches!(scratch.load(BlockId(0), &mut found), Err(Error::Workload { .. })));
+        scratch.load_or(BlockId(0), &mut found, |bitmap| bitmap[3] = 7).unwrap();
         assert_eq!((found[0], found[3]), (0, 7));
-        scratch.store(0, &words).unwrap();
-        scratch.load(0, &mut found).unwrap();
+        scratch.store(BlockId(0), &words).unwrap();
+        scratch.load(BlockId(0), &mut found).unwrap();
         assert!(found == words);
-        scratch.update(0, &mut found, |_| panic!("it is stored"), |bitmap| bitmap[9] = 5).unwrap();
-        scratch.update(1, &mut found, |bitmap| bitmap[1] = 1, |bitmap| bitmap[1] += 1).unwrap();
-        scratch.load(1, &mut found).unwrap();
+        scratch.update(BlockId(0), &mut found, |_| panic!("it is stored"), |bitmap| bitmap[9] = 5).unwrap();
+        scratch.update(BlockId(1), &mut found, |bitmap| bitmap[1] = 1, |bitmap| bitmap[1] += 1).unwrap();
+        scratch.load(BlockId(1), &mut found).unwrap();
         assert_eq!(found[..3], [0, 2, 0]);
         let block_bytes = words.len() as u64 * 8;
         let of = |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
@@ -171,12 +177,12 @@ mod tests {
         assert_eq!(of(&counters.block_bytes_written), 3 * block_bytes);
         assert_eq!(of(&counters.scratch_bytes), 2 * block_bytes);
 
-        let name = name_of(0);
+        let name = name_of(BlockId(0));
         let mut bytes = disk.contents(&name).unwrap();
         bytes[PIECE_BYTES + 1] ^= 4;
         disk.put(&name, &bytes);
-        assert!(matches!(scratch.load(0, &mut found), Err(Error::Corrupt { .. })));
+        assert!(matches!(scratch.load(BlockId(0), &mut found), Err(Error::Corrupt { .. })));
         disk.put(&name, &bytes[..PIECE_BYTES]);
-        assert!(matches!(scratch.load(0, &mut found), Err(Error::Corrupt { .. })));
+        assert!(matches!(scratch.load(BlockId(0), &mut found), Err(Error::Corrupt { .. })));
     }
 }

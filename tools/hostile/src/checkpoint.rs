@@ -1,6 +1,7 @@
 //! `FORMAT`, manifests and journals of a run folder, through the public doors: what a reader and an owner make of a folder on a simulated disk.
 
 use crate::{choice, number};
+use pipeline::RunId;
 use pipeline::checkpoint::{Checkpoint, Inspection, Parameters, inspect};
 use pipeline::storage::Storage;
 use pipeline::testing::SimulatedStorage;
@@ -64,7 +65,7 @@ fn look(disk: SimulatedStorage) {
     let blocks = |found: &Inspection| found.records.iter().map(|record| record.block).collect::<Vec<_>>();
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     // Nobody needs the logs: their files are not there.
-    let opened = Checkpoint::open(storage, &parameters, 1, &|_, _| false);
+    let opened = Checkpoint::open(storage, &parameters, RunId(1), &|_, _| false);
     if let (Ok(before), Ok(opened)) = (before, opened) {
         drop(opened);
         let after = inspect(&disk).expect("a folder that was opened can be read");

@@ -97,7 +97,7 @@ pub fn killed_after(
 /// What [`checkpoint::inspect`] refuses.
 pub fn committed(disk: &SimulatedStorage) -> Result<Vec<u32>, Error> {
     match checkpoint::inspect(disk) {
-        Ok(found) => Ok(found.records.iter().map(|record| record.block).collect()),
+        Ok(found) => Ok(found.records.iter().map(|record| record.block.0).collect()),
         Err(Error::NotARun { .. }) => Ok(Vec::new()),
         Err(error) => Err(error),
     }

@@ -13,6 +13,7 @@ use pipeline::run::{self, Event, Options, Placement, footprint_bytes};
 use pipeline::storage::Storage;
 use pipeline::testing::SimulatedStorage;
 use pipeline::workload::Workload;
+use pipeline::{BlockId, RunId};
 use sloppy::Sloppy;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +41,7 @@ pub struct Subject {
     /// The rule at the seam to the storage that is left out.
     pub omit: Omit,
     /// Identity of a run that begins.
-    pub run_id: u128,
+    pub run_id: RunId,
 }
 
 struct Game {
@@ -68,10 +69,10 @@ impl Subject {
     pub fn synthetic(bits: u32, words: usize, density: u32) -> Subject {
         let workload = Synthetic { bits, words, density, salt: 11, stop_after: None };
         let streams = workload.reference();
-        let files = (0..).zip(&streams).filter_map(|(block, stream)| workload.publish(block, stream));
+        let files = (0..).zip(&streams).filter_map(|(block, stream)| workload.publish(BlockId(block), stream));
         let golden = files.map(|file| (format!("db/{}", file.name), file.bytes)).collect();
         let name = format!("made-up workload, {} blocks of {words} words, density {density} %", 1 << bits);
-        Subject { name, work: Work::Synthetic(workload), golden, omit: Omit::Nothing, run_id: 7 }
+        Subject { name, work: Work::Synthetic(workload), golden, omit: Omit::Nothing, run_id: RunId(7) }
     }
 
     /// Triangular Nim, in blocks of at most `2^offset_bits` positions; what it has to leave is what a clean run leaves, after each of its bits was
@@ -85,7 +86,7 @@ impl Subject {
         let blocks = layout.canonical_blocks().len();
         let name = format!("{layers} layers, {rule}, {blocks} canonical blocks");
         let work = Work::Game(Box::new(Game { board, rule, layout, kernel: Kernel::detect() }));
-        let mut subject = Subject { name, work, golden: Files::new(), omit: Omit::Nothing, run_id: 7 };
+        let mut subject = Subject { name, work, golden: Files::new(), omit: Omit::Nothing, run_id: RunId(7) };
         let disk = SimulatedStorage::new(1);
         let options = subject.options(1, Placement::Dedicated, "raw");
         let session = crate::session::run(&subject, &disk, options, 0);

@@ -1,6 +1,7 @@
 //! Every damage to a small run folder, in the middle and finished: the right result, or a refusal that names the file; never a panic, never
 //! a wrong value, never a lost block, and no memory for lengths that only the damage declares.
 
+use pipeline::RunId;
 use pipeline::omitted::{Rule, without};
 use pipeline::run::Placement;
 use pipeline::testing::SimulatedStorage;
@@ -101,7 +102,7 @@ fn every_length() {
 fn files_that_are_swapped_deleted_or_of_another_time_or_run() {
     let (misere, normal) = (subject(Play::Misere), subject(Play::Normal));
     let mut other_run = subject(Play::Misere);
-    other_run.run_id = 8;
+    other_run.run_id = RunId(8);
     for placement in [Placement::Dedicated, Placement::Shared] {
         let here = folder(&misere, middle(&misere, placement));
         told("mix-ups in the middle", here.mix_ups());
@@ -150,7 +151,7 @@ fn hashes_left_out_are_caught() {
 fn either_of_salt_and_extent_hash_refuses_foreign_logs() {
     let (misere, normal) = (subject(Play::Misere), subject(Play::Normal));
     let mut foreign = subject(Play::Normal);
-    foreign.run_id = 9;
+    foreign.run_id = RunId(9);
     // Of another run and rule; of another rule, begun with the same identity, which nobody does on purpose.
     let here = |rules: &[Rule], others: &[&Subject]| {
         without(rules, || {

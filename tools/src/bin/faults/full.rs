@@ -11,6 +11,7 @@ use crate::setup::{Lane, Setup};
 use crate::subject::{Ended, Fault, Launch, Solve};
 use crate::tree::{Golden, finished};
 use anyhow::{Context, Result};
+use pipeline::BlockId;
 use pipeline::storage::{RealStorage, Storage};
 use std::collections::BTreeSet;
 use std::fs;
@@ -42,7 +43,7 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
 }
 
 /// The end of a run on a full disk: code 4, a path and a way out; what was finished stays; 0 if there was just enough.
-fn stopped_cleanly(sheet: &Sheet, text: &str, ended: &Ended, out: &Path) -> BTreeSet<u32> {
+fn stopped_cleanly(sheet: &Sheet, text: &str, ended: &Ended, out: &Path) -> BTreeSet<BlockId> {
     sheet.count("full disks", 1);
     if behaves(sheet, text, ended, &[0, 4]) && ended.code == Some(4) {
         sheet.count("clean stops", 1);

@@ -8,6 +8,7 @@ use crate::setup::{Lane, Setup, picks};
 use crate::subject::{Ended, Fault, Launch, Solve};
 use crate::tree::{Golden, Goldens, finished};
 use anyhow::Result;
+use pipeline::BlockId;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -155,7 +156,7 @@ fn went_on(sheet: &Sheet, text: &str, ended: &Ended, what: &str) -> bool {
 }
 
 /// Whether the folder can be read and everything that was safe still is; adds what is safe now.
-fn keeps(sheet: &Sheet, text: &str, out: &Path, safe: &mut BTreeSet<u32>) -> bool {
+fn keeps(sheet: &Sheet, text: &str, out: &Path, safe: &mut BTreeSet<BlockId>) -> bool {
     match finished(out) {
         Ok(now) => {
             let lost = safe.difference(&now).count();
@@ -176,7 +177,7 @@ pub fn complete(
     golden: &Golden,
     lane: &Lane,
     out: &Path,
-    safe: &BTreeSet<u32>,
+    safe: &BTreeSet<BlockId>,
 ) -> Result<()> {
     let ended = solve.launch(setup, &lane.folder, out).run()?;
     if !sheet.check(ended.code == Some(0), || format!("{text}: the resume ended with {}", ended.summary())) {

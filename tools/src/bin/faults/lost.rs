@@ -17,6 +17,7 @@ use crate::subject::{Fault, Launch, Running, Solve};
 use crate::system::{first_extent, punch};
 use crate::tree::{Golden, acknowledged, finished};
 use anyhow::{Context, Result};
+use pipeline::BlockId;
 use pipeline::checkpoint;
 use pipeline::storage::RealStorage;
 use std::collections::BTreeSet;
@@ -65,7 +66,7 @@ fn needed_log(out: &Path) -> Result<Option<PathBuf>> {
         return Ok(None);
     }
     let inspection = checkpoint::inspect(&RealStorage::open(out)?)?;
-    let done: BTreeSet<u32> = inspection.records.iter().map(|record| record.block).collect();
+    let done: BTreeSet<BlockId> = inspection.records.iter().map(|record| record.block).collect();
     let extents = inspection.records.iter().flat_map(|record| &record.extents);
     // A dedicated log waits for the block in its name.
     let needed = extents.filter(|extent| !extent.shared && !done.contains(&extent.bucket) && extent.length > 0);
@@ -90,7 +91,7 @@ impl Field<'_> {
     }
 
     /// After the disk is as it should be: nothing acknowledged is gone, and the run goes on.
-    fn goes_on(&mut self, text: &str, out: &Path, safe: &BTreeSet<u32>) -> Result<()> {
+    fn goes_on(&mut self, text: &str, out: &Path, safe: &BTreeSet<BlockId>) -> Result<()> {
         match finished(out) {
             Ok(now) => {
                 let missing = safe.difference(&now).count();

@@ -3,6 +3,7 @@
 use crate::setup::Setup;
 use crate::subject::{Launch, Solve};
 use anyhow::{Context, Result, ensure};
+use pipeline::BlockId;
 use pipeline::checkpoint;
 use pipeline::storage::RealStorage;
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,7 +110,7 @@ impl Goldens {
 }
 
 /// The blocks that a folder says are finished; none where no run was begun yet.
-pub fn finished(out: &Path) -> Result<BTreeSet<u32>> {
+pub fn finished(out: &Path) -> Result<BTreeSet<BlockId>> {
     if !out.exists() {
         return Ok(BTreeSet::new());
     }
@@ -122,7 +123,7 @@ pub fn finished(out: &Path) -> Result<BTreeSet<u32>> {
 
 /// The blocks acknowledged so far by a run that is stopped: those whose records lie within the part of journal b that a sync has said yes to, read
 /// from a copy of the metadata that is cut there. `log` is the log of the syncs.
-pub fn acknowledged(out: &Path, scratch: &Path, log: &str) -> Result<BTreeSet<u32>> {
+pub fn acknowledged(out: &Path, scratch: &Path, log: &str) -> Result<BTreeSet<BlockId>> {
     let synced = |line: &str| -> Option<(u64, PathBuf)> {
         let (length, path) = line.strip_prefix("s ")?.split_once(' ')?;
         Some((length.parse().ok()?, PathBuf::from(path)))
