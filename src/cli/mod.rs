@@ -14,6 +14,7 @@
 mod args;
 mod bench;
 mod check;
+mod choice;
 mod evolve;
 mod exit;
 mod export;

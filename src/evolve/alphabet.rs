@@ -20,6 +20,7 @@ use super::chromosome::Gene;
 use super::formula::{Builder, Formula, Term, first};
 use super::int::Op;
 use super::scope::{Scope, Terminal};
+use serde::Serialize;
 
 /// Most terminals, and most functions.
 pub const SYMBOLS_MAX: usize = 256;
@@ -43,7 +44,8 @@ pub enum Symbol {
 }
 
 /// What the terminal `n` of the paper is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Number {
     /// The number of heaps, the same everywhere.
     Heaps,

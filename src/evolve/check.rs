@@ -42,9 +42,10 @@ pub struct Truth {
 }
 
 /// A position where a formula is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Counterexample {
     /// The position.
+    #[serde(rename = "position")]
     pub label: String,
     /// The value of the formula, `None` if it has none.
     pub value: Option<i32>,
@@ -53,6 +54,7 @@ pub struct Counterexample {
     /// What is true, in words.
     pub truth: String,
     /// The moves that show it, by the positions they lead to: from a win one to a loss.
+    #[serde(rename = "winning_move_to")]
     pub because: Option<String>,
 }
 

@@ -22,6 +22,7 @@
 use super::scope::Scope;
 use crate::game::Rule;
 use crate::game::Value;
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use xxhash_rust::xxh3::Xxh3DefaultBuilder;
@@ -32,7 +33,8 @@ pub const POSITIONS_MAX: usize = 1 << 20;
 pub const OPTIONS_MAX: usize = 1 << 26;
 
 /// Which orderings of the heaps are positions of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ordering {
     /// One for all orderings, heaps descending.
     Descending,
@@ -43,15 +45,6 @@ pub enum Ordering {
 }
 
 impl Ordering {
-    /// How positions are described.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Ordering::Descending => "descending",
-            Ordering::Ascending => "ascending",
-            Ordering::All => "all",
-        }
-    }
-
     /// Brings features into this order.
     pub fn arrange(self, features: &mut [i32]) {
         match self {

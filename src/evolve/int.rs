@@ -23,6 +23,7 @@
 //! # Not here
 //! Names of terminals, trees: `formula`.
 
+use serde::Serialize;
 use std::fmt;
 
 /// Most arguments of an operation.
@@ -66,13 +67,17 @@ pub enum Op {
 }
 
 /// What becomes of a quotient that has no value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OnFault {
     /// The evaluation stops and reports it.
+    #[serde(rename = "error")]
     Stop,
     /// It is 0.
+    #[serde(rename = "0")]
     Zero,
     /// It is 1.
+    #[serde(rename = "1")]
     One,
     /// It is the numerator.
     Numerator,

@@ -25,38 +25,33 @@
 
 use super::graph::{Graph, mex};
 use crate::game::Value;
+use serde::Serialize;
 
 /// What is a violation of rule (i).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Count {
     /// A loss with an option that is a loss counts once.
+    #[serde(rename = "node")]
     Position,
     /// Each move from a loss to a loss counts.
     Edge,
     /// A loss counts once if it has options and all are losses.
+    #[serde(rename = "all")]
     AllOptions,
 }
 
 /// What a formula is to compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Target {
     /// Who wins, judged by the rules alone.
+    #[serde(rename = "outcome")]
     Rules,
     /// Who wins, compared with the true outcomes.
     Labels,
     /// The Grundy value, judged by the mex of the options.
     Grundy,
-}
-
-impl Target {
-    /// Its name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Target::Rules => "outcome",
-            Target::Labels => "labels",
-            Target::Grundy => "grundy",
-        }
-    }
 }
 
 /// What is wrong with a position.
@@ -88,7 +83,7 @@ impl Breach {
 }
 
 /// Violations by rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Violations {
     /// Rule (i).
     pub rule_1: u64,
@@ -172,7 +167,7 @@ pub fn explain(graph: &Graph, labels: &[Value], column: &[i32], index: u32, brea
 }
 
 /// A position that breaks a rule, as reports show it.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Wrong {
     /// The position.
     pub position: String,

@@ -22,6 +22,7 @@
 use super::graph::Ordering;
 use super::int::OnFault;
 use super::score::{Count, Target};
+use serde::Serialize;
 
 /// Most chromosomes of a population.
 pub const POPULATION_MAX: usize = 100_000;
@@ -35,7 +36,8 @@ const WHOLE: &str = "a whole number";
 const ANY: &str = "a number";
 
 /// Which gene stands for the chromosome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Representative {
     /// The last.
     Last,
@@ -44,18 +46,21 @@ pub enum Representative {
 }
 
 /// How many pairs of parents a generation has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Steps {
     /// Half the population.
     Half,
     /// The population.
     Population,
     /// So many.
+    #[serde(untagged)]
     Exactly(u32),
 }
 
 /// When offspring replace the worst chromosome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Replacement {
     /// The better one, if it is better.
     Strict,
@@ -66,7 +71,8 @@ pub enum Replacement {
 }
 
 /// How a chromosome is mutated; `mutations` is [`Settings::mutations`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Mutation {
     /// `mutations` random genes are drawn anew, maybe one twice.
     Genes,
@@ -79,7 +85,8 @@ pub enum Mutation {
 }
 
 /// How parents are combined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Crossover {
     /// Exchange everything behind one point.
     OnePoint,
@@ -90,13 +97,16 @@ pub enum Crossover {
 }
 
 /// What a division without a value does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Zero {
     /// The gene becomes a random terminal.
     Terminal,
     /// The quotient is 0.
+    #[serde(rename = "0")]
     Zero,
     /// The quotient is 1.
+    #[serde(rename = "1")]
     One,
     /// The quotient is the numerator.
     Numerator,
@@ -117,7 +127,7 @@ impl Zero {
 }
 
 /// All choices.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
     /// Chromosomes.
     pub population: usize,
@@ -148,6 +158,7 @@ pub struct Settings {
     /// What is to be computed.
     pub target: Target,
     /// Which orderings of the heaps are judged.
+    #[serde(rename = "states")]
     pub ordering: Ordering,
     /// Probability that a drawn symbol is a terminal; `None` draws all symbols alike.
     pub terminal_share: Option<f64>,

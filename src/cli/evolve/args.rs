@@ -1,13 +1,13 @@
-//! Values of the arguments of `evolve`: games, formulas, and every choice of the engine.
+//! Values of the arguments of `evolve`: games, formulas, and what they are checked on.
 
 use super::super::exit::Refused;
 use super::super::export::{Export, Kind};
 use super::super::input;
+use super::settings::ordering;
+use crate::cli::choice::choice;
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use trinim::database::Database;
-use trinim::evolve::alphabet::{Alphabet, Number};
 use trinim::evolve::check::HeldOut;
 use trinim::evolve::formula::Formula;
 use trinim::evolve::games::{Game, GameError, dag};
@@ -15,8 +15,7 @@ use trinim::evolve::graph::{Graph, Ordering};
 use trinim::evolve::int::OnFault;
 use trinim::evolve::parse::parse;
 use trinim::evolve::scope::Scope;
-use trinim::evolve::score::{Count, Target};
-use trinim::evolve::settings::{Crossover, Mutation, Replacement, Representative, Settings, Steps, Zero};
+use trinim::evolve::score::Target;
 use trinim::game::Rule;
 use trinim::game::Value;
 
@@ -27,78 +26,8 @@ const DAG: input::Kind = input::Kind {
     hint: "the file has a line \"features a b\" and lines \"name: 1 2 -> other names\"",
 };
 
-/// A parser for a choice among names.
-fn choice<T: Copy + Send + Sync + 'static>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
-    let parser = PossibleValuesParser::new(names.iter().map(|(name, _)| *name));
-    parser.try_map(move |text| {
-        let found = names.iter().find(|(name, _)| *name == text);
-        found.map(|(_, value)| *value).ok_or_else(|| format!("unknown choice {text:?}"))
-    })
-}
-
-const ORDERINGS: &[(&str, Ordering)] = &[
-    ("canonical", Ordering::Descending),
-    ("descending", Ordering::Descending),
-    ("ascending", Ordering::Ascending),
-    ("all", Ordering::All),
-];
-const TARGETS: &[(&str, Target)] =
-    &[("outcome", Target::Rules), ("labels", Target::Labels), ("grundy", Target::Grundy)];
-const COUNTS: &[(&str, Count)] = &[("node", Count::Position), ("edge", Count::Edge), ("all", Count::AllOptions)];
-const ZEROS: &[(&str, Zero)] = &[
-    ("terminal", Zero::Terminal),
-    ("0", Zero::Zero),
-    ("1", Zero::One),
-    ("numerator", Zero::Numerator),
-    ("worst", Zero::Worst),
-];
-const FAULTS: &[(&str, OnFault)] =
-    &[("error", OnFault::Stop), ("0", OnFault::Zero), ("1", OnFault::One), ("numerator", OnFault::Numerator)];
-const REPRESENTATIVES: &[(&str, Representative)] = &[("last", Representative::Last), ("best", Representative::Best)];
-const REPLACEMENTS: &[(&str, Replacement)] =
-    &[("strict", Replacement::Strict), ("ties", Replacement::Ties), ("both", Replacement::Both)];
-const MUTATIONS: &[(&str, Mutation)] = &[
-    ("genes", Mutation::Genes),
-    ("gene-rate", Mutation::GeneRate),
-    ("symbols", Mutation::Symbols),
-    ("symbol-rate", Mutation::SymbolRate),
-];
-const CROSSOVERS: &[(&str, Crossover)] =
-    &[("one-point", Crossover::OnePoint), ("two-point", Crossover::TwoPoint), ("uniform", Crossover::Uniform)];
-const NUMBERS: &[(&str, Number)] = &[("heaps", Number::Heaps), ("nonempty", Number::Nonempty), ("none", Number::None)];
-const PRESETS: &[(&str, Preset)] = &[("paper", Preset::Paper), ("source", Preset::Source), ("best", Preset::Best)];
-
-/// The name of a choice.
-fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
-    names.iter().find(|(_, each)| each == value).map_or("", |(name, _)| name)
-}
-
-/// Where the choices come from that are not given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preset {
-    /// The paper, its gaps filled so that experiments 2 and 3 come out.
-    Paper,
-    /// The author's later programs.
-    Source,
-    /// Better than both.
-    Best,
-}
-
-impl Preset {
-    /// The settings.
-    pub const fn settings(self) -> Settings {
-        match self {
-            Preset::Paper => Settings::paper(),
-            Preset::Source => Settings::source(),
-            Preset::Best => Settings::best(),
-        }
-    }
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        name_of(PRESETS, &self)
-    }
-}
+const TARGETS: &[Target] = &[Target::Rules, Target::Labels, Target::Grundy];
+const FAULTS: &[OnFault] = &[OnFault::Stop, OnFault::Zero, OnFault::One, OnFault::Numerator];
 
 /// The game.
 #[derive(Clone, Args)]
@@ -245,206 +174,8 @@ pub struct FormulaArgs {
 #[derive(Clone, Args)]
 pub struct StatesArgs {
     /// Which orderings of the heaps are positions of their own: canonical is descending
-    #[arg(long, value_name = "STATES", value_parser = choice(ORDERINGS))]
+    #[arg(long, value_name = "STATES", value_parser = ordering())]
     pub states: Option<Ordering>,
-}
-
-/// `--count`.
-#[derive(Clone, Args)]
-pub struct CountArgs {
-    /// A P-position with moves to P-positions counts once (node), once for each such move (edge), or only if all moves lead to P-positions (all)
-    #[arg(long, value_name = "COUNT", value_parser = choice(COUNTS))]
-    pub count: Option<Count>,
-}
-
-/// Every choice of the engine.
-#[derive(Clone, Args)]
-pub struct SettingsArgs {
-    /// Where the choices come from that are not given: the paper, the author's later programs, or what works best
-    #[arg(long, value_name = "PRESET", value_parser = choice(PRESETS), default_value = "paper")]
-    pub preset: Preset,
-
-    /// Chromosomes [default: 100]
-    #[arg(long, alias = "pop", value_name = "N")]
-    pub population: Option<usize>,
-
-    /// Generations [default: 100]
-    #[arg(long, value_name = "N")]
-    pub generations: Option<u32>,
-
-    /// Genes of a chromosome [default: 15]
-    #[arg(long, value_name = "N")]
-    pub genes: Option<usize>,
-
-    /// Pairs of parents in a generation: half the population, the population, or a number
-    #[arg(long, value_name = "STEPS", value_parser = steps)]
-    steps: Option<Steps>,
-
-    /// Chromosomes of which the best becomes a parent [default: 2]
-    #[arg(long, value_name = "N")]
-    tournament: Option<u32>,
-
-    /// How parents are combined
-    #[arg(long, value_name = "CROSSOVER", value_parser = choice(CROSSOVERS))]
-    crossover: Option<Crossover>,
-
-    /// How often they are [default: 0.9]
-    #[arg(long, value_name = "P")]
-    crossover_probability: Option<f64>,
-
-    /// What mutation draws anew: --mutations genes or symbols, or each gene or symbol with probability mutations/genes
-    #[arg(long, value_name = "MODEL", value_parser = choice(MUTATIONS))]
-    mutation: Option<Mutation>,
-
-    /// Mutations of a chromosome [default: 2]
-    #[arg(long, value_name = "N")]
-    mutations: Option<f64>,
-
-    /// Who replaces the worst chromosome: the better of two offspring if better (strict) or not worse (ties), or both offspring, each if better
-    #[arg(long, value_name = "MODEL", value_parser = choice(REPLACEMENTS))]
-    replacement: Option<Replacement>,
-
-    /// The gene that stands for a chromosome
-    #[arg(long, value_name = "GENE", value_parser = choice(REPRESENTATIVES))]
-    representative: Option<Representative>,
-
-    /// A division by zero makes its gene a random terminal, has a value, or makes the formula the worst
-    #[arg(long, value_name = "VALUE", value_parser = choice(ZEROS))]
-    zero: Option<Zero>,
-
-    /// Probability that a drawn symbol is a terminal, or uniform: all symbols alike
-    #[arg(long, value_name = "P", value_parser = terminal_share)]
-    terminal_share: Option<Share>,
-
-    /// Whether the initial population is the first generation
-    #[arg(long, value_name = "BOOL")]
-    initial_counts: Option<bool>,
-
-    #[command(flatten)]
-    states: StatesArgs,
-
-    #[command(flatten)]
-    count: CountArgs,
-
-    /// What the terminal n is: the number of heaps, of those that are not empty, or not there
-    #[arg(long = "n", value_name = "MEANING", value_parser = choice(NUMBERS), default_value = "heaps")]
-    meaning_of_n: Number,
-
-    /// More terminals: integers, nonempty, big (heaps of 2 or more), largest, smallest, sum, m (parameter of the rules)
-    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
-    terminals: Vec<String>,
-
-    /// Functions: paper stands for + - * div mod and or xor not; others are min, max, eq, lt, if, phi, isqrt
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "paper", allow_hyphen_values = true)]
-    functions: Vec<String>,
-}
-
-/// `--terminal-share`.
-#[derive(Clone, Copy, Debug)]
-pub struct Share(Option<f64>);
-
-fn terminal_share(text: &str) -> Result<Share, String> {
-    match text {
-        "uniform" => Ok(Share(None)),
-        _ => text
-            .parse()
-            .map(|share| Share(Some(share)))
-            .map_err(|_| "expected uniform or a number from 0 to 1".to_owned()),
-    }
-}
-
-fn steps(text: &str) -> Result<Steps, String> {
-    match text {
-        "half" => Ok(Steps::Half),
-        "population" => Ok(Steps::Population),
-        _ => match text.parse() {
-            Ok(pairs) if (1..=1_000_000).contains(&pairs) => Ok(Steps::Exactly(pairs)),
-            _ => Err("expected half, population or a number from 1 to 1000000".to_owned()),
-        },
-    }
-}
-
-impl SettingsArgs {
-    /// The settings: the preset with what was given.
-    ///
-    /// # Errors
-    /// [`Refused`] for a number out of range.
-    pub fn settings(&self, target: Target) -> anyhow::Result<Settings> {
-        let preset = self.preset.settings();
-        let settings = Settings {
-            population: self.population.unwrap_or(preset.population),
-            generations: self.generations.unwrap_or(preset.generations),
-            genes: self.genes.unwrap_or(preset.genes),
-            steps: self.steps.unwrap_or(preset.steps),
-            tournament: self.tournament.unwrap_or(preset.tournament),
-            crossover: self.crossover.unwrap_or(preset.crossover),
-            crossover_probability: self.crossover_probability.unwrap_or(preset.crossover_probability),
-            mutation: self.mutation.unwrap_or(preset.mutation),
-            mutations: self.mutations.unwrap_or(preset.mutations),
-            replacement: self.replacement.unwrap_or(preset.replacement),
-            representative: self.representative.unwrap_or(preset.representative),
-            zero: self.zero.unwrap_or(preset.zero),
-            count: self.count.count.unwrap_or(preset.count),
-            target,
-            ordering: self.states.states.unwrap_or(preset.ordering),
-            terminal_share: self.terminal_share.map_or(preset.terminal_share, |share| share.0),
-            initial_counts: self.initial_counts.unwrap_or(preset.initial_counts),
-        };
-        settings.check().map_err(|error| refused(format!("--{error}"), "see trinim evolve run --help"))?;
-        Ok(settings)
-    }
-}
-
-impl SettingsArgs {
-    /// The symbols for a game.
-    ///
-    /// # Errors
-    /// [`Refused`] for a name that is none.
-    pub fn alphabet(&self, scope: &Scope) -> anyhow::Result<Alphabet> {
-        let terminals = self.terminals.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
-        let functions = self.functions.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
-        let (terminals, functions): (Vec<&str>, Vec<&str>) = (terminals.collect(), functions.collect());
-        Alphabet::choose(scope, self.meaning_of_n, &terminals, &functions)
-            .map_err(|error| refused(error, "see trinim evolve run --help"))
-    }
-}
-
-/// The settings with their names, for reports.
-pub fn described(settings: &Settings) -> serde_json::Value {
-    serde_json::json!({
-        "population": settings.population,
-        "generations": settings.generations,
-        "genes": settings.genes,
-        "pairs_per_generation": settings.pairs(),
-        "tournament": settings.tournament,
-        "crossover": name_of(CROSSOVERS, &settings.crossover),
-        "crossover_probability": settings.crossover_probability,
-        "mutation": name_of(MUTATIONS, &settings.mutation),
-        "mutations": settings.mutations,
-        "replacement": name_of(REPLACEMENTS, &settings.replacement),
-        "representative": name_of(REPRESENTATIVES, &settings.representative),
-        "zero": name_of(ZEROS, &settings.zero),
-        "count": name_of(COUNTS, &settings.count),
-        "states": settings.ordering.name(),
-        "terminal_share": settings.terminal_share,
-        "initial_counts": settings.initial_counts,
-    })
-}
-
-/// The settings in a sentence.
-pub fn in_words(preset: Preset, settings: &Settings) -> String {
-    format!(
-        "preset {}: population {}, generations {}, genes {}; {} gene, {} mutation, {} replacement, zero {}, count {}",
-        preset.name(),
-        settings.population,
-        settings.generations,
-        settings.genes,
-        name_of(REPRESENTATIVES, &settings.representative),
-        name_of(MUTATIONS, &settings.mutation),
-        name_of(REPLACEMENTS, &settings.replacement),
-        name_of(ZEROS, &settings.zero),
-        name_of(COUNTS, &settings.count),
-    )
 }
 
 /// How the positions of a game are ordered, in words.

@@ -5,11 +5,12 @@ use super::super::exit::Exit;
 use super::super::output::Out;
 use super::super::progress::{self, time_left};
 use super::super::signals::Signals;
-use super::args::{SettingsArgs, claim_svg, refused};
-use super::drawing::sweep_picture;
+use super::args::{claim_svg, refused};
 use super::run::runs;
+use super::settings::{Given, SettingsArgs};
+use super::sweep::{self, Rates, Sweep};
+use crate::cli::choice::name;
 use clap::Args;
-use serde::Serialize;
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ use trinim::evolve::experiment::{Axis, EXPERIMENTS, Experiment, GAME, PAPER_RUNS
 use trinim::evolve::games::Game;
 use trinim::evolve::runs::{Batch, run_all};
 use trinim::evolve::score::Target;
+use trinim::evolve::settings::Settings;
 use trinim::evolve::stats::{fisher, log_likelihood, wilson};
 use trinim::game::Rule;
 
@@ -83,43 +85,11 @@ pub struct ExperimentArgs {
     json: JsonArgs,
 }
 
-/// A point of a sweep.
-#[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    /// The value of what is varied.
-    pub value: u32,
-    /// The paper's rate.
-    pub paper_rate: f64,
-    /// Wilson's interval for it.
-    pub paper_wilson_95: [f64; 2],
-    /// Our successes.
-    pub successes: u64,
-    /// Our runs.
-    pub runs: u64,
-    /// Our rate.
-    pub rate: f64,
-    /// Wilson's interval for it.
-    pub wilson_95: [f64; 2],
-    /// Fisher's test.
-    pub p: f64,
-}
-
-/// All points at one number of generations.
-#[derive(Clone, Debug, Serialize)]
-pub struct Sweep {
-    /// The generations, where they are not varied.
-    pub generations: Option<u32>,
-    /// The points.
-    pub points: Vec<Row>,
-    /// Of the paper's ten points at our rates; `None` where a stop left some out.
-    pub log_likelihood: Option<f64>,
-}
-
 /// Runs the subcommand.
 pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let experiment = &chosen(&args)?;
     let preset = args.settings.settings(Target::Rules)?;
-    let given = args.settings.generations;
+    let given = args.settings.given.generations;
     // Experiment 1 is repeated as printed and as it was probably run.
     let sweeps: Vec<Option<u32>> = match (experiment.number, given) {
         (1, None) => vec![Some(experiment.generations), Some(50)],
@@ -139,14 +109,14 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
         progress::during(&status, &signals, out.quiet, out.error_paint, || -> anyhow::Result<Vec<Sweep>> {
             let mut measured = Vec::new();
             for generations in &sweeps {
-                let sweep = sweep(&args, experiment, &preset, *generations, &signals, &done)?;
+                let sweep = measure(&args, experiment, &preset, *generations, &signals, &done)?;
                 measured.extend(Some(sweep).filter(|sweep| !sweep.points.is_empty()));
             }
             Ok(measured)
         })?;
     let interrupted = measured.len() < sweeps.len() || measured.iter().any(|sweep| sweep.log_likelihood.is_none());
     if let (Some(picture), Some(path), false) = (picture, &args.svg, interrupted) {
-        picture.write(&sweep_picture(experiment, &measured))?;
+        picture.write(&sweep::picture(experiment, &measured))?;
         out.remark(format_args!("the chart is in {}", path.display()));
     }
     if args.csv {
@@ -167,7 +137,7 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
             "experiment": experiment.number,
             "game": GAME,
             "varied": experiment.axis.name(),
-            "preset": args.settings.preset.name(),
+            "preset": args.settings.preset,
             "seed": args.seed,
             "paper_runs": PAPER_RUNS,
             "test": "Fisher's exact test, two-sided",
@@ -196,7 +166,7 @@ fn remark(experiment: &Experiment) -> &'static str {
 /// The experiment, with what was given for parameters that it does not vary.
 fn chosen(args: &ExperimentArgs) -> anyhow::Result<Experiment> {
     let mut experiment = EXPERIMENTS[args.number as usize - 1];
-    let SettingsArgs { population, generations, genes, .. } = &args.settings;
+    let Given { population, generations, genes, .. } = &args.settings.given;
     let given = match experiment.axis {
         Axis::Population => population.is_some(),
         Axis::Generations => generations.is_some(),
@@ -212,10 +182,10 @@ fn chosen(args: &ExperimentArgs) -> anyhow::Result<Experiment> {
     Ok(experiment)
 }
 
-fn sweep(
+fn measure(
     args: &ExperimentArgs,
     experiment: &Experiment,
-    preset: &trinim::evolve::settings::Settings,
+    preset: &Settings,
     generations: Option<u32>,
     signals: &Signals,
     done: &AtomicU64,
@@ -239,7 +209,7 @@ fn sweep(
         let successes = results.iter().filter(|run| run.success.is_some()).count() as u64;
         let (low, high) = wilson(successes, args.runs);
         let (paper_low, paper_high) = wilson(point.paper, PAPER_RUNS);
-        points.push(Row {
+        points.push(Rates {
             value: point.value,
             paper_rate: point.paper as f64 / PAPER_RUNS as f64,
             paper_wilson_95: [paper_low, paper_high],
@@ -263,7 +233,7 @@ fn print(args: &ExperimentArgs, experiment: &Experiment, sweeps: &[Sweep], out: 
         "experiment {}: {} varied, {GAME}, preset {}, {} runs a point against the paper's {PAPER_RUNS}",
         experiment.number,
         experiment.axis.name(),
-        args.settings.preset.name(),
+        name(&args.settings.preset),
         args.runs
     )?;
     for sweep in sweeps {

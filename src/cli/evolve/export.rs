@@ -4,7 +4,8 @@ use super::super::args::JsonArgs;
 use super::super::exit::Exit;
 use super::super::output::Out;
 use super::args::{EvolveGameArgs, FormulaArgs, formula};
-use clap::{Args, ValueEnum};
+use crate::cli::choice::explained;
+use clap::Args;
 use serde_json::json;
 use std::io::Write;
 use trinim::evolve::export::{Language, export};
@@ -19,6 +20,13 @@ Examples:
 
 The code wraps at 32 bits and divides as the formula does, whatever the language would do by itself.";
 
+const LANGUAGES: &[(Language, &str)] = &[
+    (Language::Rust, "A function that returns Option<i32>"),
+    (Language::Python, "A function"),
+    (Language::C, "A function that returns whether there is a value"),
+    (Language::Latex, "A formula in math mode"),
+];
+
 /// Print a formula as source code
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -30,8 +38,8 @@ pub struct ExportArgs {
     formula: FormulaArgs,
 
     /// The language
-    #[arg(long = "as", value_name = "LANGUAGE", value_enum)]
-    language: LanguageName,
+    #[arg(long = "as", value_name = "LANGUAGE", value_parser = explained(LANGUAGES))]
+    language: Language,
 
     /// Drop what has no influence on the value
     #[arg(long)]
@@ -39,18 +47,6 @@ pub struct ExportArgs {
 
     #[command(flatten)]
     json: JsonArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LanguageName {
-    /// A function that returns Option<i32>
-    Rust,
-    /// A function
-    Python,
-    /// A function that returns whether there is a value
-    C,
-    /// A formula in math mode
-    Latex,
 }
 
 /// Runs the subcommand.
@@ -61,16 +57,9 @@ pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if args.simplify {
         formula = simplify(&formula);
     }
-    let language = match args.language {
-        LanguageName::Rust => Language::Rust,
-        LanguageName::Python => Language::Python,
-        LanguageName::C => Language::C,
-        LanguageName::Latex => Language::Latex,
-    };
-    let code = export(&formula, &graph.scope, language, args.formula.zero);
+    let code = export(&formula, &graph.scope, args.language, args.formula.zero);
     if args.json.json {
-        let name = args.language.to_possible_value().map(|name| name.get_name().to_owned());
-        out.json(&json!({ "language": name, "formula": formula.text(&graph.scope), "code": code }))?;
+        out.json(&json!({ "language": args.language, "formula": formula.text(&graph.scope), "code": code }))?;
     } else {
         out.write_all(code.as_bytes())?;
     }

@@ -1,28 +1,20 @@
 //! `trinim evolve`: formulas that tell wins from losses, found by evolution and checked.
 //!
-//! # What and why
-//! One subcommand a file; they share how games and choices are named ([`args`]) and how formulas and positions are drawn ([`drawing`]).
-//!
-//! # Shape
-//! Text, `--json`, and files where `--svg` names one.
+//! One subcommand a file; they share how games and formulas are named ([`args`]) and the settings of the engine ([`settings`]).
 //!
 //! # Invariants
 //! 1. A formula is called a strategy only after it was checked on more than it was found on.
 //! 2. Finding nothing is a result, not a failure.
-//!
-//! # Cost
-//! That of `trinim::evolve`.
-//!
-//! # Not here
-//! Everything a library caller could want: `trinim::evolve`.
 
 mod args;
-mod drawing;
 mod experiment;
 mod export;
 mod run;
 mod run_report;
 mod score;
+mod settings;
+mod sweep;
+mod tree;
 mod verify;
 
 use super::exit::Exit;

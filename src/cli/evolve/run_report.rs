@@ -1,7 +1,9 @@
 //! What `trinim evolve run` reports: each run, the success rate, the Pareto list, and what is wrong with the best formula where none is right.
 
 use super::super::output::{Out, grouped};
-use super::args::{Chosen, Preset, described, in_words, ordering_in_words};
+use super::args::{Chosen, ordering_in_words};
+use super::settings::{Preset, in_words};
+use crate::cli::choice::name;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::io::Write;
@@ -47,17 +49,6 @@ pub struct Report<'a> {
     pareto: Vec<(u32, Formula)>,
 }
 
-/// A counterexample for scripts.
-pub fn counterexample_json(counterexample: &Counterexample) -> Json {
-    json!({
-        "position": counterexample.label,
-        "value": counterexample.value,
-        "said": counterexample.said,
-        "truth": counterexample.truth,
-        "winning_move_to": counterexample.because,
-    })
-}
-
 /// A counterexample in words.
 pub fn counterexample_text(counterexample: &Counterexample) -> String {
     let because = counterexample.because.as_ref().map_or(String::new(), |option| format!(", by a move to {option}"));
@@ -71,12 +62,12 @@ pub fn counterexample_text(counterexample: &Counterexample) -> String {
 pub fn standing_json(standing: &Standing) -> Json {
     let mut value = json!({ "verdict": standing.word(), "strategy": standing.is_strategy() });
     match standing {
-        Standing::Proved(ordering) | Standing::Complete(ordering) => value["states"] = json!(ordering.name()),
+        Standing::Proved(ordering) | Standing::Complete(ordering) => value["states"] = json!(ordering),
         Standing::Checked(ordering, reason) => {
-            value["states"] = json!(ordering.name());
+            value["states"] = json!(ordering);
             value["no_proof_because"] = json!(reason);
         }
-        Standing::Refuted(counterexample) => value["counterexample"] = counterexample_json(counterexample),
+        Standing::Refuted(counterexample) => value["counterexample"] = json!(counterexample),
         Standing::Unchecked => {}
     }
     value
@@ -182,14 +173,16 @@ impl<'a> Report<'a> {
             json!({ "runs": hits, "rate": hits as f64 / finished.max(1) as f64, "wilson_95": [low, high] })
         };
         let wrong = self.wrong().map(|(formula, wrong)| json!({ "formula": formula.text(scope), "positions": wrong }));
+        let mut settings = json!(self.settings);
+        settings["pairs_per_generation"] = json!(self.settings.pairs());
         json!({
             "game": self.chosen.game.to_string(),
             "rule": self.chosen.rule.name(),
-            "target": self.settings.target.name(),
+            "target": self.settings.target,
             "positions": graph.len(),
             "options": graph.options_total(),
-            "preset": preset.name(),
-            "settings": described(self.settings),
+            "preset": preset,
+            "settings": settings,
             "terminals": self.problem.alphabet.terminals.iter().map(|terminal| scope.name(*terminal)).collect::<Vec<_>>(),
             "functions": self.problem.alphabet.functions.iter().map(|op| op.name()).collect::<Vec<_>>(),
             "seed": self.batch.seed,
@@ -223,7 +216,7 @@ impl<'a> Report<'a> {
             None => "none: the next larger heaps have too many positions".to_owned(),
         };
         out.table(&[
-            ("game", format!("{game}, {rule}, {}", self.settings.target.name())),
+            ("game", format!("{game}, {rule}, {}", name(&self.settings.target))),
             (
                 "positions",
                 format!("{}, {}", grouped(graph.len() as u64), ordering_in_words(game, self.settings.ordering)),

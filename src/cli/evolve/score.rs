@@ -4,8 +4,9 @@ use super::super::args::JsonArgs;
 use super::super::exit::Exit;
 use super::super::output::{Out, counted, grouped};
 use super::args::{Chosen, EvolveGameArgs, FormulaArgs, claim_svg, formula, ordering_in_words, refused};
-use super::drawing::tree_picture;
 use super::run_report::by_rule;
+use super::tree::tree_picture;
+use crate::cli::choice::name;
 use clap::Args;
 use serde_json::json;
 use std::io::Write;
@@ -31,7 +32,7 @@ positions, one for all orderings of the heaps.";
 const LISTED: usize = 20;
 /// Characters of the formula in the title of a picture.
 const TITLE_MAX: usize = 80;
-const COUNTS: [(Count, &str); 3] = [(Count::Position, "node"), (Count::Edge, "edge"), (Count::AllOptions, "all")];
+const COUNTS: [Count; 3] = [Count::Position, Count::Edge, Count::AllOptions];
 
 /// Count the violations of a formula, and draw them
 #[derive(Args)]
@@ -160,15 +161,15 @@ impl Report<'_> {
     fn json(&self, tree: Option<&Tree>) -> serde_json::Value {
         let graph = &self.whole.graph;
         let mut countings = Vec::new();
-        for (count, name) in COUNTS {
+        for count in COUNTS {
             if self.has_tree {
                 let found = tree_violations(graph, count, &self.whole.column);
-                countings.push(json!({ "on": "tree", "count": name, "violations": found.total(), "by_rule": found }));
+                countings.push(json!({ "on": "tree", "count": count, "violations": found.total(), "by_rule": found }));
             }
             for on in self.scored {
                 let found = on.violations(self.chosen.target, count);
                 countings.push(json!({
-                    "on": "positions", "states": on.ordering.name(), "positions": on.graph.len(), "count": name,
+                    "on": "positions", "states": on.ordering, "positions": on.graph.len(), "count": count,
                     "violations": found.total(), "by_rule": found,
                 }));
             }
@@ -184,7 +185,7 @@ impl Report<'_> {
         json!({
             "game": self.chosen.game.to_string(),
             "rule": self.chosen.rule.name(),
-            "target": self.chosen.target.name(),
+            "target": self.chosen.target,
             "formula": self.formula.text(&graph.scope),
             "tree_positions": self.has_tree.then(|| tree_size(graph)),
             "tree_violations": self.has_tree.then(|| tree_violations(graph, Count::Position, &self.whole.column).total()),
@@ -198,7 +199,7 @@ impl Report<'_> {
         let graph = &self.whole.graph;
         let Chosen { game, rule, target, .. } = self.chosen;
         let mut rows =
-            vec![("formula", self.formula.text(&graph.scope)), ("game", format!("{game}, {rule}, {}", target.name()))];
+            vec![("formula", self.formula.text(&graph.scope)), ("game", format!("{game}, {rule}, {}", name(target)))];
         if self.has_tree {
             let found = tree_violations(graph, Count::Position, &self.whole.column);
             let size = grouped(tree_size(graph));
@@ -215,7 +216,7 @@ impl Report<'_> {
         if self.has_tree {
             writeln!(out, "\n{:36} {:>9} {:>8} {:>8} {:>8}", "counted on", "positions", "node", "edge", "all")?;
             let cells = |of: &dyn Fn(Count) -> Violations| {
-                COUNTS.map(|(count, _)| format!("{:>8}", grouped(of(count).total()))).join(" ")
+                COUNTS.map(|count| format!("{:>8}", grouped(of(count).total()))).join(" ")
             };
             let on_tree = cells(&|count| tree_violations(graph, count, &self.whole.column));
             writeln!(out, "{:36} {:>9} {on_tree}", "game tree", grouped(tree_size(graph)))?;

@@ -56,7 +56,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         out.json(&json!({
             "game": chosen.game.to_string(),
             "rule": chosen.rule.name(),
-            "target": chosen.target.name(),
+            "target": chosen.target,
             "formula": text,
             "simplified": simplify(&formula).text(&graph.scope),
             "heap_max": held.heap_max,

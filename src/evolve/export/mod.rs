@@ -25,9 +25,11 @@ mod rust;
 use super::formula::{Formula, Term};
 use super::int::{OnFault, Op};
 use super::scope::{Scope, Terminal};
+use serde::Serialize;
 
 /// A language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Language {
     /// Rust 2021 or later.
     Rust,

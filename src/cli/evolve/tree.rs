@@ -1,24 +1,10 @@
-//! Pictures: a game tree as the paper's figure 1 draws it, and the success rates of an experiment.
+//! The picture of a game tree, as the paper's figure 1 draws it: each position with its outcome by the formula beside it, and a frame
+//! around those that break a rule.
 //!
-//! # What and why
-//! In the tree each position has its outcome by the formula beside it, and a circle around those that break a rule.
-//!
-//! # Shape
-//! Leaves stand side by side, and what has branches stands in the middle above them; one row for each number of moves.
-//!
-//! # Invariants
-//! 1. No two positions of a row overlap.
-//!
-//! # Cost
-//! Linear in the tree.
-//!
-//! # Not here
-//! How SVG is written: `trinim::explore`.
+//! Leaves stand side by side, and what has branches stands in the middle above them; one row for each number of moves. No two positions
+//! of a row overlap.
 
-use super::experiment::Sweep;
-use trinim::draw::chart::{Axis, Chart, Line, Point};
 use trinim::draw::svg::{Anchor, Path, Svg, text_width};
-use trinim::evolve::experiment::Experiment;
 use trinim::evolve::graph::Graph;
 use trinim::evolve::tree::Tree;
 use trinim::game::Outcome;
@@ -83,37 +69,4 @@ pub fn tree_picture(graph: &Graph, tree: &Tree, title: &str) -> String {
     }
     svg.text("small soft", EDGE, y(depth) + FOOT + 8.0, Anchor::Start, &legend);
     svg.file()
-}
-
-/// The rates of an experiment as an SVG file.
-pub fn sweep_picture(experiment: &Experiment, sweeps: &[Sweep]) -> String {
-    let percent = |rate: f64| rate * 100.0;
-    let title = format!("Experiment {}: success rate by {}", experiment.number, experiment.axis.name());
-    let y = Axis::linear("success rate, %").including(0.0).including(100.0);
-    let mut chart = Chart::new(title, Axis::linear(experiment.axis.name()).whole(), y);
-    let mut description = String::new();
-    if let Some(first) = sweeps.first() {
-        let point = |row: &super::experiment::Row| {
-            let [low, high] = row.paper_wilson_95.map(percent);
-            Point::new(row.value.into(), percent(row.paper_rate)).between(low, high)
-        };
-        chart = chart.line(Line::marked("paper, 50 runs", first.points.iter().map(point)));
-    }
-    for sweep in sweeps {
-        let runs = sweep.points.first().map_or(0, |row| row.runs);
-        let name = match sweep.generations {
-            Some(generations) => format!("here, {runs} runs, {generations} generations"),
-            None => format!("here, {runs} runs"),
-        };
-        if let Some(log_likelihood) = sweep.log_likelihood {
-            description.push_str(&format!("{name}: log-likelihood of the paper's points {log_likelihood:.1}. "));
-        }
-        let point = |row: &super::experiment::Row| {
-            let [low, high] = row.wilson_95.map(percent);
-            Point::new(row.value.into(), percent(row.rate)).between(low, high)
-        };
-        chart = chart.line(Line::marked(name, sweep.points.iter().map(point)));
-    }
-    let note = "Error bars: 95 % intervals by Wilson.";
-    chart.describe(description.trim_end()).note(note).note(description.trim_end()).draw().file()
 }

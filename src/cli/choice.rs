@@ -1,0 +1,39 @@
+//! Flags whose values are those of an enum of the library, under the names that reports give them.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde::Serialize;
+
+/// The name of a value in arguments and reports: what it is serialised as.
+pub fn name<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+/// A parser for one of `values`.
+pub fn choice<T>(values: &'static [T]) -> impl TypedValueParser<Value = T>
+where
+    T: Serialize + Copy + Send + Sync + 'static,
+{
+    parser(values.iter().map(|value| (*value, None)).collect())
+}
+
+/// A parser for one of `values`; beside each stands what `--help` says of it.
+pub fn explained<T>(values: &'static [(T, &'static str)]) -> impl TypedValueParser<Value = T>
+where
+    T: Serialize + Copy + Send + Sync + 'static,
+{
+    parser(values.iter().map(|(value, help)| (*value, Some(*help))).collect())
+}
+
+fn parser<T>(values: Vec<(T, Option<&'static str>)>) -> impl TypedValueParser<Value = T>
+where
+    T: Serialize + Copy + Send + Sync + 'static,
+{
+    let shown: Vec<_> = values.iter().map(|(value, help)| PossibleValue::new(name(value)).help(*help)).collect();
+    PossibleValuesParser::new(shown).try_map(move |text| {
+        let mut all = values.iter().map(|(value, _)| *value);
+        all.find(|value| name(value) == text).ok_or_else(|| format!("unknown choice {text:?}"))
+    })
+}
