@@ -31,7 +31,6 @@ fn solve_seven(folder: &Path) {
         placement: Placement::Dedicated,
         codec: CodecChoice::Auto,
         commit_interval: Duration::from_secs(5),
-        sorted: true,
         run_id: RunId(1),
         stop: Arc::default(),
     };

@@ -17,7 +17,6 @@
 //!     placement: pipeline::run::Placement::Dedicated,
 //!     codec: pipeline::CodecChoice::Auto,
 //!     commit_interval: std::time::Duration::from_secs(5),
-//!     sorted: true,
 //!     run_id: pipeline::RunId(1),
 //!     stop: Arc::default(),
 //! };

@@ -1,4 +1,4 @@
-//! `trinim bench`, timelines and the device that seeks, as users of the binary meet them: shapes, refusals, interruption. No test looks at a time.
+//! `trinim bench` and timelines, as users of the binary meet them: shapes, refusals, interruption. No test looks at a time.
 
 mod program;
 
@@ -258,28 +258,4 @@ fn a_timeline_is_well_formed_and_its_lanes_add_up() {
     ends(path, 4, &["solve", "-k", "7", "--memory", "1MiB", "--timeline", "none.svg", "--out", "three"]);
     ends(path, 0, &["solve", "-k", "6", "--timeline", "none.svg", "--out", "one"]);
     assert_eq!(names(path), ["one", "other.svg", "t.svg", "two"]);
-}
-
-#[test]
-fn a_device_that_seeks_and_the_order_of_writes_change_no_result() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path();
-    let solve = |out: &str, more: &[&str]| -> Value {
-        let args = [&["solve", "-k", "6", "--block-bits", "12", "--json", "--out", out], more].concat();
-        serde_json::from_str(&ends(path, 0, &args).0).unwrap()
-    };
-    let plain = solve("plain", &[]);
-    assert!(plain.get("device_seeks").is_none() && plain["bitmap_bytes"].as_u64() > Some(1 << 18));
-    let fast = ["--seek-cost", "0ms@100GB/s", "--write-order"];
-    let seeks = ["sorted", "arrival"].map(|order| {
-        let report = solve(order, &[&fast[..], &[order, "--threads", "1"]].concat());
-        assert_eq!(report["digest"], plain["digest"]);
-        assert!(report["device_busy_s"].as_f64() > Some(0.0));
-        report["device_seeks"].as_u64().unwrap()
-    });
-    assert!(seeks[0] > 0 && seeks[0] < seeks[1], "{seeks:?}");
-    for value in ["8ms", "fast", "8ms@150MB", "-8ms@150MB/s", ""] {
-        ends(path, 2, &["solve", "-k", "3", "--seek-cost", value, "--out", "refused"]);
-    }
-    assert_eq!(names(path), ["arrival", "plain", "sorted"]);
 }

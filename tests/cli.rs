@@ -158,7 +158,7 @@ fn answers_stay_aligned_with_lines_good_and_bad() {
 fn kills_and_signals_at_any_time_change_nothing() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
-    let whole = json(path, 0, &solve_tiny("whole", &["--no-sync"]));
+    let whole = json(path, 0, &solve_tiny("whole", &[]));
     assert_eq!(whole["losses"], 19_496_523);
     assert_eq!(whole["resumed_blocks"], 0);
     let resumed = solve_tiny("resumed", &[]);
@@ -344,7 +344,7 @@ fn a_folder_that_cannot_be_looked_at_is_an_error() {
 fn blocks_may_outnumber_the_open_files() {
     let folder = TempDir::new().unwrap();
     let command = format!(
-        "ulimit -S -n 512; ulimit -H -n 3000; exec {} solve -k 6 --block-bits 8 --no-sync --json -o run",
+        "ulimit -S -n 512; ulimit -H -n 3000; exec {} solve -k 6 --block-bits 8 --json -o run",
         env!("CARGO_BIN_EXE_trinim")
     );
     let output = Command::new("sh").args(["-c", &command]).current_dir(folder.path()).output().unwrap();
@@ -474,13 +474,12 @@ fn every_codec_placement_kernel_and_thread_count_gives_the_same_digest() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let first = json(path, 0, &["solve", "-k", "6", "--block-bits", "12", "--json"])["digest"].clone();
-    let others: [&[&str]; 6] = [
+    let others: [&[&str]; 5] = [
         &["--codec", "raw", "--log-placement", "dedicated"],
         &["--codec", "zstd1", "--threads", "1"],
         &["--codec", "gaps", "--log-placement", "shared", "--threads", "5"],
         &["--kernel", "portable"],
         &["--memory", "40MiB"],
-        &["--no-sync"],
     ];
     for (number, more) in others.iter().enumerate() {
         let out = format!("run{number}");

@@ -17,13 +17,12 @@ use trinim::solve::{Problem, solve};
 fn a_solve_in_slices_of_time_ends_with_the_same_bytes() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
-    ends(path, 0, &[&SLOW[..], &["whole", "--no-sync"]].concat());
+    ends(path, 0, &[&SLOW[..], &["whole"]].concat());
     let (mut slices, mut stops) = (0, 0);
     loop {
         // Longer each time, so that every machine gets to the end.
         let time = format!("{}ms", 200 << (slices / 3));
-        let (code, out, error) =
-            run(path, &[&SLOW[..], &["sliced", "--no-sync", "--json", "--max-duration", &time]].concat());
+        let (code, out, error) = run(path, &[&SLOW[..], &["sliced", "--json", "--max-duration", &time]].concat());
         slices += 1;
         match code {
             5 => {
@@ -67,7 +66,7 @@ fn a_limit_that_the_plan_exceeds_is_refused_before_anything_is_written() {
 fn the_command_stops_at_its_limit_and_goes_on_with_a_larger_one() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
-    let solve = [&SLOW[..], &["run", "--json", "--no-sync", "--log-placement", "shared"]].concat();
+    let solve = [&SLOW[..], &["run", "--json", "--log-placement", "shared"]].concat();
     ends(path, 5, &[&solve[..], &["--max-duration", "50ms"]].concat());
     fs::write(path.join("run/logs/00000001.g1"), vec![1; 100 << 20]).unwrap();
     let before = tree(path);

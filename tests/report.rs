@@ -56,7 +56,7 @@ fn refused(folder: &Path, code: i32, args: &[&str]) -> String {
 
 fn solve(folder: &Path, name: &str, layers: u32, rule: Rule, more: &[&str]) {
     let layers = layers.to_string();
-    let args = ["solve", "--no-sync", "-k", &layers, "--rule", rule.name(), "--out", name];
+    let args = ["solve", "-k", &layers, "--rule", rule.name(), "--out", name];
     let (code, _, error) = trinim(folder, &[&args, more].concat());
     assert_eq!(code, Some(0), "{error}");
 }

@@ -54,7 +54,6 @@ fn solved(layers: u32, max_take: Option<u32>, rule: Rule, bid_cells: &[u32]) -> 
         placement: Placement::Shared,
         codec: CodecChoice::parse("zstd1").unwrap(),
         commit_interval: Duration::from_secs(1),
-        sorted: true,
         run_id: RunId(1),
         stop: Arc::default(),
     };

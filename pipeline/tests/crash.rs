@@ -63,7 +63,6 @@ impl Setup {
             placement: self.placement,
             codec: CodecChoice::parse(self.codec).unwrap(),
             commit_interval: Duration::from_micros(100),
-            sorted: true,
             run_id: RunId(7),
             stop: Arc::default(),
         }

@@ -21,7 +21,6 @@ fn solve(storage: Arc<dyn Storage>, placement: Placement) -> Result<(), Error> {
         placement,
         codec: CodecChoice::parse("raw").unwrap(),
         commit_interval: Duration::from_millis(1),
-        sorted: true,
         run_id: RunId(7),
         stop: Arc::default(),
     };

@@ -32,7 +32,6 @@ fn options(placement: Placement) -> Options {
         placement,
         codec: CodecChoice::parse("rows").unwrap(),
         commit_interval: Duration::from_millis(2),
-        sorted: true,
         run_id: RunId(7),
         stop: Arc::default(),
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 pub const CSV_SIGNATURE: &str = "group,case,refused,round,seconds,";
 
 /// Fields of the program's reports, a column each.
-const FIELDS: [&str; 29] = [
+const FIELDS: [&str; 27] = [
     "layers",
     "rule",
     "strategy",
@@ -35,8 +35,6 @@ const FIELDS: [&str; 29] = [
     "database_bytes",
     "bitmap_bytes",
     "commits",
-    "device_seeks",
-    "device_busy_s",
 ];
 
 /// A value as a field: quoted where it must be (RFC 4180).

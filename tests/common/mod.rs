@@ -62,7 +62,6 @@ impl Way {
             placement: self.placement,
             codec: CodecChoice::parse(self.codec).expect("the tests name codecs that exist"),
             commit_interval: Duration::from_millis(20),
-            sorted: true,
             run_id: RunId(u128::from(self.spare_bytes) << 64 | self.threads as u128),
             stop: Arc::default(),
         }

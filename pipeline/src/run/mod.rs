@@ -75,8 +75,6 @@ pub struct Options {
     pub codec: CodecChoice,
     /// Time between commits.
     pub commit_interval: Duration,
-    /// Whether log writes are sorted into runs; `false` is for measurements.
-    pub sorted: bool,
     /// Identity of a fresh run; salts every hash in the logs.
     pub run_id: RunId,
     /// Set from outside to stop the run at the next opportunity.
@@ -272,7 +270,6 @@ impl Session<'_> {
             unsynced: &self.unsynced,
             retired: &self.retired,
             gather_bytes: GATHER_BYTES.min(self.queue.limit_bytes() / 2),
-            sorted: self.options.sorted,
         };
         sync::scope(|scope| {
             for number in 1..=self.workers {

@@ -147,8 +147,6 @@ pub struct Writer<'a> {
     pub retired: &'a Mutex<Vec<LogFile>>,
     /// Gather limit in encoded bytes.
     pub gather_bytes: u64,
-    /// Whether runs are sorted by file and offset; otherwise frames are written one by one as they came (a yardstick for benchmarks).
-    pub sorted: bool,
 }
 
 /// An entry that waits to be written.
@@ -252,10 +250,8 @@ impl Writer<'_> {
         }
         close_surplus(open);
         let mut entries = std::mem::take(&mut gathered.entries);
-        if self.sorted {
-            // Stable: entries of one file keep the order of their arrival, so offsets ascend.
-            entries.sort_by_key(|entry| (entry.header.shared, entry.bucket));
-        }
+        // Stable: entries of one file keep the order of their arrival, so offsets ascend.
+        entries.sort_by_key(|entry| (entry.header.shared, entry.bucket));
         self.metrics.time(Stage::Write, || self.write_entries(open, &entries, gathered))?;
         drop(entries);
         gathered.leases.clear();
@@ -327,14 +323,11 @@ impl Writer<'_> {
             run.bytes.extend_from_slice(&header);
             for (index, frame) in entry.frames.iter().enumerate() {
                 frame.append_to(index as u32, entry_hash, &mut hash, &mut run.bytes);
-                if run.bytes.len() >= RUN_BYTES || !self.sorted {
+                if run.bytes.len() >= RUN_BYTES {
                     run.write()?;
                 }
             }
             let end = run.end();
-            if !self.sorted {
-                run.write()?;
-            }
             log.end = end;
             self.metrics.log_added(end - offset);
             gathered.dirty.insert(name.name(), file);

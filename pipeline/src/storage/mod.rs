@@ -2,8 +2,7 @@
 //!
 //! Everything above speaks to a run folder through the two traits here, by names relative to the
 //! folder. [`RealStorage`] is the file system; [`SimulatedStorage`](crate::testing::SimulatedStorage) is a disk in memory that can
-//! stop, fail and forget, so that the same code can be run through every crash; [`SeekStorage`](crate::testing::SeekStorage) puts
-//! a slow device in front of another storage, for measurements.
+//! stop, fail and forget, so that the same code can be run through every crash.
 //!
 //! # Shape
 //!

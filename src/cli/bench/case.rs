@@ -89,12 +89,10 @@ pub fn product(scans: &Scan, layouts: &[[String; 2]]) -> Vec<Case> {
 /// `--suite`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Suite {
-    /// Seven and eight layers: every strategy, placement and memory, threads, kernels, verify, probe, write orders
+    /// Seven and eight layers: every strategy, placement and memory, threads, kernels, verify, probe
     Full,
     /// Seven layers of the same
     Quick,
-    /// Log writes sorted and in order of arrival, here and on a device that seeks, seven layers
-    WriteOrders,
     /// Our way against the papers' and one position at a time, one thread, seven layers
     Peers,
     /// One position at a time in every strategy, eight layers: hours
@@ -107,7 +105,6 @@ impl Suite {
         match self {
             Suite::Full => "full",
             Suite::Quick => "quick",
-            Suite::WriteOrders => "write-orders",
             Suite::Peers => "peers",
             Suite::Scalar => "scalar",
         }
@@ -121,9 +118,8 @@ impl Suite {
     /// Its cases.
     pub fn cases(self) -> Vec<Case> {
         match self {
-            Suite::Full => [everything("7"), everything("8"), write_orders()].concat(),
+            Suite::Full => [everything("7"), everything("8")].concat(),
             Suite::Quick => everything("7"),
-            Suite::WriteOrders => write_orders(),
             Suite::Peers => one_by_one("7", "1GiB"),
             Suite::Scalar => one_by_one("8", "12GiB"),
         }
@@ -182,24 +178,6 @@ fn everything(layers: &'static str) -> Vec<Case> {
     // Compared with nothing: they are no solves.
     cases.push(Case { group: format!("{group}, verify"), ..verify });
     cases.push(Case { group: format!("{group}, probe"), ..probe });
-    cases
-}
-
-/// Log writes sorted into runs against writes in order of arrival, in blocks of the default size and in small ones, on this device and on one with an
-/// arm.
-fn write_orders() -> Vec<Case> {
-    let devices: [(&str, &[&str]); 2] =
-        [("this device", &[]), ("8 ms a seek, 150 MB/s", &["--seek-cost", "8ms@150MB/s"])];
-    let mut cases = Vec::new();
-    for bits in ["22", "18"] {
-        for (device, flags) in devices {
-            let group = format!("7 layers, 2^{bits} a block, {device}");
-            for (order, words) in [("sorted", "sorted"), ("arrival", "in order of arrival")] {
-                let arguments = [&["--layers", "7", "--block-bits", bits, "--write-order", order][..], flags].concat();
-                cases.push(Case::solve(&group, &format!("{group}, log writes {words}"), &arguments).headline());
-            }
-        }
-    }
     cases
 }
 

@@ -102,7 +102,6 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
         workers: 0,
         candidates,
         peak_leased_bytes: 0,
-        device: None,
     }))
 }
 

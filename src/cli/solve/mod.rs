@@ -13,7 +13,7 @@ pub use report::peak_rss_bytes;
 
 use super::args::{self, GameArgs, JsonArgs, KernelArgs, Size};
 use super::exit::{Exit, Refused};
-use super::instruments::{InstrumentArgs, Instruments};
+use super::instruments::InstrumentArgs;
 use super::layout::order;
 use super::output::Out;
 use super::signals::Signals;
@@ -21,7 +21,6 @@ use clap::Args;
 use pipeline::Candidate;
 use pipeline::checkpoint::Inspection;
 use pipeline::measure::metrics::Stopwatch;
-use pipeline::testing::SeekCounts;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strategy::StrategyArgs;
@@ -84,10 +83,6 @@ pub struct SolveArgs {
     #[arg(long, value_name = "SIZE")]
     max_disk: Option<Size>,
 
-    /// Never wait for the disk: a power cut may cost the whole run. For measurements
-    #[arg(long, hide = true)]
-    no_sync: bool,
-
     #[command(flatten)]
     instruments: InstrumentArgs,
 }
@@ -101,7 +96,6 @@ struct Run<'a> {
     folder: &'a Path,
     /// What an earlier session left in the folder.
     begun: Option<&'a Inspection>,
-    instruments: &'a Instruments,
 }
 
 /// The result, and what is known of how it was reached.
@@ -114,7 +108,6 @@ struct Outcome {
     workers: usize,
     candidates: Vec<Candidate>,
     peak_leased_bytes: u64,
-    device: Option<SeekCounts>,
 }
 
 /// Runs the subcommand.
@@ -129,7 +122,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         )
         .into());
     }
-    let strategy = args.strategy.chosen(game, &args.kernel, args.order.is_some(), &args.instruments)?;
+    let strategy = args.strategy.chosen(game, &args.kernel, args.order.is_some())?;
     let board = game.board()?;
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&board, game));
     let begun = folder::inspect(&folder)?;
@@ -137,15 +130,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let instruments = args.instruments.prepare()?;
     let metrics = instruments.metrics();
     let counters = baseline::Counters::default();
-    let run = Run {
-        args: &args,
-        strategy,
-        board: &board,
-        layout: &layout,
-        folder: &folder,
-        begun: begun.as_ref(),
-        instruments: &instruments,
-    };
+    let run = Run { args: &args, strategy, board: &board, layout: &layout, folder: &folder, begun: begun.as_ref() };
     let outcome = match folder::finished(&run)? {
         Some(outcome) => {
             out.remark(format_args!("{} is finished; nothing is written", folder.display()));

@@ -60,10 +60,6 @@ pub struct Report {
     commits: u64,
     stages_s: BTreeMap<&'static str, f64>,
     bitmap_bytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    device_seeks: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    device_busy_s: Option<f64>,
 }
 
 /// What was measured of a codec when the choice was left to the engine.
@@ -144,8 +140,6 @@ pub fn report(
         commits: of(&metrics.commits),
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
         bitmap_bytes: bitmap_bytes(layout, metrics),
-        device_seeks: outcome.device.map(|counts| counts.seeks),
-        device_busy_s: outcome.device.map(|counts| counts.busy.as_secs_f64()),
     }
 }
 

@@ -1,7 +1,6 @@
 //! One session of a solve, with progress and an orderly end.
 
 use super::super::exit::Stopped;
-use super::super::instruments::WriteOrder;
 use super::super::output::{Out, counted, seconds};
 use super::super::progress::{self, Total};
 use super::super::signals::Signals;
@@ -40,14 +39,13 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
         counted(plan.memory.workers as u64, "worker"),
     ));
 
-    let (storage, device) = run.instruments.storage(storage(run, plan.chosen().disk_peak_bytes)?);
+    let storage = storage(run, plan.chosen().disk_peak_bytes)?;
     let options = Options {
         threads: request.threads,
         memory_bytes: plan::engine_bytes(game.memory.0),
         placement: request.placement,
         codec: game.codec.choice,
         commit_interval: game.commit_interval,
-        sorted: args.instruments.write_order == WriteOrder::Sorted,
         run_id: RunId::random(),
         stop: signals.stop.clone(),
     };
@@ -77,7 +75,6 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
         workers: started.into_inner(),
         candidates: solved.candidates,
         peak_leased_bytes: solved.peak_leased_bytes,
-        device: device.counts(),
     })
 }
 
@@ -105,7 +102,7 @@ pub fn baseline(
         if begun.is_some() { " and starts over" } else { "" },
     ));
 
-    let (storage, device) = run.instruments.storage(storage(run, planned.disk_bytes)?);
+    let storage = storage(run, planned.disk_bytes)?;
     let options = baseline::Options {
         threads: request.threads,
         memory_bytes: plan::engine_bytes(game.memory.0),
@@ -144,7 +141,6 @@ pub fn baseline(
         workers: planned.workers,
         candidates: solved.candidates,
         peak_leased_bytes: solved.peak_leased_bytes,
-        device: device.counts(),
     })
 }
 
@@ -152,7 +148,7 @@ pub fn baseline(
 fn storage(run: &Run<'_>, needed_bytes: u64) -> anyhow::Result<Arc<dyn Storage>> {
     let limit = run.args.max_disk;
     limit.map_or(Ok(()), |limit| plan::check_disk_limit(needed_bytes, limit.0))?;
-    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(run.folder)?.with_syncs(!run.args.no_sync));
+    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(run.folder)?);
     Ok(match limit {
         Some(limit) => Arc::new(LimitedStorage::new(storage, limit.0)?),
         None => storage,

@@ -2,7 +2,6 @@
 
 use super::super::args::{COMMIT_INTERVAL_DEFAULT, GameArgs, KernelArgs, LogPlacement};
 use super::super::exit::Refused;
-use super::super::instruments::{InstrumentArgs, WriteOrder};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use trinim::kernel::Isa;
@@ -43,13 +42,7 @@ impl StrategyArgs {
     ///
     /// # Errors
     /// [`Refused`] when another flag makes no sense with it.
-    pub fn chosen(
-        &self,
-        game: &GameArgs,
-        kernel: &KernelArgs,
-        ordered: bool,
-        instruments: &InstrumentArgs,
-    ) -> Result<Strategy, Refused> {
+    pub fn chosen(&self, game: &GameArgs, kernel: &KernelArgs, ordered: bool) -> Result<Strategy, Refused> {
         let refuse = |given: String, reason: &str| {
             let message = format!("{given} makes no sense with --strategy {}: {reason}", self.strategy);
             Err(Refused::new(message, "leave one of the two out"))
@@ -66,9 +59,6 @@ impl StrategyArgs {
         if game.log_placement != LogPlacement::Auto {
             let placement = placement_name(game.log_placement.placement(game.layers));
             return refuse(format!("--log-placement {placement}"), "it writes no logs");
-        }
-        if instruments.write_order != WriteOrder::Sorted {
-            return refuse("--write-order arrival".to_owned(), "it writes no logs");
         }
         if game.codec.name != "auto" {
             return refuse(format!("--codec {}", game.codec.name), "it writes no logs");

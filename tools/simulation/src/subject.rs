@@ -149,7 +149,6 @@ impl Subject {
             placement,
             codec: pipeline::CodecChoice::parse(codec).expect("the simulation names codecs that exist"),
             commit_interval: std::time::Duration::from_millis(1),
-            sorted: true,
             run_id: self.run_id,
             stop: Arc::default(),
         }

@@ -61,7 +61,6 @@ fn surroundings() -> Vec<Surroundings> {
         options("--codec gaps --threads 4"),
         options("--codec rows-zstd1"),
         options("--kernel portable"),
-        options("--no-sync"),
         shell("umask 077"),
         shell("umask 000"),
         shell("ulimit -n 800"),

@@ -1,10 +1,11 @@
 //! What durability costs: solves with and without syncs in turn, A B A B, for both placements of the logs.
 //!
-//! The hidden option `--no-sync` makes no system call for a sync. Times are of whole processes, on the disk of the scratch folder.
+//! Both run under the preload library, which answers the syncs of the second itself: no system call is made for them.
+//! Times are of whole processes, on the disk of the scratch folder.
 
 use crate::report::Sheet;
 use crate::setup::Setup;
-use crate::subject::Launch;
+use crate::subject::{Fault, Launch};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::time::Duration;
@@ -50,13 +51,11 @@ fn solve(setup: &Setup, placement: &str, synced: bool) -> Result<f64> {
     let folder = setup.disk_folder()?;
     let layers = setup.layers.to_string();
     let out = folder.join("run");
-    let out = out.to_str().context("plain names")?;
-    let mut args =
-        vec!["solve", "--json", "--layers", &layers, "--memory", "1GiB", "--log-placement", placement, "--out", out];
-    if !synced {
-        args.push("--no-sync");
-    }
-    let mut launch = Launch::new(setup, &folder, &args);
+    let name = out.to_str().context("plain names")?;
+    let args =
+        ["solve", "--json", "--layers", &layers, "--memory", "1GiB", "--log-placement", placement, "--out", name];
+    let fault = Fault { no_sync: !synced, ..Fault::default() };
+    let mut launch = Launch::new(setup, &folder, &args).root(&out).fault(fault);
     launch.limit = Duration::from_secs(3600);
     let ended = launch.run()?;
     ensure!(ended.code == Some(0), "{}", ended.summary());

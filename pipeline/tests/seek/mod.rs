@@ -1,40 +1,21 @@
-//! A slow device in front of any storage: every read and write costs what it would on a disk with one arm.
+//! A device with one arm in front of any storage: it counts the seeks, and the time they and the transfers would take.
 //!
-//! Sorting log writes into runs is for devices that seek; an SSD hardly shows what it is worth. This wrapper makes the difference visible on any
-//! machine: it counts the seeks, adds up the time the device would be busy, and makes the callers wait for it.
+//! Sorting log writes into runs is for devices that seek; an SSD hardly shows what it is worth. This wrapper shows it on
+//! any machine.
 //!
-//! # Shape
-//! The model: each file lies in one piece, far from every other file; there is one head. A read or write that begins where the last one of the
-//! device ended costs `bytes / bandwidth`. One that begins a little further on in the same file lets the gap pass under the head, which costs
-//! `gap / bandwidth`, as long as that is less than a seek; every other one costs a seek first. The first one costs a seek, too.
-//!
-//! Writes are *direct*: a write is at the device when the call returns, so the device sees the order in which the program writes. With a page cache in
-//! between, the system sorts and merges what it writes back, by file and offset, as far as memory and the next sync allow: a program that writes in order
-//! of arrival loses less than here. Reads are direct, too: nothing is cached or read ahead. Names (create, rename, remove, list) and syncs are free.
-//!
-//! # Invariants
-//! 1. What is stored is what the storage below stores; only time is added.
-//! 2. One call is at the device at a time: the waiting happens under its lock.
-//! 3. `busy` is the sum of all costs, exactly; callers wait for all of it but the last [`OWED_AT_MOST`].
-//!
-//! # Cost
-//! A lock and a few additions a call, besides the wait.
-//!
-//! # Not here
-//! Clocks and sleeping: the caller says how to wait, so that tests need not. Rotation, zones, queues of commands, several arms.
+//! The model: each file lies in one piece, far from every other file; there is one head. A read or write that begins
+//! where the last one of the device ended costs `bytes / bandwidth`. One that begins a little further on in the same
+//! file lets the gap pass under the head, which costs `gap / bandwidth`, as long as that is less than a seek; every
+//! other one costs a seek first. The first one costs a seek, too. Reads and writes are *direct*, without a page cache
+//! that sorts and merges. Names (create, rename, remove, list) and syncs are free.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::sync::Mutex;
-
-use crate::Error;
-use crate::storage::{Create, Entry, LockGuard, Storage, StorageFile};
-
-/// Waits shorter than this are saved up: a sleeping thread wakes some 50 µs late, which would make short transfers slower than the model says.
-pub const OWED_AT_MOST: Duration = Duration::from_millis(1);
+use pipeline::Error;
+use pipeline::storage::{Create, Entry, LockGuard, Storage, StorageFile};
 
 /// What the device costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,9 +39,6 @@ pub struct SeekCounts {
     pub busy: Duration,
 }
 
-/// How a caller waits.
-pub type Wait = Box<dyn Fn(Duration) + Send + Sync>;
-
 /// A storage on a device that seeks.
 pub struct SeekStorage {
     inner: Arc<dyn Storage>,
@@ -69,7 +47,6 @@ pub struct SeekStorage {
 
 struct Device {
     model: SeekModel,
-    wait: Wait,
     arm: Mutex<Arm>,
 }
 
@@ -82,23 +59,42 @@ struct Arm {
     next_place: Place,
     head: Option<(Place, u64)>,
     counts: SeekCounts,
-    owed: Duration,
+    /// Writes alone, by name of the file.
+    written: BTreeMap<String, SeekCounts>,
 }
 
 impl SeekStorage {
-    /// The storage behind a device of this model; `wait` is called with the time that a caller has to wait.
-    pub fn new(inner: Arc<dyn Storage>, model: SeekModel, wait: Wait) -> SeekStorage {
-        SeekStorage { inner, device: Arc::new(Device { model, wait, arm: Mutex::default() }) }
+    /// The storage behind a device of this model.
+    pub fn new(inner: Arc<dyn Storage>, model: SeekModel) -> SeekStorage {
+        SeekStorage { inner, device: Arc::new(Device { model, arm: Mutex::default() }) }
     }
 
     /// What the device has done so far.
     pub fn counts(&self) -> SeekCounts {
-        self.device.arm.lock().counts
+        self.device.arm().counts
+    }
+
+    /// What it has done for writes into files whose names begin so.
+    pub fn written_below(&self, begin: &str) -> SeekCounts {
+        let mut sum = SeekCounts::default();
+        for (_, counts) in self.device.arm().written.iter().filter(|(name, _)| name.starts_with(begin)) {
+            sum.add(counts);
+        }
+        sum
     }
 
     fn file(&self, name: &str, fresh: bool, file: Arc<dyn StorageFile>) -> Arc<dyn StorageFile> {
-        let place = self.device.arm.lock().place(name, fresh);
-        Arc::new(SeekFile { file, place, device: self.device.clone() })
+        let place = self.device.arm().place(name, fresh);
+        Arc::new(SeekFile { file, name: name.to_owned(), place, device: self.device.clone() })
+    }
+}
+
+impl SeekCounts {
+    fn add(&mut self, other: &SeekCounts) {
+        self.seeks += other.seeks;
+        self.calls += other.calls;
+        self.bytes += other.bytes;
+        self.busy += other.busy;
     }
 }
 
@@ -116,30 +112,26 @@ impl Arm {
 }
 
 impl Device {
-    /// Charges one transfer, and waits for it.
-    fn charge(&self, place: Place, offset: u64, bytes: u64) {
+    fn arm(&self) -> MutexGuard<'_, Arm> {
+        self.arm.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Charges one transfer, and says what it took.
+    fn charge(&self, place: Place, offset: u64, bytes: u64) -> SeekCounts {
         let passing = |bytes: u64| Duration::from_secs_f64(bytes as f64 / self.model.bytes_per_second);
-        let arm = &mut *self.arm.lock();
+        let arm = &mut *self.arm();
         let gap = match arm.head {
             Some((head_place, head)) if head_place == place => offset.checked_sub(head).map(passing),
             _ => None,
         };
-        let way = match gap {
-            Some(gap) if gap <= self.model.seek => gap,
-            _ => {
-                arm.counts.seeks += 1;
-                self.model.seek
-            }
+        let (seeks, way) = match gap {
+            Some(gap) if gap <= self.model.seek => (0, gap),
+            _ => (1, self.model.seek),
         };
-        let cost = way + passing(bytes);
+        let counts = SeekCounts { seeks, calls: 1, bytes, busy: way + passing(bytes) };
         arm.head = Some((place, offset + bytes));
-        arm.counts.calls += 1;
-        arm.counts.bytes += bytes;
-        arm.counts.busy += cost;
-        arm.owed += cost;
-        if arm.owed >= OWED_AT_MOST {
-            (self.wait)(std::mem::take(&mut arm.owed));
-        }
+        arm.counts.add(&counts);
+        counts
     }
 }
 
@@ -178,7 +170,7 @@ impl Storage for SeekStorage {
 
     fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
         self.inner.rename(from, to)?;
-        let places = &mut self.device.arm.lock().places;
+        let places = &mut self.device.arm().places;
         if let Some(place) = places.remove(from) {
             places.insert(to.to_owned(), place);
         }
@@ -187,7 +179,7 @@ impl Storage for SeekStorage {
 
     fn remove(&self, name: &str) -> Result<(), Error> {
         self.inner.remove(name)?;
-        self.device.arm.lock().places.remove(name);
+        self.device.arm().places.remove(name);
         Ok(())
     }
 
@@ -206,6 +198,7 @@ impl Storage for SeekStorage {
 
 struct SeekFile {
     file: Arc<dyn StorageFile>,
+    name: String,
     place: Place,
     device: Arc<Device>,
 }
@@ -223,7 +216,8 @@ impl StorageFile for SeekFile {
 
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
         self.file.write_all_at(bytes, offset)?;
-        self.device.charge(self.place, offset, bytes.len() as u64);
+        let counts = self.device.charge(self.place, offset, bytes.len() as u64);
+        self.device.arm().written.entry(self.name.clone()).or_default().add(&counts);
         Ok(())
     }
 
@@ -239,17 +233,12 @@ impl StorageFile for SeekFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::SimulatedStorage;
+    use pipeline::testing::SimulatedStorage;
 
-    /// 1 byte takes a microsecond, a seek 8 milliseconds; the waits are only written down.
-    fn device() -> (SeekStorage, Arc<Mutex<Vec<Duration>>>) {
-        let waits = Arc::new(Mutex::new(Vec::new()));
+    /// 1 byte takes a microsecond, a seek 8 milliseconds.
+    fn device() -> SeekStorage {
         let model = SeekModel { seek: Duration::from_millis(8), bytes_per_second: 1e6 };
-        let wait = {
-            let waits = waits.clone();
-            move |time| waits.lock().push(time)
-        };
-        (SeekStorage::new(Arc::new(SimulatedStorage::new(1)), model, Box::new(wait)), waits)
+        SeekStorage::new(Arc::new(SimulatedStorage::new(1)), model)
     }
 
     /// Seeks and microseconds so far.
@@ -260,7 +249,7 @@ mod tests {
 
     #[test]
     fn what_goes_on_costs_its_bytes_and_all_else_a_seek() {
-        let (storage, waits) = device();
+        let storage = device();
         let one = storage.create("one", Create::New).unwrap();
         let two = storage.create("two", Create::New).unwrap();
         assert_eq!(spent(&storage), (0, 0), "names are free");
@@ -284,14 +273,16 @@ mod tests {
         storage.sync_dir("").unwrap();
         let counts = storage.counts();
         assert_eq!((counts.calls, counts.bytes), (8, 210));
-        let waited: Duration = waits.lock().iter().sum();
-        assert!(waited <= counts.busy && counts.busy - waited < OWED_AT_MOST, "{waited:?}");
-        assert!(waits.lock().iter().all(|wait| *wait >= OWED_AT_MOST));
+        assert_eq!(storage.written_below("o").bytes, 190, "what is read is not written");
+        assert_eq!(
+            storage.written_below("two"),
+            SeekCounts { seeks: 1, calls: 1, bytes: 10, busy: Duration::from_micros(8_010) }
+        );
     }
 
     #[test]
     fn a_file_made_anew_lies_elsewhere_and_a_renamed_one_where_it_was() {
-        let (storage, _) = device();
+        let storage = device();
         let file = storage.create("x", Create::New).unwrap();
         file.write_all_at(&[0; 5], 0).unwrap();
         storage.rename("x", "y").unwrap();
@@ -306,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_fails_below_fails_here_and_costs_nothing() {
-        let (storage, _) = device();
+        let storage = device();
         let file = storage.create("x", Create::New).unwrap();
         assert!(matches!(file.read_exact_at(&mut [0; 5], 0), Err(Error::Corrupt { .. })));
         assert!(storage.open("absent").is_err());
