@@ -10,20 +10,15 @@ use pipeline::storage::{RealStorage, Storage};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use trinim::database::{Access, Database};
-use trinim::game::Board;
-use trinim::game::Rule;
-use trinim::game::Value;
+use trinim::database::{Access, Database, Game};
+use trinim::game::{Rule, Value};
 use trinim::kernel::Kernel;
-use trinim::layout::Layout;
 use trinim::papers::published;
-use trinim::solve::{Problem, solve};
+use trinim::solve::solve;
 
 /// Solves seven layers, misère, into `folder`, without syncs.
 fn solve_seven(folder: &Path) {
-    let board = Board::triangle(7, None).expect("seven layers");
-    let layout = Layout::suggested(&board, 22);
-    let problem = Problem { board: &board, rule: Rule::Misere, layout: &layout, kernel: Kernel::detect() };
+    let game = Game::triangle(7, Rule::Misere, 22).expect("seven layers");
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder).expect("a folder").with_syncs(false));
     let options = Options {
         threads: 2,
@@ -34,7 +29,7 @@ fn solve_seven(folder: &Path) {
         run_id: RunId(1),
         stop: Arc::default(),
     };
-    let solved = solve(problem, &storage, &options, &Default::default(), &|_| {}).expect("a solve");
+    let solved = solve(&game, Kernel::detect(), &storage, &options, &Default::default(), &|_| {}).expect("a solve");
     assert_eq!(Some(solved.manifest.census.losses()), published::losses(7, Rule::Misere));
 }
 

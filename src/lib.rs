@@ -3,12 +3,10 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use trinim::{database::Database, game::{Board, Rule, Value}, kernel::Kernel, layout::Layout, solve};
+//! use trinim::{database::{Database, Game}, game::{Rule, Value}, kernel::Kernel, solve};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let board = Board::triangle(5, None)?;
-//! let layout = Layout::suggested(&board, 12);
-//! let problem = solve::Problem { board: &board, rule: Rule::Misere, layout: &layout, kernel: Kernel::detect() };
+//! let game = Game::triangle(5, Rule::Misere, 12)?;
 //! let folder = tempfile::tempdir()?;
 //! let storage: Arc<dyn pipeline::storage::Storage> = Arc::new(pipeline::storage::RealStorage::create(folder.path())?);
 //! let options = pipeline::run::Options {
@@ -20,11 +18,11 @@
 //!     run_id: pipeline::RunId(1),
 //!     stop: Arc::default(),
 //! };
-//! let solved = solve::solve(problem, &storage, &options, &Default::default(), &|_| {})?;
+//! let solved = solve::solve(&game, Kernel::detect(), &storage, &options, &Default::default(), &|_| {})?;
 //! assert_eq!(solved.manifest.census.losses(), 3902);
 //!
 //! let database = Database::open(folder.path())?;
-//! assert_eq!(database.value(board.full())?, Value::Loss);
+//! assert_eq!(database.value(game.board.full())?, Value::Loss);
 //! # Ok(())
 //! # }
 //! ```

@@ -3,12 +3,12 @@
 
 mod common;
 
-use common::{Game, Way, database_files};
+use common::{Solving, Way, database_files};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
-use trinim::database::{Access, Database, DatabaseError};
+use trinim::database::{Access, Database, DatabaseError, Game};
 use trinim::game::Rule;
 use trinim::game::Value;
 use trinim::game::reference;
@@ -44,7 +44,7 @@ fn in_memory() -> TempDir {
 
 impl Victim {
     fn new(layers: u32, rule: Rule, offset_bits: u32) -> Victim {
-        let game = Game::suggested(layers, rule, offset_bits);
+        let game = Game::triangle(layers, rule, offset_bits).unwrap();
         let files = database_files(game.solve(Way::usual()).0.path());
         let values = reference::values(game.board.cells(), game.board.moves(), rule);
         let folder = in_memory();

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Game, Way, assert_same_files, database_files};
+use common::{Solving, Way, assert_same_files, database_files};
 use pipeline::Error;
 use pipeline::run::Placement;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
-use trinim::database::Database;
+use trinim::database::{Database, Game};
 use trinim::game::Rule;
 use trinim::game::reference;
 use trinim::verify::{Depth, verify};
@@ -44,7 +44,7 @@ fn copy(name: &str) -> TempDir {
 }
 
 fn game(rule: Rule) -> Game {
-    Game::suggested(4, rule, 6)
+    Game::triangle(4, rule, 6).unwrap()
 }
 
 /// Goes on with a folder, on the real disk.

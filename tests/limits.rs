@@ -3,15 +3,16 @@
 mod common;
 mod program;
 
-use common::{Game, Way, assert_same_files, database_files};
+use common::{Solving, Way, assert_same_files, database_files};
 use pipeline::measure::metrics::Metrics;
 use pipeline::storage::{LimitedStorage, RealStorage, Storage};
 use program::{SLOW, ends, json, run, tree};
 use std::fs;
 use std::sync::Arc;
 use tempfile::TempDir;
+use trinim::database::Game;
 use trinim::game::Rule;
-use trinim::solve::{Problem, solve};
+use trinim::solve::solve;
 
 #[test]
 fn a_solve_in_slices_of_time_ends_with_the_same_bytes() {
@@ -84,13 +85,12 @@ fn the_command_stops_at_its_limit_and_goes_on_with_a_larger_one() {
 /// Every limit from a folder that is hardly begun to one that is finished: stopped as by a full disk, nothing finished is lost.
 #[test]
 fn a_solve_meets_its_limit_anywhere_and_goes_on() {
-    let game = Game::suggested(6, Rule::Normal, 12);
+    let game = Game::triangle(6, Rule::Normal, 12).unwrap();
     let (undisturbed, _) = game.solve(Way::usual());
     let golden = database_files(undisturbed.path());
     let way = Way::usual();
     let mut options = way.options(&game.layout);
     options.commit_interval = std::time::Duration::from_millis(2);
-    let problem = Problem { board: &game.board, rule: game.rule, layout: &game.layout, kernel: way.kernel };
     let folder = tempfile::tempdir().unwrap();
     let (mut stops, mut finished, mut limit_bytes) = (0, 0, 16 << 10);
     loop {
@@ -98,7 +98,7 @@ fn a_solve_meets_its_limit_anywhere_and_goes_on() {
         let limited = Arc::new(LimitedStorage::new(real.clone(), limit_bytes).unwrap());
         let storage: Arc<dyn Storage> = limited.clone();
         let before = limited.used_bytes();
-        let solved = solve(problem, &storage, &options, &Metrics::default(), &|_| {});
+        let solved = solve(&game, way.kernel, &storage, &options, &Metrics::default(), &|_| {});
         assert!(limited.used_bytes() <= limit_bytes.max(before), "more than the limit");
         let recounted = LimitedStorage::new(real.clone(), limit_bytes).unwrap().used_bytes();
         assert_eq!(limited.used_bytes(), recounted, "the count is not what is there");

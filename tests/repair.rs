@@ -3,7 +3,7 @@
 mod common;
 mod program;
 
-use common::{Game, Way, assert_same_files, database_files};
+use common::{Solving, Way, assert_same_files, database_files};
 use pipeline::BlockId;
 use pipeline::Error as RunError;
 use pipeline::measure::metrics::Metrics;
@@ -18,11 +18,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tempfile::TempDir;
 use trinim::care::{Depth, Error, Estimate, Kind, Repair, Report, Request, check};
+use trinim::database::Game;
 use trinim::game::Rule;
-use trinim::solve::{Problem, RemovalGame};
+use trinim::solve::RemovalGame;
 
 fn game() -> Game {
-    Game::suggested(5, Rule::Misere, 9)
+    Game::triangle(5, Rule::Misere, 9).unwrap()
 }
 
 fn look(folder: &Path, depth: Depth) -> Result<Report, Error> {
@@ -92,11 +93,10 @@ fn stopped(placement: Placement) -> TempDir {
     let game = game();
     let folder = tempfile::tempdir().unwrap();
     let way = Way { placement, threads: 1, ..Way::usual() };
-    let problem = Problem { board: &game.board, rule: game.rule, layout: &game.layout, kernel: way.kernel };
     for _ in 0..2 {
         let options = way.options(&game.layout);
         let left = AtomicU32::new(game.layout.canonical_blocks().len() as u32 / 4);
-        let workload = Stopping { game: RemovalGame::new(problem, true), left, stop: options.stop.clone() };
+        let workload = Stopping { game: RemovalGame::new(&game, way.kernel), left, stop: options.stop.clone() };
         let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
         let ended = run(&workload, storage, &options, &Metrics::default(), &|_| {});
         assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());

@@ -5,13 +5,13 @@
 
 mod common;
 
-use common::{Bitmaps, Game, Random, Way, assert_same_files, database_files, layout_with};
+use common::{Bitmaps, Random, Solving, Way, assert_same_files, database_files, layout_with};
 use pipeline::Error;
 use pipeline::run::{Event, Placement};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use trinim::database::{Access, Database, DatabaseError};
+use trinim::database::{Access, Database, DatabaseError, Game};
 use trinim::game::Rule;
 use trinim::game::Value;
 use trinim::game::reference;
@@ -109,7 +109,7 @@ fn solutions_are_the_pinned_ones() {
         let cells = layers * (layers + 1) / 2;
         for rule in Rule::ALL {
             for bits in [cells / 2, cells.min(22)] {
-                let game = Game::suggested(layers, rule, bits);
+                let game = Game::triangle(layers, rule, bits).unwrap();
                 let manifest = game.solve(Way { spare_bytes: 64 << 20, ..Way::usual() }).1.manifest;
                 let census = &manifest.census;
                 if rule == Rule::Misere {
@@ -136,7 +136,7 @@ fn solutions_are_the_pinned_ones() {
 /// Seven layers with blocks of a few KiB and as little memory as is accepted: every block goes through logs in files, a hundred thousand
 /// log entries in all. Whatever may not matter is varied, one thing at a time and all at once.
 fn solve_seven_layers_in_every_way(rule: Rule) -> (tempfile::TempDir, Game) {
-    let game = Game::suggested(7, rule, 16);
+    let game = Game::triangle(7, rule, 16).unwrap();
     let usual = Way::usual();
     let (folder, solved) = game.solve(usual);
     let expected = database_files(folder.path());
@@ -230,7 +230,7 @@ fn an_interrupted_solve_leaves_the_same_files() {
     let mut random = Random(3);
     let mut sessions = 0;
     for rule in Rule::ALL {
-        let game = Game::suggested(7, rule, 17);
+        let game = Game::triangle(7, rule, 17).unwrap();
         let (undisturbed, _) = game.solve(Way::usual());
         let expected = database_files(undisturbed.path());
         for _ in 0..3 {
@@ -302,7 +302,7 @@ fn assert_right_or_refused(database: &Database, values: &[Value], file: &str, st
 
 #[test]
 fn after_any_flip_a_probe_is_right_or_refused() {
-    let game = Game::suggested(4, Rule::Misere, 6);
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
     let (folder, _) = game.solve(Way::usual());
     let values = reference::values(game.board.cells(), game.board.moves(), game.rule);
     let mut random = Random(5);
@@ -371,9 +371,9 @@ fn after_any_flip_of_the_manifest_a_probe_is_right_or_refused() {
 
 #[test]
 fn missing_and_foreign_files_are_refused_by_name() {
-    let game = Game::suggested(4, Rule::Misere, 6);
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
     let (folder, _) = game.solve(Way::usual());
-    let (normal, _) = Game::suggested(4, Rule::Normal, 6).solve(Way::usual());
+    let (normal, _) = Game::triangle(4, Rule::Normal, 6).unwrap().solve(Way::usual());
     let values = reference::values(game.board.cells(), game.board.moves(), game.rule);
     let files = database_files(folder.path());
     let blocks: Vec<&String> = files.keys().filter(|name| name.ends_with(".blk")).collect();
@@ -401,7 +401,7 @@ fn missing_and_foreign_files_are_refused_by_name() {
 
 #[test]
 fn folders_without_a_finished_database_are_refused() {
-    let game = Game::suggested(4, Rule::Normal, 6);
+    let game = Game::triangle(4, Rule::Normal, 6).unwrap();
     let (folder, _) = game.solve(Way::usual());
     let empty = tempfile::tempdir().unwrap();
     let unsealed = copy_database(folder.path());

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Bitmaps, Game, Random, Way, assert_same_files, database_files, layout_with};
+use common::{Bitmaps, Random, Solving, Way, assert_same_files, database_files, layout_with};
 use pipeline::Error;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, Parameters, PublishedFile};
 use pipeline::measure::metrics::{Metrics, Stage};
@@ -14,14 +14,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use trinim::database::{Database, block_file_name};
+use trinim::database::{Database, Game, block_file_name};
 use trinim::game::Rule;
 use trinim::game::reference;
 use trinim::game::{Board, Cell};
 use trinim::kernel::{Isa, Kernel, bitmap_words};
 use trinim::layout::Layout;
 use trinim::solve::baseline::{self, Counters, Options, footprint_bytes};
-use trinim::solve::{Baseline, Problem, Redundancy, Solved, parameters};
+use trinim::solve::{Baseline, Redundancy, Solved};
 
 const IN_MEMORY: [Baseline; 2] = [Baseline::Forward, Baseline::Retrograde];
 
@@ -38,10 +38,6 @@ fn options(game: &Game, baseline: Baseline, threads: usize) -> Options {
     Options { threads, memory_bytes, run_id: RunId(7), stop: Arc::default() }
 }
 
-fn problem(game: &Game, kernel: Kernel) -> Problem<'_> {
-    Problem { board: &game.board, rule: game.rule, layout: &game.layout, kernel }
-}
-
 fn of(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
@@ -51,7 +47,7 @@ fn solve_in(folder: &Path, game: &Game, baseline: Baseline, kernel: Kernel, thre
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(false));
     let (metrics, counters) = <(Metrics, Counters)>::default();
     let options = options(game, baseline, threads);
-    let solved = baseline::solve(problem(game, kernel), baseline, &storage, &options, &metrics, &counters)?;
+    let solved = baseline::solve(game, kernel, baseline, &storage, &options, &metrics, &counters)?;
 
     let counts = game.layout.counts();
     let (blocks, updates) = match baseline.redundancy() {
@@ -139,7 +135,7 @@ fn every_strategy_leaves_the_same_bytes_with_six_layers() {
 
 #[test]
 fn push_and_pull_leave_the_same_bytes_with_seven_layers() {
-    let game = Game::suggested(7, Rule::Misere, 20);
+    let game = Game::triangle(7, Rule::Misere, 20).unwrap();
     let (folder, solved) = game.solve(Way::usual());
     assert_eq!(solved.manifest.census.losses(), 19_496_523);
     let expected = database_files(folder.path());
@@ -150,7 +146,7 @@ fn push_and_pull_leave_the_same_bytes_with_seven_layers() {
 
 #[test]
 fn too_little_memory_is_refused_with_the_least_that_would_do() {
-    let game = Game::suggested(5, Rule::Misere, 11);
+    let game = Game::triangle(5, Rule::Misere, 11).unwrap();
     for baseline in IN_MEMORY.into_iter().chain(IN_BLOCKS) {
         let disk = SimulatedStorage::new(1);
         let storage: Arc<dyn Storage> = Arc::new(disk.clone());
@@ -158,8 +154,7 @@ fn too_little_memory_is_refused_with_the_least_that_would_do() {
         let mut options = options(&game, baseline, 1);
         let least = options.memory_bytes;
         options.memory_bytes -= 1;
-        let problem = problem(&game, Kernel::detect());
-        match baseline::solve(problem, baseline, &storage, &options, &metrics, &counters) {
+        match baseline::solve(&game, Kernel::detect(), baseline, &storage, &options, &metrics, &counters) {
             Err(Error::Memory { needed_bytes, budget_bytes }) => {
                 assert_eq!((needed_bytes, budget_bytes), (least, least - 1), "{baseline}");
             }
@@ -169,7 +164,8 @@ fn too_little_memory_is_refused_with_the_least_that_would_do() {
         // Threads beyond the memory do not run.
         options.memory_bytes = least;
         options.threads = 9;
-        let solved = baseline::solve(problem, baseline, &storage, &options, &metrics, &counters).unwrap();
+        let solved =
+            baseline::solve(&game, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
         assert_eq!(solved.peak_leased_bytes, least, "{baseline}");
     }
 }
@@ -185,15 +181,15 @@ fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn a_run_that_broke_off_anywhere_starts_over() {
     // More blocks than are committed together.
-    let game = Game::suggested(4, Rule::Normal, 2);
+    let game = Game::triangle(4, Rule::Normal, 2).unwrap();
     let (folder, _) = game.solve(Way::usual());
     let expected = database_files(folder.path());
     assert!(expected.len() > 70);
-    let problem = problem(&game, Kernel::detect());
     let solve = |disk: &SimulatedStorage, baseline| {
         let storage: Arc<dyn Storage> = Arc::new(disk.clone());
         let (metrics, counters) = <(Metrics, Counters)>::default();
-        baseline::solve(problem, baseline, &storage, &options(&game, baseline, 1), &metrics, &counters)
+        let options = options(&game, baseline, 1);
+        baseline::solve(&game, Kernel::detect(), baseline, &storage, &options, &metrics, &counters)
     };
     let mut random = Random(11);
     let (mut broken, mut full, mut committed) = (0, 0, 0);
@@ -233,12 +229,12 @@ fn a_run_that_broke_off_anywhere_starts_over() {
 /// A committed block of an interrupted run that is not what the same strategy finds now is damage, and is named.
 #[test]
 fn a_block_of_an_interrupted_run_has_to_be_found_again() {
-    let game = Game::suggested(4, Rule::Misere, 6);
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
     let (folder, _) = game.solve(Way::usual());
     let name = format!("db/{}", block_file_name(3));
     let good = std::fs::read(folder.path().join(&name)).unwrap();
     for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
-        let mut parameters = parameters(&game.board, game.rule, &game.layout);
+        let mut parameters = game.parameters();
         parameters.extend(baseline::parameters(baseline));
         let storage: Arc<dyn Storage> = Arc::new(SimulatedStorage::new(1));
         let opened = Checkpoint::open(storage.clone(), &Parameters(parameters), RunId(1), &|_, _| false).unwrap();
@@ -251,8 +247,7 @@ fn a_block_of_an_interrupted_run_has_to_be_found_again() {
         drop(checkpoint);
         let (metrics, counters) = <(Metrics, Counters)>::default();
         let options = options(&game, baseline, 1);
-        let problem = problem(&game, Kernel::detect());
-        match baseline::solve(problem, baseline, &storage, &options, &metrics, &counters) {
+        match baseline::solve(&game, Kernel::detect(), baseline, &storage, &options, &metrics, &counters) {
             Err(Error::Corrupt { path, .. }) => assert_eq!(path, Path::new(&name), "{baseline}"),
             other => panic!("{baseline}: {:?}", other.map(|solved| solved.database_bytes)),
         }
@@ -263,7 +258,7 @@ fn a_block_of_an_interrupted_run_has_to_be_found_again() {
 #[test]
 fn every_stored_value_is_that_of_the_reference() {
     for rule in Rule::ALL {
-        let game = Game::suggested(4, rule, 6);
+        let game = Game::triangle(4, rule, 6).unwrap();
         let values = reference::values(game.board.cells(), game.board.moves(), rule);
         for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
             let folder = tempfile::tempdir().unwrap();
@@ -282,7 +277,7 @@ fn every_stored_value_is_that_of_the_reference() {
 /// Neither update logs nor another baseline go on in the folder of an unfinished baseline, nor the reverse.
 #[test]
 fn strategies_do_not_take_over_unfinished_folders() {
-    let game = Game::suggested(5, Rule::Misere, 9);
+    let game = Game::triangle(5, Rule::Misere, 9).unwrap();
     let baseline = Baseline::BlockPull(Redundancy::Remove);
     let kernel = Kernel::detect();
     let unfinished = tempfile::tempdir().unwrap();
@@ -290,7 +285,7 @@ fn strategies_do_not_take_over_unfinished_folders() {
     let (metrics, counters) = <(Metrics, Counters)>::default();
     let stopped = options(&game, baseline, 2);
     stopped.stop.store(true, Ordering::Relaxed);
-    let interrupted = baseline::solve(problem(&game, kernel), baseline, &storage, &stopped, &metrics, &counters);
+    let interrupted = baseline::solve(&game, kernel, baseline, &storage, &stopped, &metrics, &counters);
     assert!(matches!(interrupted, Err(Error::Interrupted)));
 
     let named = |result: Result<Solved, Error>, expected: (&str, &str, &str)| match result {

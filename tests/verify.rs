@@ -1,26 +1,23 @@
 //! The verifier against databases that are right, damaged, and consistently wrong. One long file: the ways to be wrong share one way to make a database.
 
-use pipeline::CodecChoice;
-use pipeline::RunId;
-use pipeline::measure::metrics::Metrics;
-use pipeline::run::{Options, Placement};
-use pipeline::storage::{RealStorage, Storage};
+mod common;
+
+use common::{Solving, Way};
+use pipeline::run::Placement;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use tempfile::TempDir;
 use trinim::database::{BlockSummary, stream_digest};
-use trinim::database::{Database, MANIFEST, Manifest, SUMS, block_file, block_file_name, manifest};
+use trinim::database::{Database, Game, MANIFEST, Manifest, SUMS, block_file, block_file_name};
 use trinim::game::Rule;
 use trinim::game::Value;
 use trinim::game::position;
 use trinim::game::{Board, Cell};
-use trinim::kernel::{Kernel, bitmap_words};
+use trinim::kernel::bitmap_words;
 use trinim::layout::Layout;
-use trinim::solve::{Problem, solve};
 use trinim::verify::{Depth, Report, verify, verify_files};
 
 const DEPTHS: [Depth; 4] =
@@ -29,9 +26,7 @@ const DEPTHS: [Depth; 4] =
 /// A database in a folder of its own.
 struct Solved {
     folder: TempDir,
-    board: Board,
-    rule: Rule,
-    layout: Layout,
+    game: Game,
 }
 
 /// The set of cells with these indices and all their images.
@@ -46,20 +41,9 @@ fn solved(layers: u32, max_take: Option<u32>, rule: Rule, bid_cells: &[u32]) -> 
     let board = Board::triangle(layers, max_take).unwrap();
     let cells: Vec<Cell> = bid_cells.iter().copied().map(Cell::from_index).collect();
     let layout = Layout::new(&board, &cells).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
-    let options = Options {
-        threads: 1,
-        memory_bytes: 256 << 20,
-        placement: Placement::Shared,
-        codec: CodecChoice::parse("zstd1").unwrap(),
-        commit_interval: Duration::from_secs(1),
-        run_id: RunId(1),
-        stop: Arc::default(),
-    };
-    let problem = Problem { board: &board, rule, layout: &layout, kernel: Kernel::detect() };
-    solve(problem, &storage, &options, &Metrics::default(), &|_| ()).unwrap();
-    Solved { folder, board, rule, layout }
+    let game = Game { board, rule, layout };
+    let (folder, _) = game.solve(Way { threads: 1, placement: Placement::Shared, ..Way::usual() });
+    Solved { folder, game }
 }
 
 impl Solved {
@@ -77,34 +61,34 @@ impl Solved {
 
     fn streams(&self) -> Vec<Vec<u64>> {
         let database = self.open();
-        let words = bitmap_words(self.layout.offset_bits());
+        let words = bitmap_words(self.game.layout.offset_bits());
         let read = |ordinal| {
             let mut stream = vec![0; words];
             database.bitmap(ordinal, &mut stream).unwrap();
             stream
         };
-        (0..self.layout.canonical_blocks().len() as u32).map(read).collect()
+        (0..self.game.layout.canonical_blocks().len() as u32).map(read).collect()
     }
 
     /// Writes a block file with this content, and `SUMS` to go with it.
     fn rewrite(&self, ordinal: u32, stream: &[u64]) {
-        let identity = manifest::identity(&self.board, self.rule, &self.layout);
+        let identity = self.game.identity();
         fs::write(self.db().join(block_file_name(ordinal)), block_file(identity, ordinal, stream)).unwrap();
         resum(&self.db());
     }
 
     /// Writes a manifest that says of these streams what a solver would say, and `SUMS` to go with it.
     fn rewrite_manifest(&self, streams: &[Vec<u64>]) {
-        let positions = 1_u64 << self.layout.offset_bits();
+        let positions = 1_u64 << self.game.layout.offset_bits();
         let summarise = |stream: &Vec<u64>| {
-            let mut losses_by_pieces = vec![0; self.layout.offset_bits() as usize + 1];
+            let mut losses_by_pieces = vec![0; self.game.layout.offset_bits() as usize + 1];
             for x in (0..positions).filter(|x| bit(stream, *x)) {
                 losses_by_pieces[x.count_ones() as usize] += 1;
             }
             BlockSummary { losses_by_pieces, digest: stream_digest(stream) }
         };
         let summaries: Vec<BlockSummary> = streams.iter().map(summarise).collect();
-        let lying = Manifest::new(&self.board, self.rule, &self.layout, &summaries);
+        let lying = Manifest::new(&self.game, &summaries);
         fs::write(self.db().join(MANIFEST), lying.to_json()).unwrap();
         resum(&self.db());
     }
@@ -112,22 +96,23 @@ impl Solved {
     /// The positions of canonical blocks, as text, whose stored value is not what the stored values of their children say.
     fn contradictions(&self, streams: &[Vec<u64>]) -> BTreeSet<String> {
         let stored = |position| {
-            let (bid, offset) = self.layout.split(position);
-            let (ordinal, symmetry) = self.layout.canonical(bid);
-            let back = &self.layout.symmetries()[self.layout.symmetries()[symmetry].inverse()];
+            let (bid, offset) = self.game.layout.split(position);
+            let (ordinal, symmetry) = self.game.layout.canonical(bid);
+            let back = &self.game.layout.symmetries()[self.game.layout.symmetries()[symmetry].inverse()];
             bit(&streams[ordinal as usize], back.map_offset(offset))
         };
         let wrong = |position: &u64| {
-            let mut legal = self.board.moves().iter().filter(|taken| position & *taken == **taken);
+            let mut legal = self.game.board.moves().iter().filter(|taken| position & *taken == **taken);
             let loss = match position {
-                0 => self.rule.empty() == Value::Loss,
+                0 => self.game.rule.empty() == Value::Loss,
                 _ => !legal.any(|taken| stored(position ^ taken)),
             };
             stored(*position) != loss
         };
-        let is_canonical = |position: &u64| self.layout.canonical_blocks().contains(&self.layout.split(*position).0);
-        let positions = (0..=self.board.full()).filter(is_canonical).filter(wrong);
-        positions.map(|position| position::rows(&self.board, position)).collect()
+        let is_canonical =
+            |position: &u64| self.game.layout.canonical_blocks().contains(&self.game.layout.split(*position).0);
+        let positions = (0..=self.game.board.full()).filter(is_canonical).filter(wrong);
+        positions.map(|position| position::rows(&self.game.board, position)).collect()
     }
 }
 
@@ -176,13 +161,13 @@ fn right_databases_are_clean_at_every_depth() {
             }
             for cells in layouts {
                 let solved = solved(layers, None, rule, &cells);
-                let canonical_blocks = solved.layout.canonical_blocks().len() as u64;
+                let canonical_blocks = solved.game.layout.canonical_blocks().len() as u64;
                 for depth in DEPTHS {
                     let report = solved.check(depth);
                     assert!(report.is_clean(), "{rule} {layers} {cells:?} {depth:?}:\n{}", texts(&report));
                     assert_eq!(report.differences, 0);
                     assert_eq!(report.files, canonical_blocks + 1);
-                    assert_eq!(report.positions, report.blocks << solved.layout.offset_bits());
+                    assert_eq!(report.positions, report.blocks << solved.game.layout.offset_bits());
                     let expected = match depth {
                         Depth::Checksums => 0,
                         Depth::Sample { share, .. } => ((share * canonical_blocks as f64).ceil() as u64).max(1),
@@ -288,7 +273,7 @@ fn files_that_are_cut_or_grow_are_found() {
         let report = solved.check(Depth::Full);
         assert!(texts(&report).contains("000001.blk is damaged at byte"), "{}", texts(&report));
         assert!(texts(&report).contains("blocks were not checked"), "{}", texts(&report));
-        assert!(report.blocks < solved.layout.canonical_blocks().len() as u64);
+        assert!(report.blocks < solved.game.layout.canonical_blocks().len() as u64);
         fs::write(&path, &intact).unwrap();
         resum(&solved.db());
     }
@@ -379,12 +364,12 @@ fn one_wrong_bit_is_found_with_all_it_contradicts() {
             let mut streams = right.clone();
             let ordinal = (lie * 7 % right.len() as u64) as u32;
             // The first lies are about the lowest offsets, the others anywhere.
-            let offset = if lie < 3 { lie } else { lie * 0x9E37_79B9 } & ((1 << solved.layout.offset_bits()) - 1);
+            let offset = if lie < 3 { lie } else { lie * 0x9E37_79B9 } & ((1 << solved.game.layout.offset_bits()) - 1);
             streams[ordinal as usize][offset as usize / 64] ^= 1 << (offset % 64);
             solved.rewrite(ordinal, &streams[ordinal as usize]);
             let expected = solved.contradictions(&streams);
-            let wrong = solved.layout.join(solved.layout.canonical_blocks()[ordinal as usize], offset);
-            assert!(expected.contains(&position::rows(&solved.board, wrong)));
+            let wrong = solved.game.layout.join(solved.game.layout.canonical_blocks()[ordinal as usize], offset);
+            assert!(expected.contains(&position::rows(&solved.game.board, wrong)));
 
             // As long as the manifest is honest it disagrees too.
             let report = solved.check(Depth::Full);

@@ -6,12 +6,13 @@
 //! 2. Board, rule and layout are believed when `SUMS` agrees with the manifest, or one block has them in its header.
 
 use super::check::sort;
-use super::run::{Game, compare_sums, contents, difference};
+use super::run::{compare_sums, contents, difference};
 use super::{Depth, Error, Finding, Kind, Report, Request, Subject};
 use crate::database::block::{BLOCK_BYTES_MAX, BlockIndex, HEADER_BYTES, block_bytes_at_most, read_block};
-use crate::database::{BlockSummary, stream_digest};
-use crate::database::{DatabaseError, MANIFEST, Manifest, SUMS, Sums, block_file_name, manifest};
-use crate::kernel::bitmap_words;
+use crate::database::{
+    BlockSummary, DatabaseError, Game, MANIFEST, Manifest, SUMS, Sums, block_file_name, stream_digest,
+};
+use crate::kernel::{Kernel, bitmap_words};
 use crate::solve::RemovalGame;
 use crate::verify::workers::{Halt, Watch, run};
 use parking_lot::Mutex;
@@ -45,7 +46,7 @@ pub(super) struct Known {
 
 impl Known {
     fn words(&self) -> usize {
-        bitmap_words(self.game.layout().offset_bits())
+        bitmap_words(self.game.layout.offset_bits())
     }
 
     /// The hex digest of a block's bitmap.
@@ -94,9 +95,9 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
     let parsed = found[0].as_deref().map(|bytes| Manifest::parse(&storage.path(MANIFEST), bytes));
     let mut known = match parsed {
         None => None,
-        Some(Ok((manifest, board, rule, layout))) => {
-            let identity = manifest::identity(&board, rule, &layout);
-            Some(Known { game: Game::new(board, rule, layout), manifest, identity })
+        Some(Ok((manifest, game))) => {
+            let identity = game.identity();
+            Some(Known { game, manifest, identity })
         }
         // Another version is another version only if that is what was written.
         Some(Err(error)) if vouched && matches!(error, DatabaseError::Version { .. }) => return Err(error.into()),
@@ -112,7 +113,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
         .filter(|name| known.is_none() && *name != MANIFEST)
         .map(|name| (name.clone(), None))
         .collect();
-    let blocks = known.as_ref().map_or(0, |known| known.game.layout().canonical_blocks().len() as u32);
+    let blocks = known.as_ref().map_or(0, |known| known.game.layout.canonical_blocks().len() as u32);
     expected.extend((0..blocks).map(|block| (block_file_name(block), None)));
     let names: Vec<String> = expected.keys().cloned().collect();
     let lengths: BTreeMap<String, u64> = storage
@@ -286,15 +287,15 @@ fn begin_of(storage: &RealStorage, name: &str, ordinal: u32, known: Option<&Know
 
 /// The manifest that all blocks add up to.
 pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, Error> {
-    let workload: RemovalGame<'_> = known.game.workload();
+    let workload = RemovalGame::new(&known.game, Kernel::detect());
     let mut summaries = Vec::new();
-    for ordinal in 0..known.game.layout().canonical_blocks().len() as u32 {
+    for ordinal in 0..known.game.layout.canonical_blocks().len() as u32 {
         let name = block_file_name(ordinal);
         let bitmap = known.recall(&storage.path(&name), ordinal, &read_all(storage, &name, Some(known))?)?;
         let summary = BlockSummary::from_bytes(&workload.summarise(BlockId(ordinal), bitmap.words()));
         summaries.extend(summary);
     }
-    Ok(known.game.manifest(&summaries).to_json())
+    Ok(Manifest::new(&known.game, &summaries).to_json())
 }
 
 fn of_error(error: Error) -> Result<Finding, Error> {

@@ -14,7 +14,9 @@ use super::alone::{self, Known, hex_digest, read_all};
 use super::run::{self, temporary_files};
 use super::{Depth, Error, Kind, Place, Report, Request};
 use crate::database::{MANIFEST, SUMS, Sums, block_file_name};
+use crate::kernel::Kernel;
 use crate::plan::rates;
+use crate::solve::RemovalGame;
 use pipeline::BlockId;
 use pipeline::care::check::read_published;
 use pipeline::care::repair::{self, Plan, Recomputer};
@@ -95,7 +97,7 @@ impl Repair {
         if let Some(error) = damage {
             return Err(error.into());
         }
-        let workload = game.workload();
+        let workload = RemovalGame::new(game, Kernel::detect());
         let plan = Plan::of(&workload, engine)?;
         // Lines of blocks that are damaged could not be compared yet.
         let sums = looked.manifest.is_some() && looked.sums_wrong;
@@ -127,7 +129,7 @@ impl Repair {
                 reason: "nothing else says which board, rule and layout the blocks are of".to_owned(),
             });
         };
-        let workload = known.game.workload();
+        let workload = RemovalGame::new(&known.game, Kernel::detect());
         let mut order = workload.order();
         order.retain(|block| looked.damaged_blocks.contains(block));
         let mut plan = Plan { blocks: order.clone(), ..Plan::default() };
@@ -145,7 +147,7 @@ impl Repair {
             }
         }
         if looked.lists_wrong {
-            let blocks = BlockId::all(known.game.layout().canonical_blocks().len() as u32);
+            let blocks = BlockId::all(known.game.layout.canonical_blocks().len() as u32);
             plan.recalls += blocks.len() as u64;
             plan.read_bytes += blocks.map(length).sum::<u64>();
         }
@@ -230,7 +232,8 @@ fn mend_run(
     let records = engine.inspection.map_or(Vec::new(), |inspection| inspection.records);
     let all = plan.steps();
     // Keeps the folder locked to the end.
-    let _mended = repair::carry_out(plan, &game.workload(), storage, draft, stop, &|done| progress(done, all))?;
+    let workload = RemovalGame::new(&game, Kernel::detect());
+    let _mended = repair::carry_out(plan, &workload, storage, draft, stop, &|done| progress(done, all))?;
     let Some(manifest) = manifest else { return Ok(()) };
     let files: BTreeMap<BlockId, _> =
         records.iter().filter_map(|record| Some((record.block, record.published.as_ref()?))).collect();
@@ -292,7 +295,7 @@ fn mend_database(
         ))
     };
     let path = |block: BlockId| storage.path(&block_file_name(block.0));
-    let workload = known.game.workload();
+    let workload = RemovalGame::new(&known.game, Kernel::detect());
     let mut recomputer = Recomputer::new(&workload, &read, &path)?;
     for (done, block) in (1..).zip(order) {
         if stop.load(Ordering::Relaxed) {
@@ -314,7 +317,7 @@ fn mend_database(
     }
     if lists_wrong {
         let manifest = alone::rebuild(storage, &known)?;
-        let blocks = BlockId::all(known.game.layout().canonical_blocks().len() as u32);
+        let blocks = BlockId::all(known.game.layout.canonical_blocks().len() as u32);
         let hashed =
             blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block.0), Some(&known))?))));
         let text = sums_text(&hashed.collect::<Result<_, pipeline::Error>>()?, &manifest);

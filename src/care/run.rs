@@ -2,48 +2,15 @@
 
 use super::check::sort;
 use super::{Error, Finding, Kind, Report, Request, Subject, alone};
-use crate::database::BlockSummary;
-use crate::database::manifest::game_of;
-use crate::database::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS, Sums, block_file_name};
-use crate::game::Board;
-use crate::game::Rule;
+use crate::database::{BlockSummary, Game, LIST_BYTES_MAX, MANIFEST, Manifest, SUMS, Sums, block_file_name};
 use crate::kernel::Kernel;
-use crate::layout::Layout;
-use crate::solve::{Problem, RemovalGame};
+use crate::solve::RemovalGame;
 use parking_lot::Mutex;
 use pipeline::BlockId;
 use pipeline::care::check;
 use pipeline::checkpoint::{FORMAT, PUBLISHED, examine};
 use pipeline::storage::{EntryKind, RealStorage, Storage, read_whole};
 use std::collections::BTreeMap;
-
-/// Board, rule and layout.
-pub(super) struct Game {
-    board: Board,
-    rule: Rule,
-    layout: Layout,
-}
-
-impl Game {
-    pub(super) fn new(board: Board, rule: Rule, layout: Layout) -> Game {
-        Game { board, rule, layout }
-    }
-
-    /// Their workload.
-    pub(super) fn workload(&self) -> RemovalGame<'_> {
-        let Game { board, rule, layout } = self;
-        RemovalGame::new(Problem { board, rule: *rule, layout, kernel: Kernel::detect() }, true)
-    }
-
-    pub(super) fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    /// The manifest of these blocks.
-    pub(super) fn manifest(&self, summaries: &[BlockSummary]) -> Manifest {
-        Manifest::new(&self.board, self.rule, &self.layout, summaries)
-    }
-}
 
 /// What is known of a run folder after a check.
 pub(super) struct Looked {
@@ -72,9 +39,8 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
     let Some(inspection) = examination.inspection else {
         return without_metadata(storage, examination.findings, request);
     };
-    let (board, rule, layout) = game_of(&inspection.parameters.0).ok_or_else(foreign)?;
-    let game = Game::new(board, rule, layout);
-    let workload = game.workload();
+    let game = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
+    let workload = RemovalGame::new(&game, Kernel::detect());
     let sums = Mutex::new(BTreeMap::new());
     let published = |block: BlockId, bytes: &[u8]| {
         let sum = blake3::hash(bytes);
@@ -114,7 +80,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
         let by_block: BTreeMap<BlockId, _> = records.iter().map(|record| (record.block, record)).collect();
         let summaries = by_block.values().map(|record| BlockSummary::from_bytes(&record.summary));
         let summaries: Vec<BlockSummary> = summaries.collect::<Option<_>>().ok_or_else(foreign)?;
-        let manifest = game.manifest(&summaries).to_json();
+        let manifest = Manifest::new(&game, &summaries).to_json();
         let before = findings.len();
         let unsealed = if is_owned { Kind::Leftover } else { Kind::Damage };
         let [manifest_name, sums_name] = &names;

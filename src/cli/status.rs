@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use trinim::care;
+use trinim::database::Game;
 use trinim::database::SUMS;
-use trinim::database::manifest::game_of;
 use trinim::layout::Layout;
 use trinim::plan::rates;
 
@@ -90,7 +90,7 @@ pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
 
 fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Report> {
     let foreign = || care::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
-    let (board, rule, layout) = game_of(&inspection.parameters.0).ok_or_else(foreign)?;
+    let Game { board, rule, layout } = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let owner = owner::of(&storage.path(LOCK));
     let blocks = layout.canonical_blocks().len();
     let records = &inspection.records;

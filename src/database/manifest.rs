@@ -1,18 +1,15 @@
 //! `manifest.json`: what the database is of, its census and its digest; and `SUMS`, which holds the BLAKE3 of every file.
 //!
 //! # Invariants
-//! 1. The manifest is a pure function of board, rule and layout: two databases of the same are equal byte for byte.
+//! 1. The manifest is a pure function of the game: two databases of the same are equal byte for byte.
 //! 2. `SUMS` has the lines of the `b3sum` program and is written last: a folder with `SUMS` is a finished database.
 
-use super::DatabaseError;
-use crate::database::BlockSummary;
-use crate::database::census::Census;
-use crate::game::Rule;
-use crate::game::{Board, Cell};
+use super::census::Census;
+use super::{BlockSummary, DatabaseError, Game};
+use crate::game::{Board, Cell, Rule};
 use crate::layout::Layout;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Name of the manifest inside the `db` folder.
 pub const MANIFEST: &str = "manifest.json";
@@ -51,7 +48,7 @@ pub struct Manifest {
     pub bid_cells: Vec<u8>,
     /// Cells of the offset bits, bit 0 first.
     pub offset_cells: Vec<u8>,
-    /// Digest of the whole solution, hex; see [`solution_digest`].
+    /// Digest of the whole solution, hex; see [`Game::solution_digest`].
     pub digest: String,
     /// Losses by number of pieces.
     #[serde(flatten)]
@@ -60,62 +57,10 @@ pub struct Manifest {
     pub blocks: Vec<BlockRow>,
 }
 
-/// The named parameters that decide a solution: board, rule, layout.
-pub fn parameters(board: &Board, rule: Rule, layout: &Layout) -> Vec<(String, String)> {
-    let cells = |cells: &[u8]| cells.iter().map(u8::to_string).collect::<Vec<_>>().join(",");
-    vec![
-        ("layers".into(), board.layers().to_string()),
-        ("rule".into(), rule.name().into()),
-        ("max-take".into(), board.max_take().map_or("none".into(), |take| take.to_string())),
-        ("bid-cells".into(), cells(layout.bid_cells())),
-        ("offset-cells".into(), cells(layout.offset_cells())),
-    ]
-}
-
-/// Board, rule and layout from their [`parameters`]; `None` if they are not parameters of this program.
-pub fn game_of(given: &[(String, String)]) -> Option<(Board, Rule, Layout)> {
-    let value = |name: &str| given.iter().find(|pair| pair.0 == name).map(|pair| pair.1.as_str());
-    let max_take = match value("max-take")? {
-        "none" => None,
-        number => Some(number.parse().ok()?),
-    };
-    let board = Board::triangle(value("layers")?.parse().ok()?, max_take).ok()?;
-    let rule = value("rule")?.parse().ok()?;
-    let indices = value("bid-cells")?.split(',').filter(|index| !index.is_empty());
-    let cells = indices.map(|index| Some(Cell::from_index(u32::from(index.parse::<u8>().ok()?))));
-    let layout = Layout::new(&board, &cells.collect::<Option<Vec<_>>>()?).ok()?;
-    let same = parameters(&board, rule, &layout).iter().all(|(name, wanted)| value(name) == Some(wanted));
-    same.then_some((board, rule, layout))
-}
-
-/// Short number for (board, rule, layout) that every block file carries.
-pub fn identity(board: &Board, rule: Rule, layout: &Layout) -> u64 {
-    xxh3_64(parameters_text(board, rule, layout).as_bytes())
-}
-
-fn parameters_text(board: &Board, rule: Rule, layout: &Layout) -> String {
-    parameters(board, rule, layout).into_iter().map(|(name, value)| format!("{name}={value}\n")).collect()
-}
-
-/// Digest of a solution: BLAKE3 of the parameters as text and the BLAKE3 of every canonical block's bitmap, by ordinal. It depends on board,
-/// rule and layout alone.
-pub fn solution_digest<'a>(
-    board: &Board,
-    rule: Rule,
-    layout: &Layout,
-    blocks: impl Iterator<Item = &'a [u8; 32]>,
-) -> String {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(b"trinim solution 1\n").update(parameters_text(board, rule, layout).as_bytes());
-    for digest in blocks {
-        hasher.update(digest);
-    }
-    hasher.finalize().to_hex().to_string()
-}
-
 impl Manifest {
     /// The manifest of a finished solve; one summary for each ordinal, ascending.
-    pub fn new(board: &Board, rule: Rule, layout: &Layout, summaries: &[BlockSummary]) -> Manifest {
+    pub fn new(game: &Game, summaries: &[BlockSummary]) -> Manifest {
+        let Game { board, rule, layout } = game;
         let rows = layout.canonical_blocks().iter().zip(summaries);
         let blocks = rows.map(|(bid, summary)| BlockRow {
             bid: *bid,
@@ -130,7 +75,7 @@ impl Manifest {
             max_take: board.max_take(),
             bid_cells: layout.bid_cells().to_vec(),
             offset_cells: layout.offset_cells().to_vec(),
-            digest: solution_digest(board, rule, layout, summaries.iter().map(|summary| &summary.digest)),
+            digest: game.solution_digest(summaries.iter().map(|summary| &summary.digest)),
             census: Census::of(layout, (0..).zip(summaries)),
             blocks: blocks.collect(),
         }
@@ -143,11 +88,11 @@ impl Manifest {
         bytes
     }
 
-    /// Parses a manifest and rebuilds what it is of.
+    /// Parses a manifest and rebuilds the game that it is of.
     ///
     /// # Errors
     /// [`DatabaseError::Version`] for another version; [`DatabaseError::Corrupt`] when it is not a manifest or contradicts itself.
-    pub fn parse(path: &Path, bytes: &[u8]) -> Result<(Manifest, Board, Rule, Layout), DatabaseError> {
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<(Manifest, Game), DatabaseError> {
         let damage = |what: String| DatabaseError::corrupt(path, 0, what);
         let value: serde_json::Value =
             serde_json::from_slice(bytes).map_err(|error| damage(format!("not a manifest: {error}")))?;
@@ -174,7 +119,7 @@ impl Manifest {
         {
             return Err(damage("a layout that this program would not make of these BID cells".into()));
         }
-        Ok((manifest, board, rule, layout))
+        Ok((manifest, Game { board, rule, layout }))
     }
 
     /// Whether the manifest agrees with itself beyond what [`Manifest::parse`] needs: the census with the board and with the losses of the blocks,
@@ -182,7 +127,8 @@ impl Manifest {
     ///
     /// # Errors
     /// [`DatabaseError::Corrupt`] naming `path` and the first disagreement.
-    pub fn check(&self, path: &Path, board: &Board, rule: Rule, layout: &Layout) -> Result<(), DatabaseError> {
+    pub fn check(&self, path: &Path, game: &Game) -> Result<(), DatabaseError> {
+        let layout = &game.layout;
         let damage = |what: String| Err(DatabaseError::corrupt(path, 0, what));
         let expected = Census::of(layout, std::iter::empty()).by_pieces;
         let rows = &self.census.by_pieces;
@@ -206,7 +152,7 @@ impl Manifest {
             .map(|block| blake3::Hash::from_hex(&block.digest).map(|hash| *hash.as_bytes()))
             .collect();
         match digests {
-            Ok(digests) if solution_digest(board, rule, layout, digests.iter()) == self.digest => Ok(()),
+            Ok(digests) if game.solution_digest(digests.iter()) == self.digest => Ok(()),
             _ => damage("the digest is not that of the digests of the blocks".into()),
         }
     }

@@ -1,6 +1,6 @@
 //! What a finished solve leaves: the values of all positions, compressed, with random access.
 //!
-//! A database is the folder `db` of a run: one file for each canonical block ([`block`]), a manifest with board, rule, layout, census and digest
+//! A database is the folder `db` of a run: one file for each canonical block ([`block`]), a manifest with the [`Game`], census and digest
 //! ([`manifest`]), and `SUMS`, the BLAKE3 of every file, written last.
 //!
 //! # Shape
@@ -14,6 +14,7 @@ pub mod block;
 pub mod census;
 mod error;
 pub mod frame;
+mod game;
 pub mod manifest;
 mod map;
 pub(crate) mod plain;
@@ -23,6 +24,7 @@ mod sums;
 
 pub use block::{BLOCK_BYTES_MAX, block_file, block_file_name};
 pub use error::DatabaseError;
+pub use game::Game;
 pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 pub use reader::{Access, CACHE_BYTES, Child, Database, Probe};
 pub use summary::{BlockSummary, stream_digest};

@@ -14,11 +14,9 @@
 
 use super::block::{BlockIndex, FRAME_WORDS, HEADER_BYTES, block_file_name};
 use super::frame::Frame;
-use super::manifest::{self, LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
-use super::{DatabaseError, plain};
-use crate::game::Board;
-use crate::game::Rule;
-use crate::game::Value;
+use super::manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
+use super::{DatabaseError, Game, plain};
+use crate::game::{Board, Rule, Value};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use memmap2::Mmap;
@@ -66,9 +64,7 @@ pub struct Database {
     folder: PathBuf,
     manifest: Manifest,
     manifest_hash: blake3::Hash,
-    board: Board,
-    rule: Rule,
-    layout: Layout,
+    game: Game,
     identity: u64,
     access: Access,
     blocks: Mutex<HashMap<u32, Arc<BlockSource>>>,
@@ -156,12 +152,12 @@ impl Database {
         }
         let path = folder.join(MANIFEST);
         let bytes = plain::read(&path, LIST_BYTES_MAX)?;
-        let (manifest, board, rule, layout) = Manifest::parse(&path, &bytes)?;
+        let (manifest, game) = Manifest::parse(&path, &bytes)?;
         let manifest_hash = blake3::hash(&bytes);
-        let identity = manifest::identity(&board, rule, &layout);
+        let identity = game.identity();
         let cache = Cache { frames: HashMap::new(), limit_bytes: cache_bytes, bytes: 0, clock: 0 };
         let (blocks, cache) = (Mutex::default(), Mutex::new(cache));
-        Ok(Database { folder, manifest, manifest_hash, board, rule, layout, identity, access, blocks, cache })
+        Ok(Database { folder, manifest, manifest_hash, game, identity, access, blocks, cache })
     }
 
     /// Checks the manifest as far as that needs no block: its bytes against `SUMS`, its census and digest against its own rows
@@ -181,7 +177,7 @@ impl Database {
             }
             _ => return Err(DatabaseError::corrupt(sums, 0, format!("expected one line for {MANIFEST}"))),
         }
-        self.manifest.check(&path, &self.board, self.rule, &self.layout)
+        self.manifest.check(&path, &self.game)
     }
 
     /// The manifest.
@@ -189,19 +185,24 @@ impl Database {
         &self.manifest
     }
 
+    /// The game that this is the solution of.
+    pub fn game(&self) -> &Game {
+        &self.game
+    }
+
     /// The board.
     pub fn board(&self) -> &Board {
-        &self.board
+        &self.game.board
     }
 
     /// The rule.
     pub fn rule(&self) -> Rule {
-        self.rule
+        self.game.rule
     }
 
     /// The layout of the blocks.
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        &self.game.layout
     }
 
     /// The folder with the block files.
@@ -217,8 +218,8 @@ impl Database {
     /// # Panics
     /// If the position has a bit outside the board.
     pub fn value(&self, position: u64) -> Result<Value, DatabaseError> {
-        assert_eq!(position & !self.board.full(), 0, "position outside the board");
-        let (ordinal, offset) = self.layout.locate(position);
+        assert_eq!(position & !self.game.board.full(), 0, "position outside the board");
+        let (ordinal, offset) = self.game.layout.locate(position);
         let (frame, word) = ((offset / 64) as usize / FRAME_WORDS, (offset / 64) as usize % FRAME_WORDS);
         let (source, parsed) = self.frame(ordinal, frame)?;
         let word = parsed.word(word).map_err(|error| source.index.damage(&source.path, frame, error))?;
@@ -232,7 +233,7 @@ impl Database {
     pub fn probe(&self, position: u64) -> Result<Probe, DatabaseError> {
         let value = self.value(position)?;
         let mut children = Vec::new();
-        for taken in self.board.moves().iter().copied().filter(|mask| position & mask == *mask) {
+        for taken in self.game.board.moves().iter().copied().filter(|mask| position & mask == *mask) {
             children.push(Child { taken, position: position ^ taken, value: self.value(position ^ taken)? });
         }
         children.sort_by_key(|child| (child.value == Value::Win, child.taken));
@@ -266,7 +267,7 @@ impl Database {
         if let Some(source) = self.blocks.lock().get(&ordinal) {
             return Ok(source.clone());
         }
-        let stream_words = bitmap_words(self.layout.offset_bits()) as u64;
+        let stream_words = bitmap_words(self.game.layout.offset_bits()) as u64;
         let source = BlockSource::open(&self.folder, ordinal, self.identity, stream_words, self.access)?;
         let source = Arc::new(source);
         let mut blocks = self.blocks.lock();

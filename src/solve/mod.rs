@@ -1,7 +1,7 @@
 //! Solves a board: hands the workload to the engine and turns what it leaves into a database.
 //!
 //! # Path
-//! board, rule, layout → [`RemovalGame`] (the workload) → `pipeline::run::run` → one [`BlockSummary`] for each canonical block → manifest and
+//! [`Game`] → [`RemovalGame`] (the workload) → `pipeline::run::run` → one [`BlockSummary`] for each canonical block → manifest and
 //! `SUMS` beside the published blocks. [`baseline`] has the papers' ways to the same folder; [`Strategy`] names all ways.
 //!
 //! # Not here
@@ -11,16 +11,11 @@ pub mod baseline;
 mod strategy;
 mod workload;
 
-pub use crate::database::manifest::parameters;
 pub use strategy::{Baseline, ParseStrategyError, Redundancy, Strategy};
 pub use workload::RemovalGame;
 
-use crate::database::BlockSummary;
-use crate::database::{MANIFEST, Manifest, SUMS, Sums};
-use crate::game::Board;
-use crate::game::Rule;
+use crate::database::{BlockSummary, Game, MANIFEST, Manifest, SUMS, Sums};
 use crate::kernel::Kernel;
-use crate::layout::Layout;
 use pipeline::BlockId;
 use pipeline::care::check;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED};
@@ -42,33 +37,22 @@ pub struct Solved {
     pub peak_leased_bytes: u64,
 }
 
-/// What is to be solved, and with which kernel.
-#[derive(Clone, Copy)]
-pub struct Problem<'a> {
-    /// The board.
-    pub board: &'a Board,
-    /// Who wins at the end.
-    pub rule: Rule,
-    /// How the state space is cut.
-    pub layout: &'a Layout,
-    /// Kernel of the bit-parallel operations; without influence on the result.
-    pub kernel: Kernel,
-}
-
-/// Solves, or goes on solving, in the folder behind `storage`.
+/// Solves a game in the folder behind `storage`, or goes on where an earlier call stopped. The kernel has no influence
+/// on the result.
 ///
 /// # Errors
 /// Those of [`run::run`]; [`pipeline::Error::Corrupt`] when a published block is not what was written.
 pub fn solve(
-    problem: Problem<'_>,
+    game: &Game,
+    kernel: Kernel,
     storage: &Arc<dyn Storage>,
     options: &Options,
     metrics: &Metrics,
     observer: &(dyn Fn(&Event) + Sync),
 ) -> Result<Solved, pipeline::Error> {
-    let workload = RemovalGame::new(problem, true);
+    let workload = RemovalGame::new(game, kernel);
     let finished = run::run(&workload, storage.clone(), options, metrics, observer)?;
-    let manifest = solved_manifest(problem, &finished.records)?;
+    let manifest = solved_manifest(game, &finished.records)?;
     let database_bytes = seal(&**storage, &finished.checkpoint, &finished.records, &manifest)?;
     Ok(Solved {
         manifest,
@@ -79,16 +63,13 @@ pub fn solve(
 }
 
 /// The manifest of a run whose blocks all have their records.
-fn solved_manifest(
-    problem: Problem<'_>,
-    records: &BTreeMap<BlockId, BlockRecord>,
-) -> Result<Manifest, pipeline::Error> {
+fn solved_manifest(game: &Game, records: &BTreeMap<BlockId, BlockRecord>) -> Result<Manifest, pipeline::Error> {
     let summaries: Vec<BlockSummary> = records
         .values()
         .map(|record| BlockSummary::from_bytes(&record.summary))
         .collect::<Option<_>>()
         .ok_or_else(|| pipeline::Error::workload("a block's summary in the journal is not one of this program"))?;
-    Ok(Manifest::new(problem.board, problem.rule, problem.layout, &summaries))
+    Ok(Manifest::new(game, &summaries))
 }
 
 /// Writes manifest and `SUMS`, unless they are there as they have to be; returns the bytes of the database.

@@ -13,24 +13,17 @@
 //! Files, threads, codecs of the logs (package `pipeline`); bytes of the published blocks (`database`).
 
 use crate::database::block::read_block;
-use crate::database::{DatabaseError, block_file, block_file_name, manifest};
-use crate::game::Board;
+use crate::database::{BlockSummary, DatabaseError, Game, block_file, block_file_name, stream_digest};
 use crate::game::Rule;
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
-use crate::layout::Layout;
 use pipeline::BlockId;
 use pipeline::workload::{Edge, Publication, Unreadable, Workload};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::Problem;
-use crate::database::{BlockSummary, stream_digest};
-
 /// The workload of one solve.
 pub struct RemovalGame<'a> {
-    board: &'a Board,
-    rule: Rule,
-    layout: &'a Layout,
+    game: &'a Game,
     kernel: Kernel,
     operations: Vec<Arc<[u64]>>,
     apply: HashMap<Arc<[u64]>, ApplyPlan>,
@@ -41,9 +34,9 @@ pub struct RemovalGame<'a> {
 }
 
 impl<'a> RemovalGame<'a> {
-    /// Prepares the plans of all updates. `publish` says whether finished blocks become a database.
-    pub fn new(problem: Problem<'a>, publish: bool) -> RemovalGame<'a> {
-        let Problem { board, rule, layout, kernel } = problem;
+    /// Prepares the plans of all updates; finished blocks become a database. The kernel has no influence on the bytes.
+    pub fn new(game: &'a Game, kernel: Kernel) -> RemovalGame<'a> {
+        let layout = &game.layout;
         let bits = layout.offset_bits();
         let operations: Vec<Arc<[u64]>> =
             layout.traces().iter().map(|trace| Arc::from(&trace.operations[..])).collect();
@@ -51,18 +44,13 @@ impl<'a> RemovalGame<'a> {
         let settle = SettlePlan::new(bits, layout.inner_moves());
         let turns =
             layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
-        RemovalGame {
-            board,
-            rule,
-            layout,
-            kernel,
-            operations,
-            apply,
-            settle,
-            turns,
-            identity: manifest::identity(board, rule, layout),
-            publish,
-        }
+        RemovalGame { game, kernel, operations, apply, settle, turns, identity: game.identity(), publish: true }
+    }
+
+    /// The same workload without files for its finished blocks.
+    #[must_use]
+    pub fn unpublished(self) -> RemovalGame<'a> {
+        RemovalGame { publish: false, ..self }
     }
 
     fn edge(&self, edge: crate::layout::Edge) -> Edge {
@@ -80,33 +68,33 @@ impl<'a> RemovalGame<'a> {
 
 impl Workload for RemovalGame<'_> {
     fn parameters(&self) -> Vec<(String, String)> {
-        super::parameters(self.board, self.rule, self.layout)
+        self.game.parameters()
     }
 
     fn blocks(&self) -> u32 {
-        self.layout.canonical_blocks().len() as u32
+        self.game.layout.canonical_blocks().len() as u32
     }
 
     fn order(&self) -> Vec<BlockId> {
-        self.layout.order().into_iter().map(BlockId).collect()
+        self.game.layout.order().into_iter().map(BlockId).collect()
     }
 
     fn stream_words(&self) -> usize {
-        bitmap_words(self.layout.offset_bits())
+        bitmap_words(self.game.layout.offset_bits())
     }
 
     fn edges_into(&self, target: BlockId) -> Vec<Edge> {
-        self.layout.edges_into(target.0).into_iter().map(|edge| self.edge(edge)).collect()
+        self.game.layout.edges_into(target.0).into_iter().map(|edge| self.edge(edge)).collect()
     }
 
     fn edges_from(&self, source: BlockId) -> Vec<Edge> {
-        self.layout.edges_from(source.0).into_iter().map(|edge| self.edge(edge)).collect()
+        self.game.layout.edges_from(source.0).into_iter().map(|edge| self.edge(edge)).collect()
     }
 
     fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
-        mark_phantoms(self.layout.offset_bits(), bitmap);
+        mark_phantoms(self.game.layout.offset_bits(), bitmap);
         // The empty position has no move: a loss in normal play, which is what no update means; a win in misère.
-        if self.rule == Rule::Misere && self.layout.canonical_blocks()[block.index()] == 0 {
+        if self.game.rule == Rule::Misere && self.game.layout.canonical_blocks()[block.index()] == 0 {
             bitmap[0] |= 1;
         }
     }
@@ -132,7 +120,7 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn summarise(&self, _: BlockId, stream: &[u64]) -> Vec<u8> {
-        let losses = self.kernel.census(self.layout.offset_bits(), stream);
+        let losses = self.kernel.census(self.game.layout.offset_bits(), stream);
         BlockSummary { losses_by_pieces: losses, digest: stream_digest(stream) }.to_bytes()
     }
 

@@ -3,8 +3,7 @@
 use super::Finding;
 use super::geometry::Geometry;
 use super::turn::LINE;
-use crate::database::manifest::{MANIFEST, solution_digest};
-use crate::database::{Database, Manifest};
+use crate::database::{Database, MANIFEST, Manifest};
 use crate::game::Rule;
 use crate::game::Value;
 use crate::papers::published::{self, Counts};
@@ -106,7 +105,7 @@ pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Acco
     }
     compare_census(manifest, &losses, &mut findings);
     let digests = accounts.iter().map(|account| &account.digest);
-    let digest = solution_digest(board, rule, database.layout(), digests);
+    let digest = database.game().solution_digest(digests);
     if manifest.digest != digest {
         findings
             .push(Finding(format!("{MANIFEST}: the solution digest is {}, the blocks have {digest}", manifest.digest)));

@@ -11,13 +11,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
-use trinim::database::Database;
-use trinim::game::Rule;
-use trinim::game::Value;
-use trinim::game::{Board, Cell};
+use trinim::database::{Database, Game};
+use trinim::game::{Board, Cell, Value};
 use trinim::kernel::{Kernel, bitmap_words};
 use trinim::layout::Layout;
-use trinim::solve::{Problem, Solved, solve};
+use trinim::solve::{Solved, solve};
 
 /// Repeatable randomness (SplitMix64, Steele, Lea and Flood 2014).
 pub struct Random(pub u64);
@@ -68,22 +66,23 @@ impl Way {
     }
 }
 
-/// A board, a rule and a layout.
-pub struct Game {
-    pub board: Board,
-    pub rule: Rule,
-    pub layout: Layout,
+/// How the tests solve a game.
+pub trait Solving {
+    /// Solves, or goes on solving, without syncs: durability has its own tests.
+    fn solve_in(
+        &self,
+        folder: &Path,
+        way: Way,
+        options: &Options,
+        observer: &(dyn Fn(&Event) + Sync),
+    ) -> Result<Solved, Error>;
+
+    /// Solves in a new folder.
+    fn solve(&self, way: Way) -> (TempDir, Solved);
 }
 
-impl Game {
-    pub fn suggested(layers: u32, rule: Rule, offset_bits_at_most: u32) -> Game {
-        let board = Board::triangle(layers, None).unwrap();
-        let layout = Layout::suggested(&board, offset_bits_at_most);
-        Game { board, rule, layout }
-    }
-
-    /// Solves, or goes on solving, without syncs: durability has its own tests.
-    pub fn solve_in(
+impl Solving for Game {
+    fn solve_in(
         &self,
         folder: &Path,
         way: Way,
@@ -91,12 +90,10 @@ impl Game {
         observer: &(dyn Fn(&Event) + Sync),
     ) -> Result<Solved, Error> {
         let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(false));
-        let problem = Problem { board: &self.board, rule: self.rule, layout: &self.layout, kernel: way.kernel };
-        solve(problem, &storage, options, &Metrics::default(), observer)
+        solve(self, way.kernel, &storage, options, &Metrics::default(), observer)
     }
 
-    /// Solves in a new folder.
-    pub fn solve(&self, way: Way) -> (TempDir, Solved) {
+    fn solve(&self, way: Way) -> (TempDir, Solved) {
         let folder = tempfile::tempdir().unwrap();
         let solved = self
             .solve_in(folder.path(), way, &way.options(&self.layout), &|_| {})

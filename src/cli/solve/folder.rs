@@ -8,12 +8,11 @@ use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::storage::{RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
-use trinim::database::BlockSummary;
-use trinim::database::{MANIFEST, Manifest, SUMS};
+use trinim::database::{BlockSummary, Game, MANIFEST, Manifest, SUMS};
 use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
 use trinim::plan;
-use trinim::solve::{Strategy, baseline, parameters};
+use trinim::solve::{Strategy, baseline};
 
 /// What an existing folder says of a run that was begun in it.
 pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
@@ -39,8 +38,8 @@ pub fn layout(board: &Board, game: &GameArgs, folder: &Path, begun: Option<&Insp
     }
     let Some(begun) = begun else { return Ok(plan::choose_layout(board, game.memory.0)) };
     // Before the layout of another board is looked at, say that it is another board.
-    let anything = Layout::new(board, &[])?;
-    for (name, wanted) in parameters(board, game.rule, &anything) {
+    let layout = Layout::new(board, &[])?;
+    for (name, wanted) in (Game { board: board.clone(), rule: game.rule, layout }).parameters() {
         let found = begun.parameters.get(&name).unwrap_or("(absent)").to_owned();
         if !name.ends_with("-cells") && found != wanted {
             return Err(Error::Parameters { path: folder.join(checkpoint::FORMAT), name, found, wanted }.into());
@@ -61,13 +60,10 @@ pub fn layout(board: &Board, game: &GameArgs, folder: &Path, begun: Option<&Insp
 
 /// The result of a folder that is finished, read without changing anything; `None` when there is still something to do.
 pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
-    let Run { board, layout, folder, begun, .. } = *run;
-    let game = &run.args.game;
+    let Run { game, folder, begun, .. } = *run;
     let Some(begun) = begun else { return Ok(None) };
-    let same = parameters(board, game.rule, layout)
-        .iter()
-        .all(|(name, value)| begun.parameters.get(name) == Some(value.as_str()));
-    if !same || begun.records.len() != layout.canonical_blocks().len() {
+    let same = game.parameters().iter().all(|(name, value)| begun.parameters.get(name) == Some(value.as_str()));
+    if !same || begun.records.len() != game.layout.canonical_blocks().len() {
         return Ok(None);
     }
     let storage = RealStorage::open(folder)?;
@@ -76,7 +72,7 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
     let summaries: Option<Vec<BlockSummary>> =
         records.values().map(|record| BlockSummary::from_bytes(&record.summary)).collect();
     let Some(summaries) = summaries else { return Ok(None) };
-    let manifest = Manifest::new(board, game.rule, layout, &summaries);
+    let manifest = Manifest::new(game, &summaries);
     let manifest_bytes = manifest.to_json().len() as u64;
     let mut expected = vec![(format!("{PUBLISHED}/{MANIFEST}"), manifest_bytes)];
     let published = begun.records.iter().filter_map(|record| record.published.as_ref());

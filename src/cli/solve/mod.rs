@@ -24,9 +24,9 @@ use pipeline::measure::metrics::Stopwatch;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strategy::StrategyArgs;
+use trinim::database::Game;
 use trinim::database::Manifest;
 use trinim::game::Board;
-use trinim::layout::Layout;
 use trinim::plan::Request;
 use trinim::solve::{Strategy, baseline};
 
@@ -91,8 +91,7 @@ pub struct SolveArgs {
 struct Run<'a> {
     args: &'a SolveArgs,
     strategy: Strategy,
-    board: &'a Board,
-    layout: &'a Layout,
+    game: &'a Game,
     folder: &'a Path,
     /// What an earlier session left in the folder.
     begun: Option<&'a Inspection>,
@@ -130,7 +129,8 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let instruments = args.instruments.prepare()?;
     let metrics = instruments.metrics();
     let counters = baseline::Counters::default();
-    let run = Run { args: &args, strategy, board: &board, layout: &layout, folder: &folder, begun: begun.as_ref() };
+    let solved = Game { board, rule: game.rule, layout };
+    let run = Run { args: &args, strategy, game: &solved, folder: &folder, begun: begun.as_ref() };
     let outcome = match folder::finished(&run)? {
         Some(outcome) => {
             out.remark(format_args!("{} is finished; nothing is written", folder.display()));

@@ -90,7 +90,8 @@ pub fn report(
     counters: &baseline::Counters,
     elapsed_s: f64,
 ) -> Report {
-    let Run { args, layout, folder, .. } = *run;
+    let Run { args, game, folder, .. } = *run;
+    let layout = &game.layout;
     let Outcome { manifest, strategy, .. } = outcome;
     let logs = strategy == Strategy::UpdateLog;
     let kernel = match strategy {

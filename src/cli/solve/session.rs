@@ -19,13 +19,13 @@ use trinim::kernel::Isa;
 use trinim::layout::Layout;
 use trinim::plan::{self, BaselinePlan, Plan, rates};
 use trinim::solve::baseline::{self, Counters};
-use trinim::solve::{Baseline, Problem, Redundancy};
+use trinim::solve::{Baseline, Redundancy};
 
 /// Solves through update logs, or goes on.
 pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out) -> anyhow::Result<Outcome> {
-    let Run { args, board, layout, folder, begun, .. } = *run;
-    let game = &args.game;
-    let request = request(board, game);
+    let Run { args, game, folder, begun, .. } = *run;
+    let layout = &game.layout;
+    let request = request(&game.board, &args.game);
     let plan = Plan::of(request, layout)?;
     plan.check(free_bytes(folder), used_bytes(folder))?;
     // The rates of the estimate are those of the bit-parallel kernels.
@@ -42,14 +42,14 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let storage = storage(run, plan.chosen().disk_peak_bytes)?;
     let options = Options {
         threads: request.threads,
-        memory_bytes: plan::engine_bytes(game.memory.0),
+        memory_bytes: plan::engine_bytes(args.game.memory.0),
         placement: request.placement,
-        codec: game.codec.choice,
-        commit_interval: game.commit_interval,
+        codec: args.game.codec.choice,
+        commit_interval: args.game.commit_interval,
         run_id: RunId::random(),
         stop: signals.stop.clone(),
     };
-    let problem = Problem { board, rule: game.rule, layout, kernel: args.kernel.kernel.kernel() };
+    let kernel = args.kernel.kernel.kernel();
     let total = total(layout, begun, &plan);
     let started = AtomicUsize::new(0);
     let observe = |event: &Event| {
@@ -58,7 +58,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
         }
     };
     let status = |elapsed: f64| progress::of_solve(metrics, &total, elapsed);
-    let work = || trinim::solve::solve(problem, &storage, &options, metrics, &observe);
+    let work = || trinim::solve::solve(game, kernel, &storage, &options, metrics, &observe);
     let solved = match progress::during(&status, signals, out.quiet, out.error_paint, work) {
         Err(Error::Interrupted) => {
             let safe = metrics.blocks_committed.load(Ordering::Relaxed);
@@ -87,9 +87,9 @@ pub fn baseline(
     signals: &Signals,
     out: &Out,
 ) -> anyhow::Result<Outcome> {
-    let Run { args, board, layout, folder, begun, .. } = *run;
-    let game = &args.game;
-    let request = request(board, game);
+    let Run { args, game, folder, begun, .. } = *run;
+    let layout = &game.layout;
+    let request = request(&game.board, &args.game);
     let plan = Plan::of(request, layout)?;
     let planned = BaselinePlan::of(&plan, layout, baseline, request.threads)?;
     planned.check(free_bytes(folder), used_bytes(folder))?;
@@ -105,11 +105,11 @@ pub fn baseline(
     let storage = storage(run, planned.disk_bytes)?;
     let options = baseline::Options {
         threads: request.threads,
-        memory_bytes: plan::engine_bytes(game.memory.0),
+        memory_bytes: plan::engine_bytes(args.game.memory.0),
         run_id: RunId::random(),
         stop: signals.stop.clone(),
     };
-    let problem = Problem { board, rule: game.rule, layout, kernel: args.kernel.kernel.kernel() };
+    let kernel = args.kernel.kernel.kernel();
     let updates = match baseline.redundancy() {
         Some(Redundancy::Keep) => layout.counts().updates,
         _ => plan.shape.edges,
@@ -125,7 +125,7 @@ pub fn baseline(
         None => progress::in_memory(counters, plan.positions, elapsed),
         Some(_) => progress::in_blocks(metrics, counters, &total, elapsed),
     };
-    let work = || baseline::solve(problem, baseline, &storage, &options, metrics, counters);
+    let work = || baseline::solve(game, kernel, baseline, &storage, &options, metrics, counters);
     let solved = match progress::during(&status, signals, out.quiet, out.error_paint, work) {
         Err(Error::Interrupted) => {
             let text = format!("{baseline} keeps no checkpoints: nothing in {} counts", folder.display());

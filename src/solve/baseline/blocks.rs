@@ -9,8 +9,9 @@
 
 use super::scratch::Scratch;
 use super::{Redundancy, Run};
+use crate::database::Game;
 use crate::layout::Layout;
-use crate::solve::{Problem, RemovalGame};
+use crate::solve::RemovalGame;
 use parking_lot::Mutex;
 use pipeline::BlockId;
 use pipeline::measure::metrics::Stage;
@@ -30,16 +31,16 @@ pub(super) enum Flow {
 
 /// Evaluates all blocks.
 pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: usize) -> Result<(), Error> {
-    let problem = run.problem;
     let all_blocks;
-    let layout = match redundancy {
-        Redundancy::Remove => problem.layout,
+    let evaluated = match redundancy {
+        Redundancy::Remove => run.game,
         Redundancy::Keep => {
-            all_blocks = problem.layout.without_symmetries();
+            all_blocks = Game { layout: run.game.layout.without_symmetries(), ..run.game.clone() };
             &all_blocks
         }
     };
-    let game = RemovalGame::new(Problem { layout, ..problem }, false);
+    let layout = &evaluated.layout;
+    let game = RemovalGame::new(evaluated, run.kernel).unpublished();
     let blocks = game.blocks();
     // As in the papers: by number, which is topological.
     let order: Vec<BlockId> = BlockId::all(blocks).collect();
@@ -152,7 +153,7 @@ impl Session<'_> {
     fn finish(&self, block: BlockId, settled: &mut Bitmap) -> Result<(), Error> {
         self.run.metrics.time(Stage::Settle, || self.game.settle(block, settled.words_mut()));
         let bid = self.layout.canonical_blocks()[block.index()];
-        let database = self.run.problem.layout;
+        let database = &self.run.game.layout;
         let (ordinal, _) = database.canonical(bid);
         if database.canonical_blocks()[ordinal as usize] == bid {
             self.run.publisher.publish(BlockId(ordinal), settled.words())?;

@@ -5,9 +5,9 @@
 //! canonical blocks of the layout.
 
 use super::{Counters, Run};
+use crate::database::Game;
 use crate::game::Rule;
 use crate::kernel::bitmap_words;
-use crate::solve::Problem;
 use pipeline::BlockId;
 use pipeline::measure::metrics::Stage;
 use pipeline::{Bitmap, Error};
@@ -57,9 +57,9 @@ pub fn retrograde(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
 /// Decides all positions and publishes the canonical blocks.
 pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
     let _lane = run.metrics.lane(|| "worker 1".to_owned());
-    let Problem { board, rule, layout, .. } = run.problem;
+    let Game { board, rule, layout } = run.game;
     let mut wins = Bitmap::zeroed(board_words(board.cells()) as usize)?;
-    if rule == Rule::Misere {
+    if *rule == Rule::Misere {
         set_win(wins.words_mut(), 0);
     }
     for positions in steps(1 << board.cells()) {

@@ -32,8 +32,9 @@ mod publisher;
 mod scratch;
 
 use super::strategy::{Baseline, Redundancy};
-use super::{Problem, RemovalGame, Solved, seal, solved_manifest};
-use crate::kernel::bitmap_words;
+use super::{RemovalGame, Solved, seal, solved_manifest};
+use crate::database::Game;
+use crate::kernel::{Kernel, bitmap_words};
 use crate::layout::Layout;
 use blocks::Flow;
 use pipeline::Error;
@@ -91,7 +92,8 @@ impl Counters {
 
 /// One session.
 struct Run<'a> {
-    problem: Problem<'a>,
+    game: &'a Game,
+    kernel: Kernel,
     storage: &'a dyn Storage,
     publisher: &'a Publisher<'a>,
     options: &'a Options,
@@ -147,24 +149,25 @@ pub fn scratch_bytes(layout: &Layout, baseline: Baseline) -> u64 {
 /// [`Error::Interrupted`] after `stop` was set; [`Error::Memory`] when the budget is too small; [`Error::Parameters`] in a folder of
 /// another problem or strategy; [`Error::Corrupt`] when a file is not what was written; any storage error, after which the same call starts over.
 pub fn solve(
-    problem: Problem<'_>,
+    game: &Game,
+    kernel: Kernel,
     baseline: Baseline,
     storage: &Arc<dyn Storage>,
     options: &Options,
     metrics: &Metrics,
     counters: &Counters,
 ) -> Result<Solved, Error> {
-    let workers = workers(problem.layout, baseline, options.memory_bytes, options.threads);
+    let workers = workers(&game.layout, baseline, options.memory_bytes, options.threads);
     if workers == 0 {
         return Err(Error::Memory {
-            needed_bytes: footprint_bytes(problem.layout, baseline, 1),
+            needed_bytes: footprint_bytes(&game.layout, baseline, 1),
             budget_bytes: options.memory_bytes,
         });
     }
-    let game = RemovalGame::new(problem, true);
-    let publisher = Publisher::open(&game, baseline, storage, options.run_id, metrics)?;
+    let workload = RemovalGame::new(game, kernel);
+    let publisher = Publisher::open(&workload, baseline, storage, options.run_id, metrics)?;
     if !publisher.is_complete() {
-        let run = Run { problem, storage: &**storage, publisher: &publisher, options, metrics, counters };
+        let run = Run { game, kernel, storage: &**storage, publisher: &publisher, options, metrics, counters };
         match baseline {
             Baseline::Forward => memory::solve(&run, memory::forward)?,
             Baseline::Retrograde => memory::solve(&run, memory::retrograde)?,
@@ -174,12 +177,12 @@ pub fn solve(
     }
     let (mut checkpoint, records) = publisher.close()?;
     checkpoint.sweep(&|name| folder_of(name) == PUBLISHED)?;
-    let manifest = solved_manifest(problem, &records)?;
+    let manifest = solved_manifest(game, &records)?;
     let database_bytes = seal(&**storage, &checkpoint, &records, &manifest)?;
     Ok(Solved {
         manifest,
         candidates: Vec::new(),
         database_bytes,
-        peak_leased_bytes: footprint_bytes(problem.layout, baseline, workers),
+        peak_leased_bytes: footprint_bytes(&game.layout, baseline, workers),
     })
 }

@@ -77,11 +77,11 @@ fn read_block(file: &[u8]) -> Option<()> {
 /// `manifest.json`: whatever is accepted comes back from its own text.
 pub fn manifest(bytes: &[u8]) {
     let path = Path::new("manifest.json");
-    let Ok((manifest, board, rule, layout)) = Manifest::parse(path, bytes) else { return };
-    let again = Manifest::parse(path, &manifest.to_json()).expect("a manifest that was written");
-    assert_eq!(again.0, manifest);
-    assert_eq!((again.1.layers(), again.2), (board.layers(), rule));
-    assert_eq!(again.3.canonical_blocks(), layout.canonical_blocks());
+    let Ok((manifest, game)) = Manifest::parse(path, bytes) else { return };
+    let (again, same) = Manifest::parse(path, &manifest.to_json()).expect("a manifest that was written");
+    assert_eq!(again, manifest);
+    assert_eq!(same.parameters(), game.parameters());
+    assert_eq!(same.layout.canonical_blocks(), game.layout.canonical_blocks());
 }
 
 /// `SUMS` beside two files: without a finding only if it names both with their hashes.

@@ -19,14 +19,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use synthetic::Synthetic;
 use trinim::database::block::{BlockIndex, HEADER_BYTES};
-use trinim::database::{block_file_name, manifest};
-use trinim::game::Board;
-use trinim::game::Rule;
-use trinim::game::Value;
-use trinim::game::reference;
+use trinim::database::{Game, block_file_name};
+use trinim::game::{Rule, Value, reference};
 use trinim::kernel::{Kernel, bitmap_words};
-use trinim::layout::Layout;
-use trinim::solve::{Problem, solve};
+use trinim::solve::solve;
 
 /// Files by name, relative to the run folder.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -42,13 +38,6 @@ pub struct Subject {
     pub omit: Omit,
     /// Identity of a run that begins.
     pub run_id: RunId,
-}
-
-struct Game {
-    board: Board,
-    rule: Rule,
-    layout: Layout,
-    kernel: Kernel,
 }
 
 enum Work {
@@ -81,11 +70,10 @@ impl Subject {
     /// # Panics
     /// If the clean run is wrong.
     pub fn game(layers: u32, rule: Rule, offset_bits: u32) -> Subject {
-        let board = Board::triangle(layers, None).expect("a small board");
-        let layout = Layout::suggested(&board, offset_bits);
-        let blocks = layout.canonical_blocks().len();
+        let game = Game::triangle(layers, rule, offset_bits).expect("a small board");
+        let blocks = game.layout.canonical_blocks().len();
         let name = format!("{layers} layers, {rule}, {blocks} canonical blocks");
-        let work = Work::Game(Box::new(Game { board, rule, layout, kernel: Kernel::detect() }));
+        let work = Work::Game(Box::new(game));
         let mut subject = Subject { name, work, golden: Files::new(), omit: Omit::Nothing, run_id: RunId(7) };
         let disk = SimulatedStorage::new(1);
         let options = subject.options(1, Placement::Dedicated, "raw");
@@ -99,7 +87,7 @@ impl Subject {
 
     fn compare_with_reference(&self) {
         let Work::Game(game) = &self.work else { return };
-        let Game { board, rule, layout, .. } = &**game;
+        let Game { board, rule, layout } = &**game;
         let values = reference::values(board.cells(), board.moves(), *rule);
         let mut seen = 0;
         for (ordinal, bid) in (0..).zip(layout.canonical_blocks()) {
@@ -116,13 +104,11 @@ impl Subject {
 
     fn decode(&self, ordinal: u32) -> Option<Vec<u64>> {
         let Work::Game(game) = &self.work else { return None };
-        let Game { board, rule, layout, .. } = &**game;
         let name = block_file_name(ordinal);
         let file = self.golden.get(&format!("db/{name}"))?;
-        let (path, words) = (std::path::Path::new(&name), bitmap_words(layout.offset_bits()));
+        let (path, words) = (std::path::Path::new(&name), bitmap_words(game.layout.offset_bits()));
         let (header, rest) = file.split_first_chunk::<HEADER_BYTES>()?;
-        let identity = manifest::identity(board, *rule, layout);
-        let length = BlockIndex::length(path, header, identity, ordinal, words as u64).ok()?;
+        let length = BlockIndex::length(path, header, game.identity(), ordinal, words as u64).ok()?;
         let index = BlockIndex::parse(path, header, &rest[..length], file.len() as u64).ok()?;
         let mut stream = vec![0; words];
         index.frame(path, 0, rest[length..].to_vec()).ok()?.decode(&mut stream).ok()?;
@@ -168,11 +154,7 @@ impl Subject {
         let metrics = Metrics::default();
         match &self.work {
             Work::Synthetic(workload) => run::run(workload, storage, options, &metrics, observer).map(|_| ()),
-            Work::Game(game) => {
-                let Game { board, rule, layout, kernel } = &**game;
-                let problem = Problem { board, rule: *rule, layout, kernel: *kernel };
-                solve(problem, &storage, options, &metrics, observer).map(|_| ())
-            }
+            Work::Game(game) => solve(game, Kernel::detect(), &storage, options, &metrics, observer).map(|_| ()),
         }
     }
 }
