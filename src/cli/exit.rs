@@ -1,6 +1,5 @@
 //! Exit codes, and the way out that is named with an error.
 
-use super::bench::Wrong;
 use pipeline::Error as RunError;
 use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
 use std::borrow::Cow;
@@ -65,6 +64,16 @@ impl Refused {
     }
 }
 
+/// An answer of a measured solve that is wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("wrong answer of {command}: {what}")]
+pub struct WrongAnswer {
+    /// What was run.
+    pub command: String,
+    /// What is wrong with the answer.
+    pub what: String,
+}
+
 /// Stopped by a signal, or because the time was up.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("stopped {}", if .exit == &Exit::TimeUp { "because the time is up" } else { "by a signal" })]
@@ -96,7 +105,7 @@ pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
     if let Some(refused) = error.downcast_ref::<Refused>() {
         return Some((Exit::Usage, refused.hint.clone()));
     }
-    if error.is::<Wrong>() {
+    if error.is::<WrongAnswer>() {
         return Some((Exit::Refuted, "this is an error of trinim: please report it with the command".to_owned()));
     }
     if let Some(Stopped { exit, hint }) = error.downcast_ref() {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// A kind of file.
 #[derive(Clone, Copy)]
-pub struct Kind {
+pub struct ExportKind {
     /// The flag that names such a file.
     pub flag: &'static str,
     /// What it is, in words.
@@ -33,8 +33,8 @@ impl Export {
     ///
     /// # Errors
     /// [`Refused`] for a folder, a file of another kind or a missing folder; [`Error::Io`] where the system refuses.
-    pub fn claim(path: &Path, kind: Kind) -> anyhow::Result<Export> {
-        let Kind { flag, what, signature } = kind;
+    pub fn claim(path: &Path, kind: ExportKind) -> anyhow::Result<Export> {
+        let ExportKind { flag, what, signature } = kind;
         let shown = path.display();
         let refused =
             |message: String| Refused::new(message, format!("name a new file with {flag}, or an earlier {what}"));
@@ -90,7 +90,7 @@ impl Export {
 mod tests {
     use super::*;
 
-    const KIND: Kind = Kind { flag: "--letter", what: "letter", signature: "Dear" };
+    const KIND: ExportKind = ExportKind { flag: "--letter", what: "letter", signature: "Dear" };
 
     #[test]
     fn only_its_like_is_replaced() {

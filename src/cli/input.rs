@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// A kind of file to read.
 #[derive(Clone, Copy)]
-pub struct Kind {
+pub struct InputKind {
     /// What it is, in a word; errors begin with it.
     pub what: &'static str,
     /// The longest that is read, in bytes.
@@ -17,7 +17,7 @@ pub struct Kind {
     pub hint: &'static str,
 }
 
-impl Kind {
+impl InputKind {
     /// The error of a file of this kind.
     pub fn refused(self, path: &Path, reason: impl std::fmt::Display) -> Refused {
         Refused::new(format!("{} {}: {reason}", self.what, path.display()), self.hint)

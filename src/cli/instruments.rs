@@ -1,12 +1,12 @@
 //! `--timeline`: what each thread of a solve did when.
 
-use super::export::{Export, Kind};
+use super::export::{Export, ExportKind};
 use clap::Args;
 use pipeline::measure::metrics::Metrics;
 use std::path::PathBuf;
 use trinim::report::timeline;
 
-const TIMELINE: Kind = Kind { flag: "--timeline", what: "timeline", signature: timeline::SIGNATURE };
+const TIMELINE: ExportKind = ExportKind { flag: "--timeline", what: "timeline", signature: timeline::SIGNATURE };
 
 /// Flags for looking at a run; without influence on the result.
 #[derive(Args)]

@@ -34,6 +34,7 @@ mod signals;
 mod solve;
 mod stats;
 mod status;
+mod summary;
 mod variables;
 mod verify;
 

@@ -4,6 +4,7 @@ use super::args::{GameArgs, JsonArgs, Size};
 use super::exit::Exit;
 use super::output::{Out, counted, grouped, seconds};
 use super::solve::{LAYERS_MAX, free_bytes, request};
+use super::summary;
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
@@ -124,9 +125,8 @@ fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()
     let guess = if shape.estimated { "about " } else { "" };
     let cells: String = plan.bid_cells().iter().map(ToString::to_string).collect();
     let memory = &plan.memory;
-    let take = board.max_take().map_or(String::new(), |take| format!(", at most {take} pieces a move"));
     out.table(&[
-        ("board", format!("{}, {}{take}", counted(plan.layers.into(), "layer"), plan.rule)),
+        ("board", summary::board(plan.layers, plan.rule, board.max_take())),
         ("positions", format!("{} (2^{})", grouped(plan.positions), plan.cells)),
         (
             "BID cells",

@@ -8,8 +8,8 @@ use serde::Serialize;
 use std::io::{self, BufRead, Read, Write};
 use trinim::database::{Access, Database, DatabaseError, Probe};
 use trinim::game::Board;
-use trinim::game::Value;
 use trinim::game::position::{self, cells};
+use trinim::game::{Outcome, Value};
 
 /// Decoded frames kept, in bytes.
 const CACHE_BYTES: usize = 256 << 20;
@@ -51,8 +51,8 @@ pub struct ProbeArgs {
 struct Answer {
     position: String,
     hex: String,
-    value: String,
-    outcome: String,
+    value: Value,
+    outcome: Outcome,
     moves: Vec<Move>,
 }
 
@@ -60,7 +60,7 @@ struct Answer {
 struct Move {
     cells: Vec<u32>,
     child: String,
-    value: String,
+    value: Value,
 }
 
 #[derive(Serialize)]
@@ -166,13 +166,13 @@ fn answer(board: &Board, probe: &Probe) -> Answer {
     let moves = probe.children.iter().map(|child| Move {
         cells: cells(child.taken),
         child: position::rows(board, child.position),
-        value: child.value.to_string(),
+        value: child.value,
     });
     Answer {
         position: position::rows(board, probe.position),
         hex: position::hex(probe.position),
-        value: probe.value.to_string(),
-        outcome: probe.value.outcome().to_string(),
+        value: probe.value,
+        outcome: probe.value.outcome(),
         moves: moves.collect(),
     }
 }

@@ -3,6 +3,7 @@
 use super::args::{DatabaseArgs, JsonArgs};
 use super::exit::Exit;
 use super::output::{self, Out, grouped};
+use super::summary::Summary;
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
@@ -36,20 +37,10 @@ pub struct StatsArgs {
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Report<'a> {
-    layers: u32,
-    rule: &'a str,
-    max_take: Option<u32>,
-    positions: u64,
-    wins: u64,
-    losses: u64,
-    loss_rate: f64,
-    start: String,
-    digest: &'a str,
+    #[serde(flatten)]
+    summary: Summary,
     winning_first_moves: Vec<Vec<u32>>,
     by_pieces: &'a [PieceCount],
-    bid_cells: &'a [u8],
-    blocks: u64,
-    canonical_blocks: u64,
 }
 
 /// Runs the subcommand.
@@ -69,40 +60,20 @@ pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let winning: Vec<u64> =
         start.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
     let report = Report {
-        layers: manifest.layers,
-        rule: &manifest.rule,
-        max_take: manifest.max_take,
-        positions: census.positions(),
-        wins: census.wins(),
-        losses: census.losses(),
-        loss_rate: census.loss_rate(),
-        start: start.value.to_string(),
-        digest: &manifest.digest,
+        summary: Summary::of(manifest, database.layout()),
         winning_first_moves: winning.iter().map(|mask| cells(*mask)).collect(),
         by_pieces: &census.by_pieces,
-        bid_cells: &manifest.bid_cells,
-        blocks: database.layout().blocks(),
-        canonical_blocks: database.layout().canonical_blocks().len() as u64,
     };
     if args.json.json {
         out.json(&report)?
     } else {
-        print(&report, board, start.value, &winning, out)?
+        print(&report, board, &winning, out)?
     }
     Ok(Exit::Done)
 }
 
-fn print(report: &Report<'_>, board: &Board, start: Value, winning: &[u64], out: &mut Out) -> anyhow::Result<()> {
-    let take = report.max_take.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
-    let rows = [
-        ("board", format!("{} layers, {}{take}", report.layers, report.rule)),
-        ("positions", grouped(report.positions)),
-        ("wins", grouped(report.wins)),
-        ("losses", format!("{} ({:.4} %)", grouped(report.losses), report.loss_rate * 100.0)),
-        ("start", format!("{} for the player to move", out.paint.value(start))),
-        ("digest", report.digest.to_owned()),
-    ];
-    out.table(&rows)?;
+fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> anyhow::Result<()> {
+    out.table(&report.summary.rows(out.paint))?;
 
     writeln!(out, "\n{:>6}  {:>20}  {:>18}  {:>8}", "pieces", "positions", "losses", "loss %")?;
     for row in report.by_pieces {

@@ -9,6 +9,7 @@ use super::args::{JsonArgs, Size};
 use super::exit::Exit;
 use super::output::{Out, counted, grouped, per_second, seconds};
 use super::owner::{self, Owner};
+use super::summary::board;
 use clap::Args;
 use pipeline::checkpoint::{self, Inspection, LOCK, LOGS, METADATA, PUBLISHED};
 use pipeline::storage::{RealStorage, Storage};
@@ -187,7 +188,6 @@ impl Times {
 }
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
-    let take = report.max_take.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
     let owner = match report.owner {
         Owner::Held(pid) => format!("locked by process {pid}"),
         Owner::Free => "nobody at work".to_owned(),
@@ -197,7 +197,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let positions = report.finished_positions as f64 / report.positions as f64;
     let mut rows = vec![
         ("state", format!("{}, {owner}", report.state)),
-        ("board", format!("{}, {}{take}", counted(report.layers.into(), "layer"), report.rule)),
+        ("board", board(report.layers, &report.rule, report.max_take)),
         ("blocks", format!("{} of {} safe", grouped(report.finished_blocks), grouped(report.blocks))),
         (
             "positions",

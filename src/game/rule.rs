@@ -3,11 +3,13 @@
 //! Both rules play the same moves and differ only in the value of the empty position.
 
 use crate::game::Value;
+use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 
 /// Who wins at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Rule {
     /// Who takes the last piece wins: the empty position is a loss for the player to move.
     Normal,

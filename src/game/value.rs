@@ -3,10 +3,12 @@
 //! A position is a win or a loss *for the player to move*. The literature names the same thing after the player who
 //! wins: a loss is a P-position (the previous player wins), a win is an N-position (the next player wins).
 
+use serde::Serialize;
 use std::fmt;
 
 /// What a position is worth to the player to move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Value {
     /// Some move leads to a loss of the opponent.
     Win,
@@ -44,7 +46,7 @@ impl fmt::Display for Value {
 }
 
 /// The outcome class of a position in the literature's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Outcome {
     /// The next player wins: a win for the player to move.
     N,

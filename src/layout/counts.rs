@@ -10,18 +10,20 @@
 
 use super::Layout;
 use super::burnside::{self, Action};
+use serde::{Serialize, Serializer};
 
 /// The possible sizes of an isomorphic group, in the order of [`Counts::groups`].
 pub const GROUP_SIZES: [u32; 4] = [1, 2, 3, 6];
 
 /// How much work a layout makes. All updates are between blocks; one update reads or streams one block once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// All blocks.
     pub blocks: u64,
     /// The blocks that are evaluated, one for each isomorphic group.
     pub canonical_blocks: u64,
     /// How many isomorphic groups have 1, 2, 3 and 6 blocks.
+    #[serde(serialize_with = "by_size")]
     pub groups: [u64; 4],
     /// Pairs of a target block and one of its child blocks, over all blocks.
     pub updates: u64,
@@ -29,6 +31,11 @@ pub struct Counts {
     pub canonical_updates: u64,
     /// Pairs of a canonical target and a *canonical* source: what is left if one load serves several orientations.
     pub canonical_loads: u64,
+}
+
+/// Numbers of isomorphic groups as a map from the size of a group.
+fn by_size<S: Serializer>(groups: &[u64; 4], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(GROUP_SIZES.iter().zip(groups))
 }
 
 impl Counts {

@@ -13,7 +13,8 @@
 //! recorded of it and from its counts; [`Source`] says how well.
 
 use crate::game::Cell;
-use crate::layout::Counts;
+use crate::layout::{Counts, GROUP_SIZES};
+use serde::{Serialize, Serializer};
 
 /// How the cells of a layout are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl Figure {
 }
 
 /// The counts of a table's row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Figures {
     /// Inter-block updates.
     pub updates: u64,
@@ -59,7 +60,12 @@ pub struct Figures {
     /// Bytes of all these blocks.
     pub total_bytes: u64,
     /// Isomorphic groups of 1, 2, 3 and 6 blocks, where the text has them.
+    #[serde(serialize_with = "by_size", skip_serializing_if = "Option::is_none")]
     pub groups: Option<[u64; 4]>,
+}
+
+fn by_size<S: Serializer>(groups: &Option<[u64; 4]>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(groups.iter().flat_map(|groups| GROUP_SIZES.iter().zip(groups)))
 }
 
 /// A row of a table, as published.

@@ -4,16 +4,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use trinim::game::Rule;
 
-/// An answer that is wrong.
-#[derive(Debug, thiserror::Error)]
-#[error("wrong answer of {command}: {what}")]
-pub struct Wrong {
-    /// What was run.
-    pub command: String,
-    /// What is wrong with the answer.
-    pub what: String,
-}
-
 /// Known counts of losses by layers and rule.
 pub type Known = fn(u32, Rule) -> Option<u64>;
 
@@ -96,7 +86,7 @@ pub fn probes(output: &str, questions: usize) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::exit::{Exit, classify};
+    use super::super::super::exit::{Exit, WrongAnswer, classify};
     use super::*;
     use serde_json::json;
 
@@ -131,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_wrong_answer_ends_the_program_with_1() {
-        let wrong = Wrong { command: "trinim solve".into(), what: "142 losses, expected 141".into() };
+        let wrong = WrongAnswer { command: "trinim solve".into(), what: "142 losses, expected 141".into() };
         let (exit, hint) = classify(&anyhow::Error::new(wrong)).unwrap();
         assert_eq!(exit, Exit::Refuted);
         assert!(hint.contains("report it"));

@@ -18,11 +18,9 @@ mod child;
 mod machine;
 mod rounds;
 
-pub use check::Wrong;
-
 use super::args::{JsonArgs, Size};
 use super::exit::{Exit, Refused};
-use super::export::{Export, Kind};
+use super::export::{Export, ExportKind};
 use super::output::Out;
 use super::signals::Signals;
 use case::{Case, Suite};
@@ -41,8 +39,8 @@ const ROUNDS_MAX: u32 = 1000;
 /// The yardstick's file when no size is asked for.
 const YARDSTICK: &str = "512MiB";
 
-const CSV: Kind = Kind { flag: "--csv", what: "CSV of a bench", signature: CSV_SIGNATURE };
-const MARKDOWN: Kind = Kind { flag: "--markdown", what: "page of a bench", signature: MARKDOWN_SIGNATURE };
+const CSV: ExportKind = ExportKind { flag: "--csv", what: "CSV of a bench", signature: CSV_SIGNATURE };
+const MARKDOWN: ExportKind = ExportKind { flag: "--markdown", what: "page of a bench", signature: MARKDOWN_SIGNATURE };
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,10 +1,10 @@
 //! The rounds: every case once, again and again.
 
-use super::super::exit::{Exit, Refused};
+use super::super::exit::{Exit, Refused, WrongAnswer};
 use super::super::output::Out;
 use super::super::signals::Signals;
 use super::case::{Action, Case};
-use super::check::{self, Checker, Wrong};
+use super::check::{self, Checker};
 use super::child::{Ended, Program};
 use super::machine::mixed;
 use pipeline::Error;
@@ -52,7 +52,7 @@ impl Rounds<'_> {
     /// Measures the cases in turn; rows are in the order of the cases, with what was measured until the end or until a stop.
     ///
     /// # Errors
-    /// [`Wrong`] for a wrong answer, [`Error::Io`], [`Refused`] for a run that broke off.
+    /// [`WrongAnswer`] for a wrong answer, [`Error::Io`], [`Refused`] for a run that broke off.
     pub fn measure(&self, cases: &[Case], out: &Out) -> anyhow::Result<Vec<Row>> {
         let mut session = Session {
             rounds: self,
@@ -173,7 +173,7 @@ impl Session<'_> {
                 return Ok(Outcome::Stopped);
             };
             succeeded(case, &ended)?;
-            let wrong = |what: String| Wrong { command: case.command(), what };
+            let wrong = |what: String| WrongAnswer { command: case.command(), what };
             check::probes(&ended.output, questions as usize).map_err(wrong)?;
             times.push(ended.seconds);
         }
@@ -193,7 +193,7 @@ fn cells(case: &Case) -> u32 {
 /// The report of a process that ended well with the right answer.
 fn checked(case: &Case, ended: &Ended, check: impl FnOnce(&Value) -> Result<(), String>) -> anyhow::Result<Value> {
     succeeded(case, ended)?;
-    let wrong = |what: String| Wrong { command: case.command(), what };
+    let wrong = |what: String| WrongAnswer { command: case.command(), what };
     let report: Value = serde_json::from_str(&ended.output).map_err(|error| wrong(format!("no JSON: {error}")))?;
     check(&report).map_err(wrong)?;
     Ok(report)

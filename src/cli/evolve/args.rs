@@ -1,11 +1,11 @@
 //! Values of the arguments of `evolve`: games, formulas, and what they are checked on.
 
 use super::super::exit::Refused;
-use super::super::export::{Export, Kind};
-use super::super::input;
-use super::settings::ordering;
+use super::super::export::{Export, ExportKind};
+use super::super::input::InputKind;
 use crate::cli::choice::choice;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use trinim::database::Database;
 use trinim::evolve::check::HeldOut;
@@ -20,7 +20,7 @@ use trinim::game::Rule;
 use trinim::game::Value;
 
 /// The file of `dag:FILE`.
-const DAG: input::Kind = input::Kind {
+const DAG: InputKind = InputKind {
     what: "game",
     most_bytes: 64 << 20,
     hint: "the file has a line \"features a b\" and lines \"name: 1 2 -> other names\"",
@@ -170,6 +170,15 @@ pub struct FormulaArgs {
     pub zero: OnFault,
 }
 
+/// A parser for orderings; `canonical` is the paper's word for the first.
+pub fn ordering() -> impl TypedValueParser<Value = Ordering> {
+    PossibleValuesParser::new(["canonical", "descending", "ascending", "all"]).map(|text| match text.as_str() {
+        "ascending" => Ordering::Ascending,
+        "all" => Ordering::All,
+        _ => Ordering::Descending,
+    })
+}
+
 /// `--states`.
 #[derive(Clone, Args)]
 pub struct StatesArgs {
@@ -194,5 +203,5 @@ pub fn ordering_in_words(game: &Game, ordering: Ordering) -> &'static str {
 /// # Errors
 /// As [`Export::claim`].
 pub fn claim_svg(path: &Path) -> anyhow::Result<Export> {
-    Export::claim(path, Kind { flag: "--svg", what: "SVG picture", signature: "<svg" })
+    Export::claim(path, ExportKind { flag: "--svg", what: "SVG picture", signature: "<svg" })
 }

@@ -1,8 +1,7 @@
 //! The flags of the engine's settings: a preset, what replaces it, and the symbols.
 
-use super::args::refused;
+use super::args::{ordering, refused};
 use crate::cli::choice::{choice, name};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use trinim::evolve::alphabet::{Alphabet, Number};
@@ -179,15 +178,6 @@ fn steps(text: &str) -> Result<Steps, String> {
             _ => Err("expected half, population or a number from 1 to 1000000".to_owned()),
         },
     }
-}
-
-/// A parser for orderings; `canonical` is the paper's word for the first.
-pub fn ordering() -> impl TypedValueParser<Value = Ordering> {
-    PossibleValuesParser::new(["canonical", "descending", "ascending", "all"]).map(|text| match text.as_str() {
-        "ascending" => Ordering::Ascending,
-        "all" => Ordering::All,
-        _ => Ordering::Descending,
-    })
 }
 
 impl SettingsArgs {

@@ -16,7 +16,6 @@ use super::output::{Out, counted, grouped};
 use clap::{Args, Subcommand};
 use order::{OrderArg, OrderRow};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use trinim::game::{Board, Cell};
@@ -86,13 +85,9 @@ enum LayoutCommand {
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Report {
-    bid_cells: Vec<u8>,
-    blocks: u64,
-    canonical_blocks: u64,
-    groups: BTreeMap<u32, u64>,
-    updates: u64,
-    canonical_updates: u64,
-    canonical_loads: u64,
+    bid_cells: Vec<Cell>,
+    #[serde(flatten)]
+    counts: Counts,
     symmetries: usize,
     layers: u32,
     offset_bits: u32,
@@ -131,22 +126,17 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
     } else {
         None
     };
-    let Counts { blocks, canonical_blocks, groups, updates, canonical_updates, canonical_loads } = layout.counts();
+    let counts = layout.counts();
     let block_bytes = (1u64 << layout.offset_bits()).div_ceil(8);
     let report = Report {
-        bid_cells: layout.bid_cells().to_vec(),
-        blocks,
-        canonical_blocks,
-        groups: GROUP_SIZES.into_iter().zip(groups).collect(),
-        updates,
-        canonical_updates,
-        canonical_loads,
+        bid_cells: cells_of(&layout),
         symmetries: layout.symmetries().len(),
         layers,
         offset_bits: layout.offset_bits(),
         block_bytes,
-        total_bytes: canonical_blocks * block_bytes,
-        space_factor: blocks as f64 / canonical_blocks as f64,
+        total_bytes: counts.canonical_blocks * block_bytes,
+        space_factor: counts.blocks as f64 / counts.canonical_blocks as f64,
+        counts,
         orders,
     };
     if args.json.json {
@@ -162,39 +152,40 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
         writeln!(out, "{}", format!("  {line}").trim_end())?;
     }
     writeln!(out)?;
-    let cells: String = report.bid_cells.iter().map(|&cell| Cell::from_index(cell.into()).to_string()).collect();
+    let cells: String = report.bid_cells.iter().map(ToString::to_string).collect();
     let cells = if cells.is_empty() { "none".to_owned() } else { format!("{}: {cells}", report.bid_cells.len()) };
-    let groups: Vec<String> = report
-        .groups
+    let counts = &report.counts;
+    let groups: Vec<String> = GROUP_SIZES
         .iter()
+        .zip(&counts.groups)
         .filter(|(_, groups)| **groups > 0)
         .map(|(size, groups)| format!("{} of {size}", grouped(*groups)))
         .collect();
-    let volume = report.canonical_updates as f64 / report.blocks as f64;
+    let volume = counts.canonical_updates as f64 / counts.blocks as f64;
     let mut rows = vec![
         ("BID cells", cells),
         ("symmetries", format!("{} kept", report.symmetries)),
-        ("blocks", grouped(report.blocks)),
+        ("blocks", grouped(counts.blocks)),
         (
             "canonical blocks",
             format!(
                 "{}, {:.3} times fewer; groups: {}",
-                grouped(report.canonical_blocks),
+                grouped(counts.canonical_blocks),
                 report.space_factor,
                 groups.join(", ")
             ),
         ),
         ("block", format!("{} (2^{} positions)", Size(report.block_bytes), report.offset_bits)),
         ("all of them", Size(report.total_bytes).to_string()),
-        ("updates", format!("{} over all blocks", grouped(report.updates))),
+        ("updates", format!("{} over all blocks", grouped(counts.updates))),
         (
             "canonical updates",
-            format!("{}, {volume:.2} times all blocks without symmetry", grouped(report.canonical_updates)),
+            format!("{}, {volume:.2} times all blocks without symmetry", grouped(counts.canonical_updates)),
         ),
-        ("canonical loads", grouped(report.canonical_loads)),
+        ("canonical loads", grouped(counts.canonical_loads)),
     ];
     if let Some(orders) = &report.orders {
-        let share = |blocks: u32| format!("{:.4}", f64::from(blocks) / report.canonical_blocks as f64);
+        let share = |blocks: u32| format!("{:.4}", f64::from(blocks) / counts.canonical_blocks as f64);
         for row in &orders.rows {
             let live = row.peak_live_blocks;
             let bytes = Size(u64::from(live) * report.block_bytes);
@@ -208,9 +199,14 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The BID cells of a layout.
+fn cells_of(layout: &Layout) -> Vec<Cell> {
+    layout.bid_cells().iter().map(|cell| Cell::from_index((*cell).into())).collect()
+}
+
 /// The board with BID cells as `X` and other cells as `.`, padded so that pictures can stand side by side.
-fn picture(board: &Board, bid_cells: &[u8], out: &Out) -> Vec<String> {
-    let is_bid = |index: u32| bid_cells.iter().any(|cell| u32::from(*cell) == index);
+fn picture(board: &Board, bid_cells: &[Cell], out: &Out) -> Vec<String> {
+    let is_bid = |index: u32| bid_cells.iter().any(|cell| cell.index() == index);
     let picture =
         board.picture(1, |index| if is_bid(index) { out.paint.mark("X") } else { out.paint.faint(".") }.to_string());
     let layers = board.layers() as usize;

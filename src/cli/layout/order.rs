@@ -1,7 +1,7 @@
 //! Orders of blocks: named ones, and those in files.
 
 use crate::cli::exit::Refused;
-use crate::cli::input::Kind;
+use crate::cli::input::InputKind;
 use crate::cli::output::{Out, counted};
 use pipeline::Error;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use trinim::layout::{BlockOrder, Layout, order_file};
 const BLOCKS_MAX: usize = 400_000;
 
 /// An order file; the longest has every block of the largest layout on a line of its own, and comments.
-const ORDER: Kind = Kind {
+const ORDER: InputKind = InputKind {
     what: "order",
     most_bytes: 256 << 20,
     hint: "trinim layout --layers K --bid-cells CELLS --order search --write-order FILE writes an order",

@@ -1,6 +1,6 @@
 //! `trinim layout --paper`: the published counts beside the computed ones.
 
-use super::picture;
+use super::{cells_of, picture};
 use crate::cli::args::Size;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Out, grouped, side_by_side};
@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 use trinim::game::{Board, Cell};
-use trinim::layout::{GROUP_SIZES, Layout};
+use trinim::layout::Layout;
 use trinim::papers::layouts::{self, Figures, Row, Source};
 
 /// A row of a table, for `--json`.
@@ -18,21 +18,11 @@ struct RowReport {
     figure: &'static str,
     layers: u32,
     redundancy_removed: bool,
-    bid_cells: Vec<u8>,
+    bid_cells: Vec<Cell>,
     cells_known: String,
-    published: FiguresReport,
-    computed: FiguresReport,
+    published: Figures,
+    computed: Figures,
     agrees: bool,
-}
-
-#[derive(Serialize)]
-struct FiguresReport {
-    updates: u64,
-    blocks: u64,
-    block_bytes: u64,
-    total_bytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    groups: Option<BTreeMap<u32, u64>>,
 }
 
 /// What `--json` prints.
@@ -61,23 +51,16 @@ pub fn run(json: bool, out: &mut Out) -> anyhow::Result<Exit> {
 
 fn report(row: &Row, layout: &Layout) -> RowReport {
     let computed = row.computed(&layout.counts());
-    let figures = |figures: &Figures| FiguresReport {
-        updates: figures.updates,
-        blocks: figures.blocks,
-        block_bytes: figures.block_bytes,
-        total_bytes: figures.total_bytes,
-        groups: figures.groups.map(|groups| GROUP_SIZES.into_iter().zip(groups).collect()),
-    };
     RowReport {
         table: row.table,
         figure: row.figure.name,
         layers: row.figure.layers,
         redundancy_removed: row.reduced,
-        bid_cells: layout.bid_cells().to_vec(),
+        bid_cells: cells_of(layout),
         cells_known: known(row.figure.source),
-        published: figures(&row.published),
-        computed: figures(&computed),
         agrees: computed == row.published,
+        published: row.published.clone(),
+        computed,
     }
 }
 
@@ -121,7 +104,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let rows: Vec<(&str, String)> = figures
         .iter()
         .map(|row| {
-            let cells: String = row.bid_cells.iter().map(|&cell| Cell::from_index(cell.into()).to_string()).collect();
+            let cells: String = row.bid_cells.iter().map(ToString::to_string).collect();
             (row.figure, format!("{cells}: {}", row.cells_known))
         })
         .collect();
@@ -129,11 +112,8 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn line(out: &mut Out, figure: &str, what: &str, figures: &FiguresReport, verdict: &str) -> anyhow::Result<()> {
-    let groups = figures
-        .groups
-        .as_ref()
-        .map_or(String::new(), |groups| groups.values().map(|groups| grouped(*groups)).collect::<Vec<_>>().join(", "));
+fn line(out: &mut Out, figure: &str, what: &str, figures: &Figures, verdict: &str) -> anyhow::Result<()> {
+    let groups = figures.groups.map_or(String::new(), |groups| groups.map(grouped).join(", "));
     let text = format!(
         "{figure:7}{what:12}{:>9}{:>9}{:>10}{:>12}  {groups:19}{verdict}",
         grouped(figures.updates),

@@ -2,12 +2,13 @@
 
 use super::picture;
 use crate::cli::args::{self, JsonArgs};
+use crate::cli::choice::explained;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Out, counted, grouped, side_by_side};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use std::io::Write;
-use trinim::game::{Board, Cell};
+use trinim::game::Board;
 use trinim::layout::search::{self, Kept, Request, Scored};
 
 const EXAMPLES: &str = "\
@@ -18,6 +19,9 @@ Examples:
 
 All sets are looked at as long as there are no more than --sets of a kind; otherwise a local search takes a sample and the answer says \
 that it is not exhaustive. With --symmetry any, sets without symmetry need not be looked at where a bound excludes them.";
+
+const SYMMETRIES: &[(Kept, &str)] =
+    &[(Kept::All, "All six of the triangle"), (Kept::Mirror, "One mirror at least"), (Kept::Any, "Any or none")];
 
 /// Find the BID cells with the fewest updates between canonical blocks
 #[derive(Args)]
@@ -32,8 +36,8 @@ pub struct SearchArgs {
     bits: u32,
 
     /// Symmetries that the cells must keep
-    #[arg(long, value_name = "SYMMETRY", value_enum, default_value_t = SymmetryArg::D3)]
-    symmetry: SymmetryArg,
+    #[arg(long, value_name = "SYMMETRY", value_parser = explained(SYMMETRIES), default_value = "d3")]
+    symmetry: Kept,
 
     /// How many layouts are shown
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), default_value = "5")]
@@ -52,61 +56,31 @@ pub struct SearchArgs {
     json: JsonArgs,
 }
 
-/// `--symmetry`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum SymmetryArg {
-    /// All six of the triangle
-    D3,
-    /// One mirror at least
-    Mirror,
-    /// Any or none
-    Any,
-}
-
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Report {
     layers: u32,
     bits: u32,
-    symmetry: SymmetryArg,
+    symmetry: Kept,
     exhaustive: bool,
     /// The number of sets looked at.
     sets: u64,
     /// No set without symmetry has fewer updates than this.
     #[serde(skip_serializing_if = "Option::is_none")]
     asymmetric_at_least: Option<u128>,
-    layouts: Vec<LayoutRow>,
-}
-
-#[derive(Serialize)]
-struct LayoutRow {
-    bid_cells: Vec<u8>,
-    canonical_updates: u128,
-    canonical_blocks: u128,
-    symmetries: usize,
-}
-
-impl LayoutRow {
-    fn of(set: &Scored) -> LayoutRow {
-        LayoutRow {
-            bid_cells: set.cells.iter().map(|cell| cell.index() as u8).collect(),
-            canonical_updates: set.canonical_updates,
-            canonical_blocks: set.canonical_blocks,
-            symmetries: set.symmetries,
-        }
-    }
+    layouts: Vec<Scored>,
 }
 
 /// Runs the subcommand.
 pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let board = Board::triangle(args.layers, None)?;
-    let kept = match args.symmetry {
-        SymmetryArg::D3 => Kept::All,
-        SymmetryArg::Mirror => Kept::Mirror,
-        SymmetryArg::Any => Kept::Any,
+    let request = Request {
+        bits: args.bits,
+        kept: args.symmetry,
+        top: args.top as usize,
+        sets_at_most: args.sets,
+        seed: args.seed,
     };
-    let request = Request { bits: args.bits, kept, top: args.top as usize, sets_at_most: args.sets, seed: args.seed };
     let found = search::search(&board, &request)?;
     let report = Report {
         layers: args.layers,
@@ -115,7 +89,7 @@ pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
         exhaustive: found.exhaustive,
         sets: found.looked_at,
         asymmetric_at_least: found.asymmetric_at_least,
-        layouts: found.sets.iter().map(LayoutRow::of).collect(),
+        layouts: found.sets,
     };
     if args.json.json {
         out.json(&report)?;
@@ -140,12 +114,12 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     let ranks: Vec<String> = (1..=report.layouts.len()).map(|rank| rank.to_string()).collect();
     let ranked = || ranks.iter().zip(&report.layouts);
     let pictures: Vec<(String, Vec<String>)> = ranked()
-        .map(|(rank, row)| (format!("{rank}: {}", short(row.canonical_updates)), picture(board, &row.bid_cells, out)))
+        .map(|(rank, row)| (format!("{rank}: {}", short(row.canonical_updates)), picture(board, &row.cells, out)))
         .collect();
     side_by_side(out, 2 * board.layers() as usize - 1, &pictures)?;
     let mut rows = Vec::new();
     for (rank, row) in ranked() {
-        let cells: String = row.bid_cells.iter().map(|&cell| Cell::from_index(cell.into()).to_string()).collect();
+        let cells: String = row.cells.iter().map(ToString::to_string).collect();
         let (updates, blocks) = (short(row.canonical_updates), short(row.canonical_blocks));
         let symmetries = match row.symmetries {
             1 => "no symmetry".to_owned(),

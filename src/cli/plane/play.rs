@@ -6,8 +6,8 @@
 
 use super::{flip, goal_text, whole_number};
 use crate::cli::exit::{Exit, Refused};
-use crate::cli::export::{self, Export};
-use crate::cli::input;
+use crate::cli::export::{Export, ExportKind};
+use crate::cli::input::InputKind;
 use crate::cli::output::Out;
 use clap::{Args, ValueEnum};
 use pipeline::Error;
@@ -38,19 +38,19 @@ A turn is the kind of move and how many, like: both 3 (or b 3), short 1, long 10
 moves, help, resign. The end of the input resigns.";
 
 /// A file that a game is written to.
-const TRANSCRIPT: export::Kind =
-    export::Kind { flag: "--transcript", what: "transcript of a game", signature: "# trinim plane game" };
+const TRANSCRIPT: ExportKind =
+    ExportKind { flag: "--transcript", what: "transcript of a game", signature: "# trinim plane game" };
 /// A game to be read.
-const REPLAY: input::Kind = input::Kind {
+const REPLAY: InputKind = InputKind {
     what: "transcript",
     most_bytes: 64 << 20,
     hint: "trinim plane play --transcript FILE writes a transcript",
 };
 /// The level of the next game.
-const LEVEL: export::Kind =
-    export::Kind { flag: "--level-file", what: "level of a player", signature: "# trinim plane level" };
-const LEVEL_READ: input::Kind =
-    input::Kind { what: "level", most_bytes: 4096, hint: "remove the file to begin again at --level" };
+const LEVEL: ExportKind =
+    ExportKind { flag: "--level-file", what: "level of a player", signature: "# trinim plane level" };
+const LEVEL_READ: InputKind =
+    InputKind { what: "level", most_bytes: 4096, hint: "remove the file to begin again at --level" };
 
 /// `--first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,14 +1,14 @@
 //! What `trinim solve` says at the end.
 
 use super::super::args::{self, Size};
-use super::super::output::{Out, counted, grouped, per_second, seconds};
+use super::super::output::{Out, counted, per_second, seconds};
+use super::super::summary::Summary;
 use super::{Outcome, Run};
 use pipeline::Candidate;
 use pipeline::measure::metrics::{Metrics, Stage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::game::Value;
 use trinim::kernel::{Isa, bitmap_words};
 use trinim::layout::Layout;
 use trinim::plan::placement_name;
@@ -20,15 +20,8 @@ const NONE: &str = "none";
 /// What `--json` prints.
 #[derive(Serialize)]
 pub struct Report {
-    layers: u32,
-    rule: String,
-    max_take: Option<u32>,
-    positions: u64,
-    wins: u64,
-    losses: u64,
-    loss_rate: f64,
-    start: String,
-    digest: String,
+    #[serde(flatten)]
+    summary: Summary,
     elapsed_s: f64,
     peak_rss_bytes: u64,
     log_bytes_written: u64,
@@ -36,10 +29,7 @@ pub struct Report {
     log_bytes_peak: u64,
     database_bytes: u64,
     out: String,
-    bid_cells: Vec<u8>,
     offset_bits: u32,
-    blocks: u64,
-    canonical_blocks: u64,
     resumed_blocks: u64,
     #[serde(skip)]
     way: Strategy,
@@ -98,18 +88,9 @@ pub fn report(
         Strategy::Baseline(Baseline::Forward | Baseline::Retrograde) => Isa::Scalar,
         _ => args.kernel.kernel.kernel().isa(),
     };
-    let census = &manifest.census;
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     Report {
-        layers: manifest.layers,
-        rule: manifest.rule,
-        max_take: manifest.max_take,
-        positions: census.positions(),
-        wins: census.wins(),
-        losses: census.losses(),
-        loss_rate: census.loss_rate(),
-        start: census.start().to_string(),
-        digest: manifest.digest,
+        summary: Summary::of(&manifest, layout),
         elapsed_s,
         peak_rss_bytes: peak_rss_bytes(),
         log_bytes_written: of(&metrics.log_bytes_written),
@@ -117,10 +98,7 @@ pub fn report(
         log_bytes_peak: of(&metrics.log_bytes_peak),
         database_bytes: outcome.database_bytes,
         out: folder.to_string_lossy().into_owned(),
-        bid_cells: manifest.bid_cells,
         offset_bits: layout.offset_bits(),
-        blocks: layout.blocks(),
-        canonical_blocks: layout.canonical_blocks().len() as u64,
         resumed_blocks: outcome.resumed_blocks,
         way: strategy,
         strategy: strategy.name(),
@@ -179,23 +157,12 @@ fn moved(report: &Report) -> (&'static str, String) {
 
 /// Prints the report as text.
 pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
-    let start = Value::from_loss(report.start == "loss");
-    let take = report.max_take.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
     let size = |bytes: u64| Size(bytes).to_string();
-    let rate = per_second(report.positions as f64 / report.elapsed_s.max(1e-9), "positions");
+    let rate = per_second(report.summary.positions as f64 / report.elapsed_s.max(1e-9), "positions");
     let workers = counted(report.workers as u64, "worker");
-    let mut rows = vec![
-        ("board", format!("{} layers, {}{take}", report.layers, report.rule)),
-        ("positions", grouped(report.positions)),
-        ("wins", grouped(report.wins)),
-        ("losses", format!("{} ({:.4} %)", grouped(report.losses), report.loss_rate * 100.0)),
-        ("start", format!("{} for the player to move", out.paint.value(start))),
-        ("digest", report.digest.clone()),
-        (
-            "database",
-            format!("{} in {}, {}", size(report.database_bytes), counted(report.canonical_blocks, "block"), report.out),
-        ),
-    ];
+    let mut rows = report.summary.rows(out.paint);
+    let blocks = counted(report.summary.canonical_blocks, "block");
+    rows.push(("database", format!("{} in {blocks}, {}", size(report.database_bytes), report.out)));
     if report.workers > 0 {
         rows.push(moved(report));
         rows.push(("memory", format!("{} at most, of {}", size(report.peak_rss_bytes), size(report.memory_bytes))));

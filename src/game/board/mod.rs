@@ -41,6 +41,7 @@ mod triangle;
 pub(crate) use permutation::BitPermutation;
 pub use symmetry::Symmetry;
 
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -80,6 +81,13 @@ impl Cell {
     /// The position in which only this cell holds a piece.
     pub const fn mask(self) -> u64 {
         1 << self.index()
+    }
+}
+
+/// As its index.
+impl Serialize for Cell {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(self.index())
     }
 }
 

@@ -35,13 +35,16 @@ use super::BID_BITS_MAX;
 use super::burnside::{self, Action};
 use crate::game::{Board, Cell, Symmetry};
 use score::Scores;
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// The symmetries that the sets must keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kept {
     /// All symmetries of the board.
+    #[serde(rename = "d3")]
     All,
     /// The mirror with the vertical axis, or more.
     Mirror,
@@ -65,9 +68,10 @@ pub struct Request {
 }
 
 /// A BID set and its score.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Scored {
     /// The cells, by index.
+    #[serde(rename = "bid_cells")]
     pub cells: Vec<Cell>,
     /// Updates with redundancy removed, [`Counts::canonical_updates`](super::Counts::canonical_updates).
     pub canonical_updates: u128,

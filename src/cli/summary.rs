@@ -1,0 +1,65 @@
+//! The result of a solved board, as `solve` and `stats` report it.
+
+use super::output::{Paint, grouped};
+use serde::Serialize;
+use trinim::database::Manifest;
+use trinim::game::Value;
+use trinim::layout::Layout;
+
+/// What is known of a solved board without looking at its blocks.
+#[derive(Serialize)]
+pub struct Summary {
+    layers: u32,
+    rule: String,
+    max_take: Option<u32>,
+    /// All positions.
+    pub positions: u64,
+    wins: u64,
+    losses: u64,
+    loss_rate: f64,
+    start: Value,
+    digest: String,
+    bid_cells: Vec<u8>,
+    blocks: u64,
+    /// Blocks that were evaluated.
+    pub canonical_blocks: u64,
+}
+
+impl Summary {
+    /// The summary of a finished database.
+    pub fn of(manifest: &Manifest, layout: &Layout) -> Summary {
+        let census = &manifest.census;
+        Summary {
+            layers: manifest.layers,
+            rule: manifest.rule.clone(),
+            max_take: manifest.max_take,
+            positions: census.positions(),
+            wins: census.wins(),
+            losses: census.losses(),
+            loss_rate: census.loss_rate(),
+            start: census.start(),
+            digest: manifest.digest.clone(),
+            bid_cells: manifest.bid_cells.clone(),
+            blocks: layout.blocks(),
+            canonical_blocks: layout.canonical_blocks().len() as u64,
+        }
+    }
+
+    /// The rows of a table.
+    pub fn rows(&self, paint: Paint) -> Vec<(&'static str, String)> {
+        vec![
+            ("board", board(self.layers, &self.rule, self.max_take)),
+            ("positions", grouped(self.positions)),
+            ("wins", grouped(self.wins)),
+            ("losses", format!("{} ({:.4} %)", grouped(self.losses), self.loss_rate * 100.0)),
+            ("start", format!("{} for the player to move", paint.value(self.start))),
+            ("digest", self.digest.clone()),
+        ]
+    }
+}
+
+/// A board and its rule in words.
+pub fn board(layers: u32, rule: impl std::fmt::Display, max_take: Option<u32>) -> String {
+    let take = max_take.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
+    format!("{}, {rule}{take}", super::output::counted(layers.into(), "layer"))
+}
