@@ -185,9 +185,19 @@ fn the_simulation_is_not_part_of_the_product() {
         let manifest = text(package);
         let dependencies = manifest.split_once("[dependencies]").unwrap().1;
         assert!(!dependencies.contains("simulat") && !dependencies.contains("scheduler"), "{package}");
+        let shipped = dependencies.split("[dev-dependencies]").next().unwrap();
+        assert!(!shipped.contains("testing"), "{package} ships the storage of tests");
         assert!(!root.join(package).with_file_name("build.rs").exists(), "{package} has a build script");
     }
     assert!(!root.join(".cargo/config.toml").exists());
+}
+
+#[test]
+fn the_citation_names_this_version() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let citation = std::fs::read_to_string(root.join("CITATION.cff")).unwrap();
+    let expected = concat!("version: ", env!("CARGO_PKG_VERSION"));
+    assert!(citation.lines().any(|line| line == expected), "no line `{expected}` in CITATION.cff");
 }
 
 /// Imports run one way. The reference and the verifier are believed because they share no code with the solver.

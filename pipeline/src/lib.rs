@@ -14,6 +14,7 @@ pub mod omitted;
 pub mod run;
 pub mod storage;
 mod sync;
+#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod workload;
 

@@ -14,6 +14,7 @@ mod here {
     pub use std::thread::scope;
 
     /// A point at which a simulated run may turn to another thread; nothing.
+    #[cfg(any(test, feature = "testing"))]
     pub fn pause() {}
 }
 

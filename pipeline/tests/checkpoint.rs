@@ -3,6 +3,8 @@
 //! `PIPELINE_CRASH_STATES=N` looks at more images and more second stops; the number of states grows
 //! a little faster than N squared: 60,000 for 1 (4 s), 4.9 million for 8 (8 min, 2 cores).
 
+extern crate trinim_pipeline as pipeline;
+
 mod toy;
 
 use std::collections::BTreeSet;

@@ -3,6 +3,8 @@
 //! A crash test that passes on a protocol without its syncs proves nothing about the protocol with
 //! them. The rules that are kept inside the package are left out in its own unit tests.
 
+extern crate trinim_pipeline as pipeline;
+
 mod sloppy;
 mod toy;
 

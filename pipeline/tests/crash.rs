@@ -8,6 +8,8 @@
 //!
 //! `PIPELINE_ENGINE_STATES=N` looks at about N times as many states.
 
+extern crate trinim_pipeline as pipeline;
+
 mod synthetic;
 
 use pipeline::measure::metrics::Metrics;

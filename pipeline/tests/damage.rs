@@ -1,5 +1,7 @@
 //! Damaged run folders: healed or refused, never a wrong result, never a lost block.
 
+extern crate trinim_pipeline as pipeline;
+
 mod toy;
 
 use std::collections::BTreeSet;

@@ -1,5 +1,7 @@
 //! The simulated disk is able to do everything that it is used to survive. A model that cannot lose what it should proves nothing.
 
+extern crate trinim_pipeline as pipeline;
+
 use pipeline::Error;
 use pipeline::storage::{Create, Storage};
 use pipeline::testing::{Fault, SECTOR_BYTES, SimulatedStorage};

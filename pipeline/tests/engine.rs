@@ -1,5 +1,7 @@
 //! The engine on a made-up workload, against the same workload computed one block after another in memory.
 
+extern crate trinim_pipeline as pipeline;
+
 mod seek;
 mod synthetic;
 

@@ -1,5 +1,7 @@
 //! The bytes on disk are those of `FORMAT.md`: read here by its tables, without the package's reader.
 
+extern crate trinim_pipeline as pipeline;
+
 use std::sync::Arc;
 
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Extent, Parameters, PublishedFile, log_name};

@@ -1,5 +1,7 @@
 //! A limit of bytes: a run stops at it as at a full disk, and goes on with a larger one.
 
+extern crate trinim_pipeline as pipeline;
+
 mod synthetic;
 
 use pipeline::RunId;

@@ -1,5 +1,7 @@
 //! Checking and repairing run folders: each single file damaged in turn, and a stop at every step of a repair.
 
+extern crate trinim_pipeline as pipeline;
+
 mod synthetic;
 
 use pipeline::CodecChoice;

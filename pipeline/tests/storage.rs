@@ -1,5 +1,7 @@
 //! The storage seam: the two implementations agree, and the real one keeps its promises on a disk.
 
+extern crate trinim_pipeline as pipeline;
+
 mod toy;
 
 use std::collections::BTreeSet;

@@ -42,7 +42,7 @@ impl Copy {
 /// is the one that created the file.
 ///
 /// ```
-/// use pipeline::{BlockId, checkpoint::log_name};
+/// use trinim_pipeline::{BlockId, checkpoint::log_name};
 /// assert_eq!(log_name(BlockId(10), false, 3), "logs/0000000a.g3");
 /// assert_eq!(log_name(BlockId(10), true, 3), "logs/s0000000a.g3");
 /// ```

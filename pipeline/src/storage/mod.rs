@@ -1,7 +1,7 @@
 //! The storage seam: the only place of the package that calls the file system.
 //!
 //! Everything above speaks to a run folder through the two traits here, by names relative to the
-//! folder. [`RealStorage`] is the file system; [`SimulatedStorage`](crate::testing::SimulatedStorage) is a disk in memory that can
+//! folder. [`RealStorage`] is the file system; `SimulatedStorage` (feature `testing`) is a disk in memory that can
 //! stop, fail and forget, so that the same code can be run through every crash.
 //!
 //! # Shape
