@@ -166,6 +166,8 @@ fn threads_are_the_engines_the_baselines_the_verifiers_and_the_command_lines() {
         "pipeline/src/care/check.rs",
         // The papers' strategies in blocks: a free core takes any block whose children are finished.
         "src/solve/baseline/blocks.rs",
+        // How many cores there are.
+        "src/solve/builder.rs",
         "src/verify/workers.rs",
         // Runs of the evolution, which share nothing, side by side.
         "src/evolve/runs.rs",

@@ -13,6 +13,8 @@
 pub mod block;
 pub mod census;
 mod error;
+#[doc = include_str!("../../FORMAT.md")]
+pub mod format {}
 pub mod frame;
 mod game;
 pub mod manifest;

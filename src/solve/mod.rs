@@ -8,9 +8,11 @@
 //! How logs move (package `pipeline`), what a block file holds (`database`), printing (`cli`).
 
 pub mod baseline;
+mod builder;
 mod strategy;
 mod workload;
 
+pub use builder::Solve;
 pub use strategy::{Baseline, ParseStrategyError, Redundancy, Strategy};
 pub use workload::RemovalGame;
 

@@ -1,0 +1,84 @@
+//! A solve with a default for everything but the game and the folder.
+
+use super::{Solved, solve};
+use crate::database::Game;
+use crate::kernel::Kernel;
+use pipeline::measure::metrics::Metrics;
+use pipeline::run::{Options, Placement};
+use pipeline::storage::{RealStorage, Storage};
+use pipeline::{CodecChoice, Error, RunId};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+/// A solve by update logs, ready to run. No setting has an influence on the bytes of the database.
+///
+/// ```
+/// use trinim::{Database, Game, Rule, Solve};
+///
+/// let folder = tempfile::tempdir()?;
+/// let game = Game::triangle(4, Rule::Normal, 6)?;
+/// let solved = Solve::new(&game).threads(1).run(folder.path())?;
+/// assert_eq!(Database::open(folder.path())?.manifest(), &solved.manifest);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Solve<'a> {
+    game: &'a Game,
+    kernel: Kernel,
+    options: Options,
+}
+
+impl<'a> Solve<'a> {
+    /// A solve with a thread for each core, 1 GiB of memory and the fastest kernel of this machine.
+    pub fn new(game: &'a Game) -> Solve<'a> {
+        let options = Options {
+            threads: available_parallelism().map_or(1, usize::from),
+            memory_bytes: 1 << 30,
+            placement: Placement::Dedicated,
+            codec: CodecChoice::Auto,
+            commit_interval: Duration::from_secs(5),
+            run_id: RunId::random(),
+            stop: Arc::default(),
+        };
+        Solve { game, kernel: Kernel::detect(), options }
+    }
+
+    /// Runs on at most `threads` workers; on fewer where the memory does not suffice for all.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Solve<'a> {
+        self.options.threads = threads;
+        self
+    }
+
+    /// Takes at most `memory_bytes` bytes for bitmaps and queues.
+    #[must_use]
+    pub fn memory_bytes(mut self, memory_bytes: u64) -> Solve<'a> {
+        self.options.memory_bytes = memory_bytes;
+        self
+    }
+
+    /// Uses this kernel.
+    #[must_use]
+    pub fn kernel(mut self, kernel: Kernel) -> Solve<'a> {
+        self.kernel = kernel;
+        self
+    }
+
+    /// Hands these options to the engine, in place of everything set before.
+    #[must_use]
+    pub fn options(mut self, options: Options) -> Solve<'a> {
+        self.options = options;
+        self
+    }
+
+    /// Solves in `folder`, which is made if need be, or goes on where an interrupted solve of the same game stopped.
+    /// [`Database::open`](crate::database::Database::open) then reads the folder.
+    ///
+    /// # Errors
+    /// As [`solve`], which also reports progress; [`Error::Io`] when the folder cannot be made.
+    pub fn run(&self, folder: &Path) -> Result<Solved, Error> {
+        let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?);
+        solve(self.game, self.kernel, &storage, &self.options, &Metrics::default(), &|_| {})
+    }
+}
