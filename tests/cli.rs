@@ -171,7 +171,7 @@ fn kills_and_signals_at_any_time_change_nothing() {
         if code.is_some() {
             let error = text(&output.stderr);
             assert!(error.contains("blocks safe in resumed"), "{error}");
-            assert!(error.contains("hint: the same command goes on"), "{error}");
+            assert!(error.contains("hint: run the same command again"), "{error}");
         }
     }
     // The layout is kept although it is not the one that would be chosen.
@@ -656,7 +656,7 @@ fn a_strategy_without_checkpoints_stops_at_once_and_starts_over() {
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{error}");
         assert!(
-            error.contains("keeps no checkpoints") && error.contains("hint: the same command starts over"),
+            error.contains("keeps no checkpoints") && error.contains("hint: run the same command again to start over"),
             "{error}"
         );
         let other = if strategy == "forward" { "block-pull" } else { "update-log" };

@@ -29,7 +29,7 @@ fn a_solve_in_slices_of_time_ends_with_the_same_bytes() {
             5 => {
                 stops += 1;
                 assert!(error.contains("stopped because the time is up"), "{error}");
-                assert!(error.contains("hint: the same command goes on"), "{error}");
+                assert!(error.contains("hint: run the same command"), "{error}");
                 assert_eq!(out, "");
                 ends(path, 0, &["check", "sliced", "--depth", "metadata"]);
                 assert!(slices < 40, "no end in {slices} slices");

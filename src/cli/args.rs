@@ -44,7 +44,7 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Size, String> {
-        let expected = || format!("{text:?} is no size: expected a number of bytes or one like 256MiB, 1GiB, 2GB");
+        let expected = || format!("{text:?} is not a size: expected a number of bytes or one like 256MiB, 1GiB, 2GB");
         let text = text.trim();
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = text.split_at(end);
@@ -91,7 +91,7 @@ pub fn long_duration(text: &str) -> Result<Duration, String> {
 }
 
 fn duration_up_to(text: &str, most_s: f64, examples: &str) -> Result<Duration, String> {
-    let expected = || format!("{text:?} is no duration: expected seconds or one like {examples}");
+    let expected = || format!("{text:?} is not a duration: expected seconds or one like {examples}");
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let seconds = match unit {
@@ -236,7 +236,7 @@ pub enum LogPlacement {
     Dedicated,
     /// One copy, to which all targets refer: writes least
     Shared,
-    /// dedicated up to seven layers, shared beyond, where a copy for each target takes more time, and from nine layers on terabytes
+    /// dedicated up to 7 layers, shared from 8 (copies would be slower, and take terabytes at 9)
     Auto,
 }
 
@@ -255,43 +255,43 @@ impl LogPlacement {
 #[derive(Clone, Args)]
 pub struct GameArgs {
     /// Layers of the triangle, 1 to 10
-    #[arg(long, short = 'k', value_name = "K", value_parser = layers)]
+    #[arg(long, help_heading = "Game", short = 'k', value_name = "K", value_parser = layers)]
     pub layers: u32,
 
     /// Who takes the last piece loses (misere) or wins (normal)
-    #[arg(long, value_name = "RULE", value_parser = rule, default_value = "misere")]
+    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = rule, default_value = "misere")]
     pub rule: Rule,
 
     /// Most pieces a move may take [default: no limit]
-    #[arg(long, value_name = "N", value_parser = max_take)]
+    #[arg(long, help_heading = "Game", value_name = "N", value_parser = max_take)]
     pub max_take: Option<u32>,
 
-    /// Memory of the whole program, like 256MiB, 1GiB, 2GB
-    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    /// Memory budget of the whole program, like 256MiB, 1GiB, 2GB
+    #[arg(long, help_heading = "Resources", value_name = "SIZE", default_value = "1GiB")]
     pub memory: Size,
 
     /// Threads, 0 for all; fewer run when the memory does not suffice for all
-    #[arg(long, value_name = "N", value_parser = threads, default_value = "0")]
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0")]
     pub threads: usize,
 
     /// Where logs go
-    #[arg(long, value_name = "PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
+    #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
     pub log_placement: LogPlacement,
 
     /// Codec of the logs: auto measures the run's own data; or a name: raw, zstd1, zstd3, gaps, rows, ...
-    #[arg(long, value_name = "CODEC", value_parser = codec, default_value = "auto")]
+    #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = codec, default_value = "auto")]
     pub codec: CodecName,
 
     /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and memory]
-    #[arg(long, value_name = "CELLS", value_parser = cells, conflicts_with = "block_bits")]
+    #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = cells, conflicts_with = "block_bits")]
     pub bid_cells: Option<BidCells>,
 
     /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
-    #[arg(long, value_name = "BITS", value_parser = block_bits)]
+    #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = block_bits)]
     pub block_bits: Option<u32>,
 
     /// Time between checkpoints, like 500ms, 5s, 1m: at most so much work is lost when the program is killed
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "5s")]
+    #[arg(long, help_heading = "Expert", value_name = "TIME", value_parser = duration, default_value = "5s")]
     pub commit_interval: Duration,
 }
 
@@ -311,15 +311,30 @@ impl GameArgs {
 #[derive(Clone, Args)]
 pub struct KernelArgs {
     /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; no influence on the result
-    #[arg(long, value_name = "ISA", value_parser = kernel, default_value = "auto")]
+    #[arg(long, help_heading = "Expert", value_name = "ISA", value_parser = kernel, default_value = "auto")]
     pub kernel: KernelName,
+}
+
+/// `--threads`.
+#[derive(Clone, Copy, Args)]
+pub struct ThreadsArgs {
+    /// Threads, 0 for all
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0")]
+    threads: usize,
+}
+
+impl ThreadsArgs {
+    /// The number of threads meant.
+    pub fn count(self) -> usize {
+        all_if_zero(self.threads)
+    }
 }
 
 /// `--json`.
 #[derive(Clone, Copy, Args)]
 pub struct JsonArgs {
     /// Report as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 

@@ -1,6 +1,6 @@
 //! `trinim check`: whether every byte of a folder is still what was written.
 
-use super::args::{self, JsonArgs, Size};
+use super::args::{JsonArgs, Size, ThreadsArgs};
 use super::exit::{Exit, Stopped};
 use super::output::{Out, counted, grouped, seconds};
 use super::owner::{self, Owner};
@@ -22,8 +22,8 @@ Examples:
   trinim check trinim-k8-misere --depth full        every hash, and that every frame decodes
   trinim check trinim-k8-misere/db                  a database without its run
 
-Reads only, takes no lock and may run beside a solve. The exit code is 0 when nothing that counts is damaged, else 3. What a stop or a kill \
-leaves is no damage. Whether the values are right is asked with trinim verify.";
+Reads only, takes no lock and may run beside a solve. The exit code is 0 when nothing that counts is damaged, else 3. Files left by a stop or \
+a kill do not count as damage. Whether the values are right is asked with trinim verify.";
 
 /// Files left over by a stop are listed if there are no more than this; `--json` has all.
 const LEFTOVERS_SHOWN: usize = 10;
@@ -51,9 +51,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "DEPTH", value_enum, default_value = "sums")]
     depth: DepthName,
 
-    /// Threads, 0 for all
-    #[arg(long, value_name = "N", value_parser = args::threads, default_value = "0")]
-    threads: usize,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 
     #[command(flatten)]
     json: JsonArgs,
@@ -160,7 +159,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let counter = Counter::default();
     let request = Request {
         depth,
-        threads: args::all_if_zero(args.threads),
+        threads: args.threads.count(),
         stop: &signals.stop,
         progress: &|done, all| counter.set(done, all),
         is_owned: matches!(owner::of(&args.folder.join(LOCK)), Owner::Held(_)),

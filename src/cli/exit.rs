@@ -39,15 +39,16 @@ pub enum Exit {
 
 /// The table of exit codes for `--help`.
 pub const TABLE: &str = "Exit codes:
-    0  done
-    1  verify found wrong values in undamaged files; evolve verify a wrong formula; report, layout --paper or plane a published value contradicted; bench a wrong answer
-    2  not possible as given: an argument, a position, a folder of something else
+    0  success
+    1  a check found something wrong in undamaged files: verify a value, evolve verify a formula, bench an answer; report, layout --paper and \
+plane a published value or claim that does not hold
+    2  usage error: a bad argument, position or folder
     3  files are damaged
-    4  input or output failed, disk or memory is short, the folder is in use
-    5  stopped by --max-duration after a checkpoint: the same command goes on
-    7  the folder is of another version or was begun with other parameters
-  130  stopped by SIGINT after a checkpoint: the same command goes on
-  143  stopped by SIGTERM after a checkpoint: the same command goes on";
+    4  input or output failed, disk or memory ran out, or the folder is in use
+    5  stopped by --max-duration after a checkpoint; run the same command to continue
+    7  the folder has another format version or was begun with other parameters
+  130  stopped by SIGINT after a checkpoint; run the same command to continue
+  143  stopped by SIGTERM after a checkpoint; run the same command to continue";
 
 /// A command that cannot be carried out as given.
 #[derive(Debug, thiserror::Error)]
@@ -87,12 +88,12 @@ pub struct Stopped {
 impl Stopped {
     /// Stopped after a checkpoint.
     pub fn resumable(exit: Exit) -> Stopped {
-        Stopped { exit, hint: "the same command goes on from here" }
+        Stopped { exit, hint: "run the same command again to continue" }
     }
 
     /// Stopped by who keeps no checkpoint.
     pub fn from_the_start(exit: Exit) -> Stopped {
-        Stopped { exit, hint: "the same command starts over" }
+        Stopped { exit, hint: "run the same command again to start over" }
     }
 }
 
@@ -144,7 +145,7 @@ fn of_care(error: &UpkeepError) -> (Exit, Cow<'static, str>) {
         UpkeepError::Foreign { .. } => (Exit::OtherRun, "use the version of trinim that wrote this folder".into()),
         UpkeepError::Irreparable { .. } => (
             Exit::Corrupt,
-            "nothing was made of it; keep the folder to look at it, or solve again with another --out".into(),
+            "nothing was changed; keep the folder for inspection, or solve again with another --out".into(),
         ),
         _ => (Exit::System, "check that the folder can be read".into()),
     }
@@ -171,9 +172,9 @@ fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
         }
         error if error.is_full_disk() => (
             Exit::System,
-            "make room on this disk, or raise --max-disk; the same command goes on from the last checkpoint".into(),
+            "make room on this disk, or raise --max-disk, and run the same command again to continue from the last checkpoint".into(),
         ),
-        _ => (Exit::System, "remove the cause and repeat the command; a solve goes on from its last checkpoint".into()),
+        _ => (Exit::System, "remove the cause and run the same command again; a solve continues from its last checkpoint".into()),
     }
 }
 

@@ -44,7 +44,7 @@ impl InputKind {
         read.map_err(|error| Error::io("read", path, error))?;
         if bytes.len() as u64 > self.most_bytes {
             let most = super::args::Size(self.most_bytes);
-            return Err(self.refused(path, format_args!("longer than {most}, which no {} is", self.what)).into());
+            return Err(self.refused(path, format_args!("larger than the limit of {most}")).into());
         }
         String::from_utf8(bytes).map_err(|_| self.refused(path, "this is no text").into())
     }

@@ -12,7 +12,7 @@ const TIMELINE: ExportKind = ExportKind { flag: "--timeline", what: "timeline", 
 #[derive(Args)]
 pub struct InstrumentArgs {
     /// Draw what each thread did when, as SVG; an earlier timeline of that name is replaced
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = "Output", value_name = "FILE")]
     timeline: Option<PathBuf>,
 }
 

@@ -50,12 +50,12 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "trinim", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
-    /// Colours
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value = "auto")]
+    /// When to colour output
+    #[arg(long, help_heading = "Output", global = true, value_name = "WHEN", value_enum, default_value = "auto")]
     color: ColorChoice,
 
     /// No progress and no remarks, only results, warnings and errors
-    #[arg(long, short, global = true)]
+    #[arg(long, help_heading = "Output", short, global = true)]
     quiet: bool,
 
     #[command(subcommand)]

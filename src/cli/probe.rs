@@ -42,7 +42,7 @@ pub struct ProbeArgs {
     #[command(flatten)]
     json: JsonArgs,
 
-    /// Read the database through memory maps: faster, but a file that is cut meanwhile ends the program
+    /// Read the database through memory maps: faster, but the program crashes if another process truncates a file
     #[arg(long)]
     map: bool,
 }

@@ -135,7 +135,7 @@ fn show(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, end: R
         }
         if signals.stopped() && !told_stop {
             told_stop = true;
-            say(paint.mark("stopping as soon as everything finished is safe; once more leaves at once"));
+            say(paint.mark("stopping in order; Ctrl-C again quits at once"));
         }
     }
     bar.finish_and_clear();

@@ -20,7 +20,7 @@ Examples:
 
 First every hash is checked. Blocks are computed again from the published files of their sources, logs from that of the block that sent them; what \
 comes out has to have the hash that was recorded, or nothing is replaced. A repair that is stopped or killed is begun again by the same command; \
-afterwards a solve goes on, or is finished, as if nothing had happened. What nothing is left of is refused, and nothing is written.";
+afterwards a solve continues, or is finished, as if nothing had happened. If nothing is left to rebuild a file from, repair refuses and changes nothing.";
 
 /// Compute damaged files of a run folder or a database again
 #[derive(Args)]
@@ -35,7 +35,7 @@ pub struct RepairArgs {
     dry_run: bool,
 
     /// Threads, 0 for all; only the check before the repair uses them
-    #[arg(long, value_name = "N", value_parser = args::threads, default_value = "0")]
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = args::threads, default_value = "0")]
     threads: usize,
 
     #[command(flatten)]

@@ -30,7 +30,7 @@ pub struct StatsArgs {
     json: JsonArgs,
 
     /// Report the counts by number of pieces as CSV
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
     csv: bool,
 }
 

@@ -1,6 +1,6 @@
 //! `trinim verify`: checks a database, byte by byte and position by position.
 
-use super::args::{self, DatabaseArgs, JsonArgs, Size};
+use super::args::{self, DatabaseArgs, JsonArgs, Size, ThreadsArgs};
 use super::exit::{Exit, Stopped};
 use super::output::{Out, counted, grouped, per_second, seconds};
 use super::progress::{self, time_left};
@@ -41,9 +41,8 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
 
-    /// Threads, 0 for all
-    #[arg(long, value_name = "N", value_parser = args::threads, default_value = "0")]
-    threads: usize,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 
     #[command(flatten)]
     json: JsonArgs,
@@ -74,7 +73,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         (false, None) => (Depth::Full, "full"),
     };
     let signals = Signals::register()?;
-    let threads = args::all_if_zero(args.threads);
+    let threads = args.threads.count();
     let (done, all) = (AtomicU64::new(0), AtomicU64::new(0));
     let progress = |now: u64, total: u64| {
         all.store(total, Ordering::Relaxed);

@@ -97,7 +97,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     threads: Vec<String>,
 
-    /// Memory of the whole program, like 256MiB, 1GiB, 2GB; a list
+    /// Memory budget of the whole program, like 256MiB, 1GiB, 2GB; a list
     #[arg(long, value_name = "SIZE,..", value_delimiter = ',')]
     memory: Vec<String>,
 

@@ -1,6 +1,6 @@
 //! `trinim evolve experiment`: the paper's sweeps again, with a test for each point.
 
-use super::super::args::{self, JsonArgs, threads};
+use super::super::args::{JsonArgs, ThreadsArgs};
 use super::super::exit::Exit;
 use super::super::output::Out;
 use super::super::progress::{self, time_left};
@@ -69,16 +69,15 @@ pub struct ExperimentArgs {
     #[arg(long, value_name = "SEED", default_value = "1")]
     seed: u64,
 
-    /// Threads, 0 for all
-    #[arg(long, value_name = "N", value_parser = threads, default_value = "0")]
-    threads: usize,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 
     /// Report as CSV
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
     csv: bool,
 
     /// Draw a chart into this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = "Output", value_name = "FILE")]
     svg: Option<PathBuf>,
 
     #[command(flatten)]
@@ -200,7 +199,7 @@ fn measure(
         let alphabet = args.settings.alphabet(&graph.scope)?;
         let problem = Problem::new(graph, labels, alphabet, &settings).map_err(|error| refused(error, help))?;
         let first = experiment.first_run(index, generations);
-        let batch = Batch { seed: args.seed, runs: first..first + args.runs, threads: args::all_if_zero(args.threads) };
+        let batch = Batch { seed: args.seed, runs: first..first + args.runs, threads: args.threads.count() };
         let results = run_all(&problem, &settings, &batch, &signals.stop, done);
         // A point of fewer runs would have another test than the others.
         if results.iter().filter(|run| run.finished).count() as u64 != args.runs {

@@ -1,6 +1,6 @@
 //! `trinim evolve run`: runs of the engine, their formulas checked on more than they were found on.
 
-use super::super::args::{self, JsonArgs, threads};
+use super::super::args::{JsonArgs, ThreadsArgs};
 use super::super::exit::Exit;
 use super::super::output::Out;
 use super::super::progress::{self, time_left};
@@ -53,9 +53,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "SEED", default_value = "1")]
     seed: u64,
 
-    /// Threads, 0 for all
-    #[arg(long, value_name = "N", value_parser = threads, default_value = "0")]
-    threads: usize,
+    #[command(flatten)]
+    threads: ThreadsArgs,
 
     /// Largest heap of the held-out positions that formulas are checked on [default: up to four times the largest heap]
     #[arg(long, value_name = "B", value_parser = heap_max)]
@@ -105,7 +104,7 @@ pub fn run(args: RunArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let held = held_out(&chosen, settings.ordering, args.max)?;
 
     let signals = Signals::register()?;
-    let batch = Batch { seed: args.seed, runs: 0..args.runs, threads: args::all_if_zero(args.threads) };
+    let batch = Batch { seed: args.seed, runs: 0..args.runs, threads: args.threads.count() };
     let done = AtomicU64::new(0);
     let status = |elapsed: f64| {
         let done = done.load(Ordering::Relaxed);

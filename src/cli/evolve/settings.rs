@@ -136,7 +136,7 @@ pub struct SettingsArgs {
     #[command(flatten)]
     pub given: Given,
 
-    /// What the terminal n is: the number of heaps, of those that are not empty, or not there
+    /// Meaning of the terminal n: the number of heaps, that of nonempty heaps, or no such terminal
     #[arg(long = "n", value_name = "MEANING", value_parser = choice(NUMBERS), default_value = "heaps")]
     meaning_of_n: Number,
 

@@ -36,7 +36,7 @@ In normal play who reaches (0, 0) wins, in attrition that player loses. With --f
 move (free), after it (after), or as a turn of its own (turn). The first two change no value, whatever the number of flips. \
 Equal heaps count as a long heap and none that is shorter.";
 
-/// Tell who wins in a point, by which moves
+/// Say who wins at a position, and list the winning moves
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct AtArgs {

@@ -43,7 +43,7 @@ enum Method {
     Newton,
 }
 
-/// List the lost points in order
+/// List the P-positions (lost points) in order
 #[derive(Args)]
 #[command(after_help = POINTS_EXAMPLES)]
 pub struct PointsArgs {
@@ -68,14 +68,14 @@ pub struct PointsArgs {
     check: bool,
 
     /// List as CSV
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
     csv: bool,
 
     #[command(flatten)]
     json: JsonArgs,
 }
 
-/// Find the lost point that has a heap of this size
+/// Find the P-position (lost point) with a heap of this size
 #[derive(Args)]
 #[command(after_help = INDEX_EXAMPLES)]
 pub struct IndexArgs {

@@ -16,7 +16,7 @@ Examples:
 To place a heap the paper tries whether it is some a_k, then whether it is some b_i (section 17), or begins with either at random, a with probability \
 0.618 (section 18). Here random heaps are placed in both orders and at random.";
 
-/// Count the equations that the orders of section 18 try
+/// Count how many equations each of the paper's orders (section 18) tries on random heaps
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RandomisedArgs {

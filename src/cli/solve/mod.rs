@@ -1,4 +1,4 @@
-//! `trinim solve`: solves a board, or goes on solving it.
+//! `trinim solve`: solves a board, or resumes an unfinished solve.
 //!
 //! # Path
 //! [`strategy`] (is the command sensible?) → [`folder`] (what is there already?) → [`session`] (the work) → [`report`].
@@ -44,14 +44,14 @@ Examples:
   trinim solve --layers 7 --strategy block-pull --redundancy keep --kernel scalar
                                                   as the papers did, block by block
 
-The same command goes on after any interruption. The first SIGINT or SIGTERM stops after a checkpoint, a second one \
+Run the same command again to continue after any interruption. The first SIGINT or SIGTERM stops after a checkpoint, a second one \
 leaves at once; SIGUSR1 prints a status line, and trinim status DIR shows more from another shell. A finished folder is reported again. When neither --bid-cells nor \
 --block-bits is given, a folder that was begun keeps its layout.
 
 All strategies leave the same database. Only update-log keeps checkpoints: with another one the same command starts over \
 after an interruption. forward and retrograde use one thread.";
 
-/// Solve a board, or go on solving it
+/// Solve a board, or resume an unfinished solve
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SolveArgs {
@@ -65,22 +65,22 @@ pub struct SolveArgs {
     kernel: KernelArgs,
 
     /// Folder of the run [default: trinim-k<K>-<RULE> in the current folder]
-    #[arg(long, short, value_name = "DIR")]
+    #[arg(long, help_heading = "Output", short, value_name = "DIR")]
     out: Option<PathBuf>,
 
     /// Order of the blocks, a file of trinim layout --write-order; no influence on the result
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = "Expert", value_name = "FILE")]
     order: Option<PathBuf>,
 
     #[command(flatten)]
     json: JsonArgs,
 
-    /// Stop after a checkpoint when so much time has passed, like 90s, 30m, 8h, 2d: exit code 5, the same command goes on
-    #[arg(long, value_name = "TIME", value_parser = args::long_duration)]
+    /// Stop after a checkpoint when so much time has passed, like 90s, 30m, 8h, 2d: exit code 5, run the same command to continue
+    #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration)]
     max_duration: Option<Duration>,
 
-    /// Most bytes that the files of the run folder may take: refused at once if the plan needs more, else as a full disk
-    #[arg(long, value_name = "SIZE")]
+    /// Most bytes that the files of the run folder may take; a plan that needs more is refused, a run that reaches it stops safely
+    #[arg(long, help_heading = "Limits", value_name = "SIZE")]
     max_disk: Option<Size>,
 
     #[command(flatten)]

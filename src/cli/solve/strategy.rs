@@ -12,11 +12,11 @@ use trinim::solve::{Baseline, Redundancy, Strategy};
 #[derive(Clone, Args)]
 pub struct StrategyArgs {
     /// The way to the result: ours, or one of the papers'; no influence on the database
-    #[arg(long, value_name = "STRATEGY", value_parser = strategies(), default_value = "update-log")]
+    #[arg(long, help_heading = "Expert", value_name = "STRATEGY", value_parser = strategies(), default_value = "update-log")]
     strategy: Strategy,
 
     /// Blocks that are evaluated: one of each group of images, or all [default: remove]
-    #[arg(long, value_name = "WHAT", value_parser = redundancies())]
+    #[arg(long, help_heading = "Expert", value_name = "WHAT", value_parser = redundancies())]
     redundancy: Option<Redundancy>,
 }
 
