@@ -3,7 +3,7 @@
 mod program;
 
 use program::{begin, copy, ends, json, run, signal, text, tree, trinim};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -125,11 +125,18 @@ fn all_damage_is_told_with_its_place() {
             expected("leftover", "db/notes.txt"),
         ]
     );
+    // What a person reads, and the same in words of the format, for programs.
+    let missing = &report["findings"][1];
+    assert_eq!((&missing["damage"], &missing["message"]), (&json!("missing"), &json!("run/db/000003.blk is missing")));
+    assert_eq!((&missing["what"], &missing["got"]), (&json!("file"), &json!("no such file")));
+    let hash = &report["findings"][0];
+    assert_eq!((&hash["damage"], &hash["what"]), (&json!("hash"), &json!("hash of the file")));
+    assert!(hash["expected"] != hash["got"] && hash["got"].as_str().is_some_and(|hash| hash.len() == 32));
     // Names and lengths find the missing block only.
     let shallow = json(path, 3, &["check", "run", "--json", "--depth", "metadata"]);
     assert_eq!(findings(&shallow).len(), 3);
     let (out, error) = ends(path, 3, &["check", "run"]);
-    assert!(out.contains("damaged: run/db/000003.blk at byte 0: file: expected "), "{out}");
+    assert!(out.contains("damaged: run/db/000003.blk is missing\n"), "{out}");
     assert!(error.contains("hint: trinim repair run"), "{error}");
     assert!(tree(path) == before, "a check changed something");
     // A solve of a damaged folder names the way out.

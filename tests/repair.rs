@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tempfile::TempDir;
-use trinim::care::{Depth, Error, Estimate, Kind, Repair, Report, Request, check};
+use trinim::care::{Depth, Error, Estimate, Repair, Report, Request, check};
 use trinim::database::Game;
 use trinim::game::Rule;
 use trinim::solve::RemovalGame;
@@ -163,7 +163,7 @@ fn each_single_file_of_a_run_comes_back() {
                 let Some(how) = damage(&copied.path().join(name), way) else { continue };
                 let story = format!("{place}: {} {how}", name.display());
                 let report = look(copied.path(), Depth::Sums).unwrap();
-                let wrong: Vec<_> = report.findings.iter().filter(|one| one.kind != Kind::Leftover).collect();
+                let wrong: Vec<_> = report.findings.iter().filter(|one| one.weight.is_damage()).collect();
                 let is_short_b =
                     how == "cut" && name.to_string_lossy().contains("journal") && name.extension().unwrap() == "b";
                 assert!(is_short_b || !wrong.is_empty(), "{story}: not found");
@@ -238,7 +238,7 @@ fn each_single_file_of_a_database_alone_comes_back() {
             match mend(folder.path()) {
                 Ok(estimate) => {
                     assert!(!estimate.is_empty(), "{story}");
-                    for finding in report.findings.iter().filter(|finding| finding.kind != Kind::Leftover) {
+                    for finding in report.findings.iter().filter(|finding| finding.weight.is_damage()) {
                         assert_eq!(finding.path, path, "{story}: {finding:?}");
                     }
                     let files = tree(folder.path()).into_iter();

@@ -18,7 +18,7 @@ use trinim::game::position;
 use trinim::game::{Board, Cell};
 use trinim::kernel::bitmap_words;
 use trinim::layout::Layout;
-use trinim::verify::{Depth, Report, verify, verify_files};
+use trinim::verify::{Depth, Finding, Report, verify, verify_files};
 
 const DEPTHS: [Depth; 4] =
     [Depth::Checksums, Depth::Sample { share: 0.0, seed: 1 }, Depth::Sample { share: 0.4, seed: 2 }, Depth::Full];
@@ -142,7 +142,17 @@ fn names(db: &Path) -> Vec<String> {
 /// The rows of every position that the report lists.
 fn listed(report: &Report) -> BTreeSet<String> {
     let rows = |text: &str| Some(text.split_once("position ")?.1.split_once(" (offset")?.0.to_owned());
-    report.findings.iter().filter_map(|finding| rows(&finding.0)).collect()
+    report.findings.iter().filter_map(|finding| rows(&finding.to_string())).collect()
+}
+
+/// Whether the files are to blame, which a check of the checksums alone says as well: no second reading is needed to tell damaged files
+/// from wrong values.
+fn is_damaged(solved: &Solved) -> bool {
+    let [full, checksums] = [Depth::Full, Depth::Checksums].map(|depth| solved.check(depth));
+    assert_eq!(full.damaged, !checksums.is_clean(), "{}---\n{}", texts(&full), texts(&checksums));
+    assert_eq!(checksums.damaged, !checksums.is_clean());
+    assert!(full.damaged <= !full.is_clean());
+    full.damaged
 }
 
 fn texts(report: &Report) -> String {
@@ -210,6 +220,13 @@ fn reports_depend_on_neither_threads_nor_time() {
     let report = solved.check(Depth::Full);
     assert_eq!(report.findings.len(), 100);
     assert!(report.differences > 16, "{report:?}");
+    assert!(!is_damaged(&solved), "more wrong values than are listed are no damage");
+    // A file that is damaged behind all that is listed.
+    let last = solved.game.layout.canonical_blocks().len() as u32 - 1;
+    fs::write(solved.db().join(block_file_name(last)), "").unwrap();
+    assert!(is_damaged(&solved));
+    resum(&solved.db());
+    assert!(is_damaged(&solved), "a block that cannot be read, though its sum is right");
 }
 
 #[test]
@@ -271,7 +288,8 @@ fn files_that_are_cut_or_grow_are_found() {
         // The same with checksums that fit: now the block itself must say so.
         resum(&solved.db());
         let report = solved.check(Depth::Full);
-        assert!(texts(&report).contains("000001.blk is damaged at byte"), "{}", texts(&report));
+        let is_named = |one: &Finding| matches!(one, Finding::File(file) if file.path == path);
+        assert!(report.damaged && report.findings.iter().any(is_named), "{}", texts(&report));
         assert!(texts(&report).contains("blocks were not checked"), "{}", texts(&report));
         assert!(report.blocks < solved.game.layout.canonical_blocks().len() as u64);
         fs::write(&path, &intact).unwrap();
@@ -345,7 +363,7 @@ fn lines_of_the_sums_are_as_strict_as_the_files() {
     assert!(texts(&report).contains("notes.txt is not named in SUMS"));
     fs::remove_file(solved.db().join(block_file_name(0))).unwrap();
     fs::create_dir(solved.db().join(block_file_name(0))).unwrap();
-    assert!(texts(&solved.check(Depth::Checksums)).contains("000000.blk is not a file"));
+    assert!(texts(&solved.check(Depth::Checksums)).contains("000000.blk is not a regular file"));
 }
 
 /// One bit is wrong, and everything else is made to fit: checksums, digests, counts. Only the children can tell.
@@ -377,8 +395,9 @@ fn one_wrong_bit_is_found_with_all_it_contradicts() {
             assert!(texts(&report).contains("the census says"), "{}", texts(&report));
             assert!(texts(&report).contains("the solution digest"), "{}", texts(&report));
 
+            assert!(!is_damaged(&solved));
             solved.rewrite_manifest(&streams);
-            assert!(solved.check(Depth::Checksums).is_clean());
+            assert!(!is_damaged(&solved));
             let report = solved.check(Depth::Full);
             assert_eq!(report.differences, expected.len() as u64, "{rule} {cells:?} {ordinal} {offset}");
             if report.differences <= 10 {
@@ -460,7 +479,7 @@ fn a_changed_census_is_found() {
     changed.census.by_pieces.clear();
     fs::write(&path, changed.to_json()).unwrap();
     resum(&solved.db());
-    assert!(texts(&solved.check(Depth::Full)).contains("the census has 0 rows instead of 16"));
+    assert!(texts(&solved.check(Depth::Full)).contains("the census has 0 rows, expected 16"));
     fs::write(&path, &intact).unwrap();
     resum(&solved.db());
     assert!(solved.check(Depth::Full).is_clean());

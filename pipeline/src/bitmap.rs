@@ -15,11 +15,10 @@ impl Bitmap {
     /// Allocates `words` words.
     ///
     /// # Errors
-    /// [`Error::Memory`] when the system refuses the memory.
+    /// [`Error::OutOfMemory`] when the system refuses the memory.
     pub fn zeroed(words: usize) -> Result<Bitmap, Error> {
         let bytes = (words * 8).max(8);
-        let map =
-            MmapMut::map_anon(bytes).map_err(|_| Error::Memory { needed_bytes: bytes as u64, budget_bytes: 0 })?;
+        let map = MmapMut::map_anon(bytes).map_err(|_| Error::OutOfMemory { needed_bytes: bytes as u64 })?;
         // Advice only: a kernel without huge pages answers with an error and the map works as it is.
         let _ = map.advise(Advice::HugePage);
         Ok(Bitmap { map })

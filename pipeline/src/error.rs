@@ -3,14 +3,14 @@
 //! # Shape
 //!
 //! Every variant says *where*: an I/O error carries its operation, its path and, for a read or a
-//! write, its offset; damage carries path, offset, what was looked at, what was expected and what
-//! was found. Texts are lower-case fragments, made to be joined into a chain by whoever prints them.
+//! write, its offset; damage carries path, offset and a [`Damage`]. Texts are lower-case fragments, made to be joined into a chain by whoever prints them.
 //!
 //! # Not here
 //!
 //! Exit codes and hints: they belong to the command line.
 
-use std::fmt::Display;
+use crate::finding::Damage;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -32,18 +32,14 @@ pub enum Error {
         source: io::Error,
     },
     /// Bytes on disk are not what they have to be: changed, cut, missing, swapped or of another run.
-    #[error("{} is damaged at byte {offset}: {what}: expected {expected}, got {got}", path.display())]
+    #[error("{}", Damaged { path, offset: *offset, damage })]
     Corrupt {
         /// The damaged file.
         path: PathBuf,
-        /// Where in the file, in bytes; 0 when the file as a whole is meant.
-        offset: u64,
-        /// The field or rule that is violated.
-        what: &'static str,
-        /// What it should have been.
-        expected: String,
-        /// What it was.
-        got: String,
+        /// Where in the file, in bytes; `None` when the file as a whole is meant.
+        offset: Option<u64>,
+        /// What is wrong.
+        damage: Damage,
     },
     /// Another process owns the run folder.
     #[error("{} is locked by another process", path.display())]
@@ -87,6 +83,12 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// The system refuses memory that the budget allows.
+    #[error("the system refuses {needed_bytes} bytes of memory")]
+    OutOfMemory {
+        /// What was asked for at once, in bytes.
+        needed_bytes: u64,
+    },
     /// The memory budget is too small for the work.
     #[error("{needed_bytes} bytes of memory are needed, the budget is {budget_bytes}")]
     Memory {
@@ -120,6 +122,22 @@ pub enum Error {
     Interrupted,
 }
 
+/// Damage as the sentence of an error: `db/000003.blk is damaged at byte 88: ..`.
+pub struct Damaged<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// Where in the file, in bytes.
+    pub offset: Option<u64>,
+    /// What is wrong.
+    pub damage: &'a Damage,
+}
+
+impl fmt::Display for Damaged<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.damage.write(f, self.path, self.offset, " is damaged")
+    }
+}
+
 fn at(offset: Option<u64>) -> String {
     offset.map_or_else(String::new, |offset| format!(" at byte {offset}"))
 }
@@ -140,20 +158,14 @@ impl Error {
         Self::Workload { what: what.into() }
     }
 
-    /// Damage in `path` at byte `offset`.
-    pub fn corrupt(
-        path: impl Into<PathBuf>,
-        offset: u64,
-        what: &'static str,
-        expected: impl Display,
-        got: impl Display,
-    ) -> Self {
-        Self::Corrupt { path: path.into(), offset, what, expected: expected.to_string(), got: got.to_string() }
+    /// Damage in `path`, at a byte or, with `None`, of the file as a whole.
+    pub fn corrupt(path: impl Into<PathBuf>, offset: impl Into<Option<u64>>, damage: impl Into<Damage>) -> Self {
+        Self::Corrupt { path: path.into(), offset: offset.into(), damage: damage.into() }
     }
 
-    /// The early end of `path`: `wanted_bytes` were to be read at `offset`.
-    pub fn early_end(path: &Path, offset: u64, wanted_bytes: u64) -> Self {
-        Self::corrupt(path, offset, "length of the file", format_args!("{wanted_bytes} bytes here"), "an early end")
+    /// The early end of `path`: `needed_bytes` were to be read at `offset`.
+    pub fn early_end(path: &Path, offset: u64, needed_bytes: u64) -> Self {
+        Self::corrupt(path, offset, Damage::Ends { needed_bytes })
     }
 
     /// Whether the cause is a full disk, an exhausted quota or a file size limit.

@@ -19,8 +19,8 @@ pub mod testing;
 pub mod workload;
 
 pub use bitmap::Bitmap;
-pub use error::Error;
-pub use finding::{Finding, Kind};
+pub use error::{Damaged, Error};
+pub use finding::{Damage, Expected, Finding, Weight, sort_findings};
 pub use ids::{BlockId, RunId};
 pub use log::choose::{Candidate, CodecChoice};
 

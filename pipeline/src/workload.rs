@@ -17,6 +17,7 @@
 //! # Not here
 //! No file, no thread, no codec: those belong to the engine.
 
+use crate::finding::Damage;
 use crate::ids::BlockId;
 use std::sync::Arc;
 
@@ -89,15 +90,15 @@ pub trait Workload: Sync {
     /// [`Unreadable`] when the file is not one, or when the workload does not publish streams: then damaged logs cannot be written anew.
     fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
         let _ = (block, published, stream);
-        Err(Unreadable { offset: 0, what: "what this workload publishes holds no streams".to_owned() })
+        Err(Unreadable { offset: None, damage: "this workload publishes no streams".into() })
     }
 }
 
 /// Why a published file cannot be read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Where in the file, in bytes; 0 when the file as a whole is meant.
-    pub offset: u64,
+    /// Where in the file, in bytes; `None` when the file as a whole is meant.
+    pub offset: Option<u64>,
     /// What is wrong there.
-    pub what: String,
+    pub damage: Damage,
 }

@@ -6,8 +6,6 @@ mod synthetic;
 
 use pipeline::CodecChoice;
 use pipeline::Error;
-use pipeline::Kind;
-use pipeline::RunId;
 use pipeline::care::check::{Depth, Report, Request, check};
 use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
@@ -15,6 +13,7 @@ use pipeline::measure::metrics::Metrics;
 use pipeline::run::{self, Options, Placement};
 use pipeline::storage::{RealStorage, Storage};
 use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::{RunId, Weight};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -167,7 +166,7 @@ fn each_single_damaged_file_is_named_and_repaired() {
                     // A commit that stopped between the two copies leaves b without its last record.
                     let is_short_b = name.contains("journal") && name.ends_with(".b") && disk.contents(name).is_some();
                     if let [finding] = &report.findings[..]
-                        && (finding.kind, is_short_b) == (Kind::Leftover, true)
+                        && (finding.weight, is_short_b) == (Weight::Leftover, true)
                     {
                         assert_eq!(finding.path, disk.path(name), "{story}");
                         short += 1;
@@ -175,7 +174,7 @@ fn each_single_damaged_file_is_named_and_repaired() {
                         continue;
                     }
                     assert_eq!(report.is_sound(), !counts, "{story}: {:?}", report.findings);
-                    let wrong = report.findings.iter().filter(|finding| finding.kind != Kind::Leftover);
+                    let wrong = report.findings.iter().filter(|finding| finding.weight.is_damage());
                     for finding in wrong {
                         assert_eq!(finding.path, pristine.path(name), "{story}: {finding:?}");
                     }
@@ -312,10 +311,10 @@ fn no_stop_of_a_run_is_taken_for_damage() {
             for disk in [disk.kill(), disk.power_cut(0), disk.power_cut(2), disk.power_cut(step)] {
                 match look(&disk, Depth::Full) {
                     Ok(report) => {
-                        let wrong = report.findings.iter().find(|finding| finding.kind != Kind::Leftover);
+                        let wrong = report.findings.iter().find(|finding| finding.weight.is_damage());
                         // A power cut may leave garbage instead of the last record of copy b; that copy then is damaged indeed.
                         let is_last = |finding: &pipeline::Finding| {
-                            finding.kind == Kind::Copy && finding.path.to_string_lossy().ends_with(".b")
+                            finding.weight == Weight::Copy && finding.path.to_string_lossy().ends_with(".b")
                         };
                         assert!(wrong.is_none_or(is_last), "{placement:?}, step {step}: {wrong:?}");
                     }

@@ -5,10 +5,10 @@
 //!    manifest says. Of the manifest and its line, the manifest is believed when it is what all blocks add up to.
 //! 2. Board, rule and layout are believed when `SUMS` agrees with the manifest, or one block has them in its header.
 
-use super::check::sort;
 use super::run::{compare_sums, contents, difference};
-use super::{Depth, Error, Finding, Kind, Report, Request, Subject};
+use super::{Damage, Depth, Error, Finding, Report, Request, Subject, Weight, sort_findings};
 use crate::database::block::{BLOCK_BYTES_MAX, BlockIndex, HEADER_BYTES, block_bytes_at_most, read_block};
+use crate::database::sums::sums_differ;
 use crate::database::{
     BlockSummary, DatabaseError, Game, MANIFEST, Manifest, SUMS, Sums, block_file_name, stream_digest,
 };
@@ -86,7 +86,7 @@ struct Seen {
 pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looked, Error> {
     let mut findings = Vec::new();
     let mut take = |name: &str| -> Result<Option<Vec<u8>>, Error> {
-        Ok(contents(storage, name, Kind::Damage)?.map_err(|finding| findings.push(finding)).ok())
+        Ok(contents(storage, name, Weight::Damage)?.map_err(|finding| findings.push(finding)).ok())
     };
     let found = [take(MANIFEST)?, take(SUMS)?];
     let sums = found[1].as_deref().map(Sums::parse).unwrap_or_default();
@@ -102,7 +102,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
         // Another version is another version only if that is what was written.
         Some(Err(error)) if vouched && matches!(error, DatabaseError::Version { .. }) => return Err(error.into()),
         Some(Err(error)) => {
-            findings.push(of_database(error)?);
+            findings.push(error.into_finding()?);
             None
         }
     };
@@ -123,8 +123,8 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
         .map(|entry| (entry.name, entry.length))
         .collect();
     for name in lengths.keys().filter(|name| !expected.contains_key(*name) && *name != MANIFEST && *name != SUMS) {
-        let path = storage.path(name);
-        findings.push(Finding::new(Kind::Leftover, path, 0, "file", "one of this database", "another"));
+        let damage = Damage::Superfluous("no file of this database");
+        findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
     }
     let all = names.iter().filter_map(|name| lengths.get(name)).sum();
     let watch = Watch::new(request.stop, request.progress, all);
@@ -159,8 +159,8 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
     let is_of_game = vouched || seen.values().any(|one| one.is_of_game);
     let mut damaged_blocks = BTreeSet::new();
     if known.is_some() && !is_of_game {
-        let what = "board, rule and layout";
-        findings.push(Finding::new(Kind::Damage, storage.path(MANIFEST), 0, what, "those of the blocks", "others"));
+        let rule = "board, rule and layout are not those of the blocks";
+        findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), rule));
         known = None;
     } else {
         for (index, one) in seen {
@@ -185,26 +185,21 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
             Some(blake3::hash(rebuilt))
         }
         (None, Some(bytes)) if known.is_some() && !vouched => {
-            let sum = sums.lines.get(MANIFEST).map_or("no line".to_owned(), |(sum, _)| sum.to_string());
-            let path = storage.path(MANIFEST);
-            findings.push(Finding::new(
-                Kind::Damage,
-                path,
-                0,
-                "BLAKE3, or its line in SUMS",
-                sum,
-                blake3::hash(bytes).to_string(),
-            ));
+            let damage = match sums.lines.get(MANIFEST) {
+                Some((sum, _)) => sums_differ(*sum, blake3::hash(bytes)),
+                None => "nothing vouches for it: SUMS has no line for it, and blocks are damaged".into(),
+            };
+            findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), damage));
             None
         }
         _ => None,
     };
     expected.insert(MANIFEST.to_owned(), right);
     if let Some(bytes) = &found[1] {
-        compare_sums(storage, SUMS, &expected, bytes, &mut findings);
+        findings.extend(compare_sums(storage, SUMS, &expected, bytes));
     }
     let lists_wrong = findings.len() > before || found.iter().any(Option::is_none) || known.is_none();
-    sort(&mut findings);
+    sort_findings(&mut findings);
     let intact = u64::from(blocks) - damaged_blocks.len() as u64;
     let report = Report {
         subject: Subject::Database,
@@ -246,9 +241,10 @@ fn look_at(
     }
     let sum = blake3::hash(&file);
     let is_as_listed = line == Some(sum);
-    let told = |expected: String| Finding::new(Kind::Damage, &path, 0, "BLAKE3", expected, sum.to_string());
     let Some(known) = known else {
-        seen.damage = (!is_as_listed).then(|| told(line.map_or_else(String::new, |line| line.to_string())));
+        // Without a manifest the blocks are those with a line.
+        let other = line.filter(|line| *line != sum);
+        seen.damage = other.map(|line| Finding::new(Weight::Damage, &path, sums_differ(line, sum)));
         return Ok(seen);
     };
     seen.is_of_game = BlockIndex::of_file(&path, known.identity, ordinal, &file, known.words() as u64).is_ok();
@@ -261,9 +257,7 @@ fn look_at(
             if digest == known.digest(ordinal) {
                 seen.sum = (!is_as_listed).then_some(sum);
             } else if !is_as_listed || depth == Depth::Full {
-                let what = "digest of the bitmap";
-                let wanted = known.digest(ordinal);
-                seen.damage = Some(Finding::new(Kind::Damage, &path, 0, what, wanted, digest));
+                seen.damage = Some(Finding::new(Weight::Damage, &path, digests_differ(known.digest(ordinal), digest)));
             }
         }
         Err(error) => seen.damage = Some(of_error(error)?),
@@ -300,21 +294,13 @@ pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, E
 
 fn of_error(error: Error) -> Result<Finding, Error> {
     match error {
-        Error::Run(error) => Ok(Finding::of(Kind::Damage, error)?),
-        Error::Database(error) => of_database(error),
+        Error::Run(error) => Ok(Finding::of(Weight::Damage, error)?),
+        Error::Database(error) => Ok(error.into_finding()?),
         other => Err(other),
     }
 }
 
-/// What an error says about a file.
-fn of_database(error: DatabaseError) -> Result<Finding, Error> {
-    match error {
-        DatabaseError::Corrupt { path, offset, what } => {
-            Ok(Finding::new(Kind::Damage, path, offset, what, "the bytes that were written", "others"))
-        }
-        DatabaseError::Version { path, found, supported } => {
-            Ok(Finding::new(Kind::Damage, path, 0, "version", supported.to_string(), found.to_string()))
-        }
-        other => Err(other.into()),
-    }
+/// A block whose bitmap does not have the digest that the manifest says.
+pub(super) fn digests_differ(expected: &str, found: String) -> Damage {
+    Damage::Hash { of: "digest of the bitmap", expected: expected.to_owned(), found }
 }

@@ -26,19 +26,21 @@
 //! Whether the values are right: [`verify`](crate::verify). How logs and journal are checked and repaired: `pipeline::care::check`, `pipeline::care::repair`.
 
 mod alone;
-mod check;
 mod repair;
 mod run;
 
-pub use check::{Report, Request, Subject, check};
 pub use pipeline::care::check::Depth;
-pub use pipeline::{Finding, Kind};
+pub use pipeline::{Damage, Expected, Finding, Weight};
 pub use repair::{Estimate, Repair};
 
 use crate::database::{DatabaseError, MANIFEST, SUMS};
 use pipeline::checkpoint::{FORMAT, METADATA, PUBLISHED};
+use pipeline::sort_findings;
 use pipeline::storage::RealStorage;
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// Why a folder cannot be looked after.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +72,101 @@ pub enum Error {
         /// What is missing.
         reason: String,
     },
+}
+
+/// What is asked of a check.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// How closely.
+    pub depth: Depth,
+    /// Threads.
+    pub threads: usize,
+    /// Set from outside to end early.
+    pub stop: &'a AtomicBool,
+    /// Told (done, all) in bytes, from any thread.
+    pub progress: &'a (dyn Fn(u64, u64) + Sync),
+    /// Whether somebody is at work in the folder: then a database that is not sealed yet is no damage.
+    pub is_owned: bool,
+}
+
+/// What a folder was found to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Subject {
+    /// A run, finished or not.
+    Run,
+    /// A database without its run.
+    Database,
+}
+
+/// What was looked at and found.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// What the folder is.
+    pub subject: Subject,
+    /// Damage first, leftovers last; each by path and offset.
+    #[serde(serialize_with = "serialize_findings")]
+    pub findings: Vec<Finding>,
+    /// Canonical blocks of the board; 0 when nothing says which board it is.
+    pub blocks: u64,
+    /// Those that are finished.
+    pub finished_blocks: u64,
+    /// Generation of the run; 0 of a database alone.
+    pub generation: u64,
+    /// Files looked at.
+    pub files: u64,
+    /// Bytes whose hashes were compared.
+    pub bytes: u64,
+}
+
+/// Findings as programs in other languages read them; `message` is the whole sentence.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn serialize_findings<S: Serializer>(findings: &[Finding], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        kind: &'a str,
+        path: Cow<'a, str>,
+        offset: u64,
+        damage: &'a str,
+        what: String,
+        expected: String,
+        got: String,
+        message: String,
+    }
+    serializer.collect_seq(findings.iter().map(|finding| {
+        let [what, expected, got] = finding.damage.in_words();
+        Row {
+            kind: finding.weight.name(),
+            path: finding.path.to_string_lossy(),
+            offset: finding.offset.unwrap_or(0),
+            damage: finding.damage.name(),
+            what,
+            expected,
+            got,
+            message: finding.to_string(),
+        }
+    }))
+}
+
+impl Report {
+    /// Whether everything that counts is as it was written, in every copy.
+    pub fn is_sound(&self) -> bool {
+        self.findings.iter().all(|finding| !finding.weight.is_damage())
+    }
+}
+
+/// Looks at a run folder, a database, or the `db` folder of a run, for everything that is wrong.
+///
+/// # Errors
+/// [`Error::Nothing`], [`Error::Foreign`]; versions that this program does not read; [`pipeline::Error::Interrupted`] after `stop` was set;
+/// what the operating system refuses. Damage is a finding, not an error.
+pub fn check(folder: &Path, request: &Request<'_>) -> Result<Report, Error> {
+    match Place::of(folder)? {
+        Place::Run(storage) => Ok(run::look(&storage, request)?.report),
+        Place::Database(storage) => Ok(alone::look(&storage, request)?.report),
+    }
 }
 
 /// What a folder is.

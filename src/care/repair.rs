@@ -10,9 +10,9 @@
 //! # Not here
 //! Log entries and metadata of a run: `pipeline::care::repair`.
 
-use super::alone::{self, Known, hex_digest, read_all};
+use super::alone::{self, Known, digests_differ, hex_digest, read_all};
 use super::run::{self, temporary_files};
-use super::{Depth, Error, Kind, Place, Report, Request};
+use super::{Depth, Error, Place, Report, Request, Weight};
 use crate::database::{MANIFEST, SUMS, Sums, block_file_name};
 use crate::kernel::Kernel;
 use crate::plan::rates;
@@ -247,7 +247,7 @@ fn mend_run(
     }
     let text = sums_text(&sums, &manifest);
     let name = format!("{PUBLISHED}/{SUMS}");
-    if !matches!(run::contents(&**storage, &name, Kind::Damage)?, Ok(bytes) if bytes == text.as_bytes()) {
+    if !matches!(run::contents(&**storage, &name, Weight::Damage)?, Ok(bytes) if bytes == text.as_bytes()) {
         write_atomically(&**storage, &name, text.as_bytes())?;
     }
     for name in temporary_files(&**storage, PUBLISHED)? {
@@ -285,14 +285,8 @@ fn mend_database(
         if is_right(block, &bytes, digest.as_deref()) {
             return Ok(bytes);
         }
-        let expected = known.digest(block.0);
-        Err(pipeline::Error::corrupt(
-            storage.path(&name),
-            0,
-            "digest of the bitmap",
-            expected,
-            digest.unwrap_or_default(),
-        ))
+        let damage = digests_differ(known.digest(block.0), digest.unwrap_or_default());
+        Err(pipeline::Error::corrupt(storage.path(&name), None, damage))
     };
     let path = |block: BlockId| storage.path(&block_file_name(block.0));
     let workload = RemovalGame::new(&known.game, Kernel::detect());

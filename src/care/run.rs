@@ -1,7 +1,6 @@
 //! The check of a run folder: what the engine checks, and of a finished run the manifest and `SUMS`, which follow from its journal.
 
-use super::check::sort;
-use super::{Error, Finding, Kind, Report, Request, Subject, alone};
+use super::{Damage, Error, Expected, Finding, Report, Request, Subject, Weight, alone, sort_findings};
 use crate::database::{BlockSummary, Game, LIST_BYTES_MAX, MANIFEST, Manifest, SUMS, Sums, block_file_name};
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
@@ -73,8 +72,8 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
     let names = [MANIFEST, SUMS].map(|name| format!("{PUBLISHED}/{name}"));
     let is_complete = records.len() == blocks;
     for name in engine.unnamed.iter().filter(|name| !is_complete || !names.contains(name)) {
-        let path = storage.path(name);
-        findings.push(Finding::new(Kind::Leftover, path, 0, "file", "one that is named", "one that is not"));
+        let damage = Damage::Superfluous("named by no record");
+        findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
     }
     if is_complete {
         let by_block: BTreeMap<BlockId, _> = records.iter().map(|record| (record.block, record)).collect();
@@ -82,7 +81,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
         let summaries: Vec<BlockSummary> = summaries.collect::<Option<_>>().ok_or_else(foreign)?;
         let manifest = Manifest::new(&game, &summaries).to_json();
         let before = findings.len();
-        let unsealed = if is_owned { Kind::Leftover } else { Kind::Damage };
+        let unsealed = if is_owned { Weight::Leftover } else { Weight::Damage };
         let [manifest_name, sums_name] = &names;
         match contents(storage, manifest_name, unsealed)? {
             Ok(found) => findings.extend(difference(storage, manifest_name, &manifest, &found)),
@@ -95,7 +94,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
                 let mut expected: BTreeMap<String, Option<blake3::Hash>> =
                     by_block.keys().map(|block| (block_file_name(block.0), sums.lock().get(block).copied())).collect();
                 expected.insert(MANIFEST.to_owned(), Some(blake3::hash(&manifest)));
-                compare_sums(storage, sums_name, &expected, &found, &mut findings);
+                findings.extend(compare_sums(storage, sums_name, &expected, &found));
             }
             Err(finding) => findings.push(finding),
         }
@@ -103,7 +102,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
         looked.report.files += 2;
         looked.manifest = Some(manifest);
     }
-    sort(&mut findings);
+    sort_findings(&mut findings);
     looked.report.findings = findings;
     looked.sums = sums.into_inner();
     looked.engine = Some((game, engine));
@@ -127,7 +126,7 @@ fn without_metadata(storage: &RealStorage, mut findings: Vec<Finding>, request: 
         findings.extend(database.findings);
         (report.blocks, report.files, report.bytes) = (database.blocks, database.files, database.bytes);
     }
-    sort(&mut findings);
+    sort_findings(&mut findings);
     Ok(Looked {
         report: Report { findings, ..report },
         engine: None,
@@ -142,12 +141,12 @@ fn without_metadata(storage: &RealStorage, mut findings: Vec<Finding>, request: 
 pub(super) fn contents(
     storage: &dyn Storage,
     name: &str,
-    missing: Kind,
+    missing: Weight,
 ) -> Result<Result<Vec<u8>, Finding>, pipeline::Error> {
     match storage.open(name).and_then(|file| read_whole(&*file, LIST_BYTES_MAX)) {
         Ok(bytes) => Ok(Ok(bytes)),
         Err(error) if pipeline::Error::is_not_found(&error) => Ok(Err(Finding::of(missing, error)?)),
-        Err(error) => Ok(Err(Finding::of(Kind::Damage, error)?)),
+        Err(error) => Ok(Err(Finding::of(Weight::Damage, error)?)),
     }
 }
 
@@ -157,53 +156,26 @@ pub(super) fn difference(storage: &dyn Storage, name: &str, expected: &[u8], fou
         return None;
     }
     let offset = expected.iter().zip(found).take_while(|(one, other)| one == other).count();
-    let told = |bytes: &[u8]| match bytes.get(offset) {
-        Some(byte) => format!("byte {byte:#04x} of {}", bytes.len()),
-        None => format!("the end after {} bytes", bytes.len()),
+    let damage = match (expected.get(offset), found.get(offset)) {
+        (Some(expected), Some(found)) => {
+            Damage::Number { of: "byte", expected: Expected::Exactly((*expected).into()), found: (*found).into() }
+        }
+        _ => Damage::Length { expected: Expected::Exactly(expected.len() as u64), found: found.len() as u64 },
     };
-    let path = storage.path(name);
-    Some(Finding::new(Kind::Damage, path, offset as u64, "contents", told(expected), told(found)))
+    Some(Finding::new(Weight::Damage, storage.path(name), damage).at(offset as u64))
 }
 
-/// What is wrong with the lines of `SUMS`, given the files of a database with those sums that are known.
+/// What is wrong with `SUMS`, given the files of a database with those sums that are known.
 pub(super) fn compare_sums(
     storage: &dyn Storage,
     name: &str,
     expected: &BTreeMap<String, Option<blake3::Hash>>,
     found: &[u8],
-    findings: &mut Vec<Finding>,
-) {
-    let Sums { lines, wrong } = Sums::parse(found);
-    let mut tell = |offset: u64, what: String, expected: String, got: String| {
-        findings.push(Finding::new(Kind::Damage, storage.path(name), offset, what, expected, got));
-    };
-    for (offset, what) in wrong {
-        tell(offset, what, "a checksum, two spaces, a name".to_owned(), "something else".to_owned());
-    }
-    for (file, (sum, offset)) in &lines {
-        match expected.get(file) {
-            None => {
-                tell(*offset, format!("line of {file}"), "a file of this database".to_owned(), "another".to_owned())
-            }
-            Some(Some(right)) if right != sum => {
-                tell(*offset, format!("line of {file}"), right.to_string(), sum.to_string());
-            }
-            Some(_) => {}
-        }
-    }
-    for file in expected.keys().filter(|file| !lines.contains_key(*file)) {
-        tell(found.len() as u64, format!("line of {file}"), "one".to_owned(), "none".to_owned());
-    }
-    // The lines stand by ordinal, the manifest last; all there and right, they may only stand elsewhere.
-    let in_order = Sums::parse(found).lines.into_iter().map(|(name, (sum, offset))| (offset, name, sum));
-    let mut in_order: Vec<_> = in_order.collect();
-    in_order.sort_unstable_by_key(|(offset, ..)| *offset);
-    let place = in_order.iter().zip(expected.keys()).find(|((_, found, _), wanted)| found != *wanted);
-    if let Some(((offset, file, _), wanted)) = place
-        && in_order.len() == expected.len()
-    {
-        tell(*offset, "order of the lines".to_owned(), format!("the line of {wanted}"), format!("that of {file}"));
-    }
+) -> Vec<Finding> {
+    let (path, sums) = (storage.path(name), Sums::parse(found));
+    let mut findings = sums.compare(&path, found.len() as u64, expected);
+    findings.extend(sums.misplaced(&path, expected));
+    findings
 }
 
 /// Temporary files that a repair of a finished run was stopped before renaming.

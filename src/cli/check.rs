@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::care::{self, Depth, Finding, Kind, Request, Subject};
+use trinim::care::{self, Depth, Finding, Request, Subject, Weight};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,7 +29,8 @@ a kill do not count as damage. Whether the values are right is asked with trinim
 const LEFTOVERS_SHOWN: usize = 10;
 
 /// How closely a folder is looked at
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum DepthName {
     /// Journal, names and lengths
     Metadata,
@@ -60,59 +61,24 @@ pub struct CheckArgs {
 
 /// What `--json` prints.
 #[derive(Serialize)]
-struct Report {
+struct Report<'a> {
     ok: bool,
-    subject: &'static str,
-    depth: &'static str,
-    generation: u64,
-    blocks: u64,
-    finished_blocks: u64,
-    files: u64,
-    bytes: u64,
-    findings: Vec<Row>,
+    depth: DepthName,
+    #[serde(flatten)]
+    found: &'a care::Report,
     /// Whether somebody was at work in the folder: what is left over then is what is being written.
     owned: bool,
     elapsed_s: f64,
 }
 
-/// A finding as it is printed.
-#[derive(Serialize)]
-pub struct Row {
-    kind: &'static str,
-    path: String,
-    offset: u64,
-    what: String,
-    expected: String,
-    got: String,
-}
-
-impl Row {
-    /// A finding.
-    pub fn of(finding: &Finding) -> Row {
-        Row {
-            kind: match finding.kind {
-                Kind::Damage => "damage",
-                Kind::Copy => "copy",
-                Kind::Leftover => "leftover",
-            },
-            path: finding.path.to_string_lossy().into_owned(),
-            offset: finding.offset,
-            what: finding.what.clone(),
-            expected: finding.expected.clone(),
-            got: finding.got.clone(),
-        }
-    }
-
-    /// One line.
-    pub fn print(&self, out: &mut Out) -> std::io::Result<()> {
-        let Row { path, offset, what, expected, got, .. } = self;
-        let label = match self.kind {
-            "damage" => out.paint.bad("damaged:"),
-            "copy" => out.paint.mark("damaged copy:"),
-            _ => out.paint.faint("left over:"),
-        };
-        writeln!(out, "{label} {path} at byte {offset}: {what}: expected {expected}, got {got}")
-    }
+/// One line for a finding.
+pub fn print_finding(finding: &Finding, out: &mut Out) -> std::io::Result<()> {
+    let label = match finding.weight {
+        Weight::Damage => out.paint.bad("damaged:"),
+        Weight::Copy => out.paint.mark("damaged copy:"),
+        Weight::Leftover => out.paint.faint("left over:"),
+    };
+    writeln!(out, "{label} {finding}")
 }
 
 /// Counts what a check is told, for progress.
@@ -151,10 +117,10 @@ pub fn of_care(error: care::Error, signals: &Signals, so_far: &'static str) -> a
 pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;
-    let (depth, name) = match args.depth {
-        DepthName::Metadata => (Depth::Metadata, "metadata"),
-        DepthName::Sums => (Depth::Sums, "sums"),
-        DepthName::Full => (Depth::Full, "full"),
+    let depth = match args.depth {
+        DepthName::Metadata => Depth::Metadata,
+        DepthName::Sums => Depth::Sums,
+        DepthName::Full => Depth::Full,
     };
     let counter = Counter::default();
     let request = Request {
@@ -170,17 +136,8 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
         .map_err(|error| of_care(error, &signals, "nothing is known of what was not looked at"))?;
     let report = Report {
         ok: found.is_sound(),
-        subject: match found.subject {
-            Subject::Run => "run",
-            Subject::Database => "database",
-        },
-        depth: name,
-        generation: found.generation,
-        blocks: found.blocks,
-        finished_blocks: found.finished_blocks,
-        files: found.files,
-        bytes: found.bytes,
-        findings: found.findings.iter().map(Row::of).collect(),
+        depth: args.depth,
+        found: &found,
         owned: request.is_owned,
         elapsed_s: watch.elapsed().as_secs_f64(),
     };
@@ -189,18 +146,19 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     } else {
         print(&report, out)?
     }
-    if report.ok {
-        return Ok(Exit::Done);
+    if !report.ok {
+        out.remark(format_args!("hint: trinim repair {} mends what can be mended", args.folder.display()));
     }
-    out.remark(format_args!("hint: trinim repair {} mends what can be mended", args.folder.display()));
-    Ok(Exit::Corrupt)
+    Ok(Exit::of_check(&found))
 }
 
-fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
-    let (left, damage): (Vec<&Row>, Vec<&Row>) = report.findings.iter().partition(|finding| finding.kind == "leftover");
+fn print(report: &Report<'_>, out: &mut Out) -> anyhow::Result<()> {
+    let found = report.found;
+    let (damage, left): (Vec<&Finding>, Vec<&Finding>) =
+        found.findings.iter().partition(|finding| finding.weight.is_damage());
     let few = if report.owned || left.len() > LEFTOVERS_SHOWN { &[][..] } else { &left };
     for finding in damage.iter().chain(few) {
-        finding.print(out)?;
+        print_finding(finding, out)?;
     }
     let (damaged, left) = (damage.len() as u64, left.len() as u64);
     let verdict = match damaged {
@@ -208,14 +166,17 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         damaged => out.paint.bad(counted(damaged, "finding")),
     };
     let mut rows = vec![("verdict", verdict)];
-    if report.blocks > 0 {
-        let (finished, blocks) = (grouped(report.finished_blocks), counted(report.blocks, "block"));
-        let how = if report.subject == "run" { "finished" } else { "sound" };
-        rows.push((report.subject, format!("{finished} of {blocks} {how}")));
+    if found.blocks > 0 {
+        let (finished, blocks) = (grouped(found.finished_blocks), counted(found.blocks, "block"));
+        let (subject, how) = match found.subject {
+            Subject::Run => ("run", "finished"),
+            Subject::Database => ("database", "sound"),
+        };
+        rows.push((subject, format!("{finished} of {blocks} {how}")));
     }
-    rows.push(("files", counted(report.files, "file")));
-    if report.depth != "metadata" {
-        rows.push(("hashes", format!("of {}", Size(report.bytes))));
+    rows.push(("files", counted(found.files, "file")));
+    if report.depth != DepthName::Metadata {
+        rows.push(("hashes", format!("of {}", Size(found.bytes))));
     }
     if left > 0 {
         let what = if report.owned { "being written by the solve at work" } else { "the next solve clears them away" };

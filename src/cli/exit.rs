@@ -5,12 +5,13 @@ use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
-use trinim::care::Error as UpkeepError;
+use trinim::care::{self, Error as UpkeepError};
 use trinim::database::DatabaseError;
 use trinim::game::BoardError;
 use trinim::layout::LayoutError;
 use trinim::layout::search::SearchError;
 use trinim::plan::PlanError;
+use trinim::verify;
 
 /// How the program ends. The table is in `--help` and in the README.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,22 @@ pub enum Exit {
     Interrupted = 130,
     /// Stopped by SIGTERM after a checkpoint.
     Terminated = 143,
+}
+
+impl Exit {
+    /// How a check ends: what a stop left is no damage.
+    pub fn of_check(report: &care::Report) -> Exit {
+        if report.is_sound() { Exit::Done } else { Exit::Corrupt }
+    }
+
+    /// How a verification ends: wrong values of damaged files are the files' fault.
+    pub fn of_verify(report: &verify::Report) -> Exit {
+        match (report.is_clean(), report.damaged) {
+            (true, _) => Exit::Done,
+            (false, true) => Exit::Corrupt,
+            (false, false) => Exit::Refuted,
+        }
+    }
 }
 
 /// The table of exit codes for `--help`.
@@ -151,6 +168,9 @@ fn of_care(error: &UpkeepError) -> (Exit, Cow<'static, str>) {
     }
 }
 
+/// The way out when the system refuses memory that the program thought it could have.
+const MEMORY: &str = "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits";
+
 fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
     match error {
         RunError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
@@ -166,6 +186,7 @@ fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
             "choose another --out: an empty folder, one that does not exist, or one of an earlier solve".into(),
         ),
         RunError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits".into()),
+        RunError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
         RunError::Limit { .. } => (Exit::Usage, "choose larger blocks with --block-bits".into()),
         RunError::Workload { .. } => {
             (Exit::Corrupt, "the folder contradicts itself; solve again with another --out".into())
@@ -184,6 +205,7 @@ fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
             (Exit::Usage, "trinim solve --out DIR makes a database, or finishes one".into())
         }
         DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
+        DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
         DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
         _ => (Exit::System, "check that the folder can be read".into()),
     }

@@ -1,7 +1,7 @@
 //! `trinim repair`: makes again what is damaged, with the same bytes.
 
 use super::args::{self, JsonArgs, Size};
-use super::check::{Counter, Row, of_care};
+use super::check::{Counter, of_care, print_finding};
 use super::exit::Exit;
 use super::output::{Out, counted, seconds};
 use super::progress;
@@ -10,7 +10,7 @@ use clap::Args;
 use pipeline::measure::metrics::Stopwatch;
 use serde::Serialize;
 use std::path::PathBuf;
-use trinim::care::{self, Estimate, Kind, Repair};
+use trinim::care::{self, Estimate, Finding, Repair};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,7 +46,8 @@ pub struct RepairArgs {
 #[derive(Serialize)]
 struct Report<'a> {
     repaired: bool,
-    findings: Vec<Row>,
+    #[serde(serialize_with = "care::serialize_findings")]
+    findings: Vec<Finding>,
     #[serde(flatten)]
     estimate: &'a Estimate,
     elapsed_s: f64,
@@ -63,12 +64,12 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let prepare = || Repair::prepare(&args.folder, args.dry_run, threads, &signals.stop, &count);
     let repair = progress::during(&status, &signals, out.quiet, out.error_paint, prepare)
         .map_err(|error| of_care(error, &signals, "nothing was written"))?;
-    let findings: Vec<Row> =
-        repair.report().findings.iter().filter(|finding| finding.kind != Kind::Leftover).map(Row::of).collect();
+    let findings: Vec<Finding> =
+        repair.report().findings.iter().filter(|finding| finding.weight.is_damage()).cloned().collect();
     let estimate = repair.estimate().clone();
     if !args.json.json {
         for finding in &findings {
-            finding.print(out)?;
+            print_finding(finding, out)?;
         }
         print(&estimate, out)?;
         std::io::Write::flush(out)?;
@@ -93,8 +94,8 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
 /// Damage that a repair meets is not to be repaired by another one.
 fn refused(error: care::Error) -> care::Error {
     match error {
-        care::Error::Run(pipeline::Error::Corrupt { path, what, expected, got, .. }) => {
-            care::Error::Irreparable { path, reason: format!("{what}: expected {expected}, got {got}") }
+        care::Error::Run(pipeline::Error::Corrupt { path, damage, .. }) => {
+            care::Error::Irreparable { path, reason: damage.reason() }
         }
         other => other,
     }

@@ -52,13 +52,9 @@ pub struct VerifyArgs {
 #[derive(Serialize)]
 struct Report {
     ok: bool,
-    damaged: bool,
     depth: &'static str,
-    files: u64,
-    file_bytes: u64,
-    blocks: u64,
-    positions: u64,
-    findings: Vec<String>,
+    #[serde(flatten)]
+    found: verify::Report,
     elapsed_s: f64,
     peak_rss_bytes: u64,
 }
@@ -85,26 +81,15 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         let line = format!("checking  {} of {}  ETA {}", grouped(done), grouped(all), time_left(elapsed, share));
         (share, line)
     };
-    let check = |depth| verify::verify(&database, depth, threads, &signals.stop, &progress);
-    let found = progress::during(&status, &signals, out.quiet, out.error_paint, || -> anyhow::Result<_> {
-        let Some(found) = check(depth)? else { return Ok(None) };
-        // Only where something is wrong it is asked whether the bytes are to blame.
-        let damaged = !found.findings.is_empty()
-            && (depth == Depth::Checksums || check(Depth::Checksums)?.is_none_or(|found| !found.findings.is_empty()));
-        Ok(Some((found, damaged)))
-    })?;
-    let Some((found, damaged)) = found else {
+    let check = || verify::verify(&database, depth, threads, &signals.stop, &progress);
+    let found = progress::during(&status, &signals, out.quiet, out.error_paint, check)?;
+    let Some(found) = found else {
         return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("nothing was found so far"));
     };
     let report = Report {
-        ok: found.findings.is_empty(),
-        damaged,
+        ok: found.is_clean(),
         depth: name,
-        files: found.files,
-        file_bytes: found.file_bytes,
-        blocks: found.blocks,
-        positions: found.positions,
-        findings: found.findings.iter().map(ToString::to_string).collect(),
+        found,
         elapsed_s: watch.elapsed().as_secs_f64(),
         peak_rss_bytes: peak_rss_bytes(),
     };
@@ -113,29 +98,26 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     } else {
         print(&report, out)?
     }
-    Ok(match (report.ok, report.damaged) {
-        (true, _) => Exit::Done,
-        (false, false) => Exit::Refuted,
-        (false, true) => Exit::Corrupt,
-    })
+    Ok(Exit::of_verify(&report.found))
 }
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
-    for finding in &report.findings {
+    let found = &report.found;
+    for finding in &found.findings {
         writeln!(out, "{} {finding}", out.paint.bad("wrong:"))?;
     }
-    let rate = per_second(report.positions as f64 / report.elapsed_s.max(1e-9), "positions");
-    let verdict = match (report.ok, report.damaged) {
-        (true, _) => out.paint.good("right"),
-        (false, false) => out.paint.bad("wrong values"),
-        (false, true) => out.paint.bad("damaged files"),
+    let rate = per_second(found.positions as f64 / report.elapsed_s.max(1e-9), "positions");
+    let verdict = match Exit::of_verify(found) {
+        Exit::Done => out.paint.good("right"),
+        Exit::Refuted => out.paint.bad("wrong values"),
+        _ => out.paint.bad("damaged files"),
     };
     let mut rows = vec![
         ("verdict", verdict),
-        ("checksums", format!("{}, {}", counted(report.files, "file"), Size(report.file_bytes))),
+        ("checksums", format!("{}, {}", counted(found.files, "file"), Size(found.file_bytes))),
     ];
     if report.depth != "checksums" {
-        let (positions, blocks) = (counted(report.positions, "position"), counted(report.blocks, "block"));
+        let (positions, blocks) = (counted(found.positions, "position"), counted(found.blocks, "block"));
         rows.push(("values", format!("{positions} of {blocks} against all their children ({rate})")));
     }
     rows.push(("time", seconds(report.elapsed_s)));

@@ -8,6 +8,7 @@
 
 use super::DatabaseError;
 use super::frame::{self, Frame, FrameError};
+use pipeline::{Damage, Expected};
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -154,23 +155,23 @@ impl BlockIndex {
         ordinal: u32,
         stream_words: u64,
     ) -> Result<usize, DatabaseError> {
-        let damage = |offset, what: &str| DatabaseError::corrupt(path, offset, what);
+        let damage = |offset: u64, rule: &'static str| DatabaseError::corrupt(path, offset, rule);
         if header[..8] != MAGIC {
-            return Err(damage(0, "not a block file (magic)"));
+            return Err(damage(0, "the magic number is not that of a block"));
         }
         if u64::from_le_bytes(number(header, 56)) != xxh3_64(&header[..56]) {
-            return Err(damage(0, "header hash"));
+            return Err(damage(0, "the hash of the header is wrong"));
         }
         let version = u32::from_le_bytes(number(header, 8));
         if version != VERSION {
             return Err(DatabaseError::Version { path: path.into(), found: version.into(), supported: VERSION.into() });
         }
         if u64::from_le_bytes(number(header, 32)) != identity {
-            return Err(damage(32, "block of another board, rule or layout"));
+            return Err(damage(32, "the block is of another board, rule or layout"));
         }
         let found = u32::from_le_bytes(number(header, 12));
         if found != ordinal {
-            return Err(damage(12, &format!("block {found} under the name of block {ordinal}")));
+            return Err(DatabaseError::corrupt(path, 12, format!("block {found} has the name of block {ordinal}")));
         }
         let (words, frame_words) = (u64::from_le_bytes(number(header, 16)), u32::from_le_bytes(number(header, 24)));
         let frames = u32::from_le_bytes(number(header, 28));
@@ -178,7 +179,7 @@ impl BlockIndex {
             || frame_words as usize != FRAME_WORDS
             || u64::from(frames) != words.div_ceil(frame_words.into())
         {
-            return Err(damage(16, "lengths that do not belong to this layout"));
+            return Err(damage(16, "the lengths in the header do not fit the layout"));
         }
         Ok(frames as usize * INDEX_ROW_BYTES)
     }
@@ -193,9 +194,9 @@ impl BlockIndex {
         index: &[u8],
         file_bytes: u64,
     ) -> Result<BlockIndex, DatabaseError> {
-        let damage = |what: &str| DatabaseError::corrupt(path, HEADER_BYTES as u64, what);
+        let damage = |rule: &'static str| DatabaseError::corrupt(path, HEADER_BYTES as u64, rule);
         if u64::from_le_bytes(number(header, 40)) != xxh3_64(index) {
-            return Err(damage("index hash"));
+            return Err(damage("the hash of the index is wrong"));
         }
         let mut next = (HEADER_BYTES + index.len()) as u64;
         let mut frames = Vec::with_capacity(index.len() / INDEX_ROW_BYTES);
@@ -206,17 +207,14 @@ impl BlockIndex {
                 hash: u64::from_le_bytes(number(row, 16)),
             };
             if row.offset != next {
-                return Err(damage("frames that do not follow one another"));
+                return Err(damage("the frames do not follow one another"));
             }
             next = next.saturating_add(row.stored_bytes);
             frames.push(row);
         }
         if next != file_bytes {
-            return Err(DatabaseError::corrupt(
-                path,
-                file_bytes.min(next),
-                format!("{file_bytes} bytes instead of {next}"),
-            ));
+            let damage = Damage::Length { expected: Expected::Exactly(next), found: file_bytes };
+            return Err(DatabaseError::corrupt(path, file_bytes.min(next), damage));
         }
         Ok(BlockIndex {
             ordinal: u32::from_le_bytes(number(header, 12)),
@@ -239,7 +237,7 @@ impl BlockIndex {
     pub fn frame(&self, path: &Path, frame: usize, stored: Vec<u8>) -> Result<Frame, DatabaseError> {
         let row = &self.frames[frame];
         if xxh3_64(&stored) != row.hash {
-            return Err(DatabaseError::corrupt(path, row.offset, format!("hash of frame {frame}")));
+            return Err(DatabaseError::corrupt(path, row.offset, format!("the hash of frame {frame} is wrong")));
         }
         Frame::parse(stored, self.words_of(frame)).map_err(|error| self.damage(path, frame, error))
     }

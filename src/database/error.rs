@@ -1,5 +1,6 @@
 //! The errors of the database.
 
+use pipeline::{Damage, Damaged, Expected, Finding, Weight};
 use std::path::PathBuf;
 
 /// Why a database cannot be opened, read or trusted.
@@ -35,14 +36,20 @@ pub enum DatabaseError {
         supported: u64,
     },
     /// A byte is not what it must be.
-    #[error("{} is damaged at byte {offset}: {what}", path.display())]
+    #[error("{}", Damaged { path, offset: *offset, damage })]
     Corrupt {
         /// The damaged file.
         path: PathBuf,
-        /// Where in the file, in bytes; 0 for the whole file.
-        offset: u64,
+        /// Where in the file, in bytes; `None` for the file as a whole.
+        offset: Option<u64>,
         /// What is wrong.
-        what: String,
+        damage: Damage,
+    },
+    /// The system refuses memory.
+    #[error("the system refuses {needed_bytes} bytes of memory")]
+    OutOfMemory {
+        /// What was asked for at once, in bytes.
+        needed_bytes: u64,
     },
 }
 
@@ -51,7 +58,36 @@ impl DatabaseError {
         DatabaseError::Io { operation, path: path.into(), source }
     }
 
-    pub(super) fn corrupt(path: impl Into<PathBuf>, offset: u64, what: impl Into<String>) -> DatabaseError {
-        DatabaseError::Corrupt { path: path.into(), offset, what: what.into() }
+    pub(crate) fn corrupt(
+        path: impl Into<PathBuf>,
+        offset: impl Into<Option<u64>>,
+        damage: impl Into<Damage>,
+    ) -> DatabaseError {
+        DatabaseError::Corrupt { path: path.into(), offset: offset.into(), damage: damage.into() }
+    }
+
+    /// Whether a file or folder did not exist.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, DatabaseError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    }
+
+    /// What the error says about a file that is looked at.
+    ///
+    /// # Errors
+    /// The error itself if it is not about the bytes of a file.
+    pub fn into_finding(self) -> Result<Finding, DatabaseError> {
+        match self {
+            DatabaseError::Corrupt { path, offset, damage } => {
+                Ok(Finding { weight: Weight::Damage, path, offset, damage })
+            }
+            DatabaseError::Version { path, found, supported } => {
+                let expected = Expected::Exactly(supported);
+                Ok(Finding::new(Weight::Damage, path, Damage::Number { of: "version", expected, found }))
+            }
+            DatabaseError::Io { path, source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                Ok(Finding::new(Weight::Damage, path, Damage::MISSING))
+            }
+            other => Err(other),
+        }
     }
 }

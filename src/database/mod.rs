@@ -22,7 +22,7 @@ mod map;
 pub(crate) mod plain;
 mod reader;
 mod summary;
-mod sums;
+pub(crate) mod sums;
 
 pub use block::{BLOCK_BYTES_MAX, block_file, block_file_name};
 pub use error::DatabaseError;

@@ -1,6 +1,7 @@
 //! Opening files that may be anything: a pipe is not waited for, a device not read without end, a file that is too long not read into memory.
 
 use super::DatabaseError;
+use pipeline::Damage;
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -17,7 +18,7 @@ pub(crate) fn open(path: &Path) -> Result<File, DatabaseError> {
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(failed)?;
     if !file.metadata().map_err(failed)?.is_file() {
-        return Err(DatabaseError::corrupt(path, 0, "this is no regular file"));
+        return Err(DatabaseError::corrupt(path, None, Damage::NotAFile));
     }
     Ok(file)
 }
@@ -31,7 +32,7 @@ pub(crate) fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, DatabaseErro
     let read = open(path)?.take(most_bytes + 1).read_to_end(&mut bytes);
     read.map_err(|error| DatabaseError::io("read", path, error))?;
     if bytes.len() as u64 > most_bytes {
-        return Err(DatabaseError::corrupt(path, most_bytes, format!("longer than {most_bytes} bytes, which none is")));
+        return Err(DatabaseError::corrupt(path, most_bytes, format!("larger than the limit of {most_bytes} bytes")));
     }
     Ok(bytes)
 }
@@ -46,7 +47,7 @@ mod tests {
         let path = folder.path().join("file");
         std::fs::write(&path, "12345678").unwrap();
         assert_eq!(read(&path, 8).unwrap(), b"12345678");
-        assert!(matches!(read(&path, 7), Err(DatabaseError::Corrupt { offset: 7, .. })));
+        assert!(matches!(read(&path, 7), Err(DatabaseError::Corrupt { offset: Some(7), .. })));
         assert!(matches!(read(folder.path(), 7), Err(DatabaseError::Corrupt { .. })));
         assert!(matches!(read(Path::new("/dev/zero"), 7), Err(DatabaseError::Corrupt { .. })));
         assert!(matches!(read(&folder.path().join("none"), 7), Err(DatabaseError::Io { .. })));

@@ -15,12 +15,14 @@
 use super::block::{BlockIndex, FRAME_WORDS, HEADER_BYTES, block_file_name};
 use super::frame::Frame;
 use super::manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
+use super::sums::{Sums, sums_differ};
 use super::{DatabaseError, Game, plain};
 use crate::game::{Board, Rule, Value};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use memmap2::Mmap;
 use parking_lot::Mutex;
+use pipeline::Damage;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -140,7 +142,7 @@ impl Database {
         let sums = folder.join(SUMS);
         let found = kind(&sums)?;
         if found.is_some_and(|kind| !kind.is_file()) {
-            return Err(DatabaseError::corrupt(sums, 0, "this is no regular file"));
+            return Err(DatabaseError::corrupt(sums, None, Damage::NotAFile));
         }
         if found.is_none() {
             let unfinished = folder.is_dir() && folder.parent().is_some_and(|run| run.join("FORMAT").is_file());
@@ -167,15 +169,14 @@ impl Database {
     /// [`DatabaseError::Corrupt`] with the file that is wrong; [`DatabaseError::Io`].
     pub fn check_manifest(&self) -> Result<(), DatabaseError> {
         let (path, sums) = (self.folder.join(MANIFEST), self.folder.join(SUMS));
-        let bytes = plain::read(&sums, LIST_BYTES_MAX)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let mut named = text.lines().filter_map(|line| line.split_once("  ")).filter(|(_, name)| *name == MANIFEST);
-        match (named.next(), named.next()) {
-            (Some((sum, _)), None) if sum == self.manifest_hash.to_hex().as_str() => {}
-            (Some(_), None) => {
-                return Err(DatabaseError::corrupt(path, 0, format!("its BLAKE3 is not the one in {SUMS}")));
-            }
-            _ => return Err(DatabaseError::corrupt(sums, 0, format!("expected one line for {MANIFEST}"))),
+        let Sums { lines, wrong } = Sums::parse(&plain::read(&sums, LIST_BYTES_MAX)?);
+        if let Some((offset, rule)) = wrong.into_iter().next() {
+            return Err(DatabaseError::corrupt(sums, offset, rule));
+        }
+        match lines.get(MANIFEST) {
+            Some((sum, _)) if *sum == self.manifest_hash => {}
+            Some((sum, _)) => return Err(DatabaseError::corrupt(path, None, sums_differ(*sum, self.manifest_hash))),
+            None => return Err(DatabaseError::corrupt(sums, None, format!("the line for {MANIFEST} is missing"))),
         }
         self.manifest.check(&path, &self.game)
     }

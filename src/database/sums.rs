@@ -4,10 +4,21 @@
 //! 1. What [`Sums::parse`] accepts without a complaint is what `b3sum` would have written, so `b3sum -c` agrees.
 //!
 //! # Not here
-//! Which files a database has, and comparing.
+//! Which files a database has.
 
 use super::SUMS;
+use pipeline::{Damage, Finding, Weight};
 use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A file that does not have the BLAKE3 that it should have.
+pub(crate) fn sums_differ(expected: blake3::Hash, found: blake3::Hash) -> Damage {
+    Damage::Hash {
+        of: "BLAKE3 of the file, which SUMS lists,",
+        expected: expected.to_string(),
+        found: found.to_string(),
+    }
+}
 
 /// The lines of a `SUMS`.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +50,44 @@ impl Sums {
             sums.wrong.push((offset, "does not end in a whole line".to_owned()));
         }
         sums
+    }
+
+    /// What is wrong with the list at `path` of `bytes` bytes: lines that cannot be taken, lines of other files than the `expected` ones or with
+    /// another sum than is known of a file, and files without a line.
+    pub(crate) fn compare(
+        &self,
+        path: &Path,
+        bytes: u64,
+        expected: &BTreeMap<String, Option<blake3::Hash>>,
+    ) -> Vec<Finding> {
+        let at = |offset: u64, rule: String| Finding::new(Weight::Damage, path, rule).at(offset);
+        let mut findings: Vec<Finding> = self.wrong.iter().map(|(offset, rule)| at(*offset, rule.clone())).collect();
+        for (file, (sum, offset)) in &self.lines {
+            match expected.get(file) {
+                None => findings.push(at(*offset, format!("the line names {file}, which is no file of this database"))),
+                Some(Some(right)) if right != sum => {
+                    findings.push(at(*offset, format!("the line of {file} has {sum}, expected {right}")));
+                }
+                Some(_) => {}
+            }
+        }
+        let without = expected.keys().filter(|file| !self.lines.contains_key(*file));
+        findings.extend(without.map(|file| at(bytes, format!("the line for {file} is missing"))));
+        findings
+    }
+
+    /// Whether the lines stand in the order of the `expected` files: by ordinal, the manifest last. The first that does not; nothing where
+    /// lines are missing or of other files.
+    pub(crate) fn misplaced(&self, path: &Path, expected: &BTreeMap<String, Option<blake3::Hash>>) -> Option<Finding> {
+        if !self.lines.keys().eq(expected.keys()) {
+            return None;
+        }
+        let mut in_order: Vec<(u64, &String)> = self.lines.iter().map(|(name, (_, offset))| (*offset, name)).collect();
+        in_order.sort_unstable();
+        let ((offset, found), wanted) =
+            in_order.into_iter().zip(expected.keys()).find(|((_, name), wanted)| name != wanted)?;
+        let rule = format!("the line of {found} stands where that of {wanted} belongs");
+        Some(Finding::new(Weight::Damage, path, rule).at(offset))
     }
 
     /// The line of a file.

@@ -81,7 +81,7 @@ impl Solution {
             None
         };
         if let Some(what) = contradiction {
-            return Err(DatabaseError::Corrupt { path: database.folder().into(), offset: 0, what });
+            return Err(DatabaseError::corrupt(database.folder(), None, what));
         }
         Ok(Solution {
             folder: database.folder().into(),

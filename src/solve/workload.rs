@@ -132,8 +132,8 @@ impl Workload for RemovalGame<'_> {
     fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
         let name = block_file_name(block.0);
         read_block(name.as_ref(), self.identity, block.0, published, stream).map_err(|error| match error {
-            DatabaseError::Corrupt { offset, what, .. } => Unreadable { offset, what },
-            other => Unreadable { offset: 0, what: other.to_string() },
+            DatabaseError::Corrupt { offset, damage, .. } => Unreadable { offset, damage },
+            other => Unreadable { offset: None, damage: other.to_string().into() },
         })
     }
 }

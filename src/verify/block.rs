@@ -1,14 +1,13 @@
 //! The check of canonical blocks: their rows in the manifest, and every position against its children.
 
-use super::Finding;
 use super::children::Moves;
+use super::finding::{Finding, Reason, RowField};
 use super::geometry::Geometry;
 use super::totals::{Account, account};
 use super::turn::{LINE, Scatter, Tile};
 use super::workers::{Halt, Watch};
-use crate::database::{Database, DatabaseError, block_file_name};
-use crate::game::Rule;
-use crate::game::position;
+use crate::database::{Database, DatabaseError};
+use crate::game::{Rule, Value, position};
 use pipeline::Bitmap;
 use std::collections::BTreeMap;
 
@@ -66,13 +65,9 @@ impl<'a> Plan<'a> {
 
     /// Memory for one worker that checks up to `targets` blocks at once.
     pub(super) fn scratch(&self, targets: usize) -> Result<Scratch, DatabaseError> {
-        let bitmap = || {
-            Bitmap::zeroed(1 << (self.geometry.index_bits() - 6)).map_err(|_| DatabaseError::Io {
-                operation: "allocate memory for the bitmaps of",
-                path: self.database.folder().into(),
-                source: std::io::ErrorKind::OutOfMemory.into(),
-            })
-        };
+        let words = 1 << (self.geometry.index_bits() - 6);
+        let refused = |_| DatabaseError::OutOfMemory { needed_bytes: 8 * words as u64 };
+        let bitmap = || Bitmap::zeroed(words).map_err(refused);
         let losing = (0..targets).map(|_| bitmap()).collect::<Result<_, _>>()?;
         Ok(Scratch { source: bitmap()?, turned: bitmap()?, losing, tile: Tile::new() })
     }
@@ -158,14 +153,12 @@ impl<'a> Plan<'a> {
     /// The block's row in the manifest against the counted losses and the digest.
     fn compare_row(&self, ordinal: u32, counted: &Account, findings: &mut Vec<Finding>) {
         let row = &self.database.manifest().blocks[ordinal as usize];
-        let name = block_file_name(ordinal);
-        if row.losses != counted.losses() {
-            let (said, found) = (row.losses, counted.losses());
-            findings.push(Finding(format!("{name}: the manifest says {said} losses, the bitmap has {found}")));
-        }
-        let digest = blake3::Hash::from_bytes(counted.digest).to_hex();
-        if row.digest != digest.as_str() {
-            findings.push(Finding(format!("{name}: the manifest says digest {}, the bitmap has {digest}", row.digest)));
+        let losses = (RowField::Losses(row.losses), RowField::Losses(counted.losses()));
+        let digest = blake3::Hash::from_bytes(counted.digest).to_string();
+        for (manifest, bitmap) in [losses, (RowField::Digest(row.digest.clone()), RowField::Digest(digest))] {
+            if manifest != bitmap {
+                findings.push(Finding::Row { block: ordinal, manifest, bitmap });
+            }
         }
     }
 
@@ -185,45 +178,35 @@ impl<'a> Plan<'a> {
             while wrong != 0 && listed < LISTED {
                 let offset = word * 64 + u64::from(wrong.trailing_zeros());
                 let stored_loss = stored >> (offset % 64) & 1 == 1;
-                findings.push(Finding(self.describe(ordinal, offset, stored_loss)));
+                findings.push(self.contradiction(ordinal, offset, stored_loss));
                 listed += 1;
                 wrong &= wrong - 1;
             }
         }
         if differences > listed as u64 {
-            let name = block_file_name(ordinal);
-            findings.push(Finding(format!(
-                "{name}: {differences} positions contradict their children, {listed} are listed"
-            )));
+            findings.push(Finding::More { block: ordinal, differences, listed });
         }
         differences
     }
 
-    /// One wrong position in words.
-    fn describe(&self, ordinal: u32, offset: u64, stored_loss: bool) -> String {
-        let name = block_file_name(ordinal);
+    /// One wrong bit.
+    fn contradiction(&self, block: u32, offset: u64, stored_loss: bool) -> Finding {
         if offset >> self.geometry.offset_bits() != 0 {
-            return format!("{name}: bit {offset} is set but stands for no position");
+            return Finding::Stray { block, offset };
         }
-        let stored = if stored_loss { "a loss" } else { "a win" };
-        let position = self.geometry.position(ordinal, offset);
-        let rows = position::rows(self.database.board(), position);
-        let begin = format!("{name}: position {rows} (offset {offset}) is stored as {stored}");
-        if position == 0 {
-            return format!("{begin}, but the rule makes the empty position a {}", self.database.rule().empty());
-        }
-        if !stored_loss {
-            let children = self.geometry.children_of(position).count();
-            return format!("{begin}, but all its {children} children are wins");
-        }
-        // Only to name the child: the check itself does not look positions up.
-        let is_loss = |child: &u64| self.database.value(*child).is_ok_and(|value| value.is_loss());
-        match self.geometry.children_of(position).find(is_loss) {
-            Some(child) => {
-                format!("{begin}, but its child {} is a loss too", position::rows(self.database.board(), child))
-            }
-            None => format!("{begin}, but one of its children is a loss"),
-        }
+        let position = self.geometry.position(block, offset);
+        let rows_of = |position: u64| position::rows(self.database.board(), position);
+        let mut children = self.geometry.children_of(position);
+        let because = if position == 0 {
+            Reason::Empty(self.database.rule())
+        } else if !stored_loss {
+            Reason::AllWins(children.count())
+        } else {
+            // Only to name the child: the check itself does not look positions up.
+            let is_loss = |child: &u64| self.database.value(*child).is_ok_and(|value| value.is_loss());
+            Reason::LosingChild(children.find(is_loss).map(rows_of))
+        };
+        Finding::Position { block, offset, rows: rows_of(position), stored: Value::from_loss(stored_loss), because }
     }
 }
 
@@ -238,12 +221,6 @@ fn lines_mut(bitmap: &mut Bitmap) -> &mut [[u64; LINE]] {
 
 /// Splits damage, which is a finding, from refusals of the operating system.
 fn damage(result: Result<(), DatabaseError>) -> Result<Option<Finding>, DatabaseError> {
-    match result {
-        Ok(()) => Ok(None),
-        Err(DatabaseError::Io { source, path, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-            Ok(Some(Finding(format!("{} is missing", path.display()))))
-        }
-        Err(error @ DatabaseError::Io { .. }) => Err(error),
-        Err(error) => Ok(Some(Finding(error.to_string()))),
-    }
+    let found = result.err().map(DatabaseError::into_finding).transpose()?;
+    Ok(found.map(Finding::File))
 }

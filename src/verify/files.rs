@@ -1,9 +1,11 @@
 //! `SUMS` and the files of the `db` folder.
 
+use super::Progress;
 use super::workers::{Halt, Watch, run};
-use super::{Finding, Progress};
+use crate::database::sums::sums_differ;
 use crate::database::{BLOCK_BYTES_MAX, DatabaseError, LIST_BYTES_MAX, SUMS, Sums, plain};
 use parking_lot::Mutex;
+use pipeline::{Damage, Expected, Finding, Weight};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -20,7 +22,7 @@ pub(super) struct Checked {
     /// Their bytes.
     pub file_bytes: u64,
     /// What is wrong, by the place in the folder's alphabet.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<super::Finding>,
 }
 
 /// Checks every file of a `db` folder against `SUMS`; `None` when stopped.
@@ -34,22 +36,28 @@ pub(super) fn check<S>(
     stop: &AtomicBool,
     progress: Progress<'_>,
     scratch: impl Fn() -> Result<S, DatabaseError> + Sync,
-    also: impl Fn(&mut S, &str) -> Result<Option<Finding>, DatabaseError> + Sync,
+    also: impl Fn(&mut S, &str) -> Result<Option<super::Finding>, DatabaseError> + Sync,
 ) -> Result<Option<Checked>, DatabaseError> {
-    let mut findings = Vec::new();
-    let sums = read_sums(&folder.join(SUMS), &mut findings)?;
+    let path = folder.join(SUMS);
+    let (sums, mut findings) = match plain::read(&path, LIST_BYTES_MAX) {
+        Ok(bytes) => {
+            let sums = Sums::parse(&bytes);
+            let listed = || sums.lines.keys().map(|name| (name.clone(), None)).collect();
+            let findings = sums.compare(
+                &path,
+                bytes.len() as u64,
+                &expected.map_or_else(listed, |names| names.iter().map(|name| (name.clone(), None)).collect()),
+            );
+            (sums, findings)
+        }
+        Err(error) => (Sums::default(), vec![error.into_finding()?]),
+    };
     let present = present(folder)?;
-    for name in present.keys().filter(|name| *name != SUMS && !sums.contains_key(*name)) {
-        findings.push(Finding(format!("{} is not named in {SUMS}", folder.join(name).display())));
+    for name in present.keys().filter(|name| *name != SUMS && !sums.lines.contains_key(*name)) {
+        let damage = Damage::Superfluous("not named in SUMS");
+        findings.push(Finding::new(Weight::Damage, folder.join(name), damage));
     }
-    for name in expected.into_iter().flatten().filter(|name| !sums.contains_key(*name)) {
-        findings.push(Finding(format!("{}: the line for {name} is missing", folder.join(SUMS).display())));
-    }
-    for name in sums.keys().filter(|name| expected.is_some_and(|expected| !expected.contains(*name))) {
-        findings
-            .push(Finding(format!("{} names {name}, which is no file of this database", folder.join(SUMS).display())));
-    }
-    let tasks: Vec<(&String, &blake3::Hash)> = sums.iter().collect();
+    let tasks: Vec<(&String, &blake3::Hash)> = sums.lines.iter().map(|(name, (sum, _))| (name, sum)).collect();
     let length = |name: &String| present.get(name).copied().flatten();
     let all = tasks.iter().filter_map(|(name, _)| length(name)).sum();
     let watch = Watch::new(stop, progress, all);
@@ -62,24 +70,26 @@ pub(super) fn check<S>(
         |(scratch, buffer), index| {
             let (name, sum) = tasks[index];
             let path = folder.join(name);
-            let seen = match length(name) {
-                Some(length) if length > BLOCK_BYTES_MAX => {
-                    (Some(0), Some(format!("{} has {length} bytes: no file of a database is so long", path.display())))
+            let (bytes, damage) = match length(name) {
+                Some(found) if found > BLOCK_BYTES_MAX => {
+                    (Some(0), Some(Damage::Length { expected: Expected::AtMost(BLOCK_BYTES_MAX), found }))
                 }
                 Some(_) => check_file(&path, sum, buffer, &watch)?,
-                None if present.contains_key(name) => (None, Some(format!("{} is not a file", path.display()))),
-                None => (None, Some(format!("{} is missing", path.display()))),
+                None if present.contains_key(name) => (None, Some(Damage::NotAFile)),
+                None => (None, Some(Damage::MISSING)),
             };
-            let also = if seen.0.is_some() { also(scratch, name)? } else { None };
-            results.lock().insert(index, (seen.0, seen.1.map(Finding), also));
+            let also = if bytes.is_some() { also(scratch, name)? } else { None };
+            let finding = damage.map(|damage| Finding::new(Weight::Damage, path, damage));
+            results.lock().insert(index, (bytes, finding, also));
             Ok(())
         },
     )?;
+    let findings = findings.into_iter().map(super::Finding::File).collect();
     let mut checked = Checked { findings, ..Checked::default() };
     for (bytes, finding, also) in results.into_inner().into_values() {
         checked.files += u64::from(bytes.is_some());
         checked.file_bytes += bytes.unwrap_or(0);
-        checked.findings.extend(finding.into_iter().chain(also));
+        checked.findings.extend(finding.into_iter().map(super::Finding::File).chain(also));
     }
     Ok(finished.then_some(checked))
 }
@@ -90,13 +100,11 @@ fn check_file(
     expected: &blake3::Hash,
     buffer: &mut [u8],
     watch: &Watch<'_>,
-) -> Result<(Option<u64>, Option<String>), Halt> {
+) -> Result<(Option<u64>, Option<Damage>), Halt> {
     let failed = |operation, source| DatabaseError::Io { operation, path: path.into(), source };
     let mut file = match plain::open(path) {
         Ok(file) => file,
-        Err(error) if is_missing(&error) => {
-            return Ok((None, Some(format!("{} is missing", path.display()))));
-        }
+        Err(error) if error.is_not_found() => return Ok((None, Some(Damage::MISSING))),
         Err(error) => return Err(error.into()),
     };
     let mut hasher = blake3::Hasher::new();
@@ -114,7 +122,7 @@ fn check_file(
     }
     let found = hasher.finalize();
     let wrong = found != *expected;
-    Ok((Some(bytes), wrong.then(|| format!("{}: BLAKE3 is {found}, {SUMS} says {expected}", path.display()))))
+    Ok((Some(bytes), wrong.then(|| sums_differ(*expected, found))))
 }
 
 /// Everything in the folder, with the length of what is a plain file.
@@ -132,27 +140,4 @@ fn present(folder: &Path) -> Result<BTreeMap<String, Option<u64>>, DatabaseError
         present.insert(entry.file_name().to_string_lossy().into_owned(), length);
     }
     Ok(present)
-}
-
-fn is_missing(error: &DatabaseError) -> bool {
-    matches!(error, DatabaseError::Io { source, .. } if source.kind() == ErrorKind::NotFound)
-}
-
-/// The sums by name. Lines that the `b3sum` program would not have written are findings.
-fn read_sums(path: &Path, findings: &mut Vec<Finding>) -> Result<BTreeMap<String, blake3::Hash>, DatabaseError> {
-    let bytes = match plain::read(path, LIST_BYTES_MAX) {
-        Ok(bytes) => bytes,
-        Err(error) if is_missing(&error) => {
-            findings.push(Finding(format!("{} is missing", path.display())));
-            return Ok(BTreeMap::new());
-        }
-        Err(DatabaseError::Corrupt { path, what, .. }) => {
-            findings.push(Finding(format!("{} is damaged: {what}", path.display())));
-            return Ok(BTreeMap::new());
-        }
-        Err(error) => return Err(error),
-    };
-    let Sums { lines, wrong } = Sums::parse(&bytes);
-    findings.extend(wrong.into_iter().map(|(_, what)| Finding(format!("{} {what}", path.display()))));
-    Ok(lines.into_iter().map(|(name, (sum, _))| (name, sum)).collect())
 }

@@ -66,6 +66,7 @@
 mod block;
 mod children;
 mod files;
+mod finding;
 mod geometry;
 mod group;
 mod totals;
@@ -74,10 +75,12 @@ pub(crate) mod workers;
 
 use crate::database::{Database, DatabaseError, MANIFEST, block_file_name};
 use block::{Outcome, Plan};
+pub use finding::{Finding, Reason, RowField};
 use geometry::Geometry;
 use parking_lot::Mutex;
+use pipeline::Weight;
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use workers::Watch;
@@ -98,19 +101,11 @@ pub enum Depth {
     Full,
 }
 
-/// Something that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding(pub String);
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// What was checked and found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
+    /// Whether a file is damaged, listed or not: then wrong values are no surprise.
+    pub damaged: bool,
     /// Files whose bytes were checked.
     pub files: u64,
     /// Bytes of these files.
@@ -122,10 +117,23 @@ pub struct Report {
     /// Of these, the ones that contradict their children. Of each block only the first few are listed in `findings`.
     pub differences: u64,
     /// What is wrong, at most the first hundred: of files first, then of blocks, then of counts.
+    #[serde(serialize_with = "sentences")]
     pub findings: Vec<Finding>,
 }
 
+/// Findings as a program is told them.
+fn sentences<S: Serializer>(findings: &[Finding], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(findings.iter().map(ToString::to_string))
+}
+
 impl Report {
+    /// The same with no more findings than a report has room for.
+    fn bounded(mut self) -> Report {
+        self.damaged = self.findings.iter().any(Finding::is_damage);
+        self.findings.truncate(FINDINGS_MAX);
+        self
+    }
+
     /// Whether nothing is wrong.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
@@ -154,8 +162,9 @@ pub fn verify(
     let geometry = match Geometry::new(database.board(), database.layout()) {
         Ok(geometry) => geometry,
         Err(reason) => {
-            report.findings.push(Finding(format!("{MANIFEST}: {reason}")));
-            return Ok(Some(report));
+            let path = database.folder().join(MANIFEST);
+            report.findings.push(Finding::File(pipeline::Finding::new(Weight::Damage, path, reason)));
+            return Ok(Some(report.bounded()));
         }
     };
     let plan = Plan::new(database, &geometry);
@@ -199,14 +208,12 @@ pub fn verify(
         accounts.extend(outcome.account);
     }
     if unchecked > 0 {
-        let what = "blocks were not checked, because they or blocks of their children cannot be read";
-        report.findings.push(Finding(format!("{unchecked} {what}")));
+        report.findings.push(Finding::Unchecked { blocks: unchecked });
     }
     if depth == Depth::Full && accounts.len() == geometry.canonical_blocks() as usize {
         report.findings.extend(totals::compare(database, &geometry, &accounts));
     }
-    report.findings.truncate(FINDINGS_MAX);
-    Ok(Some(report))
+    Ok(Some(report.bounded()))
 }
 
 /// Checks the files in `folder`, the `db` folder of a run, against its `SUMS`, without opening them as a database: what is left to do
@@ -221,9 +228,8 @@ pub fn verify_files(
     progress: Progress<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
     let checked = files::check(folder, None, threads, stop, progress, || Ok(()), |(), _| Ok(None))?;
-    Ok(checked.map(|files::Checked { files, file_bytes, mut findings }| {
-        findings.truncate(FINDINGS_MAX);
-        Report { files, file_bytes, findings, ..Report::default() }
+    Ok(checked.map(|files::Checked { files, file_bytes, findings }| {
+        Report { files, file_bytes, findings, ..Report::default() }.bounded()
     }))
 }
 

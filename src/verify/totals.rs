@@ -3,7 +3,7 @@
 use super::Finding;
 use super::geometry::Geometry;
 use super::turn::LINE;
-use crate::database::{Database, MANIFEST, Manifest};
+use crate::database::{Database, Manifest};
 use crate::game::Rule;
 use crate::game::Value;
 use crate::papers::published::{self, Counts};
@@ -107,22 +107,21 @@ pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Acco
     let digests = accounts.iter().map(|account| &account.digest);
     let digest = database.game().solution_digest(digests);
     if manifest.digest != digest {
-        findings
-            .push(Finding(format!("{MANIFEST}: the solution digest is {}, the blocks have {digest}", manifest.digest)));
+        let manifest = format!("the solution digest is {}", manifest.digest);
+        findings.push(Finding::Count { manifest, counted: format!("the blocks have {digest}") });
     }
     let start = Value::from_loss(losses.last().is_some_and(|losses| *losses > 0));
     if manifest.census.start() != start {
-        findings.push(Finding(format!(
-            "{MANIFEST}: the start is a {}, the blocks make it a {start}",
-            manifest.census.start()
-        )));
+        let manifest = format!("the start is a {}", manifest.census.start());
+        findings.push(Finding::Count { manifest, counted: format!("the blocks make it a {start}") });
     }
     if board.max_take().is_none_or(|most| most >= board.layers()) {
         let layers = board.layers();
         if let Some(published) = published::start(layers, rule)
             && start != published
         {
-            findings.push(Finding(format!("the start is a {start}, published is a {published}")));
+            let contradiction = format!("the start is a {start}, published is a {published}");
+            findings.push(Finding::Published { contradiction });
         }
         if rule == Rule::Misere {
             let all: u64 = losses.iter().sum();
@@ -138,7 +137,8 @@ fn compare_published(layers: u32, found: u64, what: &str, findings: &mut Vec<Fin
     if let Some(Counts { losses: published, .. }) = published::counts(layers, Rule::Misere)
         && published != found
     {
-        findings.push(Finding(format!("{found} {what}, {published} are published for {layers} layers")));
+        let contradiction = format!("{found} {what}, {published} are published for {layers} layers");
+        findings.push(Finding::Published { contradiction });
     }
 }
 
@@ -146,8 +146,8 @@ fn compare_published(layers: u32, found: u64, what: &str, findings: &mut Vec<Fin
 fn compare_census(manifest: &Manifest, losses: &[u64], findings: &mut Vec<Finding>) {
     let rows = &manifest.census.by_pieces;
     if rows.len() != losses.len() {
-        let (said, expected) = (rows.len(), losses.len());
-        findings.push(Finding(format!("{MANIFEST}: the census has {said} rows instead of {expected}")));
+        let manifest = format!("the census has {} rows", rows.len());
+        findings.push(Finding::Count { manifest, counted: format!("expected {}", losses.len()) });
     }
     // Pascal's triangle, row by row in place.
     let mut positions = vec![0_u64; losses.len()];
@@ -160,10 +160,13 @@ fn compare_census(manifest: &Manifest, losses: &[u64], findings: &mut Vec<Findin
     for (pieces, (row, expected)) in (0..).zip(rows.iter().zip(positions.iter().zip(losses))) {
         let said = (row.pieces, row.positions, row.losses);
         if said != (pieces, *expected.0, *expected.1) {
-            findings.push(Finding(format!(
-                "{MANIFEST}: the census says {} pieces, {} positions, {} losses; counted are {pieces} pieces, {} positions, {} losses",
-                row.pieces, row.positions, row.losses, expected.0, expected.1
-            )));
+            let words = |(pieces, positions, losses): (u32, u64, u64)| {
+                format!("{pieces} pieces, {positions} positions, {losses} losses")
+            };
+            findings.push(Finding::Count {
+                manifest: format!("the census says {}", words(said)),
+                counted: format!("counted are {}", words((pieces, *expected.0, *expected.1))),
+            });
         }
     }
 }

@@ -25,7 +25,7 @@
 use crate::bitmap::Bitmap;
 use crate::checkpoint::{BlockRecord, Examination, Extent, Inspection, LOGS, PUBLISHED, PublishedFile, examine};
 use crate::error::Error;
-use crate::finding::{Finding, Kind};
+use crate::finding::{Damage, Expected, Finding, Weight, sort_findings};
 use crate::ids::{BlockId, RunId};
 use crate::log::codec::{self, Scratch};
 use crate::measure::metrics::Metrics;
@@ -90,7 +90,7 @@ pub struct Report {
 impl Report {
     /// Whether everything that counts is as it was written, in every copy.
     pub fn is_sound(&self) -> bool {
-        self.findings.iter().all(|finding| finding.kind == Kind::Leftover)
+        self.findings.iter().all(|finding| !finding.weight.is_damage())
     }
 }
 
@@ -108,11 +108,8 @@ pub fn check(workload: &dyn Workload, storage: &dyn Storage, request: &Request<'
     while !last.is_sound() {
         let named = last.findings.iter().map(|finding| finding.path.clone()).collect();
         let next = look(Some(&named))?;
-        let was_there = |finding: &Finding| {
-            let is_same =
-                |one: &Finding| (&one.path, one.offset, &one.what) == (&finding.path, finding.offset, &finding.what);
-            finding.kind == Kind::Leftover || last.findings.iter().any(is_same)
-        };
+        let was_there =
+            |finding: &Finding| !finding.weight.is_damage() || last.findings.iter().any(|one| one.is_like(finding));
         let agree = next.findings.iter().all(was_there);
         last = next;
         if agree {
@@ -164,7 +161,7 @@ struct Buffers {
 impl Look<'_> {
     fn all(&self) -> Result<Report, Error> {
         let Examination { mut findings, inspection } = examine(self.storage)?;
-        let damaged_metadata = findings.iter().any(|finding| finding.kind != Kind::Leftover);
+        let damaged_metadata = findings.iter().any(|finding| finding.weight.is_damage());
         let mut report = Report { damaged_metadata, ..Report::default() };
         let Some(inspection) = inspection else {
             return Ok(Report { findings, ..report });
@@ -177,7 +174,7 @@ impl Look<'_> {
         for record in &inspection.records {
             if let Some(file) = &record.published {
                 named.insert(file.name.clone());
-                match self.presence(&published, &file.name, file.length, true) {
+                match self.presence(&published, &file.name, Expected::Exactly(file.length)) {
                     None => tasks.push(Task::Published(record, file)),
                     Some(finding) => {
                         findings.push(finding);
@@ -187,7 +184,7 @@ impl Look<'_> {
             }
             for extent in record.extents.iter().filter(|extent| self.needs.has(&finished, extent)) {
                 let name = extent.file_name();
-                match self.presence(&logs, &name, extent.end(), false) {
+                match self.presence(&logs, &name, Expected::AtLeast(extent.end())) {
                     None => tasks.push(Task::Entry(extent)),
                     Some(finding) => {
                         findings.push(finding);
@@ -199,8 +196,8 @@ impl Look<'_> {
         }
         report.files = named.len() as u64;
         for name in logs.keys().filter(|name| !named.contains(*name)) {
-            let path = self.storage.path(name);
-            findings.push(Finding::new(Kind::Leftover, path, 0, "log file", "one that is needed", "one that is not"));
+            let damage = Damage::Superfluous("a log that nothing needs any more");
+            findings.push(Finding::new(Weight::Leftover, self.storage.path(name), damage));
         }
         report.unnamed = published.into_keys().filter(|name| !named.contains(name)).collect();
 
@@ -216,8 +213,7 @@ impl Look<'_> {
             }
         }
         // A file that is missing is missing for every entry in it.
-        findings.sort_by(|one, other| (one.kind, &one.path, one.offset).cmp(&(other.kind, &other.path, other.offset)));
-        findings.dedup();
+        sort_findings(&mut findings);
         drop(tasks);
         Ok(Report { findings, inspection: Some(inspection), ..report })
     }
@@ -231,20 +227,14 @@ impl Look<'_> {
     }
 
     /// What is wrong with the name and the length of a file.
-    fn presence(&self, there: &BTreeMap<String, Entry>, name: &str, length: u64, is_exact: bool) -> Option<Finding> {
-        let told = |what: &str, got: String| {
-            let at_least = if is_exact { "" } else { "at least " };
-            let expected = format!("{at_least}{length} bytes");
-            Some(Finding::new(Kind::Damage, self.storage.path(name), 0, what, expected, got))
+    fn presence(&self, there: &BTreeMap<String, Entry>, name: &str, expected: Expected) -> Option<Finding> {
+        let damage = match there.get(name) {
+            None => Damage::MISSING,
+            Some(entry) if entry.kind != EntryKind::File => Damage::NotAFile,
+            Some(entry) if expected.holds(entry.length) => return None,
+            Some(entry) => Damage::Length { expected, found: entry.length },
         };
-        match there.get(name) {
-            None => told("file", "no such file".to_owned()),
-            Some(entry) if entry.kind != EntryKind::File => told("kind of file", "something else".to_owned()),
-            Some(entry) if entry.length < length || is_exact && entry.length != length => {
-                told("length of the file", format!("{} bytes", entry.length))
-            }
-            Some(_) => None,
-        }
+        Some(Finding::new(Weight::Damage, self.storage.path(name), damage))
     }
 
     /// Looks at the contents on several threads; what is wrong with which task.
@@ -264,7 +254,7 @@ impl Look<'_> {
                     Task::Published(record, file) => self.published(record.block, file, &mut buffers),
                 };
                 if let Err(error) = looked {
-                    found.lock().insert(index, Finding::of(Kind::Damage, error)?);
+                    found.lock().insert(index, Finding::of(Weight::Damage, error)?);
                 }
                 (self.request.progress)(done.fetch_add(task.bytes(), Ordering::Relaxed) + task.bytes(), all);
             }
@@ -301,7 +291,7 @@ impl Look<'_> {
         match wrong {
             Some(wrong) => {
                 let path = self.storage.path(&extent.file_name());
-                Err(Error::corrupt(path, extent.offset, wrong.0, "a frame that decodes", "another"))
+                Err(Error::corrupt(path, extent.offset, format!("a frame does not decode: {}", wrong.0)))
             }
             None => Ok(()),
         }
@@ -327,14 +317,10 @@ impl Look<'_> {
             (Ok(()), true) => Ok(()),
             // Where a file whose hash is wrong is wrong; the first byte if it cannot say.
             (recalled, false) => {
-                let offset = recalled.err().map_or(0, |unreadable| unreadable.offset);
-                let (expected, got) = (format!("{:032x}", file.hash), format!("{got:032x}"));
-                Err(Error::corrupt(path, offset, "hash of a published file", expected, got))
+                let offset = recalled.err().map_or(Some(0), |unreadable| unreadable.offset);
+                Err(Error::corrupt(path, offset, Damage::hash("hash of the file", file.hash, got)))
             }
-            (Err(unreadable), true) => {
-                let expected = "a file that can be read back";
-                Err(Error::corrupt(path, unreadable.offset, "published file", expected, unreadable.what))
-            }
+            (Err(unreadable), true) => Err(Error::corrupt(path, unreadable.offset, unreadable.damage)),
         }
     }
 }
@@ -347,8 +333,8 @@ pub fn read_published(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec
     let bytes = read_recorded(storage, file)?;
     let got = xxh3_128(&bytes);
     if got != file.hash {
-        let (expected, got) = (format!("{:032x}", file.hash), format!("{got:032x}"));
-        return Err(Error::corrupt(storage.path(&file.name), 0, "hash of a published file", expected, got));
+        let damage = Damage::hash("hash of the file", file.hash, got);
+        return Err(Error::corrupt(storage.path(&file.name), None, damage));
     }
     Ok(bytes)
 }
@@ -358,8 +344,8 @@ fn read_recorded(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>,
     let opened = storage.open(&file.name)?;
     let found = opened.length()?;
     if found != file.length {
-        let (expected, got) = (format!("{} bytes", file.length), format!("{found} bytes"));
-        return Err(Error::corrupt(opened.path(), 0, "length of the file", expected, got));
+        let expected = Expected::Exactly(file.length);
+        return Err(Error::corrupt(opened.path(), None, Damage::Length { expected, found }));
     }
     read_whole(&*opened, found)
 }

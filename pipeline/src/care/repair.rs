@@ -48,6 +48,7 @@ use crate::checkpoint::{
     self, BlockRecord, Checkpoint, Draft, Extent, Finished, LOGS, PUBLISHED, PublishedFile, log_name,
 };
 use crate::error::Error;
+use crate::finding::{Damage, Finding};
 use crate::ids::{BlockId, RunId};
 use crate::log::codec::{self, FRAME_WORDS, Scratch};
 use crate::log::frame::{ENTRY_ALIGNMENT, EntryHeader, Frame, Place, Route};
@@ -92,7 +93,7 @@ impl<'a> Recomputer<'a> {
     /// Takes memory for three bitmaps.
     ///
     /// # Errors
-    /// [`Error::Io`] when the memory is not there.
+    /// [`Error::OutOfMemory`].
     pub fn new(
         workload: &'a dyn Workload,
         read: &'a dyn Fn(BlockId) -> Result<Vec<u8>, Error>,
@@ -143,15 +144,9 @@ impl<'a> Recomputer<'a> {
             return Ok(());
         }
         let published = (self.read)(source)?;
-        self.workload.recall(source, &published, self.stream.words_mut()).map_err(|unreadable| {
-            Error::corrupt(
-                (self.path)(source),
-                unreadable.offset,
-                "published file",
-                "one that can be read back",
-                unreadable.what,
-            )
-        })
+        self.workload
+            .recall(source, &published, self.stream.words_mut())
+            .map_err(|unreadable| Error::corrupt((self.path)(source), unreadable.offset, unreadable.damage))
     }
 }
 
@@ -182,13 +177,10 @@ impl Plan {
     /// source publishes nothing.
     pub fn of(workload: &dyn Workload, report: &Report) -> Result<Plan, Error> {
         let Some(inspection) = &report.inspection else {
-            let damage = report.findings.iter().min_by_key(|finding| finding.kind);
+            let damage = report.findings.iter().min_by_key(|finding| finding.weight).cloned();
             return Err(damage.map_or_else(
                 || Error::workload("a folder whose metadata say nothing"),
-                |finding| {
-                    let got = format!("{}: {}", finding.what, finding.got);
-                    Error::corrupt(&finding.path, finding.offset, "both copies of the metadata", "a sound one", got)
-                },
+                |Finding { path, offset, damage, .. }| Error::Corrupt { path, offset, damage },
             ));
         };
         let records: BTreeMap<BlockId, &BlockRecord> =
@@ -288,8 +280,8 @@ pub fn carry_out(
         let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
         let got = xxh3_128(&bytes);
         if (got, bytes.len() as u64) != (file.hash, file.length) || expected != Some(&computed.summary) {
-            let (expected, got) = (format!("{:032x}", file.hash), format!("{got:032x}"));
-            return Err(Error::corrupt(store.path(&file.name), 0, "hash of the block computed again", expected, got));
+            let damage = Damage::hash("hash of the block computed again", file.hash, got);
+            return Err(Error::corrupt(store.path(&file.name), None, damage));
         }
         checkpoint::write_atomically(store, &file.name, &bytes)?;
         step();

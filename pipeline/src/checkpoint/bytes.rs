@@ -2,43 +2,39 @@
 //!
 //! # Invariants
 //!
-//! 1. Reading never panics and never looks outside its slice; what does not fit is [`Damage`].
+//! 1. Reading never panics and never looks outside its slice; what does not fit is a [`Flaw`].
 //! 2. A count is compared with the bytes that are left before anything is allocated for it.
 
-use std::fmt::Display;
-use std::io;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::Error;
+use crate::finding::{Damage, Expected};
 
 /// Bytes of a hash.
 pub(super) const HASH_BYTES: usize = 16;
 
-/// What is wrong with some bytes, not yet knowing which file they are of.
+/// Damage of some bytes, not yet knowing which file they are of.
 #[derive(Debug)]
-pub(super) struct Damage {
+pub(super) struct Flaw {
     offset: u64,
-    what: &'static str,
-    expected: String,
-    got: String,
+    damage: Damage,
 }
 
-impl Damage {
-    pub(super) fn new(offset: u64, what: &'static str, expected: impl Display, got: impl Display) -> Self {
-        Self { offset, what, expected: expected.to_string(), got: got.to_string() }
+impl Flaw {
+    pub(super) fn new(offset: u64, damage: impl Into<Damage>) -> Self {
+        Self { offset, damage: damage.into() }
+    }
+
+    /// A number that is not the one that belongs to its place.
+    pub(super) fn number(offset: u64, of: &'static str, expected: Expected, found: u64) -> Self {
+        Self::new(offset, Damage::Number { of, expected, found })
     }
 
     /// The error, for bytes that begin at byte `base` of `path`.
     pub(super) fn of(self, path: &Path, base: u64) -> Error {
-        Error::Corrupt {
-            path: path.into(),
-            offset: base.saturating_add(self.offset),
-            what: self.what,
-            expected: self.expected,
-            got: self.got,
-        }
+        Error::corrupt(path, base.saturating_add(self.offset), self.damage)
     }
 }
 
@@ -63,87 +59,92 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next `length` bytes.
-    pub(super) fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], Damage> {
+    pub(super) fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], Flaw> {
         let Some((head, rest)) = self.rest.split_at_checked(length) else {
-            let got = format_args!("{} bytes", self.rest.len()).to_string();
-            return Err(self.damage(what, format_args!("{length} bytes"), got));
+            return Err(self.flaw(format!("{what} takes {length} bytes, {} are left", self.rest.len())));
         };
         self.rest = rest;
         self.offset = self.offset.saturating_add(length as u64);
         Ok(head)
     }
 
-    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Damage> {
+    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Flaw> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(N, what)?);
         Ok(array)
     }
 
-    pub(super) fn u8(&mut self, what: &'static str) -> Result<u8, Damage> {
+    pub(super) fn u8(&mut self, what: &'static str) -> Result<u8, Flaw> {
         Ok(u8::from_le_bytes(self.array(what)?))
     }
 
-    pub(super) fn u16(&mut self, what: &'static str) -> Result<u16, Damage> {
+    pub(super) fn u16(&mut self, what: &'static str) -> Result<u16, Flaw> {
         Ok(u16::from_le_bytes(self.array(what)?))
     }
 
-    pub(super) fn u32(&mut self, what: &'static str) -> Result<u32, Damage> {
+    pub(super) fn u32(&mut self, what: &'static str) -> Result<u32, Flaw> {
         Ok(u32::from_le_bytes(self.array(what)?))
     }
 
-    pub(super) fn u64(&mut self, what: &'static str) -> Result<u64, Damage> {
+    pub(super) fn u64(&mut self, what: &'static str) -> Result<u64, Flaw> {
         Ok(u64::from_le_bytes(self.array(what)?))
     }
 
-    pub(super) fn u128(&mut self, what: &'static str) -> Result<u128, Damage> {
+    pub(super) fn u128(&mut self, what: &'static str) -> Result<u128, Flaw> {
         Ok(u128::from_le_bytes(self.array(what)?))
     }
 
     /// A magic number that has to be there.
-    pub(super) fn magic(&mut self, magic: [u8; 8]) -> Result<(), Damage> {
-        let got: [u8; 8] = self.array("magic")?;
-        if got == magic {
+    pub(super) fn magic(&mut self, magic: [u8; 8]) -> Result<(), Flaw> {
+        let found: [u8; 8] = self.array("magic number")?;
+        if found == magic {
             return Ok(());
         }
-        Err(Damage::new(self.offset.saturating_sub(8), "magic", magic.escape_ascii(), got.escape_ascii()))
+        let rule = format!("the magic number is {}, expected {}", found.escape_ascii(), magic.escape_ascii());
+        Err(Flaw::new(self.offset.saturating_sub(8), rule))
     }
 
     /// A number of things of at least `least_bytes` each, which therefore is not more than fit.
-    pub(super) fn count(&mut self, least_bytes: usize, what: &'static str) -> Result<usize, Damage> {
+    pub(super) fn count(&mut self, least_bytes: usize, what: &'static str) -> Result<usize, Flaw> {
         let count = self.u32(what)? as usize;
         let most = self.rest.len() / least_bytes;
         if count > most {
-            return Err(self.damage(what, format_args!("at most {most}"), count));
+            return Err(self.number(what, Expected::AtMost(most as u64), count as u64));
         }
         Ok(count)
     }
 
     /// A flag byte with a single flag.
-    pub(super) fn flag(&mut self, what: &'static str) -> Result<bool, Damage> {
+    pub(super) fn flag(&mut self, what: &'static str) -> Result<bool, Flaw> {
         match self.u8(what)? {
             0 => Ok(false),
             1 => Ok(true),
-            other => Err(self.damage(what, "0 or 1", other)),
+            other => Err(self.number(what, Expected::AtMost(1), other.into())),
         }
     }
 
     /// Text in UTF-8.
-    pub(super) fn text(&mut self, length: usize, what: &'static str) -> Result<&'a str, Damage> {
+    pub(super) fn text(&mut self, length: usize, what: &'static str) -> Result<&'a str, Flaw> {
         let bytes = self.take(length, what)?;
-        std::str::from_utf8(bytes).map_err(|_| self.damage(what, "UTF-8", bytes.escape_ascii()))
+        std::str::from_utf8(bytes).map_err(|_| self.flaw(format!("the {what} is not UTF-8: {}", bytes.escape_ascii())))
     }
 
     /// Nothing may follow.
-    pub(super) fn end(&self, what: &'static str) -> Result<(), Damage> {
+    pub(super) fn end(&self, what: &'static str) -> Result<(), Flaw> {
         if self.rest.is_empty() {
             return Ok(());
         }
-        Err(self.damage(what, "the end", format_args!("{} more bytes", self.rest.len())))
+        Err(self.flaw(format!("{} bytes follow the last of the {what}", self.rest.len())))
     }
 
     /// Damage right here.
-    pub(super) fn damage(&self, what: &'static str, expected: impl Display, got: impl Display) -> Damage {
-        Damage::new(self.offset, what, expected, got)
+    pub(super) fn flaw(&self, damage: impl Into<Damage>) -> Flaw {
+        Flaw::new(self.offset, damage)
+    }
+
+    /// A wrong number right here.
+    pub(super) fn number(&self, of: &'static str, expected: Expected, found: u64) -> Flaw {
+        Flaw::number(self.offset, of, expected, found)
     }
 }
 
@@ -155,39 +156,25 @@ pub(super) fn seal(bytes: &mut Vec<u8>) -> u128 {
 }
 
 /// Checks that `bytes` end with the hash of what comes before it; returns that part and the hash.
-pub(super) fn unseal(bytes: &[u8]) -> Result<(&[u8], u128), Damage> {
+pub(super) fn unseal(bytes: &[u8]) -> Result<(&[u8], u128), Flaw> {
     let split = bytes.len().checked_sub(HASH_BYTES);
     let Some((body, mut tail)) = split.map(|split| bytes.split_at(split)).map(|(body, tail)| (body, Cursor::new(tail)))
     else {
-        let got = format_args!("{} bytes", bytes.len()).to_string();
-        return Err(Damage::new(0, "length of the file", "a hash", got));
+        return Err(Flaw::new(bytes.len() as u64, Damage::Ends { needed_bytes: (HASH_BYTES - bytes.len()) as u64 }));
     };
-    let got = tail.u128("hash")?;
-    let expected = xxh3_128(body);
+    let recorded = tail.u128("hash")?;
+    let found = xxh3_128(body);
     #[cfg(any(test, simulated))]
     if crate::omitted::omits(crate::omitted::Rule::Hashes) {
-        return Ok((body, got));
+        return Ok((body, recorded));
     }
-    if got != expected {
-        return Err(Damage::new(
-            body.len() as u64,
-            "hash",
-            format_args!("{expected:032x}"),
-            format_args!("{got:032x}"),
-        ));
+    if found != recorded {
+        return Err(Flaw::new(body.len() as u64, Damage::hash("hash of the bytes before it", recorded, found)));
     }
-    Ok((body, got))
+    Ok((body, recorded))
 }
 
 /// A length in memory as a number on disk; the caller has checked that it fits.
 pub(super) fn length_u32(length: usize) -> u32 {
     u32::try_from(length).expect("checked against a limit below 2^32")
-}
-
-/// `length` zero bytes, to be filled from the file at `path`.
-pub(super) fn zeroed(length: usize, path: &Path) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(length).map_err(|_| Error::io("read", path, io::ErrorKind::OutOfMemory.into()))?;
-    bytes.resize(length, 0);
-    Ok(bytes)
 }

@@ -3,7 +3,7 @@
 //! # Invariants
 //!
 //! 1. Nothing is changed and no lock is needed.
-//! 2. What a stop, a kill or a power cut of a sound run can leave is never damage: it is [`Kind::Leftover`](crate::Kind::Leftover).
+//! 2. What a stop, a kill or a power cut of a sound run can leave is never damage: it is [`Weight::Leftover`](crate::Weight::Leftover).
 //! 3. What [`super::inspect`] accepts is taken as it says; this page only adds what it had to pass over.
 //!
 //! # Not here
@@ -12,10 +12,10 @@
 //! both halves of a commit. Who looks twice can tell.
 
 use super::names::{self, Copy};
-use super::recover::{Recovered, check_records, list, read_identity, recover};
+use super::recover::{Recovered, check_records, list, other_run, read_identity, recover};
 use super::{Inspection, journal, manifest};
 use crate::Error;
-use crate::finding::{Finding, Kind};
+use crate::finding::{Damage, Finding, Weight};
 use crate::storage::Storage;
 
 /// What [`examine`] finds.
@@ -41,8 +41,8 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
         Ok(identity) => Some(identity),
         Err(error) => {
             // Missing, it is refused at an opening; damaged, it is taken from the manifest.
-            let kind = if error.is_not_found() { Kind::Damage } else { Kind::Copy };
-            findings.push(Finding::of(kind, error)?);
+            let weight = if error.is_not_found() { Weight::Damage } else { Weight::Copy };
+            findings.push(Finding::of(weight, error)?);
             None
         }
     };
@@ -56,26 +56,26 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
                 // A stop between the two renames of a switch leaves one under its temporary name.
                 let renamed = !error.is_not_found()
                     || !metadata.iter().any(|entry| format!("m/{}", entry.name) == names::temporary(&name));
-                wrong.push(Finding::of(if renamed { Kind::Copy } else { Kind::Leftover }, error)?);
+                wrong.push(Finding::of(if renamed { Weight::Copy } else { Weight::Leftover }, error)?);
             }
         }
     }
     if wrong.len() == 2 {
-        wrong.iter_mut().for_each(|finding| finding.kind = Kind::Damage);
+        wrong.iter_mut().for_each(|finding| finding.weight = Weight::Damage);
     }
     findings.extend(wrong);
     if let [(_, first), (name, second)] = &copies[..]
         && first.hash != second.hash
     {
-        let (expected, got) = (format!("{:032x}", first.hash), format!("{:032x}", second.hash));
-        findings.push(Finding::new(Kind::Copy, storage.path(name), 0, "hash of the other copy", expected, got));
+        let damage = Damage::hash("hash of the manifest, unlike that of copy a,", first.hash, second.hash);
+        findings.push(Finding::new(Weight::Copy, storage.path(name), damage));
     }
     let Some((name, manifest)) = copies.into_iter().next() else {
         return Ok(Examination { findings, inspection: None });
     };
     if let Some(identity) = identity.filter(|identity| *identity != manifest.identity) {
-        let (expected, got) = (identity.run_id.to_string(), manifest.identity.run_id.to_string());
-        findings.push(Finding::new(Kind::Damage, storage.path(&name), 0, "identity of the run", expected, got));
+        let damage = other_run(&identity, &manifest.identity);
+        findings.push(Finding::new(Weight::Damage, storage.path(&name), damage));
         return Ok(Examination { findings, inspection: None });
     }
     for entry in &metadata {
@@ -84,7 +84,8 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
             .iter()
             .any(|copy| [names::manifest(generation, *copy), names::journal(generation, *copy)].contains(&name));
         if !current {
-            findings.push(Finding::leftover(storage, &name, "file of a switch of generations"));
+            let damage = Damage::Superfluous("left over from a switch of generations");
+            findings.push(Finding::new(Weight::Leftover, storage.path(&name), damage));
         }
     }
     let in_manifest = manifest.records.len();
@@ -94,7 +95,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     };
     records.extend(journal);
     if let Err(error) = check_records(storage, generation, &records) {
-        findings.push(Finding::of(Kind::Damage, error)?);
+        findings.push(Finding::of(Weight::Damage, error)?);
         return Ok(Examination { findings, inspection: None });
     }
     let identity = manifest.identity;
@@ -111,12 +112,13 @@ fn without_generation(storage: &dyn Storage) -> Result<Examination, Error> {
         Ok(found) => {
             for entry in list(storage, names::METADATA)? {
                 let name = format!("{}/{}", names::METADATA, entry.name);
-                findings.push(Finding::leftover(storage, &name, "file of a start that was interrupted"));
+                let damage = Damage::Superfluous("left over from a start that was interrupted");
+                findings.push(Finding::new(Weight::Leftover, storage.path(&name), damage));
             }
             Some(Inspection::of(found))
         }
         Err(error) => {
-            findings.push(Finding::of(Kind::Damage, error)?);
+            findings.push(Finding::of(Weight::Damage, error)?);
             None
         }
     };

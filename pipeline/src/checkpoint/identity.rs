@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::bytes::{Cursor, Damage, HASH_BYTES, length_u32, seal, unseal};
+use super::bytes::{Cursor, Flaw, HASH_BYTES, length_u32, seal, unseal};
 use crate::Error;
+use crate::finding::Expected;
 use crate::ids::RunId;
 
 /// Version of the files `FORMAT`, manifest and journal.
@@ -78,29 +79,29 @@ impl Identity {
 
     /// Reads the bytes of `FORMAT`; `path` and `base` say where they come from.
     pub(super) fn decode(bytes: &[u8], path: &Path, base: u64) -> Result<Self, Error> {
-        let found = Self::version(bytes).map_err(|damage| damage.of(path, base))?;
+        let found = Self::version(bytes).map_err(|flaw| flaw.of(path, base))?;
         if found != FORMAT_VERSION {
             return Err(Error::Version { path: path.into(), found, supported: FORMAT_VERSION });
         }
-        Self::parse(bytes).map_err(|damage| damage.of(path, base))
+        Self::parse(bytes).map_err(|flaw| flaw.of(path, base))
     }
 
     /// The version: its place and the hash at the end are the same in every version.
-    fn version(bytes: &[u8]) -> Result<u32, Damage> {
+    fn version(bytes: &[u8]) -> Result<u32, Flaw> {
         let (body, _) = unseal(bytes)?;
         let mut cursor = Cursor::new(body);
         cursor.magic(MAGIC)?;
         cursor.u32("version")
     }
 
-    fn parse(bytes: &[u8]) -> Result<Self, Damage> {
+    fn parse(bytes: &[u8]) -> Result<Self, Flaw> {
         let (body, _) = unseal(bytes)?;
         let mut cursor = Cursor::new(body);
         cursor.magic(MAGIC)?;
         cursor.u32("version")?;
         let features = cursor.u32("feature bits")?;
         if features != 0 {
-            return Err(cursor.damage("feature bits", 0, features));
+            return Err(cursor.number("feature bits", Expected::Exactly(0), features.into()));
         }
         let run_id = RunId(cursor.u128("run id")?);
         let count = cursor.count(6, "number of parameters")?;
@@ -110,7 +111,7 @@ impl Identity {
             let value_bytes = cursor.u32("length of a parameter")? as usize;
             let name = cursor.text(name_bytes, "parameter name")?.to_string();
             if pairs.iter().any(|pair| pair.0 == name) {
-                return Err(cursor.damage("parameter name", "a new one", name));
+                return Err(cursor.flaw(format!("the parameter {name} stands there twice")));
             }
             let value = cursor.text(value_bytes, "parameter")?.to_string();
             pairs.push((name, value));

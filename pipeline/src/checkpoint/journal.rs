@@ -15,13 +15,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::bytes::{Cursor, Damage, HASH_BYTES, seal, zeroed};
+use super::bytes::{Cursor, Flaw, HASH_BYTES, seal};
 use super::identity::limit;
 use super::names;
 use super::record::{BlockRecord, decode_records, encode_records};
 use crate::Error;
-use crate::finding::{Finding, Kind};
-use crate::storage::{Create, Storage, StorageFile};
+use crate::finding::{Damage, Expected, Finding, Weight};
+use crate::storage::{Create, Storage, StorageFile, zeroed};
 
 const MAGIC: [u8; 8] = *b"PLJOURNL";
 const HEADER_BYTES: usize = 44;
@@ -130,19 +130,19 @@ struct Header {
     payload_bytes: usize,
 }
 
-fn parse_header(bytes: &[u8], generation: u64) -> Result<Header, Damage> {
+fn parse_header(bytes: &[u8], generation: u64) -> Result<Header, Flaw> {
     let mut cursor = Cursor::new(bytes);
     cursor.magic(MAGIC)?;
-    let got = cursor.u64("generation")?;
-    if got != generation {
-        return Err(Damage::new(8, "generation", generation, got));
+    let found = cursor.u64("generation")?;
+    if found != generation {
+        return Err(Flaw::number(8, "generation", Expected::Exactly(generation), found));
     }
     let sequence = cursor.u64("sequence")?;
     let previous = cursor.u128("previous hash")?;
     let payload_bytes = cursor.u32("length of a record")? as usize;
-    if payload_bytes > PAYLOAD_BYTES_AT_MOST {
-        let expected = format_args!("at most {PAYLOAD_BYTES_AT_MOST}").to_string();
-        return Err(Damage::new(40, "length of a record", expected, payload_bytes));
+    let expected = Expected::AtMost(PAYLOAD_BYTES_AT_MOST as u64);
+    if !expected.holds(payload_bytes as u64) {
+        return Err(Flaw::number(40, "length of a record", expected, payload_bytes as u64));
     }
     Ok(Header { sequence, previous, payload_bytes })
 }
@@ -181,20 +181,19 @@ impl Copy {
         }
         let mut header = [0; HEADER_BYTES];
         file.read_exact_at(&mut header, offset)?;
-        let header = parse_header(&header, generation).map_err(|damage| damage.of(&self.path, offset))?;
+        let header = parse_header(&header, generation).map_err(|flaw| flaw.of(&self.path, offset))?;
         let used = HEADER_BYTES + header.payload_bytes + HASH_BYTES;
         let padded = (used as u64).next_multiple_of(PAGE_BYTES);
         if padded > available {
             return Err(Error::early_end(&self.path, offset, padded));
         }
-        let mut bytes = zeroed(used.next_multiple_of(PAGE_BYTES as usize), &self.path)?;
+        let mut bytes = zeroed(padded)?;
         file.read_exact_at(&mut bytes, offset)?;
         let padding = bytes.split_off(used);
         if padding.iter().any(|byte| *byte != 0) {
-            let damage = Damage::new(used as u64, "padding", "zeros", "something else");
-            return Err(damage.of(&self.path, offset));
+            return Err(Flaw::new(used as u64, "the padding of the record is not zero").of(&self.path, offset));
         }
-        let (_, hash) = super::bytes::unseal(&bytes).map_err(|damage| damage.of(&self.path, offset))?;
+        let (_, hash) = super::bytes::unseal(&bytes).map_err(|flaw| flaw.of(&self.path, offset))?;
         bytes.truncate(HEADER_BYTES + header.payload_bytes);
         let payload = bytes.split_off(HEADER_BYTES);
         Ok(Found { sequence: header.sequence, previous: header.previous, hash, payload, padded })
@@ -204,13 +203,12 @@ impl Copy {
     fn next(&self, offset: u64, generation: u64, sequence: u64, previous: u128) -> Result<Found, Error> {
         let found = self.record(offset, generation)?;
         if found.sequence != sequence {
-            let damage = Damage::new(16, "sequence", sequence, found.sequence);
-            return Err(damage.of(&self.path, offset));
+            let flaw = Flaw::number(16, "number of the record", Expected::Exactly(sequence), found.sequence);
+            return Err(flaw.of(&self.path, offset));
         }
         if found.previous != previous {
-            let expected = format_args!("{previous:032x}").to_string();
-            let got = format_args!("{:032x}", found.previous).to_string();
-            return Err(Damage::new(24, "previous hash", expected, got).of(&self.path, offset));
+            let damage = Damage::hash("hash of the record before", previous, found.previous);
+            return Err(Flaw::new(24, damage).of(&self.path, offset));
         }
         Ok(found)
     }
@@ -226,8 +224,7 @@ pub(super) fn read(storage: &dyn Storage, generation: u64, manifest_hash: u128) 
     let b = Copy::open(storage, &b)?;
     let a = Copy::open(storage, &a)?;
     if let (Err(_), Err(_)) = (&a.file, &b.file) {
-        let expected = "a file in at least one copy";
-        return Err(Error::corrupt(&a.path, 0, "journal", expected, "none"));
+        return Err(Error::corrupt(&a.path, None, Damage::MISSING));
     }
     let mut records = Vec::new();
     let (mut offset, mut sequence, mut previous) = (0, 0, manifest_hash);
@@ -245,7 +242,7 @@ pub(super) fn read(storage: &dyn Storage, generation: u64, manifest_hash: u128) 
         };
         let base = offset + HEADER_BYTES as u64;
         let decoded = decode_records(&found.payload);
-        records.extend(decoded.map_err(|damage| damage.of(&copy.path, base))?);
+        records.extend(decoded.map_err(|flaw| flaw.of(&copy.path, base))?);
         offset += found.padded;
         sequence += 1;
         previous = found.hash;
@@ -262,9 +259,9 @@ pub(super) fn examine(
     let [a, b] = names::Copy::BOTH.map(|copy| names::journal(generation, copy));
     let b = Copy::open(storage, &b)?;
     let a = Copy::open(storage, &a)?;
-    let absent = |copy: &Copy| Finding::new(Kind::Copy, &copy.path, 0, "file", "one", "none");
+    let absent = |copy: &Copy| Finding::new(Weight::Copy, &copy.path, Damage::MISSING);
     if a.file.is_err() && b.file.is_err() {
-        findings.extend([&a, &b].map(|copy| Finding { kind: Kind::Damage, ..absent(copy) }));
+        findings.extend([&a, &b].map(|copy| Finding { weight: Weight::Damage, ..absent(copy) }));
         return Ok(None);
     }
     findings.extend([&a, &b].into_iter().filter(|copy| copy.file.is_err()).map(absent));
@@ -289,12 +286,11 @@ pub(super) fn examine(
                 match in_b {
                     Err(error) if b.file.is_ok() => {
                         let is_short = b.length < offset + found.padded;
-                        last_of_b = Some((Finding::of(Kind::Copy, error)?, is_short));
+                        last_of_b = Some((Finding::of(Weight::Copy, error)?, is_short));
                     }
                     Ok(other) if other.hash != found.hash => {
-                        let (expected, got) = (format!("{:032x}", found.hash), format!("{:032x}", other.hash));
-                        let what = "hash of the other copy's record";
-                        findings.push(Finding::new(Kind::Copy, &b.path, offset, what, expected, got));
+                        let damage = Damage::hash("hash of the record, unlike that of copy a,", found.hash, other.hash);
+                        findings.push(Finding::new(Weight::Copy, &b.path, damage).at(offset));
                     }
                     _ => {}
                 }
@@ -306,35 +302,34 @@ pub(super) fn examine(
                 }
                 if a.file.is_ok() {
                     let is_short = a.length < offset + found.padded;
-                    tell(0, Finding::of(Kind::Copy, in_a)?, is_short, findings);
+                    tell(0, Finding::of(Weight::Copy, in_a)?, is_short, findings);
                 }
                 (found, &b)
             }
             (Err(in_a), Err(in_b)) => {
                 if let Some((finding, is_short)) = last_of_b {
                     // Only when it is the only record that is short.
-                    let kind = if is_short && !ended[1] { Kind::Leftover } else { Kind::Copy };
-                    if kind == Kind::Leftover || !is_short {
-                        findings.push(Finding { kind, ..finding });
+                    let weight = if is_short && !ended[1] { Weight::Leftover } else { Weight::Copy };
+                    if weight == Weight::Leftover || !is_short {
+                        findings.push(Finding { weight, ..finding });
                     }
                 }
                 if let Err(error) = check_end([&a, &b], [in_a, in_b], offset, generation, sequence) {
-                    findings.push(Finding::of(Kind::Damage, error)?);
+                    findings.push(Finding::of(Weight::Damage, error)?);
                     return Ok(None);
                 }
                 if a.length > offset {
-                    let got = format!("{} bytes more", a.length - offset);
-                    findings.push(Finding::new(Kind::Leftover, &a.path, offset, "commit", "none unfinished", got));
+                    let rule = format!("{} bytes of an unfinished commit", a.length - offset);
+                    findings.push(Finding::new(Weight::Leftover, &a.path, rule).at(offset));
                 }
                 return Ok(Some(records));
             }
         };
-        let decoded =
-            decode_records(&found.payload).map_err(|damage| damage.of(&copy.path, offset + HEADER_BYTES as u64));
+        let decoded = decode_records(&found.payload).map_err(|flaw| flaw.of(&copy.path, offset + HEADER_BYTES as u64));
         match decoded {
             Ok(decoded) => records.extend(decoded),
             Err(error) => {
-                findings.push(Finding::of(Kind::Damage, error)?);
+                findings.push(Finding::of(Weight::Damage, error)?);
                 return Ok(None);
             }
         }
@@ -359,17 +354,15 @@ fn check_end(
         }
     }
     if b.length > offset {
-        let got = format_args!("{} bytes more", b.length - offset).to_string();
-        let expected = "the record in copy a or b";
-        return Err(Error::corrupt(&b.path, offset, "journal record", expected, got));
+        let rule = format!("neither copy has the record that belongs here, but {} bytes follow", b.length - offset);
+        return Err(Error::corrupt(&b.path, offset, rule));
     }
     let mut later = offset + PAGE_BYTES;
     while later < a.length {
         match a.record(later, generation) {
             Ok(found) if found.sequence > sequence => {
-                let expected = format_args!("record {sequence} before").to_string();
-                let got = format_args!("record {}", found.sequence).to_string();
-                return Err(Error::corrupt(&a.path, later, "journal record", expected, got));
+                let rule = format!("record {} follows, but record {sequence} before it is lost", found.sequence);
+                return Err(Error::corrupt(&a.path, later, rule));
             }
             Ok(_) | Err(Error::Corrupt { .. }) => {}
             Err(error) => return Err(error),

@@ -1,11 +1,12 @@
 //! The manifest: everything finished before a generation began, written once, in two equal copies.
 
-use super::bytes::{Cursor, Damage, HASH_BYTES, seal, unseal, zeroed};
+use super::bytes::{Cursor, Flaw, HASH_BYTES, seal, unseal};
 use super::identity::{IDENTITY_BYTES_AT_MOST, Identity, limit};
 use super::names;
 use super::record::{BlockRecord, decode_records, encode_records};
 use crate::Error;
-use crate::storage::Storage;
+use crate::finding::{Damage, Expected};
+use crate::storage::{Storage, zeroed};
 
 const MAGIC: [u8; 8] = *b"PLMANIFE";
 const HEADER_BYTES: usize = 28;
@@ -47,45 +48,44 @@ pub(super) fn read(storage: &dyn Storage, name: &str, generation: u64) -> Result
     let mut header = [0; HEADER_BYTES];
     file.read_exact_at(&mut header, 0)?;
     let (identity_bytes, whole) =
-        parse_header(&header, generation, file.length()?).map_err(|damage| damage.of(&path, 0))?;
-    let mut bytes = zeroed(whole, &path)?;
+        parse_header(&header, generation, file.length()?).map_err(|flaw| flaw.of(&path, 0))?;
+    let mut bytes = zeroed(whole)?;
     file.read_exact_at(&mut bytes, 0)?;
-    let (body, hash) = unseal(&bytes).map_err(|damage| damage.of(&path, 0))?;
+    let (body, hash) = unseal(&bytes).map_err(|flaw| flaw.of(&path, 0))?;
     let mut cursor = Cursor::new(body);
     let mut part = |length| cursor.take(length, "length of the manifest");
-    let (_, identity) = part(HEADER_BYTES)
-        .and_then(|header| Ok((header, part(identity_bytes)?)))
-        .map_err(|damage| damage.of(&path, 0))?;
+    let (_, identity) =
+        part(HEADER_BYTES).and_then(|header| Ok((header, part(identity_bytes)?))).map_err(|flaw| flaw.of(&path, 0))?;
     let identity = Identity::decode(identity, &path, HEADER_BYTES as u64)?;
     let base = cursor.offset();
     let records =
-        cursor.take(cursor.remaining(), "records").and_then(decode_records).map_err(|damage| damage.of(&path, base))?;
+        cursor.take(cursor.remaining(), "records").and_then(decode_records).map_err(|flaw| flaw.of(&path, base))?;
     Ok(Manifest { identity, records, hash })
 }
 
 /// Length of the identity and of the whole file, bounded before anything is allocated for them.
-fn parse_header(header: &[u8], generation: u64, file_bytes: u64) -> Result<(usize, usize), Damage> {
+fn parse_header(header: &[u8], generation: u64, file_bytes: u64) -> Result<(usize, u64), Flaw> {
     let mut cursor = Cursor::new(header);
     cursor.magic(MAGIC)?;
-    let got = cursor.u64("generation")?;
-    if got != generation {
-        return Err(Damage::new(8, "generation", generation, got));
+    let found = cursor.u64("generation")?;
+    if found != generation {
+        return Err(Flaw::number(8, "generation", Expected::Exactly(generation), found));
     }
-    let identity_bytes = cursor.u32("length of the identity")? as usize;
+    let identity_bytes = u64::from(cursor.u32("length of the identity")?);
     let records_bytes = cursor.u64("length of the records")?;
-    if identity_bytes > IDENTITY_BYTES_AT_MOST {
-        return Err(Damage::new(16, "length of the identity", "less", identity_bytes));
+    let expected = Expected::AtMost(IDENTITY_BYTES_AT_MOST as u64);
+    if !expected.holds(identity_bytes) {
+        return Err(Flaw::number(16, "length of the identity", expected, identity_bytes));
     }
-    if records_bytes > RECORDS_BYTES_AT_MOST as u64 {
-        return Err(Damage::new(20, "length of the records", "less", records_bytes));
+    let expected = Expected::AtMost(RECORDS_BYTES_AT_MOST as u64);
+    if !expected.holds(records_bytes) {
+        return Err(Flaw::number(20, "length of the records", expected, records_bytes));
     }
-    let whole = HEADER_BYTES as u64 + identity_bytes as u64 + records_bytes + HASH_BYTES as u64;
+    let whole = HEADER_BYTES as u64 + identity_bytes + records_bytes + HASH_BYTES as u64;
     if whole != file_bytes {
-        return Err(Damage::new(0, "length of the file", whole, file_bytes));
+        return Err(Flaw::new(0, Damage::Length { expected: Expected::Exactly(whole), found: file_bytes }));
     }
-    let whole = usize::try_from(whole);
-    let whole = whole.map_err(|_| Damage::new(20, "length of the records", "less", "more"))?;
-    Ok((identity_bytes, whole))
+    Ok((identity_bytes as usize, whole))
 }
 
 /// Reads the manifest of a generation: the first copy that is whole.

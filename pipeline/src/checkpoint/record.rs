@@ -1,9 +1,10 @@
 //! What a checkpoint says about one finished block.
 
-use super::bytes::{Cursor, Damage, length_u32};
+use super::bytes::{Cursor, Flaw, length_u32};
 use super::identity::limit;
 use super::names::{PUBLISHED, log_name};
 use crate::Error;
+use crate::finding::Expected;
 use crate::ids::BlockId;
 use crate::storage::{folder_of, is_valid_name};
 
@@ -79,7 +80,7 @@ impl Extent {
         bytes.extend_from_slice(&self.source.0.to_le_bytes());
     }
 
-    fn decode(cursor: &mut Cursor<'_>) -> Result<Self, Damage> {
+    fn decode(cursor: &mut Cursor<'_>) -> Result<Self, Flaw> {
         let extent = Self {
             bucket: BlockId(cursor.u32("bucket of an extent")?),
             shared: cursor.flag("kind of an extent")?,
@@ -91,7 +92,7 @@ impl Extent {
         };
         match extent.offset.checked_add(extent.length) {
             Some(end) if i64::try_from(end).is_ok() => Ok(extent),
-            _ => Err(cursor.damage("end of an extent", "below 2^63", "more")),
+            _ => Err(cursor.flaw("an extent ends behind byte 2^63")),
         }
     }
 }
@@ -124,14 +125,14 @@ impl BlockRecord {
         }
     }
 
-    fn decode(cursor: &mut Cursor<'_>) -> Result<Self, Damage> {
+    fn decode(cursor: &mut Cursor<'_>) -> Result<Self, Flaw> {
         let block = BlockId(cursor.u32("block")?);
         let published = if cursor.flag("published flag")? {
             let name_bytes = usize::from(cursor.u16("length of a published name")?);
             let name = cursor.text(name_bytes, "published name")?;
             if !is_published_name(name) {
-                let got = name.escape_default();
-                return Err(cursor.damage("published name", "a name below db/", got));
+                let rule = format!("the published name is not one below {PUBLISHED}/: {}", name.escape_default());
+                return Err(cursor.flaw(rule));
             }
             Some(PublishedFile {
                 name: name.to_string(),
@@ -142,9 +143,9 @@ impl BlockRecord {
             None
         };
         let summary_bytes = cursor.u32("length of a summary")? as usize;
-        if summary_bytes > SUMMARY_BYTES_AT_MOST {
-            let expected = format_args!("at most {SUMMARY_BYTES_AT_MOST}").to_string();
-            return Err(cursor.damage("length of a summary", expected, summary_bytes));
+        let expected = Expected::AtMost(SUMMARY_BYTES_AT_MOST as u64);
+        if !expected.holds(summary_bytes as u64) {
+            return Err(cursor.number("length of a summary", expected, summary_bytes as u64));
         }
         let summary = cursor.take(summary_bytes, "summary")?.to_vec();
         let count = cursor.count(EXTENT_BYTES, "number of extents")?;
@@ -172,7 +173,7 @@ pub(super) fn encode_records(records: &[BlockRecord], bytes: &mut Vec<u8>) -> Re
 }
 
 /// Reads a list of records, which has to fill the slice.
-pub(super) fn decode_records(bytes: &[u8]) -> Result<Vec<BlockRecord>, Damage> {
+pub(super) fn decode_records(bytes: &[u8]) -> Result<Vec<BlockRecord>, Flaw> {
     let mut cursor = Cursor::new(bytes);
     let count = cursor.count(RECORD_LEAST_BYTES, "number of records")?;
     let mut records = Vec::with_capacity(count);

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::identity::{IDENTITY_BYTES_AT_MOST, Identity, Parameters};
 use super::record::{BlockRecord, Extent};
-use super::{bytes, journal, manifest, names};
+use super::{journal, manifest, names};
 use crate::Error;
+use crate::finding::{Damage, Expected};
 use crate::ids::{BlockId, RunId};
-use crate::storage::{Entry, EntryKind, Storage};
+use crate::storage::{Entry, EntryKind, Storage, read_whole};
 
 /// The finished blocks of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -175,13 +176,8 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
     if let Ok(identity) = &identity
         && *identity != manifest.identity
     {
-        return Err(Error::corrupt(
-            storage.path(&names::manifest(generation, names::Copy::A)),
-            0,
-            "identity of the run",
-            identity.run_id,
-            manifest.identity.run_id,
-        ));
+        let path = storage.path(&names::manifest(generation, names::Copy::A));
+        return Err(Error::corrupt(path, None, other_run(identity, &manifest.identity)));
     }
     let in_manifest = manifest.records.len();
     let mut records = manifest.records;
@@ -191,21 +187,18 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
 }
 
 pub(super) fn read_identity(storage: &dyn Storage) -> Result<Identity, Error> {
-    let path = storage.path(names::FORMAT);
-    let file = storage.open(names::FORMAT)?;
-    let length = file.length()?;
-    let fits = usize::try_from(length).ok();
-    let Some(length) = fits.filter(|length| *length <= IDENTITY_BYTES_AT_MOST) else {
-        let expected = format_args!("at most {IDENTITY_BYTES_AT_MOST}").to_string();
-        return Err(Error::corrupt(path, 0, "length of the file", expected, length));
-    };
-    let mut bytes = bytes::zeroed(length, &path)?;
-    file.read_exact_at(&mut bytes, 0)?;
-    Identity::decode(&bytes, &path, 0)
+    let bytes = read_whole(&*storage.open(names::FORMAT)?, IDENTITY_BYTES_AT_MOST as u64)?;
+    Identity::decode(&bytes, &storage.path(names::FORMAT), 0)
+}
+
+/// Of a manifest whose identity is not that of `FORMAT`.
+pub(super) fn other_run(format: &Identity, manifest: &Identity) -> Damage {
+    format!("the manifest is of run {}, FORMAT of run {}", manifest.run_id, format.run_id).into()
 }
 
 fn missing(storage: &dyn Storage, name: &str, folder: &str, entry: &Entry) -> Error {
-    Error::corrupt(storage.path(name), 0, "file", format_args!("one, since {folder}/{} exists", entry.name), "none")
+    let beside = Some(format!("{folder}/{}", entry.name));
+    Error::corrupt(storage.path(name), None, Damage::Missing { beside })
 }
 
 /// Rules that hold across records.
@@ -218,8 +211,7 @@ pub(super) fn check_records(
     let mut finished = Finished::default();
     for record in records {
         if !finished.insert(record.block) {
-            let got = format_args!("block {} twice", record.block).to_string();
-            return Err(Error::corrupt(path(), 0, "records", "each block once", got));
+            return Err(Error::corrupt(path(), None, format!("block {} is recorded twice", record.block)));
         }
         for extent in &record.extents {
             #[cfg(any(test, simulated))]
@@ -227,9 +219,9 @@ pub(super) fn check_records(
                 break;
             }
             if extent.file_generation > generation {
-                let expected = format_args!("at most {generation}").to_string();
-                let got = extent.file_generation;
-                return Err(Error::corrupt(path(), 0, "file generation", expected, got));
+                let (of, found) = ("generation of a log file", extent.file_generation);
+                let expected = Expected::AtMost(generation);
+                return Err(Error::corrupt(path(), None, Damage::Number { of, expected, found }));
             }
         }
     }
@@ -251,34 +243,21 @@ pub(super) fn check_files(
     let logs = lengths(names::LOGS)?;
     for record in records {
         if let Some(file) = &record.published {
-            let expected = format_args!("{} bytes", file.length).to_string();
-            check_length(storage, &file.name, published.get(&file.name), expected, |length| length == file.length)?;
+            check_length(storage, &file.name, published.get(&file.name), Expected::Exactly(file.length))?;
         }
         for extent in record.extents.iter().filter(|extent| needs(extent)) {
             let name = extent.file_name();
-            let expected = format_args!("at least {} bytes", extent.end()).to_string();
-            check_length(storage, &name, logs.get(&name), expected, |length| length >= extent.end())?;
+            check_length(storage, &name, logs.get(&name), Expected::AtLeast(extent.end()))?;
         }
     }
     Ok(())
 }
 
-fn check_length(
-    storage: &dyn Storage,
-    name: &str,
-    length: Option<&u64>,
-    expected: String,
-    is_right: impl Fn(u64) -> bool,
-) -> Result<(), Error> {
-    match length {
-        Some(&length) if is_right(length) => Ok(()),
-        Some(&length) => {
-            let got = format_args!("{length} bytes").to_string();
-            Err(Error::corrupt(storage.path(name), 0, "length of the file", expected, got))
-        }
-        None => {
-            let path = storage.path(name);
-            Err(Error::corrupt(path, 0, "file", expected, "no such file"))
-        }
-    }
+fn check_length(storage: &dyn Storage, name: &str, length: Option<&u64>, expected: Expected) -> Result<(), Error> {
+    let damage = match length {
+        Some(&length) if expected.holds(length) => return Ok(()),
+        Some(&found) => Damage::Length { expected, found },
+        None => Damage::MISSING,
+    };
+    Err(Error::corrupt(storage.path(name), None, damage))
 }

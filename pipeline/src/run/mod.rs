@@ -634,9 +634,7 @@ fn route(header: &EntryHeader, block: BlockId, edges: &[Edge]) -> Vec<usize> {
 
 fn damage(storage: &dyn Storage, extent: Option<&Extent>, what: &'static str) -> Error {
     match extent {
-        Some(extent) => {
-            Error::corrupt(storage.path(&extent.file_name()), extent.offset, what, "an entry of this run", "another")
-        }
+        Some(extent) => Error::corrupt(storage.path(&extent.file_name()), extent.offset, what),
         None => Error::workload(what.to_string()),
     }
 }

@@ -189,6 +189,6 @@ impl Source<'_> {
     }
 
     fn damage(&self, offset: u64, what: &'static str) -> Error {
-        Error::corrupt(self.file.path(), offset, what, "the bytes that were written", "others")
+        Error::corrupt(self.file.path(), offset, what)
     }
 }

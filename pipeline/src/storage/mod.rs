@@ -39,6 +39,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::Error;
+use crate::finding::{Damage, Expected};
 
 pub use limited::{ALLOTMENT_BYTES, LimitReached, LimitedStorage};
 pub use real::RealStorage;
@@ -154,19 +155,25 @@ pub trait StorageFile: Send + Sync {
 /// The bytes of an open file of at most `most_bytes`.
 ///
 /// # Errors
-/// [`Error::Corrupt`] for a longer one; [`Error::Io`], also when there is no memory for it.
+/// [`Error::Corrupt`] for a longer one; [`Error::OutOfMemory`]; [`Error::Io`].
 pub fn read_whole(file: &dyn StorageFile, most_bytes: u64) -> Result<Vec<u8>, Error> {
-    let length = file.length()?;
-    if length > most_bytes {
-        let (expected, got) = (format!("at most {most_bytes} bytes"), format!("{length} bytes"));
-        return Err(Error::corrupt(file.path(), most_bytes, "length of the file", expected, got));
+    let found = file.length()?;
+    if found > most_bytes {
+        let expected = Expected::AtMost(most_bytes);
+        return Err(Error::corrupt(file.path(), None, Damage::Length { expected, found }));
     }
-    let mut bytes = Vec::new();
-    let length = usize::try_from(length).unwrap_or(usize::MAX);
-    let short = |_| Error::io("read", file.path(), std::io::ErrorKind::OutOfMemory.into());
-    bytes.try_reserve_exact(length).map_err(short)?;
-    bytes.resize(length, 0);
+    let mut bytes = zeroed(found)?;
     file.read_exact_at(&mut bytes, 0)?;
+    Ok(bytes)
+}
+
+/// `length` zero bytes, to be filled from a file.
+pub(crate) fn zeroed(length: u64) -> Result<Vec<u8>, Error> {
+    let refused = || Error::OutOfMemory { needed_bytes: length };
+    let length = usize::try_from(length).map_err(|_| refused())?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length).map_err(|_| refused())?;
+    bytes.resize(length, 0);
     Ok(bytes)
 }
 

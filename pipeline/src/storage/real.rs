@@ -21,6 +21,7 @@ use rustix::fs::OFlags;
 
 use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name};
 use crate::Error;
+use crate::finding::Damage;
 
 /// Syncs under way at the same time: a measured 1,024 files of 64 KiB took 5.6 s one by one and
 /// 0.1 to 0.8 s with 16 threads (virtual disk, 2 cores).
@@ -140,7 +141,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 fn not_a_file(path: &Path) -> Error {
-    Error::corrupt(path, 0, "kind of file", "a regular file", "something else")
+    Error::corrupt(path, None, Damage::NotAFile)
 }
 
 impl Storage for RealStorage {

@@ -160,7 +160,7 @@ impl Workload for Synthetic {
     fn recall(&self, _: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
         let (words, rest) = published.as_chunks::<8>();
         if words.len() != stream.len() || !rest.is_empty() {
-            return Err(Unreadable { offset: 0, what: format!("{} bytes", published.len()) });
+            return Err(Unreadable { offset: None, damage: format!("{} bytes", published.len()).into() });
         }
         stream.iter_mut().zip(words).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
         Ok(())

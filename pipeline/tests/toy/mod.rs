@@ -129,7 +129,7 @@ impl Run {
             let mut bytes = vec![0; length as usize];
             file.read_exact_at(&mut bytes, offset)?;
             if hash.is_some_and(|hash| hash != xxh3_64(&bytes)) {
-                return Err(Error::corrupt(name, offset, "hash of an entry", "another", "this"));
+                return Err(Error::corrupt(name, offset, "the hash of an entry is wrong"));
             }
             for entry in bytes.as_chunks::<ENTRY_BYTES>().0 {
                 let target = u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]);

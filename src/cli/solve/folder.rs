@@ -3,9 +3,9 @@
 use super::super::args::GameArgs;
 use super::{Outcome, Run};
 use pipeline::BlockId;
-use pipeline::Error;
 use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::storage::{RealStorage, Storage};
+use pipeline::{Damage, Error, Expected};
 use std::collections::BTreeMap;
 use std::path::Path;
 use trinim::database::{BlockSummary, Game, MANIFEST, Manifest, SUMS};
@@ -79,11 +79,13 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
     expected.extend(published.map(|file| (file.name.clone(), file.length)));
     let mut database_bytes = sums_bytes;
     for (name, length) in expected {
-        let found = storage.length(&name)?;
-        if found != Some(length) {
-            let found = found.map_or("no file".to_owned(), |found| format!("{found} bytes"));
-            let expected = format!("{length} bytes");
-            return Err(Error::corrupt(storage.path(&name), 0, "length of a published file", expected, found).into());
+        let damage = match storage.length(&name)? {
+            Some(found) if found == length => None,
+            Some(found) => Some(Damage::Length { expected: Expected::Exactly(length), found }),
+            None => Some(Damage::MISSING),
+        };
+        if let Some(damage) = damage {
+            return Err(Error::corrupt(storage.path(&name), None, damage).into());
         }
         database_bytes += length;
     }

@@ -102,7 +102,7 @@ impl<'a> Publisher<'a> {
         }
         let name = earlier.published.as_ref().map_or(PUBLISHED, |file| &file.name);
         let path = self.storage.path(name);
-        Err(Error::corrupt(path, 0, "a block of an interrupted run", "what this run finds", "another"))
+        Err(Error::corrupt(path, None, "an interrupted run left another block here than this run computes"))
     }
 
     fn commit(&self, inner: &mut Inner) -> Result<(), Error> {

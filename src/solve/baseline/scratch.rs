@@ -11,10 +11,10 @@
 use super::Counters;
 use parking_lot::Mutex;
 use pipeline::BlockId;
-use pipeline::Error;
 use pipeline::checkpoint::LOGS;
 use pipeline::measure::metrics::{Metrics, Stage};
 use pipeline::storage::{Create, Storage};
+use pipeline::{Damage, Error};
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// Bytes of one read or write.
@@ -118,7 +118,8 @@ impl<'a> Scratch<'a> {
         })?;
         if found != expected {
             let (expected, found) = (format!("{expected:016x}"), format!("{found:016x}"));
-            return Err(Error::corrupt(self.storage.path(&name), 0, "hash of a block", expected, found));
+            let damage = Damage::Hash { of: "hash of the block", expected, found };
+            return Err(Error::corrupt(self.storage.path(&name), None, damage));
         }
         Counters::add(&self.counters.block_loads, 1);
         Counters::add(&self.counters.block_bytes_read, bytes.len() as u64);

@@ -41,7 +41,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::storage::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name};
-use crate::{Error, sync};
+use crate::{Damage, Error, sync};
 use medium::{Change, Coming, Disk, Kind, Name};
 
 /// What a power cut tears a write into, in bytes.
@@ -290,7 +290,7 @@ impl Storage for SimulatedStorage {
         match disk.names.get(name) {
             None => Ok(None),
             Some(Name::File(file)) => Ok(Some(disk.files[*file].cached.len() as u64)),
-            Some(Name::Folder) => Err(Error::corrupt(name, 0, "kind of file", "file", "folder")),
+            Some(Name::Folder) => Err(Error::corrupt(name, None, Damage::NotAFile)),
         }
     }
 
@@ -319,7 +319,7 @@ impl Storage for SimulatedStorage {
         let disk = &mut *self.call();
         disk.simple_step(Kind::Read, "open", name)?;
         if disk.is_folder(name) {
-            return Err(Error::corrupt(name, 0, "kind of file", "file", "folder"));
+            return Err(Error::corrupt(name, None, Damage::NotAFile));
         }
         let file = disk.file(name).ok_or_else(|| not_found("open", name))?;
         Ok(self.handle(name, file))
