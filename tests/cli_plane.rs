@@ -216,7 +216,7 @@ fn a_game_is_played_recorded_and_replayed() {
     // A goal that was changed stays changed.
     let flipping = ["play", "--start", "6,10", "--first", "human", "--flip", "free", "--transcript", "flip.txt"];
     let out = fed(path, 0, &flipping, "flip long 1\nflip long 1\nresign\n").0;
-    assert!(out.contains("the goal is attrition now") && out.contains("the goal cannot be changed any more"), "{out}");
+    assert!(out.contains("the goal is attrition now") && out.contains("the goal can no longer be changed"), "{out}");
     assert!(ends(path, 0, &plane(&["play", "--replay", "flip.txt"])).0.contains("changes the goal and takes"));
     // What is no transcript is neither read nor replaced.
     fs::write(path.join("other.txt"), "# trinim plane game\ngoal normal\nflips 0\nstart 1 1\nfirst me\n").unwrap();
@@ -267,17 +267,17 @@ fn bad_arguments_are_refused() {
     let wrong: [(&[&str], &str); 33] = [
         (&["at", "-5", "3"], "S: -5 is negative"),
         (&["at", "3", "-5"], "L: -5 is negative"),
-        (&["at", "1.5", "3"], "S: \"1.5\" is no whole number"),
-        (&["at", "3", "1e5"], "L: \"1e5\" is no whole number"),
-        (&["at", "0x10", "3"], "S: \"0x10\" is no whole number"),
-        (&["at", "", "3"], "S: \"\" is no whole number"),
-        (&["at", "NaN", "3"], "S: \"NaN\" is no whole number"),
+        (&["at", "1.5", "3"], "S: \"1.5\" is not a whole number"),
+        (&["at", "3", "1e5"], "L: \"1e5\" is not a whole number"),
+        (&["at", "0x10", "3"], "S: \"0x10\" is not a whole number"),
+        (&["at", "", "3"], "S: \"\" is not a whole number"),
+        (&["at", "NaN", "3"], "S: \"NaN\" is not a whole number"),
         (&["at", "3"], "L: there is only one heap"),
         (&["at", "0", "0"], "(0, 0) is the end of a game"),
         (&["at", "0^1", "00", "--goal", "attrition"], "(0, 0) is the end of a game"),
         (&["at", "10^1000000", "1"], "S: 10^1000000 has too many digits: expected at most 1000000"),
         (&["at", "1", "2^99999999999999999999"], "too many digits"),
-        (&["at", &format!("{long}x"), "1"], "is no whole number"),
+        (&["at", &format!("{long}x"), "1"], "is not a whole number"),
         (&["at", "-"], "standard input: these are not two numbers"),
         (&["at", "1", "2", "3"], "unexpected argument"),
         (&["at", "1", "2", "--goal", "win"], "expected normal or attrition"),

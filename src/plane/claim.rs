@@ -1,6 +1,7 @@
-//! # The formulas against the rules
+//! Comparison of the formulas with the rules.
 //!
-//! What [`super::winning`] says of every small point, beside what follows from the rules alone.
+//! [`compare`] sets what [`super::winning`] says of every small point beside what follows from the
+//! rules alone.
 
 use super::flips::Flip;
 use super::point::{Kind, Move, Point};
@@ -9,37 +10,38 @@ use super::winning;
 use crate::game::Rule;
 use crate::game::Value;
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// How it was played.
+    /// How the game was played.
     pub setting: Setting,
-    /// The goal that holds in the situations compared.
+    /// The goal in force in the compared situations.
     pub rule: Rule,
     /// Situations compared.
     pub situations: u64,
-    /// Of these, losses by the rules.
+    /// Losses among them, by the rules.
     pub losses: u64,
-    /// Draws by the rules.
+    /// Draws among them, by the rules.
     pub draws: u64,
-    /// Situations in which the formula says something else, draws included.
+    /// Situations in which the formula gives another value; a draw always counts as one.
     pub differences: u64,
-    /// The first of them with its value by the rules, `None` for a draw.
+    /// The first such situation with its value by the rules, `None` for a draw.
     pub first: Option<(Situation, Option<Value>)>,
-    /// Points by their number of winning moves, from 0 to 3, with all these moves compared; where the goal is never changed.
+    /// Points by their number of winning moves, from 0 to 3, all of these moves compared too;
+    /// `None` if the goal can change.
     pub winning_moves: Option<[u64; 4]>,
-    /// The first point of which the formula has other winning moves.
+    /// The first point for which the formula gives other winning moves.
     pub wrong_moves: Option<Situation>,
 }
 
 impl Comparison {
-    /// Whether the formula is right throughout.
+    /// Returns whether the formula is right throughout.
     pub fn agrees(&self) -> bool {
         self.differences == 0 && self.wrong_moves.is_none()
     }
 }
 
-/// Compares all situations with heaps up to `most`; one answer for each goal.
+/// Compares all situations with heaps up to `most`; one result for each goal.
 pub fn compare(setting: Setting, most: usize) -> [Comparison; 2] {
     let table = Table::new(setting, most);
     let mut found = Rule::ALL.map(|rule| Comparison {
@@ -66,7 +68,7 @@ pub fn compare(setting: Setting, most: usize) -> [Comparison; 2] {
         }
         if let Some(counts) = &mut comparison.winning_moves {
             let by_rules = winning_by_rules(&table, at);
-            // More than three would be a wrong formula, too: they then differ from its moves.
+            // More than three would also be wrong: they then differ from the formula's moves.
             counts[by_rules.len().min(3)] += 1;
             let by_formula = winning::moves(at.rule, &point);
             let same = by_rules.len() == by_formula.len() && by_formula.iter().all(|step| by_rules.contains(step));
@@ -78,7 +80,7 @@ pub fn compare(setting: Setting, most: usize) -> [Comparison; 2] {
     found
 }
 
-/// Every move that leaves a loss, found by trying all; one for two moves of equal heaps.
+/// Returns every move that leaves a loss, found by trying all; equal heaps give one move, not two.
 fn winning_by_rules(table: &Table, at: Situation) -> Vec<Move> {
     let mut moves = Vec::new();
     let is_loss = |short: usize, long: usize| {

@@ -1,20 +1,21 @@
-//! # Flip-Flop: players change the goal
+//! Flip-Flop: the players may change the goal.
 //!
-//! \[Ver10\] section 20 lets players turn normal play into attrition and back, once in a game, where `L ≥ S + 2 ≥ 7` (54). It leaves open what a flip is: something
-//! that is done with a move, before or after it, or a whole turn. The paper's claim (56), that the losses stay those of the goal that holds, is right for the
-//! first two and wrong for the third ([`super::retrograde`] decides).
+//! \[Ver10\] section 20 lets players turn normal play into attrition and back, once in a game,
+//! where `L ≥ S + 2 ≥ 7` (54). It leaves open what a flip is: part of a move, before or after it,
+//! or a whole turn. The paper's claim (56), that the losses remain those of the goal in force, is
+//! right for the first two and wrong for the third, as [`super::retrograde`] shows.
 
 use super::point::Point;
 use dashu_int::UBig;
 
-/// When the goal can be changed.
+/// When the goal can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flip {
     /// Never.
     None,
-    /// Before a move, where the condition holds for the point that is left.
+    /// Before a move, where the condition holds for the point before it.
     Free,
-    /// After a move, where the condition holds for the point that is reached.
+    /// After a move, where the condition holds for the point after it.
     After,
     /// Instead of a move, where the condition holds.
     Turn,
@@ -24,7 +25,7 @@ impl Flip {
     /// All of them.
     pub const ALL: [Flip; 4] = [Flip::None, Flip::Free, Flip::After, Flip::Turn];
 
-    /// `none`, `free`, `after` or `turn`.
+    /// Returns `none`, `free`, `after` or `turn`.
     pub const fn name(self) -> &'static str {
         match self {
             Flip::None => "none",
@@ -35,7 +36,7 @@ impl Flip {
     }
 }
 
-/// How often the goal can be changed in a game.
+/// How often the goal can change in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Budget {
     /// Once, by either player.
@@ -44,7 +45,7 @@ pub enum Budget {
     Each,
     /// Twice in all.
     Two,
-    /// Always.
+    /// Without limit.
     Unlimited,
 }
 
@@ -52,7 +53,7 @@ impl Budget {
     /// All of them.
     pub const ALL: [Budget; 4] = [Budget::One, Budget::Each, Budget::Two, Budget::Unlimited];
 
-    /// `one`, `each`, `two` or `unlimited`.
+    /// Returns `one`, `each`, `two` or `unlimited`.
     pub const fn name(self) -> &'static str {
         match self {
             Budget::One => "one",
@@ -63,14 +64,14 @@ impl Budget {
     }
 }
 
-/// Where the goal can be changed.
+/// Where the goal can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// `L ≥ S + 2 ≥ 7`, the paper's.
     Paper,
     /// `L ≥ S + 2`, its first half.
     Apart,
-    /// `L + S ≥ 27`, the other way to read its damaged print.
+    /// `L + S ≥ 27`, the other reading of the damaged print.
     Sum,
     /// Everywhere.
     Always,
@@ -80,7 +81,7 @@ impl Condition {
     /// All of them.
     pub const ALL: [Condition; 4] = [Condition::Paper, Condition::Apart, Condition::Sum, Condition::Always];
 
-    /// `paper`, `apart`, `sum` or `always`.
+    /// Returns `paper`, `apart`, `sum` or `always`.
     pub const fn name(self) -> &'static str {
         match self {
             Condition::Paper => "paper",
@@ -90,7 +91,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds for two small heaps, the shorter one first.
+    /// Returns whether the condition holds for two small heaps, the shorter one first.
     pub const fn holds_for(self, short: u64, long: u64) -> bool {
         match self {
             Condition::Paper => short >= 5 && long >= short + 2,
@@ -100,9 +101,9 @@ impl Condition {
         }
     }
 
-    /// Whether it holds for a point.
+    /// Returns whether the condition holds for a point.
     pub fn holds(self, point: &Point) -> bool {
-        // Heaps of 2^32 and more are as good as 2^32, but their difference is not.
+        // Heaps of 2^32 and more behave like 2^32, but their difference does not.
         let cap = |number: &UBig| u64::try_from(number).map_or(1 << 32, |number| number.min(1 << 32));
         let short = cap(point.short());
         self.holds_for(short, short + cap(&point.difference()))

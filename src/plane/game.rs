@@ -1,13 +1,15 @@
-//! # A game of two players, with its transcript
+//! A game of two players, with its transcript.
 //!
-//! # Shape
-//! A transcript is lines of words: the heading `# trinim plane game`, then `goal`, `flips`, `start` and `first` with their values, then a line a turn: who, `flip` if the
-//! goal was changed before the move, the kind of the move, how many; `resigns` in place of a move ends it.
+//! A transcript consists of lines of words: the heading `# trinim plane game`; `goal`, `flips`,
+//! `start` and `first` with their values; then one line a turn, with the player, `flip` if the goal
+//! changed before the move, the kind of the move and its amount. `resigns` in place of a move ends
+//! the game.
 //!
 //! # Invariants
-//! 1. A transcript is believed in nothing: every turn is played again, and the first one that the rules do not allow is an error with its line.
-//! 2. A turn that is refused changes nothing.
-//! 3. A game takes no more memory than a constant times its transcript: points on the way are computed again when they are asked for.
+//! 1. Reading a transcript plays every turn again; the first turn that breaks the rules is an error
+//!    with its line.
+//! 2. A rejected turn changes nothing.
+//! 3. A game needs memory proportional to its transcript: earlier points are recomputed on demand.
 
 use super::flips::Condition;
 use super::goal;
@@ -21,20 +23,20 @@ use crate::random::Random;
 use dashu_int::UBig;
 use std::fmt;
 
-/// First line of a transcript.
+/// The first line of a transcript.
 const HEADING: &str = "# trinim plane game";
 
-/// Who plays.
+/// A player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Player {
-    /// Who sits in front of it; the paper's Hugo.
+    /// The user; the paper's Hugo.
     Human,
     /// The program; the paper's Cora.
     Program,
 }
 
 impl Player {
-    /// The other one.
+    /// Returns the opponent.
     pub const fn other(self) -> Player {
         match self {
             Player::Human => Player::Program,
@@ -42,7 +44,7 @@ impl Player {
         }
     }
 
-    /// `human` or `program`.
+    /// Returns `human` or `program`.
     pub const fn name(self) -> &'static str {
         match self {
             Player::Human => "human",
@@ -58,43 +60,43 @@ impl Player {
 /// How the program chooses its moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// A winning move wherever there is one.
+    /// A winning move wherever one exists.
     Exact,
     /// The paper's algorithm V, which plays the normal goal only.
     Paper,
 }
 
-/// One turn as it was played.
+/// One turn as played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Who moved.
+    /// The player who moved.
     pub player: Player,
-    /// Whether the goal was changed before the move.
+    /// Whether the goal changed before the move.
     pub flips: bool,
     /// The move.
     pub step: Move,
-    /// The point that was left.
+    /// The point before the move.
     pub from: Point,
-    /// The point that was reached.
+    /// The point after it.
     pub to: Point,
     /// The goal before a flip.
     pub rule: Rule,
 }
 
 impl Turn {
-    /// What the point was worth to who moved, before the move.
+    /// Returns the value, before the move, for the player who moved.
     pub fn value_before(&self) -> Value {
         winning::value(self.rule, &self.from)
     }
 
-    /// Whether a won point was left for one in which the other player wins.
+    /// Returns whether the turn left a won point for one that the opponent wins.
     pub fn gives_away(&self) -> bool {
         let rule = if self.flips { goal::other(self.rule) } else { self.rule };
         self.value_before() == Value::Win && winning::value(rule, &self.to) == Value::Win
     }
 }
 
-/// A turn that the rules do not allow.
+/// A turn that breaks the rules.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
@@ -102,17 +104,17 @@ pub enum TurnError {
     #[error(transparent)]
     Move(#[from] MoveError),
     /// No flips are left.
-    #[error("the goal cannot be changed any more")]
+    #[error("the goal can no longer be changed")]
     NoFlips,
     /// The condition does not hold.
-    #[error("the goal can be changed where L ≥ S + 2 ≥ 7 only")]
+    #[error("the goal can be changed only where L ≥ S + 2 ≥ 7")]
     NotHere,
     /// The game is over.
     #[error("the game is over")]
     Over,
 }
 
-/// A text that is no transcript.
+/// A text that is not a transcript.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct TranscriptError {
@@ -122,7 +124,7 @@ pub struct TranscriptError {
     pub reason: String,
 }
 
-/// A game, as far as it was played.
+/// A game up to the current turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Game {
     start: (Point, Rule, Player, u32),
@@ -135,41 +137,41 @@ pub struct Game {
 }
 
 impl Game {
-    /// A game that begins here; the goal can be changed `flips` times in all, before a move.
+    /// Creates a game that starts here; the goal can change `flips` times in all, before a move.
     pub fn new(point: Point, rule: Rule, first: Player, flips: u32) -> Game {
         let start = (point.clone(), rule, first, flips);
         Game { start, point, rule, to_move: first, flips_left: flips, turns: Vec::new(), resigned: None }
     }
 
-    /// The heaps now.
+    /// Returns the heaps.
     pub fn point(&self) -> &Point {
         &self.point
     }
 
-    /// The goal that holds now.
+    /// Returns the goal in force.
     pub fn rule(&self) -> Rule {
         self.rule
     }
 
-    /// Who has to move.
+    /// Returns the player to move.
     pub fn to_move(&self) -> Player {
         self.to_move
     }
 
-    /// How often the goal can still be changed.
+    /// Returns how often the goal can still change.
     pub fn flips_left(&self) -> u32 {
         self.flips_left
     }
 
-    /// The turns so far, played again.
+    /// Returns the turns so far, by playing them again.
     pub fn turns(&self) -> impl Iterator<Item = Turn> + '_ {
         let (point, rule, first, flips) = self.start.clone();
         let mut game = Game::new(point, rule, first, flips);
-        // Each was allowed when it was played.
+        // Each was legal when it was played.
         self.turns.iter().map_while(move |(flips, step)| game.play(*flips, step.clone()).ok())
     }
 
-    /// Who won, once the game is over.
+    /// Returns the winner, once the game is over.
     pub fn winner(&self) -> Option<Player> {
         let at_the_end = || match self.rule {
             Rule::Normal => self.to_move.other(),
@@ -178,10 +180,10 @@ impl Game {
         self.resigned.map(Player::other).or_else(|| self.point.is_end().then(at_the_end))
     }
 
-    /// Whether the player to move may change the goal first.
+    /// Checks that the player to move may change the goal first.
     ///
     /// # Errors
-    /// [`TurnError`] with the reason why not.
+    /// Returns [`TurnError::NoFlips`] or [`TurnError::NotHere`] if not.
     pub fn may_flip(&self) -> Result<(), TurnError> {
         match self.flips_left {
             0 => Err(TurnError::NoFlips),
@@ -193,7 +195,8 @@ impl Game {
     /// Plays a turn.
     ///
     /// # Errors
-    /// [`TurnError`]; nothing has changed then.
+    /// Returns a [`TurnError`] and changes nothing if the turn breaks the rules or the game is
+    /// over.
     pub fn play(&mut self, flips: bool, step: Move) -> Result<Turn, TurnError> {
         if self.winner().is_some() {
             return Err(TurnError::Over);
@@ -213,14 +216,15 @@ impl Game {
         Ok(turn)
     }
 
-    /// The player to move gives up.
+    /// Resigns for the player to move.
     pub fn resign(&mut self) {
         if self.winner().is_none() {
             self.resigned = Some(self.to_move);
         }
     }
 
-    /// What the program plays here; `None` once the game is over. It never changes the goal, which never helps.
+    /// Returns the program's move, `None` once the game is over. The program never changes the
+    /// goal, because that never helps.
     pub fn choose(&self, strategy: Strategy, random: &mut Random) -> Option<Move> {
         match (self.winner(), strategy) {
             (Some(_), _) => None,
@@ -235,10 +239,10 @@ impl Game {
         }
     }
 
-    /// Reads a transcript.
+    /// Parses a transcript.
     ///
     /// # Errors
-    /// [`TranscriptError`] with the first line that is wrong.
+    /// Returns a [`TranscriptError`] for the first line that is wrong.
     pub fn parse(text: &str) -> Result<Game, TranscriptError> {
         let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         let mut last = 1;
@@ -273,7 +277,7 @@ impl Game {
         Ok(game)
     }
 
-    /// Plays a line of a transcript.
+    /// Plays one line of a transcript.
     fn repeat(&mut self, text: &str) -> Result<(), String> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let (player, words) = words.split_first().ok_or("expected a turn")?;
@@ -292,10 +296,10 @@ impl Game {
     }
 }
 
-/// Reads a turn: `flip` or not, then a kind and an amount, which `number` reads.
+/// Parses a turn: an optional `flip`, then a kind and an amount, which `number` parses.
 ///
 /// # Errors
-/// A text that says what was expected.
+/// Returns a text that says what was expected.
 pub fn parse_turn(words: &[&str], number: fn(&str) -> Result<UBig, NumberError>) -> Result<(bool, Move), String> {
     let (flips, words) = match words {
         ["flip", rest @ ..] => (true, rest),
@@ -311,7 +315,7 @@ pub fn parse_turn(words: &[&str], number: fn(&str) -> Result<UBig, NumberError>)
 }
 
 impl fmt::Display for Game {
-    /// The transcript.
+    /// Writes the transcript.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (point, rule, first, flips) = &self.start;
         writeln!(f, "{HEADING}\ngoal {}\nflips {flips}", goal::name(*rule))?;
@@ -366,7 +370,7 @@ mod tests {
             game.play(false, Move::new(Kind::Both, 3u8)).unwrap();
             assert_eq!(game.winner(), Some(winner));
         }
-        // Over before it begins: the other player would have moved last.
+        // Over before it begins: the program would have moved last.
         assert_eq!(Game::new(Point::new(0u8, 0u8), Rule::Normal, Player::Human, 0).winner(), Some(Player::Program));
     }
 
@@ -383,7 +387,7 @@ mod tests {
             (&format!("{good}program both 1\n"), 6, "expected a turn of human"),
             (&format!("{good}human both 1\nhuman both 1\n"), 7, "expected a turn of program"),
             (&format!("{good}human both 4\n"), 6, "4 cannot be taken from both heaps: expected 1 to 3"),
-            (&format!("{good}human flip both 1\n"), 6, "the goal cannot be changed any more"),
+            (&format!("{good}human flip both 1\n"), 6, "the goal can no longer be changed"),
             (&format!("{good}human up 1\n"), 6, "expected short, long or both and how many, like: both 3"),
             (&format!("{good}human resigns\nprogram both 1\n"), 7, "expected a turn of human"),
         ];
@@ -392,7 +396,7 @@ mod tests {
         }
     }
 
-    /// V against perfect play: it gives the won game (378, 611) away, the exact strategy never does.
+    /// V throws the won game (378, 611) away against perfect play; the exact strategy never does.
     #[test]
     fn v_loses_where_the_exact_strategy_wins() {
         for (strategy, winner) in [(Strategy::Exact, Player::Program), (Strategy::Paper, Player::Human)] {

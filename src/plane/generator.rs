@@ -1,30 +1,28 @@
-//! # The paper's generator
+//! The paper's generator of the points.
 //!
-//! \[Ver10\] section 6 builds the points one from the other: the next `a` is the smallest number that is in no point yet. `covered` is the paper's `c`, the largest
-//! number up to which everything is in a point, and `passed` its `j`, the number of `b` up to there.
+//! \[Ver10\] section 6 builds each point from those before it: the next `a` is the smallest number
+//! that is in no point yet. `covered` is the paper's `c`, the largest number such that every number
+//! up to it is in a point; `passed` is its `j`, how many `b` there are up to `covered`.
 //!
-//! # Shape
-//! Of the `a` only those with numbers above `passed` are kept, since those with smaller ones are never asked for again: about 0.38 n of them.
-//!
-//! # Cost
-//! A few additions a point, 8 bytes for each one kept.
+//! Only the `a` with indices above `passed` are kept, because the generator never asks for earlier
+//! ones: about 0.38 n of them, 8 bytes each. A point costs a few additions.
 
 use super::points::Numbered;
 use super::sequence::Place;
 use dashu_int::UBig;
 use std::collections::VecDeque;
 
-/// The largest number that is counted up to: seconds, and half a GiB.
+/// The largest number that [`Generator::place`] counts up to: it takes seconds, and half a GiB.
 pub const MOST: u64 = 100_000_000;
 
-/// The points from `n = 1` on.
+/// Iterator over the points from `n = 1`.
 #[derive(Clone, Debug)]
 pub struct Generator {
     n: u64,
     a: u64,
     covered: u64,
     passed: u64,
-    /// `a` with the numbers `passed + 1 ..= n`.
+    /// `a` with the indices `passed + 1 ..= n`.
     ahead: VecDeque<u64>,
 }
 
@@ -35,13 +33,14 @@ impl Default for Generator {
 }
 
 impl Generator {
-    /// The number, `a` and `b` of the next point.
+    /// Returns the index, `a` and `b` of the next point.
     fn advance(&mut self) -> (u64, u64, u64) {
         let found = (self.n, self.a, self.a + self.n);
         self.n += 1;
         self.a = self.covered + 1;
         self.ahead.push_back(self.a);
-        // The first of those kept is a with number passed + 1, so this asks whether the number behind a is the next b.
+        // The front of the queue is a with index passed + 1, so this asks whether the number after
+        // a is the next b.
         if self.ahead.front().is_some_and(|ahead| self.a < ahead + self.passed) {
             self.covered += 1;
         } else {
@@ -52,7 +51,8 @@ impl Generator {
         found
     }
 
-    /// Where `x` stands, found by counting up to it; `None` for numbers above [`MOST`].
+    /// Returns the place of `x` in the sequences, found by counting up to it; `None` for numbers
+    /// above [`MOST`].
     pub fn place(x: &UBig) -> Option<Place> {
         let x = u64::try_from(x).ok().filter(|x| *x <= MOST)?;
         if x == 0 {

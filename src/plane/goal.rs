@@ -1,10 +1,8 @@
-//! # What the paper calls the rules
-//!
-//! Its goals are the two rules of every game here: normal play, and attrition for misère.
+//! The paper's names of the rules: its goals are normal play, and *attrition* for misère.
 
 use crate::game::Rule;
 
-/// `normal` or `attrition`.
+/// Returns `normal` or `attrition`.
 pub const fn name(rule: Rule) -> &'static str {
     match rule {
         Rule::Normal => "normal",
@@ -12,7 +10,7 @@ pub const fn name(rule: Rule) -> &'static str {
     }
 }
 
-/// The rule of that name; `misere` is one as well.
+/// Parses a goal; `misere` is accepted too.
 pub fn parse(text: &str) -> Option<Rule> {
     match text {
         "attrition" => Some(Rule::Misere),
@@ -20,7 +18,7 @@ pub fn parse(text: &str) -> Option<Rule> {
     }
 }
 
-/// The goal that a flip leads to.
+/// Returns the goal after a flip.
 pub const fn other(rule: Rule) -> Rule {
     match rule {
         Rule::Normal => Rule::Misere,

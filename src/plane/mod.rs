@@ -1,26 +1,27 @@
-//! # Nim on the plane (Wythoff's game), with heaps of any length
+//! Nim on the plane (Wythoff's game), with heaps of any length.
 //!
-//! \[Ver10\] B. S. Verkhovsky: Winning Strategies and Complexity of Nim-Type Computer Game on Plane. Int. J. Communications, Network and System Sciences 3, 2010.
-//! Two heaps, a [`point`]; a move takes from one of them, or the same number from both. Who reaches (0, 0) wins (*normal*) or loses (*attrition*, the misère
-//! play of [`Rule`](crate::game::Rule)). The losses are known by formula, so that a point is decided by its heaps alone, without a database.
+//! \[Ver10\] B. S. Verkhovsky: Winning Strategies and Complexity of Nim-Type Computer Game on
+//! Plane. Int. J. Communications, Network and System Sciences 3, 2010.
 //!
-//! # Shape
+//! A [`point`] is two heaps; a move takes from one of them, or the same number from both. The
+//! player who reaches (0, 0) wins (*normal*) or loses (*attrition*, the misère play of
+//! [`Rule`](crate::game::Rule)). A formula gives the losses, so the heaps alone decide a point,
+//! without a database.
+//!
 //! | question | module |
 //! |---|---|
 //! | which numbers make the losses? | [`sequence`], exactly; [`points`] in order, [`generator`] as the paper builds them, [`newton`] as the paper approximates them |
-//! | how exact has an approximation to be? | [`precision`] |
-//! | who wins, by which moves? | [`winning`] |
+//! | how exact must an approximation be? | [`precision`] |
+//! | who wins, and by which moves? | [`winning`] |
 //! | what if the goal changes? | [`flips`]; the paper's names of the goals: [`goal`] |
-//! | what is true by definition? | [`retrograde`], and beside the formulas [`claim`] |
+//! | what is true by definition? | [`retrograde`]; [`claim`] compares the formulas with it |
 //! | what does the paper's program do? | [`paper`], [`start`], [`order`] |
 //! | a game with its transcript | [`game`] |
 //!
 //! # Invariants
-//! 1. Whole numbers decide everything; nothing here is a floating-point number.
-//! 2. Where the paper is wrong both are here: what it says, named as the paper's, and what is true.
-//!
-//! # Not here
-//! Printing and asking: the command line.
+//! 1. Whole numbers decide everything; no code here uses floating point.
+//! 2. Where the paper is wrong, the code has both: what the paper says, named as the paper's, and
+//!    what is true.
 
 pub mod claim;
 pub mod flips;

@@ -1,10 +1,11 @@
-//! # Newton's iteration for the golden ratio
+//! Newton's iteration for the golden ratio.
 //!
-//! \[Ver10\] (38): `x_0 = 1.618`, `x_{r+1} = (x_r² + 1) / (2 x_r - 1)`. Each step doubles the right digits; `⌊n x_r⌋` is `a_n` as long as `n` is below the
-//! [first failure](super::precision) of `x_r`.
+//! \[Ver10\] (38): `x_0 = 1.618`, `x_{r+1} = (x_r² + 1) / (2 x_r - 1)`. Each step doubles the right
+//! digits; `⌊n x_r⌋` is `a_n` as long as `n` is below the [first failure](super::precision) of
+//! `x_r`.
 //!
-//! # Invariants
-//! 1. `x_r` is kept as the fraction it is. Nothing is rounded, so what is found about the paper's rules is a property of the rules.
+//! `x_r` is kept as an exact fraction. Nothing is rounded, so a finding about the paper's rules is
+//! a property of the rules.
 
 use super::number;
 use super::precision;
@@ -14,14 +15,14 @@ use dashu_int::UBig;
 /// A positive fraction near the golden ratio.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ratio {
-    /// Above the line.
+    /// The numerator.
     pub numerator: UBig,
-    /// Below the line, not 0.
+    /// The denominator, not 0.
     pub denominator: UBig,
 }
 
 impl Ratio {
-    /// `x_r` after `steps` steps.
+    /// Returns `x_r` after `steps` steps.
     pub fn newton(steps: u32) -> Ratio {
         let (mut p, mut q) = (UBig::from(809u16), UBig::from(500u16));
         for _ in 0..steps {
@@ -32,27 +33,27 @@ impl Ratio {
         Ratio { numerator: p, denominator: q }
     }
 
-    /// An `x_r` that is right for all `n` up to `largest`.
+    /// Returns an `x_r` that is right for all `n` up to `largest`.
     pub fn up_to(largest: &UBig) -> Ratio {
         Ratio::newton(precision::steps_needed(number::length(largest)))
     }
 
-    /// `⌊n x⌋`
+    /// Returns `⌊n x⌋`.
     pub fn a(&self, n: &UBig) -> UBig {
         n * &self.numerator / &self.denominator
     }
 
-    /// `⌈s / x⌉`
+    /// Returns `⌈s / x⌉`.
     pub fn first_a(&self, s: &UBig) -> UBig {
         ceiling(s * &self.denominator, &self.numerator)
     }
 
-    /// `⌈s / (1 + x)⌉`
+    /// Returns `⌈s / (1 + x)⌉`.
     pub fn first_b(&self, s: &UBig) -> UBig {
         ceiling(s * &self.denominator, &(&self.numerator + &self.denominator))
     }
 
-    /// Where `x` stands by the paper's equations (45) to (48).
+    /// Returns the place of `x` by the paper's equations (45) to (48).
     pub fn place(&self, x: &UBig) -> Place {
         let k = self.first_a(x);
         if self.a(&k) == *x { Place::A(k) } else { Place::B(self.first_b(x)) }

@@ -1,42 +1,43 @@
-//! # Whole numbers as people write them
+//! Whole numbers as people write them.
 //!
-//! Heaps have any length, so what is read here is bounded before anything is computed, and what is shown to people is cut in the middle.
+//! Heaps have any length. The input is therefore bounded before anything is computed from it, and
+//! long numbers are shortened in the middle for display.
 
 use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
-/// The most decimal digits of a number.
+/// The largest number of decimal digits.
 pub const DIGITS_MAX: usize = 1_000_000;
-/// A number of more binary digits than this has more than [`DIGITS_MAX`] decimal ones.
+/// A number with more bits than this has more than [`DIGITS_MAX`] decimal digits.
 const BITS_MAX: usize = 3_321_929;
-/// Characters of a wrong text that are shown.
+/// Characters of an invalid text that an error shows.
 const SHOWN: usize = 24;
 
-/// The text is no number, or too large a one.
+/// A text that is not a number, or too large a number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NumberError {
-    /// A minus sign.
+    /// The number has a minus sign.
     #[error("{text} is negative: expected a whole number from 0")]
     Negative {
-        /// The text, cut.
+        /// The text, cut after 24 characters.
         text: String,
     },
-    /// Anything but digits, or digits with one `^`.
-    #[error("{text:?} is no whole number: expected decimal digits, or a power like 10^1000")]
+    /// The text is neither digits nor digits with one `^`.
+    #[error("{text:?} is not a whole number: expected decimal digits, or a power like 10^1000")]
     Syntax {
-        /// The text, cut.
+        /// The text, cut after 24 characters.
         text: String,
     },
-    /// More digits than [`DIGITS_MAX`].
+    /// The number has more than [`DIGITS_MAX`] digits.
     #[error("{text} has too many digits: expected at most {DIGITS_MAX}")]
     TooLong {
-        /// The text, cut.
+        /// The text, cut after 24 characters.
         text: String,
     },
 }
 
-/// Reads decimal digits, or two such numbers with `^` between them.
+/// Parses decimal digits, or two such numbers with `^` between them.
 ///
 /// ```
 /// use trinim::plane::number;
@@ -66,10 +67,10 @@ pub fn parse(text: &str) -> Result<UBig, NumberError> {
     if is_too_long(&value) { Err(too_long()) } else { Ok(value) }
 }
 
-/// Reads decimal digits: what comes of it is never much longer than the text.
+/// Parses decimal digits; the number is never much longer than the text.
 ///
 /// # Errors
-/// [`NumberError`].
+/// Returns a [`NumberError`] for any other text, or more than [`DIGITS_MAX`] digits.
 pub fn digits(text: &str) -> Result<UBig, NumberError> {
     part(text, text)
 }
@@ -103,11 +104,11 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// Decimal digits of a number; 0 has one.
+/// Returns the number of decimal digits; 0 has one.
 pub fn length(value: &UBig) -> usize {
     match u128::try_from(value) {
         Ok(small) => small.checked_ilog10().map_or(1, |log| log as usize + 1),
-        // Enough digits to make this the cheap way: the estimate is off by one at most.
+        // Numbers this long are worth an estimate, which is off by one at most.
         Err(_) => {
             let least = (value.bit_len() - 1) * 30_102 / 100_000;
             let mut length = least.max(1);
@@ -121,12 +122,12 @@ pub fn length(value: &UBig) -> usize {
     }
 }
 
-/// The number, [`brief`].
+/// Formats the number, shortened by [`brief`].
 pub fn shortened(value: &UBig) -> String {
     brief(&value.to_string())
 }
 
-/// A number's digits, or where there are more than 60 their ends and how many they are.
+/// Shortens more than 60 digits to both ends and the number of digits.
 pub fn brief(text: &str) -> String {
     match text.len() {
         0..=60 => text.to_owned(),

@@ -1,15 +1,17 @@
-//! # Which equation first
+//! The order in which to try the paper's equations.
 //!
-//! To place a number, \[Ver10\] section 17 tries the equation of `a` and then that of `b`; section 18 proposes to begin with either at random, in proportion to
-//! how many numbers each sequence has. Trying `a` first is best, and one equation is enough anyway, since the other then has the answer.
+//! To place a number, \[Ver10\] section 17 tries the equation of `a`, then that of `b`; section 18
+//! proposes to start with either at random, in proportion to how many numbers each sequence has.
+//! Starting with `a` is best, and one equation is enough anyway: it also gives the answer of the
+//! other.
 
 use super::sequence::{self, Place};
 use crate::random::Random;
 use dashu_int::UBig;
 
-/// Of the numbers 1 to `most`: how many are some `a`, and how many some `b`.
+/// Returns how many of the numbers 1 to `most` are an `a`, and how many are a `b`.
 pub fn counts(most: &UBig) -> (UBig, UBig) {
-    // The a up to M are as many as the n with nφ < M + 1.
+    // There are as many a up to M as n with nφ < M + 1.
     let within = match sequence::place(&(most + 1u8)) {
         Place::A(k) => k - 1u8,
         Place::B(i) => most + 1u8 - i,
@@ -23,15 +25,15 @@ pub fn counts(most: &UBig) -> (UBig, UBig) {
 pub struct Tried {
     /// Numbers placed.
     pub numbers: u64,
-    /// Always `a` first.
+    /// With `a` always first.
     pub a_first: u64,
-    /// `a` first with probability 0.618, else `b` first.
+    /// With `a` first with probability 0.618, else `b` first.
     pub random: u64,
-    /// Always `b` first.
+    /// With `b` always first.
     pub b_first: u64,
 }
 
-/// Places random numbers from 1 to `most`, which is not 0, and counts equations.
+/// Places random numbers from 1 to `most`, which must not be 0, and counts equations.
 pub fn sample(most: u64, numbers: u64, seed: u64) -> Tried {
     let mut random = Random::new(seed);
     let mut tried = Tried { numbers, ..Tried::default() };

@@ -1,8 +1,9 @@
-//! # The paper's algorithm V
+//! The paper's algorithm V.
 //!
-//! \[Ver10\] section 17, step by step, with the number of Newton steps that the paper takes. Where that is too small it takes a wrong point for the right one and gives
-//! a won game away: the smallest case is (378, 611). Two things are added: nothing is asked of V at (0, 0), where it would call itself the winner, and in
-//! (1, 2), for which it has no move, it takes one from the longer heap.
+//! This is \[Ver10\] section 17, step by step, with the paper's number of Newton steps. Where these
+//! are too few, V mistakes a wrong point for a loss and throws a won game away; the smallest case
+//! is (378, 611). Two things are added. V is not asked at (0, 0), where it would call itself the
+//! winner. At (1, 2), where it has no move, it takes one from the longer heap.
 
 use super::newton::Ratio;
 use super::number;
@@ -11,23 +12,24 @@ use super::precision;
 use crate::random::Random;
 use dashu_int::UBig;
 
-/// `⌈log10 m⌉`, for `m` from 1.
+/// Returns `⌈log10 m⌉`, for `m` from 1.
 fn logarithm(m: &UBig) -> usize {
     if m.is_one() { 0 } else { number::length(&(m - 1u8)) }
 }
 
-/// The paper's approximation of φ in a point with difference `m`, which is not 0.
+/// Returns the paper's approximation of φ for a point with difference `m`, which must not be 0.
 fn ratio(m: &UBig) -> Ratio {
     Ratio::newton(precision::paper_steps(logarithm(m)))
 }
 
-/// Whether V thinks that the player to move is lost.
+/// Returns whether V takes the player to move for lost.
 pub fn gives_up(point: &Point) -> bool {
     let m = point.difference();
     !m.is_zero() && ratio(&m).a(&m) == *point.short()
 }
 
-/// The move of V in normal play; `None` at the end only. Random where V throws a coin: in points it holds for lost.
+/// Returns the move of V in normal play, `None` only at the end. V tosses a coin at points it takes
+/// for lost.
 ///
 /// ```
 /// use trinim::random::Random;

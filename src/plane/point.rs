@@ -1,6 +1,7 @@
-//! # Points, moves
+//! Points and moves.
 //!
-//! A point is two heaps, the shorter one first. A move takes one or more from one heap, or the same number from both.
+//! A point is two heaps, the shorter one first. A move takes one or more from one heap, or the same
+//! number from both.
 
 use dashu_int::UBig;
 use std::fmt;
@@ -13,33 +14,33 @@ pub struct Point {
 }
 
 impl Point {
-    /// The point of two heaps, in any order.
+    /// Creates the point of two heaps, in any order.
     pub fn new(one: impl Into<UBig>, other: impl Into<UBig>) -> Point {
         let (one, other) = (one.into(), other.into());
         if one <= other { Point { short: one, long: other } } else { Point { short: other, long: one } }
     }
 
-    /// The shorter heap, the paper's S.
+    /// Returns the shorter heap, the paper's S.
     pub fn short(&self) -> &UBig {
         &self.short
     }
 
-    /// The longer heap, the paper's L.
+    /// Returns the longer heap, the paper's L.
     pub fn long(&self) -> &UBig {
         &self.long
     }
 
-    /// L - S, the paper's m.
+    /// Returns L - S, the paper's m.
     pub fn difference(&self) -> UBig {
         &self.long - &self.short
     }
 
-    /// Whether nothing is left.
+    /// Returns whether both heaps are empty.
     pub fn is_end(&self) -> bool {
         self.long.is_zero()
     }
 
-    /// The most that a move of this kind can take.
+    /// Returns the most that a move of this kind can take.
     pub fn most(&self, kind: Kind) -> &UBig {
         match kind {
             Kind::Short | Kind::Both => &self.short,
@@ -47,10 +48,10 @@ impl Point {
         }
     }
 
-    /// The point after a move.
+    /// Returns the point after a move.
     ///
     /// # Errors
-    /// [`MoveError`] with what was possible.
+    /// Returns a [`MoveError`] if the heaps do not allow the move.
     pub fn after(&self, step: &Move) -> Result<Point, MoveError> {
         let Move { kind, amount } = step;
         let most = self.most(*kind);
@@ -71,7 +72,7 @@ impl fmt::Display for Point {
     }
 }
 
-/// What a move takes from.
+/// The heaps that a move takes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The shorter heap.
@@ -86,7 +87,7 @@ impl Kind {
     /// All kinds.
     pub const ALL: [Kind; 3] = [Kind::Short, Kind::Long, Kind::Both];
 
-    /// `short`, `long` or `both`.
+    /// Returns `short`, `long` or `both`.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Short => "short",
@@ -96,17 +97,17 @@ impl Kind {
     }
 }
 
-/// A move: how many from where.
+/// A move.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Move {
-    /// From where.
+    /// The heaps it takes from.
     pub kind: Kind,
-    /// How many from each of them; at least 1.
+    /// How many it takes from each of them; at least 1.
     pub amount: UBig,
 }
 
 impl Move {
-    /// A move.
+    /// Creates a move.
     pub fn new(kind: Kind, amount: impl Into<UBig>) -> Move {
         Move { kind, amount: amount.into() }
     }
@@ -122,11 +123,11 @@ impl fmt::Display for Move {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{amount} cannot be taken from {}: expected {}", of(*.kind), range(.most))]
 pub struct MoveError {
-    /// From where.
+    /// The heaps of the move.
     pub kind: Kind,
-    /// What was asked for.
+    /// The requested amount.
     pub amount: UBig,
-    /// What is there.
+    /// The most that the move can take.
     pub most: UBig,
 }
 
@@ -140,7 +141,7 @@ fn of(kind: Kind) -> &'static str {
 
 fn range(most: &UBig) -> String {
     match most {
-        most if most.is_zero() => "another kind of move, this one has nothing left to take".to_owned(),
+        most if most.is_zero() => "another kind of move, nothing is left for this one".to_owned(),
         most if most.is_one() => "1".to_owned(),
         most => format!("1 to {most}"),
     }

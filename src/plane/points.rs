@@ -1,18 +1,17 @@
-//! # The points in order, a step at a time
+//! The points in order, one step at a time.
 //!
-//! `a_n` grows by 1 or 2. Which of the two is decided by the sign of `e = a² - an - n²`, which is never above 0 for `a = a_n` and above 0 for anything larger;
-//! `e` is kept up to date by additions alone.
-//!
-//! # Shape
-//! Up to `n = 2^120` in machine integers: `e` and all terms of the sums are below `4 (a + n)`.
+//! `a_n` grows by 1 or 2. The sign of `e = a² - an - n²` decides which: it is never above 0 for
+//! `a = a_n` and above 0 for anything larger. Additions alone keep `e` up to date. Up to
+//! `n = 2^120` the numbers are machine integers: `e` and all terms of the sums are below
+//! `4 (a + n)`.
 
 use super::sequence;
 use dashu_int::{IBig, UBig};
 
-/// From this number on the points are computed with numbers of any length.
+/// From this index on, points are computed with integers of any length.
 const SMALL: i128 = 1 << 120;
 
-/// A point of the sequence with its number.
+/// A point of the sequence with its index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Numbered {
     /// n.
@@ -23,7 +22,7 @@ pub struct Numbered {
     pub long: UBig,
 }
 
-/// The points `(a_n, b_n)` from some `n` on, without end.
+/// Endless iterator over the points `(a_n, b_n)` from some `n`.
 #[derive(Clone, Debug)]
 pub struct Points(Width);
 
@@ -34,12 +33,12 @@ enum Width {
     Large(IBig, IBig, IBig),
 }
 
-/// The three numbers of the next point.
+/// The same three numbers for the next point.
 macro_rules! next {
     ($n:expr, $a:expr, $excess:expr) => {{
         // e with n + 1 for n and a + 2 for a.
         let further = $excess + $a * 3i128 - $n * 4i128 + 1i128;
-        // The sign without a zero of either type: e is 0 at (0, 0) only.
+        // A test of the sign without a zero of either type: e is 0 only at (0, 0).
         if further < 1i128.into() {
             ($n + 1i128, $a + 2i128, further)
         } else {
@@ -49,7 +48,7 @@ macro_rules! next {
 }
 
 impl Points {
-    /// From `a_n, b_n` on.
+    /// Starts at the point of index `n`.
     pub fn from(n: &UBig) -> Points {
         let a = IBig::from(sequence::a(n));
         let n = IBig::from(n.clone());

@@ -1,24 +1,26 @@
-//! # How exact the ratio has to be
+//! How exact an approximation of the golden ratio has to be.
 //!
-//! For a fraction `y` in place of φ, `⌊ny⌋` differs from `⌊nφ⌋` exactly if some `h/n` lies between them: in `(φ, y]` or in `(y, φ)`. The smallest such `n` is
-//! the denominator of the first fraction of the Stern-Brocot tree that lies there. The way down the tree to φ goes right and left in turn, so the fractions
-//! on it are the quotients of Fibonacci numbers, on both sides of φ alternately and ever closer: the first failure is a Fibonacci number, found by bisection.
+//! For a fraction `y` in place of φ, `⌊ny⌋` differs from `⌊nφ⌋` exactly if some `h/n` is between
+//! them: in `(φ, y]` or in `(y, φ)`. The smallest such `n` is the denominator of the first fraction
+//! of the Stern-Brocot tree in that interval. The path down the tree to φ turns right and left
+//! alternately, so its fractions are the quotients of Fibonacci numbers, on both sides of φ in turn
+//! and ever closer. The first failure is therefore a Fibonacci number, and bisection finds it.
 //!
 //! # Invariants
 //! 1. [`first_failure`] is exact: every `n` below it gives the right `a_n`, and it does not.
 //!
 //! # Cost
-//! Bisection needs the logarithm of the digits many Fibonacci numbers, each of the length of the answer.
+//! Bisection computes about log d Fibonacci numbers of up to d digits, for a failure of d digits.
 
 use super::newton::Ratio;
 use super::sequence;
 use dashu_int::UBig;
 use dashu_int::ops::BitTest;
 
-/// \[Ver10\] table 2: the steps it gives for `n = 10^k`, with the first and the last `k`.
+/// The steps of \[Ver10\] table 2 for `n = 10^k`, with the first and the last `k`.
 pub const TABLE_2: [(u32, u32, u32); 4] = [(0, 0, 3), (1, 4, 6), (2, 7, 12), (3, 13, 24)];
 
-/// `F_j` and `F_{j+1}`.
+/// Returns `F_j` and `F_{j+1}`.
 fn fibonacci(j: u64) -> (UBig, UBig) {
     let (mut this, mut next) = (UBig::ZERO, UBig::ONE);
     for bit in (0..u64::BITS - j.leading_zeros()).rev() {
@@ -30,7 +32,7 @@ fn fibonacci(j: u64) -> (UBig, UBig) {
     (this, next)
 }
 
-/// The smallest `n` for which `⌊ny⌋` is not `a_n`.
+/// Returns the smallest `n` for which `⌊ny⌋` is not `a_n`.
 ///
 /// ```
 /// use trinim::plane::{newton::Ratio, precision};
@@ -47,7 +49,7 @@ pub fn first_failure(ratio: &Ratio) -> UBig {
         let (left, right) = (h * q, p * n);
         if above { left <= right } else { left > right }
     };
-    // |y - φ| is at least about 1 / (√5 q²), so a failure has at most about twice the digits of q; the search begins at half of what there can be.
+    // |y - φ| is at least about 1 / (√5 q²), so a failure has at most about twice the digits of q; the search starts at half of that bound.
     let mut last = (q.bit_len() as u64).max(1);
     while !lies_between(last) {
         last *= 2;
@@ -60,13 +62,14 @@ pub fn first_failure(ratio: &Ratio) -> UBig {
     fibonacci(number(first)).0
 }
 
-/// The smallest number of Newton steps that is right for all `n` up to `10^digits`.
+/// Returns the smallest number of Newton steps that is right for all `n` up to `10^digits`.
 pub fn steps_needed(digits: usize) -> u32 {
     let power = UBig::from(10u8).pow(digits);
     (0..).find(|steps| first_failure(&Ratio::newton(*steps)) > power).unwrap_or(u32::MAX)
 }
 
-/// The steps that the paper's rule (43) takes for numbers `m` with `t = ⌈log10 m⌉`: `⌈log2(t / 3)⌉`, and 0 where that is negative.
+/// Returns the steps of the paper's rule (43) for numbers `m` with `t = ⌈log10 m⌉`:
+/// `⌈log2(t / 3)⌉`, or 0 if that is negative.
 pub fn paper_steps(t: usize) -> u32 {
     let mut steps = 0;
     let mut enough = 3;
@@ -77,18 +80,19 @@ pub fn paper_steps(t: usize) -> u32 {
     steps
 }
 
-/// The steps of the paper's table 2 for `n = 10^k`; `None` behind its end.
+/// Returns the steps of the paper's table 2 for `n = 10^k`; `None` beyond its end.
 pub fn table_steps(k: u32) -> Option<u32> {
     TABLE_2.iter().find(|(_, first, last)| (*first..=*last).contains(&k)).map(|(steps, _, _)| *steps)
 }
 
-/// φ cut after so many decimals.
+/// Returns φ truncated to this many decimals.
 pub fn cut(decimals: usize) -> Ratio {
     let denominator = UBig::from(10u8).pow(decimals);
     Ratio { numerator: sequence::a(&denominator), denominator }
 }
 
-/// The fewest decimals of φ that are right for all `n` up to `10^digits`; at most `2 digits + 1`, as `nφ` stays about `1 / (√5 n)` away from any number.
+/// Returns the fewest decimals of φ that are right for all `n` up to `10^digits`. They are at most
+/// `2 digits + 1`, as the distance of `nφ` from any whole number is at least about `1 / (√5 n)`.
 pub fn decimals_needed(digits: usize) -> usize {
     let power = UBig::from(10u8).pow(digits);
     let (mut first, mut last) = (0, 2 * digits + 1);
@@ -103,7 +107,7 @@ pub fn decimals_needed(digits: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Down the tree with mediants, as the module page says it.
+    /// Goes down the tree by mediants, as the module page describes.
     fn first_failure_by_mediants(ratio: &Ratio) -> UBig {
         let (p, q) = (&ratio.numerator, &ratio.denominator);
         let above = !sequence::is_below(p, q);

@@ -1,47 +1,45 @@
-//! # Small heaps, by the rules alone
+//! Small heaps, solved by the rules alone.
 //!
-//! The slow and obvious solver that the formulas are tested against: every option of every point, from the end upwards. It knows the moves, the goals and the flips, and
-//! nothing of the golden ratio.
-//!
-//! # Shape
-//! A [`Situation`] is a point, the goal that holds, and the flips that are left. Heaps go up to `most`; one byte a situation.
-//!
-//! # Cost
-//! About `most³` steps for each goal and each number of flips left.
+//! This is the slow, obvious solver that the formulas are tested against: it tries every option of
+//! every point, from the end upwards. It uses the moves, the goals and the flips, and no golden
+//! ratio. It takes about `most³` steps for each goal and each number of flips left, and one byte a
+//! [`Situation`]; heaps go up to `most`.
 //!
 //! # Invariants
-//! 1. A move makes the heaps smaller, so only situations of one point can wait for each other, and only where a flip is a turn. What is still undecided then is a draw:
-//!    both players flip for ever rather than lose.
+//! 1. A move makes the heaps smaller, so only situations of one point can depend on each other, and
+//!    only if a flip takes a turn. A situation still undecided then is a draw: both players flip
+//!    for ever rather than lose.
 
 use super::flips::{Budget, Condition, Flip};
 use super::goal;
 use crate::game::Rule;
 use crate::game::Value;
 
-/// The largest heap that is accepted: some seconds a table.
+/// The largest accepted heap; a table of this size takes some seconds.
 pub const HEAP_MAX: usize = 1000;
 
 /// How a game is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// When the goal can be changed.
+    /// When the goal can change.
     pub flip: Flip,
-    /// How often; means nothing where the goal cannot be changed.
+    /// How often; ignored if the goal cannot change.
     pub budget: Budget,
-    /// Where.
+    /// Where it can change.
     pub condition: Condition,
 }
 
-/// A point with everything its value depends on.
+/// A point with everything that its value depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
     /// The shorter heap.
     pub short: usize,
     /// The longer heap.
     pub long: usize,
-    /// The goal that holds.
+    /// The goal in force.
     pub rule: Rule,
-    /// Flips left: their number, or for one each bit 0 for the player to move and bit 1 for the other.
+    /// Flips left: their number, or for [`Budget::Each`] bit 0 for the player to move and bit 1 for
+    /// the other.
     pub left: u8,
 }
 
@@ -55,10 +53,10 @@ pub struct Table {
 }
 
 impl Setting {
-    /// Without flips.
+    /// The game without flips.
     pub const PLAIN: Setting = Setting { flip: Flip::None, budget: Budget::One, condition: Condition::Paper };
 
-    /// What can be left of the flips.
+    /// Returns the number of states of the budget.
     fn lefts(self) -> u8 {
         match (self.flip, self.budget) {
             (Flip::None, _) | (_, Budget::Unlimited) => 1,
@@ -68,7 +66,7 @@ impl Setting {
         }
     }
 
-    /// All flips left.
+    /// Returns the state of an unused budget.
     pub fn full(self) -> u8 {
         self.lefts() - 1
     }
@@ -82,7 +80,7 @@ impl Setting {
         }
     }
 
-    /// What the other player finds left.
+    /// Returns the state of the budget for the other player after a turn.
     pub fn left_after(self, left: u8, flipped: bool) -> u8 {
         match self.budget {
             Budget::Each => {
@@ -95,7 +93,8 @@ impl Setting {
         }
     }
 
-    /// All turns in a situation: how the heaps change, whether the goal does, and what comes of it. None at the end.
+    /// Returns the situations after each possible turn, with its change of heaps, goal and flips
+    /// left; none at the end.
     pub fn options(self, at: Situation) -> impl Iterator<Item = Situation> {
         let Situation { short, long, .. } = at;
         let points = (1..=short).map(move |x| (short - x, long));
@@ -116,7 +115,8 @@ impl Setting {
         moved.chain(flip)
     }
 
-    /// Whether the player to move may change the goal in a situation, the condition taken for these heaps.
+    /// Returns whether the player to move may change the goal, with the condition checked for these
+    /// heaps.
     pub fn may_change(self, at: Situation, short: usize, long: usize) -> bool {
         self.may_flip(at.left) && self.condition.holds_for(short as u64, long as u64)
     }
@@ -141,18 +141,18 @@ impl Table {
         (point * Rule::ALL.len() + at.rule as usize) * usize::from(self.setting.lefts()) + usize::from(at.left)
     }
 
-    /// The value of a situation, `None` for a draw.
+    /// Returns the value of a situation, `None` for a draw.
     pub fn value(&self, at: Situation) -> Option<Value> {
         self.values[self.place(at)]
     }
 
-    /// All situations of a point.
+    /// Returns all situations of a point.
     fn at(&self, short: usize, long: usize) -> impl Iterator<Item = Situation> + use<> {
         let lefts = self.setting.lefts();
         Rule::ALL.into_iter().flat_map(move |rule| (0..lefts).map(move |left| Situation { short, long, rule, left }))
     }
 
-    /// Every situation, from the end upwards.
+    /// Returns every situation, from the end upwards.
     pub fn situations(&self) -> impl Iterator<Item = Situation> + '_ {
         (0..=self.most).flat_map(move |long| (0..=long).flat_map(move |short| self.at(short, long)))
     }
@@ -175,7 +175,7 @@ impl Table {
         }
     }
 
-    /// What follows for a situation from what is known.
+    /// Returns the value that follows from the values known so far.
     fn found(&self, at: Situation) -> Option<Value> {
         if at.long == 0 {
             return Some(at.rule.empty());

@@ -1,19 +1,19 @@
-//! # The two sequences, exactly
+//! The two sequences, exactly.
 //!
-//! With the golden ratio φ, `a_n = ⌊nφ⌋` and `b_n = ⌊nφ²⌋ = a_n + n`. Every number from 1 is exactly one `a_k` or exactly one `b_i` (Beatty), and the pairs
-//! `(a_n, b_n)` are the losses of normal play (Wythoff).
+//! With the golden ratio φ, `a_n = ⌊nφ⌋` and `b_n = ⌊nφ²⌋ = a_n + n`. Every number from 1 is
+//! exactly one `a_k` or exactly one `b_i` (Beatty), and the pairs `(a_n, b_n)` are the losses of
+//! normal play (Wythoff). Each function takes one root of a number of twice the length, and a few
+//! products.
 //!
 //! # Invariants
-//! 1. `⌊nφ⌋ = ⌊(n + ⌊n√5⌋) / 2⌋`, and `⌊n√5⌋ = ⌊√(5n²)⌋` is a root of integers: nothing is rounded.
-//! 2. `x < nφ` exactly if `x² < xn + n²`: φ is the positive root of `x² = x + 1`, and irrational, so they are never equal for `n > 0`.
-//!
-//! # Cost
-//! One root of a number of twice the length, and a few products.
+//! 1. `⌊nφ⌋ = ⌊(n + ⌊n√5⌋) / 2⌋`, and `⌊n√5⌋ = ⌊√(5n²)⌋` is an integer root: nothing is rounded.
+//! 2. `x < nφ` exactly if `x² < xn + n²`: φ is the positive root of `x² = x + 1`, and irrational,
+//!    so they are never equal for `n > 0`.
 
 use dashu_int::UBig;
 use dashu_int::ops::SquareRoot;
 
-/// Which member of which sequence a number is.
+/// The place of a number in the two sequences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// `a_k`.
@@ -22,12 +22,12 @@ pub enum Place {
     B(UBig),
 }
 
-/// `⌊n√5⌋`
+/// Returns `⌊n√5⌋`.
 fn root_five(n: &UBig) -> UBig {
     (n.sqr() * 5u8).sqrt()
 }
 
-/// `a_n`; `a_0` is 0.
+/// Returns `a_n`; `a_0` is 0.
 ///
 /// ```
 /// use trinim::plane::sequence::a;
@@ -38,29 +38,30 @@ pub fn a(n: &UBig) -> UBig {
     (n + root_five(n)) >> 1
 }
 
-/// `b_n`; `b_0` is 0.
+/// Returns `b_n`; `b_0` is 0.
 pub fn b(n: &UBig) -> UBig {
     a(n) + n
 }
 
-/// Whether `x < nφ`, for `n` or `x` above 0.
+/// Returns whether `x < nφ`, for `n` or `x` above 0.
 pub fn is_below(x: &UBig, n: &UBig) -> bool {
-    // x² < xn + n² without the longest numbers: x (x - n) < n².
+    // x² < xn + n² without the longest products: x (x - n) < n².
     x < n || x * (x - n) < n.sqr()
 }
 
-/// Where a number from 1 stands; 0 is both `a_0` and `b_0` and counts as `a_0`.
+/// Returns the place of a number; 0 is both `a_0` and `b_0` and counts as `a_0`.
 pub fn place(x: &UBig) -> Place {
     if x.is_zero() {
         return Place::A(UBig::ZERO);
     }
     // The smallest k with kφ > x is ⌊x/φ⌋ + 1, and 1/φ = (√5 - 1)/2.
     let k = ((root_five(x) - x) >> 1) + 1u8;
-    // So kφ > x, and x is a_k exactly if kφ < x + 1. Otherwise the smallest i with iφ² > x has b_i = x, and as x/φ + x/φ² = x, it is x + 1 - k.
+    // So kφ > x, and x is a_k exactly if kφ < x + 1. Otherwise the smallest i with iφ² > x has b_i
+    // = x, and as x/φ + x/φ² = x, it is x + 1 - k.
     if is_below(&(x + 1u8), &k) { Place::B(x + 1u8 - k) } else { Place::A(k) }
 }
 
-/// The number paired with `x`: `b_k` of `a_k`, `a_i` of `b_i`.
+/// Returns the number paired with `x`: `b_k` for `a_k`, `a_i` for `b_i`.
 pub fn partner(x: &UBig) -> UBig {
     match place(x) {
         Place::A(k) => x + k,

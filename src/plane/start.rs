@@ -1,7 +1,8 @@
-//! # The first point
+//! The first point of a game.
 //!
-//! \[Ver10\] (49): `L ≥ (e - 1) S ≥ Q` for a level Q. As e - 1 is above φ, such a point is a win for who moves first, except for the small points (1, 2) and
-//! (4, 7), where the next loss above them still satisfies it. Therefore `Q > 4 (e - 1)`, and for whole levels `Q ≥ 7`.
+//! \[Ver10\] (49) asks for `L ≥ (e - 1) S ≥ Q` with a level Q. As e - 1 is above φ, the first
+//! player wins such a point, except at the small losses (1, 2) and (4, 7), which also satisfy it.
+//! Therefore `Q > 4 (e - 1)`, and for whole levels `Q ≥ 7`.
 
 use super::point::Point;
 use crate::random::Random;
@@ -12,9 +13,10 @@ pub const LEVEL_MIN: u64 = 7;
 /// The greatest level.
 pub const LEVEL_MAX: u64 = 1 << 48;
 
-/// `⌈(e - 1) s⌉`, from sums of `1 / k!` that are continued until what is missing cannot matter.
+/// Returns `⌈(e - 1) s⌉`, from sums of `1 / k!` that continue until the rest cannot matter.
 fn stretched(s: &UBig) -> UBig {
-    // sum / factorial is 1/1! + .. + 1/k!; what is missing from e - 1 is less than 1 / (k k!), and e is irrational.
+    // sum / factorial is 1/1! + .. + 1/k!; the rest of e - 1 is less than 1 / (k k!), and e is
+    // irrational.
     let (mut sum, mut factorial) = (UBig::ONE, UBig::ONE);
     for k in 2u32.. {
         sum = sum * k + 1u8;
@@ -28,18 +30,19 @@ fn stretched(s: &UBig) -> UBig {
     UBig::ZERO
 }
 
-/// Whether a point may be the first one of a game of this level.
+/// Returns whether a game of this level may start at a point.
 pub fn is_allowed(point: &Point, level: u64) -> bool {
     let stretched = stretched(point.short());
-    // (e - 1) S is irrational unless S is 0: it is at least Q exactly if the number above it is more than Q.
+    // (e - 1) S is irrational unless S is 0, so it is at least Q exactly if its ceiling is more
+    // than Q.
     *point.long() >= stretched && stretched > UBig::from(level)
 }
 
-/// A random first point of a level from [`LEVEL_MIN`] to [`LEVEL_MAX`].
+/// Returns a random first point of a level from [`LEVEL_MIN`] to [`LEVEL_MAX`].
 pub fn point(level: u64, random: &mut Random) -> Point {
     let level = level.clamp(LEVEL_MIN, LEVEL_MAX);
     let mut short = UBig::from(level / 5 * 3 + random.below(level as usize) as u64);
-    // 3/5 (e - 1) is above 1, so this is for the rounding of small levels.
+    // 3/5 (e - 1) is above 1, so only the rounding of small levels needs this.
     while stretched(&short) <= UBig::from(level) {
         short += 1u8;
     }

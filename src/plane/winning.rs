@@ -1,8 +1,10 @@
-//! # Who wins, and how
+//! Who wins a point, and by which moves.
 //!
-//! The losses of normal play are `w_n = (a_n, b_n)`. Those of attrition, where who reaches (0, 0) loses (misère play), are (0, 1), (2, 2) and `w_n` from `n = 2`
-//! (\[Ver10\] section 21). Each number is in exactly one loss and each difference belongs to exactly one loss, so a win has at most three winning moves:
-//! along the diagonal to the loss of the same difference, and to the partner of either heap.
+//! The losses of normal play are `w_n = (a_n, b_n)`. The losses of attrition, where the player who
+//! reaches (0, 0) loses (misère play), are (0, 1), (2, 2) and `w_n` from `n = 2` (\[Ver10\] section
+//! 21). Each number is in exactly one loss and each difference belongs to exactly one loss. A win
+//! therefore has at most three winning moves: along the diagonal to the loss of the same
+//! difference, and to the partner of either heap.
 
 use super::point::{Kind, Move, Point};
 use super::sequence;
@@ -11,14 +13,14 @@ use crate::game::Value;
 use crate::random::Random;
 use dashu_int::UBig;
 
-/// Amounts that are tried for the move out of a loss.
+/// Amounts tried for the move out of a loss.
 const DELAYS: u8 = 4;
-/// A player who cannot win takes at most so many at random.
+/// The largest random amount that a player who cannot win takes.
 const DELAY_MAX: usize = 8;
-/// Random moves that are compared.
+/// Random moves compared.
 const TRIES: usize = 6;
 
-/// The short heap of the one loss whose heaps differ by `difference`.
+/// Returns the short heap of the one loss whose heaps differ by `difference`.
 fn short_of(rule: Rule, difference: &UBig) -> UBig {
     match rule {
         Rule::Misere if difference.is_zero() => UBig::from(2u8),
@@ -27,7 +29,7 @@ fn short_of(rule: Rule, difference: &UBig) -> UBig {
     }
 }
 
-/// The number that makes a loss with `x`.
+/// Returns the number that makes a loss with `x`.
 fn partner(rule: Rule, x: &UBig) -> UBig {
     match (rule, u8::try_from(x)) {
         (Rule::Misere, Ok(0)) => UBig::ONE,
@@ -37,12 +39,13 @@ fn partner(rule: Rule, x: &UBig) -> UBig {
     }
 }
 
-/// What a point is worth to the player to move.
+/// Returns the value of a point for the player to move.
 pub fn value(rule: Rule, point: &Point) -> Value {
     Value::from_loss(short_of(rule, &point.difference()) == *point.short())
 }
 
-/// The number of a loss in the sequence of losses, `None` for a win. In attrition (0, 1) has number 0 and (2, 2) number 1.
+/// Returns the index of a loss in the sequence of losses, `None` for a win. In attrition (0, 1) has
+/// index 0 and (2, 2) index 1.
 pub fn index(rule: Rule, point: &Point) -> Option<UBig> {
     let difference = point.difference();
     value(rule, point).is_loss().then(|| match rule {
@@ -52,7 +55,8 @@ pub fn index(rule: Rule, point: &Point) -> Option<UBig> {
     })
 }
 
-/// All winning moves, none for a loss: at most one of each kind. Equal heaps are one heap to take from, called the long one.
+/// Returns all winning moves: at most one of each kind, none for a loss. Equal heaps count as one
+/// heap, the long one.
 ///
 /// ```
 /// use trinim::game::Rule;
@@ -84,12 +88,14 @@ pub fn moves(rule: Rule, point: &Point) -> Vec<Move> {
     moves
 }
 
-/// The move out of a loss that makes it hardest to go on: it leaves one winning reply if any small move does, and takes as little as possible. `None` at the end.
+/// Returns the move out of a loss that makes the reply hardest: it leaves one winning reply if any
+/// small move does, and takes as little as possible. `None` at the end.
 pub fn delay(rule: Rule, point: &Point) -> Option<Move> {
     hardest(rule, point, small_moves())
 }
 
-/// As [`delay`], but any of the small moves of all kinds, so that no opponent learns the pattern.
+/// Like [`delay`], but chooses among small moves of all kinds, so that no opponent learns the
+/// pattern.
 pub fn random_delay(rule: Rule, point: &Point, random: &mut Random) -> Option<Move> {
     let mut draw = || Move::new(Kind::ALL[random.below(Kind::ALL.len())], random.below(DELAY_MAX) + 1);
     let drawn: Vec<Move> = (0..TRIES).map(|_| draw()).collect();
@@ -101,7 +107,8 @@ fn small_moves() -> impl Iterator<Item = Move> {
     (1..=DELAYS).flat_map(move |amount| kinds.map(|kind| Move::new(kind, amount)))
 }
 
-/// The first of the possible moves that leaves exactly one winning reply, or else the one that leaves the fewest; to end the game is last.
+/// Returns the first legal move that leaves exactly one winning reply, or else the one that leaves
+/// the fewest; a move that ends the game comes last.
 fn hardest(rule: Rule, point: &Point, moves: impl Iterator<Item = Move>) -> Option<Move> {
     let mut best = None;
     for step in moves {
