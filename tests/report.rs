@@ -388,9 +388,9 @@ fn a_contradiction_of_a_published_value_is_marked_and_ends_with_1() {
     assert_eq!(
         lines,
         [
-            "wrong: a published value is contradicted: 3 layers, misère: 49 wins, published are 50",
-            "wrong: a published value is contradicted: 3 layers, misère: 15 losses, published are 14",
-            "wrong: a published value is contradicted: 3 layers, misère: a loss rate of 23.4375 %, published is 21.9 %",
+            "wrong: a published value is contradicted: 3 layers, misère: 49 wins, published as 50",
+            "wrong: a published value is contradicted: 3 layers, misère: 15 losses, published as 14",
+            "wrong: a published value is contradicted: 3 layers, misère: a loss rate of 23.4375 %, published as 21.9 %",
         ]
     );
     assert!(out.contains("3 published values contradicted"), "{out}");
@@ -402,7 +402,7 @@ fn a_contradiction_of_a_published_value_is_marked_and_ends_with_1() {
     assert_eq!(json(&found["report.json"])["contradictions"].as_array().unwrap().len(), 3);
     for page in ["index.html", "report.md"] {
         assert!(found[page].contains("3 published values are contradicted"), "{page}");
-        assert!(found[page].contains("3 layers, misère: 15 losses, published are 14"), "{page}");
+        assert!(found[page].contains("3 layers, misère: 15 losses, published as 14"), "{page}");
     }
     let (code, out, _) = report(path, &[&three, "--out", "report", "--json"]);
     assert_eq!((code, json(&out)["contradictions"].as_array().unwrap().len()), (Some(1), 3));
@@ -477,7 +477,7 @@ fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
     change(&copy("other"), true, lie);
     let line = with(2, &[&good, "other"]);
     assert!(line.contains("k3-misere/db and other/db") || line.contains("other/db and k3-misere/db"), "{line}");
-    assert!(line.contains("are both of 3 layers, misère and disagree: their censuses differ"), "{line}");
+    assert!(line.contains("both solve 3 layers, misère and disagree: their censuses differ"), "{line}");
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! A record as CSV: one line a run, and one for each refused case.
+//! A record as CSV: one line for each run, and one for each refused case.
 
 use super::{Record, Run};
 use serde_json::Value;
 
-/// What every such file begins with.
+/// The beginning of every such file.
 pub const CSV_SIGNATURE: &str = "group,case,refused,round,seconds,";
 
-/// Fields of the program's reports, a column each.
+/// Fields of the program's reports, one column each.
 const FIELDS: [&str; 27] = [
     "layers",
     "rule",
@@ -37,7 +37,7 @@ const FIELDS: [&str; 27] = [
     "commits",
 ];
 
-/// A value as a field: quoted where it must be (RFC 4180).
+/// Formats a value as a field, quoted where RFC 4180 requires it.
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
@@ -51,7 +51,7 @@ fn of(value: Option<&Value>) -> String {
 }
 
 impl Record {
-    /// The record as CSV with a header; stage times have a column each.
+    /// Returns the record as CSV with a header; each stage has a column for its time.
     pub fn csv(&self) -> String {
         let stages = pipeline::measure::metrics::Stage::ALL.map(|stage| stage.name());
         let mut text = format!("{CSV_SIGNATURE}{}", FIELDS.join(","));

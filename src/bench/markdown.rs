@@ -3,10 +3,10 @@
 use super::{Record, Row};
 use std::fmt::Write;
 
-/// What every such page begins with.
+/// The beginning of every such page.
 pub const MARKDOWN_SIGNATURE: &str = "# trinim bench, ";
 
-/// A time with three digits or so.
+/// Formats a time with about three digits.
 pub fn seconds(value: f64) -> String {
     match value {
         value if value < 1e-3 => format!("{:.0} µs", value * 1e6),
@@ -17,18 +17,18 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
-/// A size.
+/// Formats a size.
 pub fn bytes(value: f64) -> String {
     let mib = value / f64::from(1 << 20);
     if mib < 10.0 { format!("{mib:.1} MiB") } else { format!("{mib:.0} MiB") }
 }
 
-/// A speed.
+/// Formats a speed.
 pub fn gigabytes(bytes_per_second: f64) -> String {
     format!("{:.2} GB/s", bytes_per_second / 1e9)
 }
 
-/// A share.
+/// Formats a share.
 pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
@@ -42,7 +42,7 @@ fn or_dash(value: Option<f64>, form: impl Fn(f64) -> String) -> String {
 }
 
 impl Record {
-    /// The machine and its yardsticks in a few sentences.
+    /// Returns the machine and its yardsticks in a few sentences.
     pub fn conditions(&self) -> String {
         let machine = &self.machine;
         let mut text = format!(
@@ -77,7 +77,7 @@ impl Record {
         text
     }
 
-    /// The page: conditions, a table of the cases, then every single time.
+    /// Returns the page: conditions, a table of the cases, then every single time.
     pub fn markdown(&self) -> String {
         let mut text = format!("{MARKDOWN_SIGNATURE}{}\n\n{}\n\n", self.date, self.conditions());
         let revision = self.revision.as_deref().map_or(String::new(), |revision| format!(" ({revision})"));
@@ -91,8 +91,8 @@ impl Record {
             if self.interrupted { " **Stopped before its end.**" } else { "" }
         );
         text.push_str(
-            "| case | median | min to max | MAD | ratio | peak memory | written | read | of the device's writing | of its reading | \
-             of the memory |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+            "| case | median | min to max | MAD | ratio | peak memory | written | read | of the device's writing | \
+             of its reading | of the memory |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
         );
         for row in &self.rows {
             let _ = writeln!(text, "{}", table_row(row));

@@ -1,16 +1,14 @@
-//! What a bench measured: the record that `trinim bench` writes and from which the README's tables and plots are made.
+//! Benchmark records, which `trinim bench` writes and which the README's tables and plots come
+//! from.
 //!
-//! # Shape
-//! A [`Record`] has one [`Row`] for each case, in the order of the cases; a row has its [`Run`]s with the program's own report of each, or the reason
-//! why the case was refused. Times are seconds, sizes bytes. [`Record::evaluate`] fills the figures that follow from the runs; they are in the JSON
-//! for readers with other tools.
+//! A [`Record`] has one [`Row`] for each case, in the order of the cases. A row has its [`Run`]s
+//! with the program's own report of each, or the reason why the case was refused. Times are
+//! seconds, sizes are bytes. [`Record::evaluate`] fills in the figures that follow from the runs;
+//! the JSON includes them for other tools. Measuring is in `cli::bench`.
 //!
 //! # Invariants
-//! 1. Figures follow from runs and yardsticks alone: evaluating a record that was read again changes nothing.
-//! 2. Fields are only ever added to the JSON; absent ones read as absent.
-//!
-//! # Not here
-//! Measuring (`cli::bench`), files.
+//! 1. Figures follow from runs and yardsticks alone: evaluating a parsed record changes nothing.
+//! 2. The JSON only ever gains fields; absent ones read as absent.
 
 mod csv;
 mod markdown;
@@ -23,33 +21,33 @@ pub use spread::Spread;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The version of the shape of a record.
+/// The format version of a record.
 pub const FORMAT: u32 = 1;
 
-/// Cases that were measured together.
+/// Cases measured together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// [`FORMAT`].
     pub format: u32,
-    /// The day it was measured, UTC, like `2026-11-20`.
+    /// The day of the measurement, UTC, like `2026-11-20`.
     pub date: String,
     /// Version of the program.
     pub version: String,
-    /// Revision of the sources, if the caller said it.
+    /// Revision of the sources, if the caller gave it.
     pub revision: Option<String>,
-    /// Name of the suite; `None` for cases given by hand.
+    /// Name of the suite; `None` for cases from the command line.
     pub suite: Option<String>,
     /// The machine.
     pub machine: Machine,
-    /// What the device under the bench's folder does without us.
+    /// The speed of the device under the bench's folder, without the program.
     pub device: Option<DeviceSpeed>,
-    /// What the memory does without us.
+    /// The speed of the memory, without the program.
     pub memory: Option<MemorySpeed>,
     /// Unmeasured rounds before the measured ones.
     pub warm_up: u32,
     /// Measured rounds.
     pub repeats: u32,
-    /// Whether it was stopped before the last round was over.
+    /// Whether the bench stopped before the end of the last round.
     pub interrupted: bool,
     /// The cases.
     pub rows: Vec<Row>,
@@ -66,7 +64,7 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// Operating system and kernel.
     pub os: String,
-    /// File system and kind of disk below the bench's folder.
+    /// File system and kind of disk under the bench's folder.
     pub disk: Option<String>,
 }
 
@@ -75,16 +73,16 @@ pub struct Machine {
 pub struct DeviceSpeed {
     /// Size of the file.
     pub file_bytes: u64,
-    /// Writing, the sync at the end included.
+    /// Writing, including the sync at the end.
     pub write_bytes_per_second: f64,
-    /// Reading after the system was asked to forget the file.
+    /// Reading, after the system was asked to forget the file.
     pub read_bytes_per_second: f64,
 }
 
 /// Speed of the memory, all threads together, in bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemorySpeed {
-    /// Size of the buffers that were read, all threads together.
+    /// Size of the buffers, all threads together.
     pub buffer_bytes: u64,
     /// Threads.
     pub threads: usize,
@@ -97,35 +95,35 @@ pub struct MemorySpeed {
 /// One case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What it is, in words; unique in a record.
+    /// The case in words; unique in a record.
     pub name: String,
     /// Cases of one group are compared with its first case.
     pub group: String,
     /// The command, without folders.
     pub command: String,
-    /// Whether the case belongs into a short table.
+    /// Whether the case belongs in a short table.
     #[serde(default)]
     pub headline: bool,
-    /// Why it was not carried out.
+    /// The reason why the case did not run.
     pub refused: Option<String>,
     /// The measured runs.
     pub runs: Vec<Run>,
-    /// What follows from the runs.
+    /// The figures that follow from the runs.
     pub figures: Option<Figures>,
 }
 
 /// One measured run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Number of its round, from 1 on.
+    /// Number of its round, from 1.
     pub round: u32,
-    /// Wall-clock time of the whole process; of one probe where probes are measured.
+    /// Wall-clock time of the whole process, or of one probe where probes are measured.
     pub seconds: f64,
-    /// What the program says of the run in its `--json`, without folders.
+    /// The program's `--json` report of the run, without folders.
     pub report: Value,
 }
 
-/// What follows from the runs of a row; bytes are medians over the runs.
+/// The figures that follow from the runs of a row; bytes are medians over the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// Wall-clock time.
@@ -134,26 +132,27 @@ pub struct Figures {
     pub ratio: Option<f64>,
     /// Highest resident memory.
     pub peak_rss_bytes: Option<f64>,
-    /// Log bytes, block bytes and database written.
+    /// Bytes written: logs, blocks and database.
     pub written_bytes: Option<f64>,
-    /// Log bytes and block bytes read.
+    /// Bytes read: logs and blocks.
     pub read_bytes: Option<f64>,
-    /// Bytes written a second, as a share of what the device writes.
+    /// Bytes written a second, as a share of the device's write speed.
     pub write_share: Option<f64>,
-    /// Bytes read a second, as a share of what the device reads.
+    /// Bytes read a second, as a share of the device's read speed.
     pub read_share: Option<f64>,
-    /// Bytes of bitmap that went through the processors a second, as a share of what the memory copies.
+    /// Bytes of bitmap processed a second, as a share of the memory's copy speed.
     pub memory_share: Option<f64>,
 }
 
 impl Row {
-    /// Median over the runs of a number in their reports; `None` when a run does not say it.
+    /// Returns the median over the runs of a number in their reports; `None` if a report lacks it.
     pub fn median(&self, field: &str) -> Option<f64> {
         let values: Option<Vec<f64>> = self.runs.iter().map(|run| run.report.get(field)?.as_f64()).collect();
         Some(Spread::of(&values?)?.median)
     }
 
-    /// Sum of the medians of those fields that the reports have; `None` when they have none of them.
+    /// Returns the sum of the medians of those fields that the reports have; `None` if they have
+    /// none of them.
     fn sum(&self, fields: &[&str]) -> Option<f64> {
         fields.iter().filter_map(|field| self.median(field)).reduce(|one, other| one + other)
     }
@@ -192,24 +191,24 @@ impl Record {
         }
     }
 
-    /// Measured rounds that all cases went through.
+    /// Returns the number of measured rounds that all cases completed.
     pub fn rounds(&self) -> u32 {
         let measured = self.rows.iter().filter(|row| row.refused.is_none()).map(|row| row.runs.len() as u32);
         measured.min().unwrap_or(0)
     }
 
-    /// The record as JSON over several lines.
+    /// Formats the record as JSON on several lines.
     ///
     /// # Errors
-    /// None that this crate knows of: every field can be written.
+    /// Returns the error of the serialiser; no field of a record can cause one.
     pub fn to_json(&self) -> serde_json::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// Reads what [`Record::to_json`] wrote.
+    /// Parses the JSON of [`Record::to_json`].
     ///
     /// # Errors
-    /// When it is no record.
+    /// Returns an error if the text is not a record.
     pub fn from_json(text: &str) -> serde_json::Result<Record> {
         serde_json::from_str(text)
     }
@@ -220,7 +219,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Two cases of two runs each and a refused one.
+    /// Returns a record of two cases with two runs each, and a refused one.
     pub(super) fn record() -> Record {
         let run = |round, seconds, written: u64| Run {
             round,

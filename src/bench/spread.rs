@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where values lie and how far they scatter.
+/// The centre and the scatter of some values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The middle value, or the mean of the two in the middle.
     pub median: f64,
-    /// The least.
+    /// The smallest value.
     pub min: f64,
-    /// The greatest.
+    /// The largest value.
     pub max: f64,
-    /// Median of the distances from the median.
+    /// The median of the distances from the median.
     pub mad: f64,
 }
 
 impl Spread {
-    /// The spread of the values; `None` when there are none.
+    /// Returns the spread of the values; `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Spread> {
         let median_of_values = median(values)?;
         let distances: Vec<f64> = values.iter().map(|value| (value - median_of_values).abs()).collect();

@@ -1,4 +1,4 @@
-//! Boards as pictures: a sheet of small ones, each with the pieces a move takes.
+//! Boards as pictures: a sheet of small boards, each with the pieces that a move takes.
 //!
 //! ```text
 //!      ●            ●  a piece that stays
@@ -6,9 +6,6 @@
 //!    ● ⊗ ●          ○  an empty cell
 //!   ● ● ⊗ ●
 //! ```
-//!
-//! # Not here
-//! Which moves are worth a picture ([`super::report`]).
 
 use super::svg::{Anchor, Path, Svg, text_width, wrapped};
 use crate::game::{Board, Cell};
@@ -23,9 +20,9 @@ const CAPTION: f64 = 12.0;
 /// One board of a sheet.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// Mask of the pieces before the move.
+    /// The mask of the pieces before the move.
     pub position: u64,
-    /// Mask of the pieces that the move takes.
+    /// The mask of the pieces that the move takes.
     pub taken: u64,
     /// A short line below the board.
     pub caption: String,
@@ -40,14 +37,14 @@ pub struct Sheet<'a> {
     pub title: String,
     /// A line below the title.
     pub lead: String,
-    /// What the sheet shows, for those who do not see it.
+    /// A description of the sheet for screen readers.
     pub description: String,
     /// The boards.
     pub pictures: Vec<Picture>,
 }
 
 impl Sheet<'_> {
-    /// The sheet as a picture.
+    /// Draws the sheet.
     pub fn draw(&self) -> Svg {
         let rows = f64::from(self.board.layers());
         let (board_width, board_height) = (rows * PITCH, (rows - 1.0) * row_height() + 2.0 * RADIUS + 2.0);
@@ -108,7 +105,7 @@ impl Sheet<'_> {
     }
 }
 
-/// Distance of neighbouring rows: the height of an equilateral triangle.
+/// Returns the distance of neighbouring rows: the height of an equilateral triangle.
 fn row_height() -> f64 {
     PITCH * 0.866
 }

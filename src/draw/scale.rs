@@ -1,23 +1,23 @@
-//! Scales: where a value lies along an axis, and which values get a tick.
+//! Scales: the place of a value along an axis, and the values that get a tick.
 //!
 //! # Invariants
-//! 1. Ticks lie inside the range, ascend, and their labels are distinct and exact to their step.
-//! 2. A range is finite and has a length, whatever values it was made from.
+//! 1. Ticks are inside the range and ascend; their labels are distinct and exact to their step.
+//! 2. A range is finite and not empty, whatever values it comes from.
 
 use super::table::grouped;
 
-/// How values are spread along an axis.
+/// How an axis spreads its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spread {
     /// Equal differences are equal lengths.
     Linear,
-    /// Equal ratios are equal lengths; values have to be positive.
+    /// Equal ratios are equal lengths; values must be positive.
     Log,
 }
 
 impl Spread {
     fn shows(self, value: f64) -> bool {
-        // Far enough from the largest and smallest numbers that no difference or ratio leaves them.
+        // These bounds are so far from the limits of `f64` that no difference or ratio overflows.
         let magnitudes = match self {
             Spread::Linear => 0.0..=1e100,
             Spread::Log => 1e-100..=1e100,
@@ -35,7 +35,8 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// The range of the values that can be shown, with a margin of `margin` of its length on both sides (on a linear scale not across zero).
+    /// Creates the range of the values that can be shown, widened on both sides by `margin` of its
+    /// length (on a linear scale never across zero).
     pub(super) fn around(spread: Spread, values: impl Iterator<Item = f64>, margin: f64) -> Scale {
         let shown = values.filter(|value| spread.shows(*value));
         let (mut low, mut high) =
@@ -58,7 +59,8 @@ impl Scale {
         Scale { spread, low, high }
     }
 
-    /// Where a value lies: 0 at the low end, 1 at the high one. What lies beyond is put on the end.
+    /// Returns the place of a value: 0 at the low end, 1 at the high end; values beyond are at the
+    /// end.
     pub(super) fn place(&self, value: f64) -> f64 {
         let place = match self.spread {
             Spread::Linear => (value - self.low) / (self.high - self.low),
@@ -68,17 +70,18 @@ impl Scale {
         place.clamp(0.0, 1.0)
     }
 
-    /// Whether the scale can show a value at all.
+    /// Returns whether the scale can show a value at all.
     pub(super) fn shows(&self, value: f64) -> bool {
         self.spread.shows(value)
     }
 
-    /// Whether a value lies below everything that the scale can show: zero or less on a logarithmic one.
+    /// Returns whether a value is below everything that the scale can show: zero or less on a
+    /// logarithmic scale.
     pub(super) fn is_below(&self, value: f64) -> bool {
         self.spread == Spread::Log && value <= 0.0 && value.is_finite()
     }
 
-    /// Values and labels of about `wanted` ticks.
+    /// Returns the values and labels of about `wanted` ticks.
     pub(super) fn ticks(&self, wanted: usize) -> Vec<(f64, String)> {
         match self.spread {
             Spread::Linear => self.linear_ticks(wanted),
@@ -118,7 +121,7 @@ impl Scale {
         };
         let choices = [inside(&[1, 2, 3, 4, 5, 6, 7, 8, 9], 1), inside(&[1, 2, 5], 1), inside(&[1], 1)];
         match choices.into_iter().find(|ticks| ticks.len() <= wanted) {
-            // Less than a factor of two or so: as on a linear scale.
+            // The range is less than a factor of about two: use linear ticks.
             Some(ticks) if ticks.len() < 3 => self.linear_ticks(wanted),
             Some(ticks) => ticks,
             None => {
@@ -129,7 +132,8 @@ impl Scale {
     }
 }
 
-/// The value in full steps of `10^exponent`: large ones in groups of three digits, very large and very small ones with a power of ten.
+/// Formats a value in full steps of `10^exponent`: large values in groups of three digits, very
+/// large and very small ones with a power of ten.
 fn label(value: f64, exponent: i32) -> String {
     let decimals = (-exponent).max(0) as usize;
     if value != 0.0 && (value.abs() >= 1e7 || decimals > 5) {
@@ -167,7 +171,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_values_give_a_range_with_distinct_ticks_inside(
-            values in prop::collection::vec(prop_oneof![-1e6..1e6_f64, 1e-3..1.0_f64, Just(0.0), Just(f64::NAN), Just(f64::INFINITY)], 0..6),
+            values in prop::collection::vec(
+                prop_oneof![-1e6..1e6_f64, 1e-3..1.0_f64, Just(0.0), Just(f64::NAN), Just(f64::INFINITY)],
+                0..6,
+            ),
             log: bool, wanted in 2_usize..12, margin in 0.0..0.2_f64,
         ) {
             let spread = if log { Spread::Log } else { Spread::Linear };

@@ -1,24 +1,25 @@
-//! SVG by hand: a canvas that takes shapes and text, and two ways to write it down.
+//! SVG by hand: a canvas that takes shapes and text, and two ways to write it.
 //!
-//! # Shape
-//! Lengths are pixels at the natural size, x to the right, y downwards, written with at most one decimal. Colours are classes: `f0` to `f6`
-//! fill and `l0` to `l6` draw in the colours of a series; the style has a light and a dark value of each. The colours are those of Okabe and Ito,
-//! which people with colour blindness tell apart; whoever uses them pairs them with different marks all the same.
+//! Lengths are pixels at the natural size, x to the right, y downwards, written with at most one
+//! decimal. Colours are classes: `f0` to `f6` fill and `l0` to `l6` draw in the colours of a
+//! series, each with a light and a dark value in the style. They are the colours of Okabe and Ito,
+//! which people with colour blindness can tell apart; callers still pair them with different marks.
+//!
+//! No font is known here, so [`text_width`] errs on the wide side.
 //!
 //! # Invariants
-//! 1. What is written is well-formed XML whatever the texts hold: markup is escaped, and a character that XML cannot hold becomes U+FFFD.
-//! 2. Every picture has a title and a description for those who do not see it.
-//!
-//! # Not here
-//! Measuring text: a renderer's font is not known, so [`text_width`] errs on the wide side.
+//! 1. The output is well-formed XML for any text: markup is escaped, and a character that XML
+//!    cannot hold becomes U+FFFD.
+//! 2. Every picture has a title and a description for screen readers.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Colours before they repeat.
+/// The number of colours before they repeat.
 pub const COLOURS: usize = 7;
 
-/// Selector inside a picture, the class that needs the rule (none: every picture), the rule, and what it adds on a dark ground.
+/// The style rules: selector inside a picture, the class that needs the rule (none: every picture),
+/// the rule, and its additions on a dark background.
 const RULES: [(&str, &str, &str, &str); 28] = [
     ("", "", "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:13px", ""),
     (" .paper", "", "fill:#fff", "fill:#16181c"),
@@ -50,7 +51,7 @@ const RULES: [(&str, &str, &str, &str); 28] = [
     (" .l6", "l6", "stroke:#777", "stroke:#aaa"),
 ];
 
-/// The style of all pictures, for a page that has [inline](Svg::inline) ones.
+/// Returns the style of all pictures, for a page with [inline](Svg::inline) pictures.
 pub fn style() -> String {
     style_of(|_| true)
 }
@@ -63,14 +64,14 @@ fn style_of(is_used: impl Fn(&str) -> bool) -> String {
     format!("{light}@media (prefers-color-scheme:dark){{\n{dark}}}\n")
 }
 
-/// Where a text stands from its point.
+/// The side of its point on which a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// To the right of it.
+    /// To the right of the point.
     Start,
-    /// Around it.
+    /// Around the point.
     Middle,
-    /// To the left of it.
+    /// To the left of the point.
     End,
 }
 
@@ -86,7 +87,8 @@ pub struct Svg {
 }
 
 impl Svg {
-    /// An empty picture of that size, rounded up to whole pixels, with what a screen reader says of it.
+    /// Creates an empty picture of this size, rounded up to whole pixels, with its title and
+    /// description for screen readers.
     pub fn new(width: f64, height: f64, title: &str, description: &str) -> Svg {
         Svg {
             width: width.ceil(),
@@ -98,7 +100,7 @@ impl Svg {
         }
     }
 
-    /// A shape made of line segments and arcs.
+    /// Adds a shape of line segments and arcs.
     pub fn path(&mut self, class: &str, path: &Path) {
         if !path.0.is_empty() {
             self.uses(class);
@@ -106,7 +108,7 @@ impl Svg {
         }
     }
 
-    /// A rectangle with rounded corners.
+    /// Adds a rectangle with rounded corners.
     pub fn rect(&mut self, class: &str, [x, y, width, height]: [f64; 4], radius: f64) {
         self.uses(class);
         let [x, y, width, height] = [x, y, width, height].map(number);
@@ -116,12 +118,12 @@ impl Svg {
         ));
     }
 
-    /// A line of text on the base line `y`.
+    /// Adds a line of text on the base line `y`.
     pub fn text(&mut self, class: &str, x: f64, y: f64, anchor: Anchor, text: &str) {
         self.text_with(class, &format!("x=\"{}\" y=\"{}\"", number(x), number(y)), anchor, text);
     }
 
-    /// A line of text that runs upwards, its base line to the left of `x`.
+    /// Adds a line of text that runs upwards, its base line to the left of `x`.
     pub fn text_upwards(&mut self, class: &str, x: f64, y: f64, anchor: Anchor, text: &str) {
         let place = format!("transform=\"translate({} {}) rotate(-90)\"", number(x), number(y));
         self.text_with(class, &place, anchor, text);
@@ -147,7 +149,7 @@ impl Svg {
         let _ = writeln!(self.body, "{element}");
     }
 
-    /// The picture as a file, with its style.
+    /// Returns the picture as a file, with its style.
     pub fn file(&self) -> String {
         self.written(
             "",
@@ -160,7 +162,8 @@ impl Svg {
         )
     }
 
-    /// The picture as a part of a page that includes the [`style`]; `id` makes its ids the only ones of that name on the page.
+    /// Returns the picture as part of a page that includes the [`style`]; `id` makes its ids unique
+    /// on the page.
     pub fn inline(&self, id: &str) -> String {
         self.written(&format!("{id}-"), &format!(" width=\"{}\"", number(self.width)), "")
     }
@@ -169,7 +172,8 @@ impl Svg {
         let (width, height, id) = (number(self.width), number(self.height), escape(id));
         let style = if style.is_empty() { String::new() } else { format!("<style>\n{style}</style>\n") };
         format!(
-            "<svg{attributes} class=\"fig\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{id}title {id}desc\">\n\
+            "<svg{attributes} class=\"fig\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             aria-labelledby=\"{id}title {id}desc\">\n\
              <title id=\"{id}title\">{}</title>\n<desc id=\"{id}desc\">{}</desc>\n{style}\
              <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n{}</svg>\n",
             escape(&self.title),
@@ -184,12 +188,12 @@ impl Svg {
 pub struct Path(String);
 
 impl Path {
-    /// No shape yet.
+    /// Creates an empty path.
     pub fn new() -> Path {
         Path::default()
     }
 
-    /// A straight line through the points; closed, it comes back to the first.
+    /// Adds a straight line through the points, and back to the first if `closed`.
     pub fn polyline(&mut self, points: &[(f64, f64)], closed: bool) {
         for (index, (x, y)) in points.iter().enumerate() {
             self.put(format_args!("{}{} {}", if index == 0 { 'M' } else { 'L' }, number(*x), number(*y)));
@@ -199,13 +203,14 @@ impl Path {
         }
     }
 
-    /// A circle around a point.
+    /// Adds a circle around a point.
     pub fn circle(&mut self, x: f64, y: f64, radius: f64) {
         let (r, d) = (number(radius), number(2.0 * radius));
         self.put(format_args!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0", number(x - radius), number(y)));
     }
 
-    /// The mark of a series, about `2 radius` wide; the forms repeat after [`COLOURS`]. All are closed, so that they can be filled or outlined.
+    /// Adds the mark of a series, about `2 radius` wide. Forms repeat after [`COLOURS`]; all are
+    /// closed, so they can be filled or outlined.
     pub fn mark(&mut self, form: usize, x: f64, y: f64, radius: f64) {
         let r = radius;
         let at = |points: &[(f64, f64)]| points.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect::<Vec<_>>();
@@ -243,14 +248,15 @@ impl Path {
     }
 }
 
-/// A length with at most one decimal: a tenth of a pixel is nothing to see, and what is left of rounding errors is cut off.
+/// Formats a length with at most one decimal: a tenth of a pixel is invisible, and rounding errors
+/// are cut off.
 pub fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// The text with its markup characters escaped, for content and quoted attributes of XML and HTML.
+/// Escapes the markup characters of a text, for content and quoted attributes of XML and HTML.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -260,7 +266,7 @@ pub fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // Written as it is, a parser would read it as a line feed.
+            // Unescaped, a parser would read it as a line feed.
             '\r' => escaped.push_str("&#13;"),
             '\t' | '\n' => escaped.push(character),
             '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
@@ -270,12 +276,12 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// The width of a text in pixels, rather too much than too little.
+/// Returns the width of a text in pixels, rather too large than too small.
 pub fn text_width(text: &str, font_px: f64) -> f64 {
     text.chars().count() as f64 * font_px * 0.57
 }
 
-/// The text in lines that fit `width` pixels where their words allow it.
+/// Breaks a text into lines that fit `width` pixels where its words allow it.
 pub fn wrapped(text: &str, font_px: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -303,11 +309,11 @@ mod tests {
             for written in [svg.file(), svg.inline(&id)] {
                 let document = roxmltree::Document::parse(&written).unwrap();
                 let read = |name: &str| {
-                    document.descendants().find(|found| found.tag_name().name() == name).unwrap().text().unwrap_or("").to_owned()
+                    let element = document.descendants().find(|found| found.tag_name().name() == name);
+                    element.unwrap().text().unwrap_or("").to_owned()
                 };
-                let expected: String = text.chars()
-                    .map(|c| if c < ' ' && !"\t\n\r".contains(c) || "\u{fffe}\u{ffff}".contains(c) { '\u{fffd}' } else { c })
-                    .collect();
+                let is_bad = |c: char| c < ' ' && !"\t\n\r".contains(c) || "\u{fffe}\u{ffff}".contains(c);
+                let expected: String = text.chars().map(|c| if is_bad(c) { '\u{fffd}' } else { c }).collect();
                 prop_assert_eq!(read("title"), expected.clone());
                 prop_assert_eq!(read("desc"), expected.clone());
                 prop_assert_eq!(read("text"), expected);
@@ -342,7 +348,7 @@ mod tests {
         assert!(written.contains(".fig .f3{fill:#cc79a7}") && written.contains(".fig .f3{fill:#e3a1c6}"), "{written}");
         assert!(!written.contains(".f4"), "{written}");
         assert!(style().contains(".f4") && !svg.inline("x").contains("<style>"));
-        // Every class has a rule, every rule of a series its partner.
+        // Every class has a rule, and every fill rule of a series has its line rule.
         for colour in 0..COLOURS {
             assert!(
                 RULES.iter().any(|rule| rule.1 == format!("f{colour}"))

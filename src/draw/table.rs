@@ -1,16 +1,13 @@
 //! Tables as Markdown, CSV and HTML.
 //!
-//! # Shape
-//! A cell that has nothing is `-` in all three. CSV has plain numbers, Markdown and HTML have what people read: groups of three digits and units
-//! are the business of who fills the cells, so a [`Cell`] can differ between the two.
-//!
-//! # Invariants
-//! 1. Every row has as many cells as there are columns.
+//! CSV has plain numbers; Markdown and HTML have groups of three digits and units. A [`Cell`]
+//! therefore has one text for people and one for programs. An empty cell is `-` in all three
+//! formats, and every row has as many cells as there are columns.
 
 use super::svg::escape;
 use std::fmt::Write;
 
-/// What stands where there is nothing to say.
+/// The text of an empty cell.
 pub const NOTHING: &str = "-";
 
 /// One cell, for people and for programs.
@@ -22,48 +19,49 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A word, the same for both.
+    /// Creates a cell with one word for both.
     pub fn word(text: impl Into<String>) -> Cell {
         let text = text.into();
         Cell { plain: text.clone(), shown: text, right: false }
     }
 
-    /// A word that people and programs write differently.
+    /// Creates a cell whose word differs between people and programs.
     pub fn words(shown: impl Into<String>, plain: impl Into<String>) -> Cell {
         Cell { shown: shown.into(), plain: plain.into(), right: false }
     }
 
-    /// A count, grouped for people.
+    /// Creates a count, grouped for people.
     pub fn count(number: u64) -> Cell {
         Cell { shown: grouped(number), plain: number.to_string(), right: true }
     }
 
-    /// A share from 0 to 1: per cent with four decimals for people, eight decimals for programs.
+    /// Creates a share from 0 to 1: per cent with four decimals for people, eight decimals for
+    /// programs.
     pub fn share(share: f64) -> Cell {
         Cell { shown: format!("{:.4} %", share * 100.0), plain: format!("{share:.8}"), right: true }
     }
 
-    /// Nothing.
+    /// Creates an empty cell.
     pub fn nothing() -> Cell {
         Cell::word(NOTHING)
     }
 
-    /// What `cell` makes of the value, or nothing.
+    /// Returns the cell that `cell` makes from the value, or an empty one.
     pub fn of<T>(value: Option<T>, cell: impl Fn(T) -> Cell) -> Cell {
         value.map_or_else(Cell::nothing, cell)
     }
 }
 
-/// A table with a head.
+/// A table with a header.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Heads for people and for programs.
+    /// Column headers for people and for programs.
     columns: Vec<(&'static str, &'static str)>,
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
-    /// An empty table; each column has a head for people and one for programs.
+    /// Creates an empty table; each column has a header for people and one for programs.
     pub fn new(columns: &[(&'static str, &'static str)]) -> Table {
         Table { columns: columns.to_vec(), rows: Vec::new() }
     }
@@ -71,13 +69,13 @@ impl Table {
     /// Adds a row.
     ///
     /// # Panics
-    /// If it has another number of cells than the table has columns.
+    /// Panics if the row has more or fewer cells than the table has columns.
     pub fn row(&mut self, cells: Vec<Cell>) {
         assert_eq!(cells.len(), self.columns.len(), "cells of a row");
         self.rows.push(cells);
     }
 
-    /// The table for people without the column of that head for programs.
+    /// Returns the table without the column that has this header for programs.
     pub fn without(&self, column: &str) -> Table {
         let keep: Vec<bool> = self.columns.iter().map(|(_, plain)| *plain != column).collect();
         fn kept<T: Clone>(all: &[T], keep: &[bool]) -> Vec<T> {
@@ -90,7 +88,7 @@ impl Table {
         self.rows.iter().any(|row| row[column].right)
     }
 
-    /// The table in Markdown.
+    /// Returns the table in Markdown.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
         let mut line = |cells: &mut dyn Iterator<Item = String>| {
@@ -107,7 +105,7 @@ impl Table {
         text
     }
 
-    /// The table in CSV (RFC 4180, with line feeds alone).
+    /// Returns the table as CSV (RFC 4180, but with plain line feeds).
     pub fn csv(&self) -> String {
         let quoted = |text: &str| match text.contains(['"', ',', '\n', '\r']) {
             true => format!("\"{}\"", text.replace('"', "\"\"")),
@@ -118,7 +116,7 @@ impl Table {
         std::iter::once(heads).chain(rows).map(|line| line + "\n").collect()
     }
 
-    /// The table in HTML.
+    /// Returns the table in HTML.
     pub fn html(&self) -> String {
         let class = |column: usize| if self.is_right(column) { " class=\"number\"" } else { "" };
         let row = |tag: &str, cells: &mut dyn Iterator<Item = &str>| -> String {
@@ -133,7 +131,7 @@ impl Table {
     }
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -164,7 +162,8 @@ mod tests {
         table.row(vec![Cell::nothing(), Cell::of(None, Cell::count), Cell::of(Some(0.5), Cell::share)]);
         assert_eq!(
             table.markdown(),
-            "| name | losses | rate |\n| --- | ---: | ---: |\n| a \"b\", <c\\|d> | 1,234 | 7.2600 % |\n| - | - | 50.0000 % |\n"
+            "| name | losses | rate |\n| --- | ---: | ---: |\n\
+             | a \"b\", <c\\|d> | 1,234 | 7.2600 % |\n| - | - | 50.0000 % |\n"
         );
         assert_eq!(table.csv(), "name,losses,loss_rate\n\"a \"\"b\"\", <c|d>\",1234,0.07260000\n-,-,0.50000000\n");
         let html = table.html();

@@ -1,16 +1,9 @@
-//! # The layouts of \[SWLK12\]
+//! The layouts of \[SWLK12\]: every count in its tables 1 to 4, except times, with the cells it
+//! belongs to, so that it can be computed again.
 //!
-//! Every count in the tables 1 to 4 of \[SWLK12\] with the cells it belongs to, so that it can be computed again. Times are
-//! left out.
-//!
-//! ## Shape
-//!
-//! A [`Row`] is a row of a table; figures 3 and 10 are in two tables, or in the text as well.
-//!
-//! ## Not here
-//!
-//! The drawings. The text at hand has the captions but not the figures themselves, so a layout is known from what is
-//! recorded of it and from its counts; [`Source`] says how well.
+//! A [`Row`] is a row of a table; figures 3 and 10 are in two tables, or in the text as well. The
+//! available text of the paper has the captions but not the drawings, so a layout follows from its
+//! description and its counts; [`Source`] says how well.
 
 use crate::game::Cell;
 use crate::layout::{Counts, GROUP_SIZES};
@@ -19,12 +12,13 @@ use serde::{Serialize, Serializer};
 /// How the cells of a layout are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// What is recorded of the figure names the cells, and the counts agree.
+    /// The description of the figure names the cells, and the counts agree.
     Known,
-    /// So many sets, apart from images of each other, fit what is said of the figure and meet all counts; this is one of
-    /// them.
+    /// This many sets, not counting images of each other, fit the description of the figure and
+    /// meet all counts; this is one of them.
     OneOf(u32),
-    /// Nothing but the counts: a set that was found because it meets all of them. The figure may show another one.
+    /// Only the counts are known: a search found this set, which meets all of them. The figure may
+    /// show another one.
     Matched,
 }
 
@@ -42,7 +36,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The BID cells.
+    /// Returns the BID cells.
     pub fn bid_cells(&self) -> Vec<Cell> {
         self.cells.iter().map(|&(row, col)| Cell::new(row, col)).collect()
     }
@@ -55,11 +49,11 @@ pub struct Figures {
     pub updates: u64,
     /// Blocks that are evaluated.
     pub blocks: u64,
-    /// Bytes of a block.
+    /// Size of a block in bytes.
     pub block_bytes: u64,
-    /// Bytes of all these blocks.
+    /// Size of all these blocks in bytes.
     pub total_bytes: u64,
-    /// Isomorphic groups of 1, 2, 3 and 6 blocks, where the text has them.
+    /// Isomorphic groups of 1, 2, 3 and 6 blocks, if the text has them.
     #[serde(serialize_with = "by_size", skip_serializing_if = "Option::is_none")]
     pub groups: Option<[u64; 4]>,
 }
@@ -82,7 +76,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The same figures computed from the counts of the figure's layout on its board.
+    /// Computes the same figures from the counts of the figure's layout on its board.
     pub fn computed(&self, counts: &Counts) -> Figures {
         let cells = self.figure.layers * (self.figure.layers + 1) / 2;
         let block_bytes = 1 << (cells - self.figure.cells.len() as u32 - 3);
@@ -256,7 +250,7 @@ const FIGURE_10: [Figure; 3] = [
     },
 ];
 
-/// All rows of the tables 1 to 4, in their order.
+/// Returns all rows of tables 1 to 4, in their order.
 pub fn rows() -> Vec<Row> {
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;

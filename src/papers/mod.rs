@@ -1,4 +1,4 @@
-//! What the papers published: values, counts and layouts, as the papers print them.
+//! The published values, counts and layouts, as the papers print them.
 
 pub mod layouts;
 pub mod published;

@@ -1,16 +1,16 @@
-//! What the papers print about Triangular Nim: the one place of every published figure that a result is compared with.
+//! The published results on Triangular Nim: the one place for every figure of the papers that
+//! results are compared with.
 //!
-//! # Shape
-//! Boards of 1 to 9 layers with any number of pieces a move. The values of the start are \[SWLK12\] table 5; the misère counts and their rates are
-//! \[LWS09\] table 4-1, for up to eight layers; the rate of nine layers is in the text of \[SWLK12\]. A rate is kept as it is printed, because its
-//! digits say how far it can be compared.
+//! The boards have 1 to 9 layers, without a limit on the pieces of a move. The values of the start
+//! are \[SWLK12\] table 5. The misère counts and their rates are \[LWS09\] table 4-1, for up to
+//! eight layers; the rate of nine layers is in the text of \[SWLK12\]. A rate is kept as printed,
+//! because its digits say how precisely it can be compared. Normal play has no published counts.
+//! The winning first moves (\[SWLK12\] figures 7, 8, 11 and 12) and the values of its figure 13 are
+//! printed only as pictures.
 //!
 //! # Invariants
-//! 1. The published wins and losses of a board add up to its positions, and their rate rounds to the published one.
-//!
-//! # Not here
-//! Normal play has no published counts. The winning first moves are printed as pictures only (\[SWLK12\] figures 7, 8, 11 and 12), and so are the
-//! values of its figure 13.
+//! 1. The published wins and losses of a board add up to its positions, and their rate rounds to
+//!    the published one.
 
 use crate::game::Rule;
 use crate::game::Value;
@@ -30,12 +30,12 @@ pub struct Counts {
 /// A published share of losses among all positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// Per cent, with the digits that are printed.
+    /// The rate in per cent, with the printed digits.
     pub percent: &'static str,
 }
 
 impl Rate {
-    /// Whether a share from 0 to 1, rounded to the digits that are printed, is this one.
+    /// Returns whether a share from 0 to 1, rounded to the printed digits, equals this one.
     pub fn agrees(self, share: f64) -> bool {
         let decimals = self.percent.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         format!("{:.decimals$}", share * 100.0) == self.percent
@@ -65,25 +65,26 @@ fn row<T: Copy>(table: &[T], layers: u32) -> Option<T> {
     table.get((layers as usize).checked_sub(1)?).copied()
 }
 
-/// The published value of the full board.
+/// Returns the published value of the full board.
 pub fn start(layers: u32, rule: Rule) -> Option<Value> {
     row(&STARTS, layers).map(|(normal, misere)| if rule == Rule::Normal { normal } else { misere })
 }
 
-/// The published counts.
+/// Returns the published counts.
 pub fn counts(layers: u32, rule: Rule) -> Option<Counts> {
     (rule == Rule::Misere).then(|| row(&MISERE_COUNTS, layers)).flatten()
 }
 
-/// The published share of losses.
+/// Returns the published share of losses.
 pub fn rate(layers: u32, rule: Rule) -> Option<Rate> {
     (rule == Rule::Misere).then(|| row(&MISERE_PERCENT, layers)).flatten().map(|percent| Rate { percent })
 }
 
-/// Losses of normal play by layers, from one layer on: ours, each confirmed by `trinim verify`.
+/// Losses of normal play by layers, from one layer: our results, each confirmed by `trinim verify`.
 const NORMAL: [u64; 8] = [1, 2, 14, 149, 3_663, 185_802, 19_765_963, 4_257_746_765];
 
-/// The losses of the triangle of so many layers without a limit to the pieces of a move, where they are known: misère play as published.
+/// Returns the known loss count of a triangle without a take limit; the misère counts are the
+/// published ones.
 pub fn losses(layers: u32, rule: Rule) -> Option<u64> {
     match rule {
         Rule::Misere => counts(layers, rule).map(|counts| counts.losses),

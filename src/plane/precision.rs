@@ -49,7 +49,8 @@ pub fn first_failure(ratio: &Ratio) -> UBig {
         let (left, right) = (h * q, p * n);
         if above { left <= right } else { left > right }
     };
-    // |y - φ| is at least about 1 / (√5 q²), so a failure has at most about twice the digits of q; the search starts at half of that bound.
+    // |y - φ| is at least about 1 / (√5 q²), so a failure has at most about twice the digits of q;
+    // the search starts at half of that bound.
     let mut last = (q.bit_len() as u64).max(1);
     while !lies_between(last) {
         last *= 2;

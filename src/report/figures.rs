@@ -1,4 +1,5 @@
-//! The figures: losses against layers, winning first moves, losses by pieces; each as a picture with its numbers.
+//! The figures: losses against layers, winning first moves, losses by pieces; each is a picture
+//! with its numbers.
 
 use super::{Game, Solution, json, line, lines, rule_word, variant_words};
 use crate::draw::board_picture::{Picture, Sheet};
@@ -12,7 +13,7 @@ use crate::game::{Board, LAYERS_MAX};
 use crate::papers::published;
 use serde::Serialize;
 
-/// What a figure shows.
+/// The subject of a figure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Losses against layers.
@@ -26,7 +27,7 @@ pub(super) enum Kind {
 /// A figure with its numbers.
 pub(super) struct Figure {
     pub kind: Kind,
-    /// Name of its files, without what follows the dot.
+    /// The name of its files, without the extension.
     pub name: String,
     pub title: String,
     pub svg: Svg,
@@ -34,17 +35,18 @@ pub(super) struct Figure {
     pub json: String,
 }
 
-/// All figures: the one of all boards, then two of each board.
+/// Returns all figures: one of all boards, then two of each board.
 pub(super) fn figures(solutions: &[Solution]) -> Vec<Figure> {
     let boards = solutions.iter().flat_map(|solution| [winning_moves(solution), losses_by_pieces(solution)]);
     std::iter::once(losses(solutions)).chain(boards).collect()
 }
 
 pub(super) const LOSSES_TITLE: &str = "Figure 13: losses among all positions, by layers";
-/// Why the axis is not the one that the caption of the paper names.
-pub(super) const LOSSES_NOTE: &str = "The caption of [SWLK12] figure 13 says P-positions to N-positions; its text defines the loss ratio as losses to \
-                                      all positions, and the published percentages (7.3 at seven layers, 6.0 at eight) are that. The other ratio is \
-                                      in the data, as losses_per_win.";
+/// The reason why the axis differs from the caption of the paper.
+pub(super) const LOSSES_NOTE: &str = "\
+    The caption of [SWLK12] figure 13 says P-positions to N-positions; its text defines the loss ratio as \
+    losses to all positions, and the published percentages (7.3 at seven layers, 6.0 at eight) are that. \
+    The other ratio is in the data, as losses_per_win.";
 
 #[derive(Serialize)]
 struct LossRow {
@@ -219,7 +221,7 @@ fn winning_moves(solution: &Solution) -> Figure {
     Figure { kind: Kind::Moves, name: format!("winning-moves-{}", game.file_part()), svg, table, json, title }
 }
 
-/// The figure of the paper that shows the winning moves of a game.
+/// Returns the figure of the paper that shows the winning moves of a game.
 fn paper_figure(game: Game) -> Option<&'static str> {
     match (game.max_take, game.layers, game.rule) {
         (None, 8, Rule::Normal) => Some("[SWLK12] figure 7"),

@@ -1,9 +1,10 @@
-//! The report: the papers' tables and figures, made again from solved databases, with the published values beside the computed ones.
+//! The report: the papers' tables and figures, reproduced from solved databases, with the published
+//! values beside the computed ones.
 //!
-//! # Shape
-//! [`Solution::read`] takes from a database what a report needs; [`Report::new`] makes the [`Document`]s:
+//! [`Solution::read`] takes from a database what a report needs; [`Report::new`] makes the
+//! [`Document`]s:
 //!
-//! | name | what | in the papers |
+//! | name | contents | in the papers |
 //! |---|---|---|
 //! | `table-5` | value of the start | \[SWLK12\] table 5 |
 //! | `table-4-1` | wins, losses, loss rate | \[LWS09\] table 4-1 |
@@ -13,19 +14,20 @@
 //! | `index.html`, `report.md` | all of it | |
 //! | `report.json` | the databases, the contradictions, the files | |
 //!
-//! Tables are Markdown, CSV and JSON, figures SVG, CSV and JSON. A game with a limit of N pieces a move has `-takeN` behind its name.
+//! Tables are Markdown, CSV and JSON; figures are SVG, CSV and JSON. The name of a game with a
+//! limit of N pieces a move ends in `-takeN`. A report costs one lookup for each first move of each
+//! database. It does not check every position (`verify` does), nor compare winning moves and figure
+//! 13 with the papers, which print them as pictures without numbers.
 //!
 //! # Invariants
-//! 1. The bytes depend on the contents of the databases alone: not on their folders, nor on the order or number of times they are given.
-//! 2. One game has one set of values: databases that disagree about a game are refused, whatever their layouts.
-//! 3. A manifest that is damaged or contradicts itself or the start is refused before anything of it is reported.
-//! 4. A published value is compared with the computed one in every place where both exist, and each contradiction is listed.
-//!
-//! # Cost
-//! One lookup for each first move of each database; the rest is text.
-//!
-//! # Not here
-//! Checking every position: `verify`. Comparing winning moves and figure 13 with the papers, which print them as pictures without numbers.
+//! 1. The bytes depend only on the contents of the databases: not on their folders, nor on the
+//!    order or number of times they are given.
+//! 2. One game has one set of values: databases that disagree about a game are refused, whatever
+//!    their layouts.
+//! 3. A manifest that is damaged, or contradicts itself or the start, is refused before any of it
+//!    is reported.
+//! 4. A published value is compared with the computed one in every place where both exist, and each
+//!    contradiction is listed.
 
 mod figures;
 mod pages;
@@ -40,14 +42,14 @@ use crate::game::Value;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What `report.json` begins with: an earlier report is known by it.
+/// The `format` field of `report.json`, which identifies an earlier report.
 pub const FORMAT: &str = "trinim-report";
-/// Version of `report.json`.
+/// The version of `report.json`.
 pub const VERSION: u32 = 1;
-/// Name of the document that describes the others.
+/// The name of the document that describes the others.
 pub const REPORT_JSON: &str = "report.json";
 
-/// What a report takes from a database.
+/// The part of a database that a report needs.
 #[derive(Clone, Debug)]
 pub struct Solution {
     folder: PathBuf,
@@ -62,10 +64,11 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// Checks the manifest of a database and looks its start up.
+    /// Checks the manifest of a database and looks up its start.
     ///
     /// # Errors
-    /// [`DatabaseError`] when the database is damaged or contradicts itself, as far as the manifest, the start and its children show that.
+    /// Returns a [`DatabaseError`] if the manifest, the start or its children show that the
+    /// database is damaged or contradicts itself.
     pub fn read(database: &Database) -> Result<Solution, DatabaseError> {
         database.check_manifest()?;
         let (board, census) = (database.board(), &database.manifest().census);
@@ -87,7 +90,7 @@ impl Solution {
             folder: database.folder().into(),
             board: board.clone(),
             rule: database.rule(),
-            // A limit as high as the longest line is no limit.
+            // A limit as high as the longest line limits nothing.
             max_take: board.max_take().filter(|take| *take < board.layers()),
             digest: database.manifest().digest.clone(),
             bid_cells: database.manifest().bid_cells.clone(),
@@ -96,22 +99,22 @@ impl Solution {
         })
     }
 
-    /// Layers of the board.
+    /// Returns the layers of the board.
     pub fn layers(&self) -> u32 {
         self.board.layers()
     }
 
-    /// The rule.
+    /// Returns the rule.
     pub fn rule(&self) -> Rule {
         self.rule
     }
 
-    /// Most pieces a move may take, where that is a limit.
+    /// Returns the most pieces that a move may take, if that is a limit.
     pub fn max_take(&self) -> Option<u32> {
         self.max_take
     }
 
-    /// The counts.
+    /// Returns the counts.
     pub fn census(&self) -> &Census {
         &self.census
     }
@@ -121,7 +124,8 @@ impl Solution {
     }
 }
 
-/// Which game, in the order of the report: the papers' game before its variants, misère, the game people play, before normal.
+/// A game, in the order of the report: the papers' game before its variants; misère, the game
+/// people play, before normal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Game {
     max_take: Option<u32>,
@@ -134,20 +138,20 @@ impl Game {
         (self.max_take, self.rule == Rule::Normal, self.layers)
     }
 
-    /// For names of files: `k5-misere-take3`.
+    /// Returns the part of file names: `k5-misere-take3`.
     fn file_part(self) -> String {
         let take = self.max_take.map_or(String::new(), |take| format!("-take{take}"));
         format!("k{}-{}{take}", self.layers, self.rule)
     }
 
-    /// For people: `5 layers, misère, at most 3 pieces a move`.
+    /// Returns the game for people: `5 layers, misère, at most 3 pieces a move`.
     fn words(self) -> String {
         let layers = if self.layers == 1 { "1 layer".to_owned() } else { format!("{} layers", self.layers) };
         format!("{layers}, {}", variant_words(self.rule, self.max_take))
     }
 }
 
-/// The rule as people write it.
+/// Returns the rule for people.
 fn rule_word(rule: Rule) -> &'static str {
     match rule {
         Rule::Normal => "normal",
@@ -166,20 +170,20 @@ fn variant_words(rule: Rule, max_take: Option<u32>) -> String {
 /// One file of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its name, without a folder.
+    /// The name, without a folder.
     pub name: String,
-    /// What it is, in a few words.
+    /// The contents in a few words.
     pub title: String,
-    /// Its content.
+    /// The text of the file.
     pub text: String,
 }
 
-/// Why databases make no report together.
+/// A reason why databases cannot share a report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
     /// Two databases of one game have different values.
-    #[error("{} and {} are both of {game} and disagree: {what}", one.display(), other.display())]
+    #[error("{} and {} both solve {game} and disagree: {what}", one.display(), other.display())]
     Disagreement {
         /// The game, in words.
         game: String,
@@ -199,7 +203,7 @@ pub struct DatabaseRow {
     pub layers: u32,
     /// `normal` or `misere`.
     pub rule: String,
-    /// Most pieces a move may take, where that is a limit.
+    /// Most pieces a move may take, if that is a limit.
     pub max_take: Option<u32>,
     /// Cells of the BID bits, bit 0 first.
     pub bid_cells: Vec<u8>,
@@ -209,7 +213,7 @@ pub struct DatabaseRow {
     pub positions: u64,
     /// Losses among them.
     pub losses: u64,
-    /// Their share, from 0 to 1.
+    /// The share of losses, from 0 to 1.
     pub loss_rate: f64,
     /// `win` or `loss`.
     pub start: String,
@@ -220,15 +224,15 @@ pub struct DatabaseRow {
 /// A file in `report.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRow {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
-    /// What it is.
+    /// The contents in a few words.
     pub title: String,
-    /// Its length in bytes; null for `report.json` itself.
+    /// The length in bytes; null for `report.json` itself.
     pub bytes: Option<u64>,
 }
 
-/// `report.json`.
+/// The contents of `report.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contents {
     /// Always [`FORMAT`].
@@ -241,12 +245,12 @@ pub struct Contents {
     pub contradictions: Vec<String>,
     /// The databases.
     pub databases: Vec<DatabaseRow>,
-    /// The files, this one last.
+    /// The files, `report.json` last.
     pub files: Vec<FileRow>,
 }
 
 impl Contents {
-    /// As it is written.
+    /// Formats the contents as they are written.
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]
         struct Head<'a> {
@@ -260,7 +264,7 @@ impl Contents {
         json(&head, &[("databases", lines(databases)), ("files", lines(files))])
     }
 
-    /// Reads a `report.json`; `None` if it is none of this program.
+    /// Parses a `report.json`; `None` if this program did not write it.
     pub fn parse(bytes: &[u8]) -> Option<Contents> {
         let contents: Contents = serde_json::from_slice(bytes).ok()?;
         (contents.format == FORMAT).then_some(contents)
@@ -270,17 +274,17 @@ impl Contents {
 /// A report.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What `report.json` says.
+    /// The contents of `report.json`.
     pub contents: Contents,
     /// All other files.
     pub documents: Vec<Document>,
 }
 
 impl Report {
-    /// The report on some solutions, in any order.
+    /// Makes the report on some solutions, in any order.
     ///
     /// # Errors
-    /// [`ReportError::Disagreement`] when two of them are of one game and differ.
+    /// Returns [`ReportError::Disagreement`] if two of them solve the same game and differ.
     pub fn new(mut solutions: Vec<Solution>) -> Result<Report, ReportError> {
         solutions.sort_by(|one, other| (one.game().key(), &one.digest).cmp(&(other.game().key(), &other.digest)));
         for (index, one) in solutions.iter().enumerate() {
@@ -362,7 +366,8 @@ impl DatabaseRow {
     }
 }
 
-/// A JSON object: the fields of `head`, then lists with one row a line, which is shorter than the usual layout and easier to compare.
+/// Formats a JSON object: the fields of `head`, then lists with one row a line, which is shorter
+/// than the usual layout and easier to compare.
 fn json(head: &impl Serialize, lists: &[(&str, Vec<String>)]) -> String {
     let head = line(head);
     let mut text = head.strip_suffix('}').unwrap_or(&head).to_owned();

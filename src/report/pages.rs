@@ -9,10 +9,14 @@ use crate::game::Rule;
 use std::fmt::Write;
 
 const TITLE: &str = "Triangular Nim, solved: tables and figures";
-const LEAD: &str = "Made by trinim report from databases of solved boards, with the published values of [SWLK12] and [LWS09] beside the computed ones.";
+const LEAD: &str = "\
+    Made by trinim report from databases of solved boards, with the published values of [SWLK12] and [LWS09] \
+    beside the computed ones.";
 const REFERENCES: [&str; 2] = [
-    "[SWLK12] Y.-C. Shan, I-C. Wu, H.-H. Lin, K.-Y. Kao: Solving Nine Layer Triangular Nim. Journal of Information Science and Engineering 28, 2012.",
-    "[LWS09] H.-H. Lin, I-C. Wu, Y.-C. Shan: Solving Eight Layer Triangular Nim (in Chinese). National Computer Symposium, 2009.",
+    "[SWLK12] Y.-C. Shan, I-C. Wu, H.-H. Lin, K.-Y. Kao: Solving Nine Layer Triangular Nim. \
+     Journal of Information Science and Engineering 28, 2012.",
+    "[LWS09] H.-H. Lin, I-C. Wu, Y.-C. Shan: Solving Eight Layer Triangular Nim (in Chinese). \
+     National Computer Symposium, 2009.",
 ];
 
 const PAGE_STYLE: &str = "\
@@ -25,7 +29,7 @@ th{background:#f2f2f2}.number{text-align:right;font-variant-numeric:tabular-nums
 @media (prefers-color-scheme:dark){body{background:#16181c;color:#e6e6e6}a{color:#7ec3f5}th{background:#24272c}th,td{border-color:#3c4046}}
 ";
 
-/// Everything that the pages show.
+/// The contents of the pages.
 pub(super) struct All<'a> {
     pub tables: &'a Tables,
     pub figures: &'a [Figure],
@@ -135,7 +139,7 @@ impl All<'_> {
         }
     }
 
-    /// The figures, each with the heading above it if it begins a section.
+    /// Returns the figures, each with the heading above it if it begins a section.
     fn sections(&self) -> impl Iterator<Item = (Option<String>, &Figure)> {
         self.figures.iter().map(|figure| {
             let heading = match figure.kind {
@@ -147,14 +151,14 @@ impl All<'_> {
         })
     }
 
-    /// Of the numbers of figure 13 those that the tables before it do not have.
+    /// Returns the numbers of figure 13 that the tables before it do not have.
     fn ratios(&self, figure: &Figure) -> Table {
         let table =
             ["positions", "wins", "losses"].iter().fold(figure.table.clone(), |table, column| table.without(column));
         self.for_people(table)
     }
 
-    /// The limit of pieces a move is shown where a game has one.
+    /// Hides the limit of pieces a move unless a game has one.
     fn for_people(&self, table: Table) -> Table {
         if self.databases.iter().any(|row| row.max_take.is_some()) { table } else { table.without("max_take") }
     }

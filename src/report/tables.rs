@@ -1,4 +1,4 @@
-//! The two tables of the papers, and the comparison with what is published.
+//! The two tables of the papers, compared with the published values.
 
 use super::{Document, Game, Solution, document, json, lines, rule_word};
 use crate::draw::table::{Cell, Table};
@@ -8,7 +8,7 @@ use crate::game::Value;
 use crate::papers::published;
 use serde::Serialize;
 
-/// The tables with their files, and what they found.
+/// The tables with their files and the contradictions found.
 pub(super) struct Tables {
     /// The values of the start, for people.
     pub starts: Table,
@@ -25,7 +25,7 @@ pub(super) struct Tables {
 pub(super) const STARTS_TITLE: &str = "Table 5: value of the start";
 pub(super) const COUNTS_TITLE: &str = "Table 4-1: wins, losses and loss rate";
 
-/// A value of the start, by computation and by publication.
+/// A value of the start, computed and published.
 #[derive(Clone, Copy, Serialize)]
 struct Start {
     computed: Option<&'static str>,
@@ -66,7 +66,7 @@ fn value_word(value: Value) -> &'static str {
     if value.is_loss() { "Loss" } else { "Win" }
 }
 
-/// `None` where one of the two is missing.
+/// Returns whether both agree, `None` if one is missing.
 fn agreement<T: PartialEq>(computed: Option<T>, published: Option<T>) -> Option<bool> {
     Some(computed? == published?)
 }
@@ -109,14 +109,16 @@ impl Tables {
     }
 }
 
-/// What stands above the table of variants.
+/// The line above the table of variants.
 pub(super) const VARIANTS: &str = "Variants with a limit of pieces a move:";
-pub(super) const STARTS_NOTE: &str = "Win or loss for the player who moves first; published in [SWLK12] table 5. - where no database was given or \
-                                      nothing is published.";
-pub(super) const COUNTS_NOTE: &str = "Published in [LWS09] table 4-1, for misère play and up to eight layers; the rate of nine layers in the text of \
-                                      [SWLK12]. Rates are compared in the digits that are printed.";
+pub(super) const STARTS_NOTE: &str = "\
+    Win or loss for the player who moves first; published in [SWLK12] table 5. - where no database was given or \
+    nothing is published.";
+pub(super) const COUNTS_NOTE: &str = "\
+    Published in [LWS09] table 4-1, for misère play and up to eight layers; the rate of nine layers in the text \
+    of [SWLK12]. Rates are compared in the digits that are printed.";
 
-/// The papers' boards, whether or not there is a database; then the variants that there are.
+/// Returns the papers' boards, with or without a database, then the variants in the databases.
 fn start_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<StartRow> {
     let mut boards: Vec<(Option<u32>, u32)> = (1..=published::LAYERS).map(|layers| (None, layers)).collect();
     boards.extend(solutions.iter().map(|solution| (solution.max_take, solution.layers())));
@@ -129,7 +131,7 @@ fn start_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<S
             let published = published::start(layers, rule).filter(|_| max_take.is_none());
             let agrees = agreement(computed, published);
             if let (Some(computed), Some(published), Some(false)) = (computed, published, agrees) {
-                contradictions.push(format!("{}: the start is a {computed}, published is a {published}", game.words()));
+                contradictions.push(format!("{}: the start is a {computed}, published as a {published}", game.words()));
             }
             Start { computed: computed.map(value_word), published: published.map(value_word), agrees }
         };
@@ -168,7 +170,7 @@ fn find(solutions: &[Solution], game: Game) -> Option<&Solution> {
     solutions.iter().find(|solution| solution.game() == game)
 }
 
-/// Every game of which something is computed or published.
+/// Returns every game with a computed or published count.
 fn count_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<CountRow> {
     let mut games: Vec<Game> = solutions.iter().map(Solution::game).collect();
     for rule in Rule::ALL {
@@ -205,7 +207,7 @@ fn count_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<C
     games.into_iter().map(row).collect()
 }
 
-/// What is wrong with the counts of a game, in sentences.
+/// Returns the contradictions in the counts of a game, as sentences.
 fn compare(
     game: Game,
     [wins, losses]: [u64; 2],
@@ -217,13 +219,13 @@ fn compare(
     if let Some(published) = counts {
         for (what, computed, published) in [("wins", wins, published.wins), ("losses", losses, published.losses)] {
             if computed != published {
-                found.push(format!("{}: {computed} {what}, published are {published}", game.words()));
+                found.push(format!("{}: {computed} {what}, published as {published}", game.words()));
             }
         }
     }
     if let Some(published) = rate.filter(|published| !published.agrees(loss_rate)) {
         let (percent, printed) = (loss_rate * 100.0, published.percent);
-        found.push(format!("{}: a loss rate of {percent:.4} %, published is {printed} %", game.words()));
+        found.push(format!("{}: a loss rate of {percent:.4} %, published as {printed} %", game.words()));
     }
     found
 }

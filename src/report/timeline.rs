@@ -1,28 +1,32 @@
-//! The timeline of a solve as a figure: one lane a thread, one colour a stage, so that a person sees what bounds the run.
+//! The timeline of a solve as a figure: one lane a thread, one colour a stage, to show what bounds
+//! the run.
 //!
 //! # Shape
-//! An SVG without scripts. Time runs to the right. A lane is cut into columns; in each column the stages are stacked, each as high as its share of
-//! the column's time (from the bottom up in the order of the legend), so that the area of a colour is the time of its stage: a stretch of one stage is a full bar, a quick alternation of two is two
-//! half ones. White is time outside of every stage: between the blocks for workers, waiting for something to do for the others. Below stands a table with
-//! each lane's time by stage. Times are in seconds from the start of the solve.
+//! An SVG without scripts; time runs to the right, in seconds from the start of the solve. A lane
+//! is cut into columns. In each column the stages are stacked from the bottom up, in the order of
+//! the legend, each as high as its share of the column's time. The area of a colour is therefore
+//! the time of its stage: a stretch of one stage is a full bar, a quick alternation of two is two
+//! half bars. White is time outside all stages: between blocks for workers, waiting for work for
+//! the others. The table below has each lane's time by stage.
 //!
 //! # Invariants
-//! 1. The table's figures are the recorded totals; a column's areas are its bins', of whatever neighbours were merged.
-//! 2. Columns are merged until the file is no longer than [`BYTES_AT_MOST`], whatever the run and however many threads; lanes beyond the first
-//!    150 are added up in one.
-//! 3. The file begins with [`SIGNATURE`], by which an earlier timeline is recognised.
+//! 1. The table's figures are the recorded totals, and a column's areas those of its bins,
+//!    whichever neighbours were merged.
+//! 2. Columns are merged until the file is at most [`BYTES_AT_MOST`] long, for any run and any
+//!    number of threads; lanes beyond the first 150 are added up in one.
+//! 3. The file begins with [`SIGNATURE`], which identifies an earlier timeline.
 
 use pipeline::measure::metrics::Stage;
 use pipeline::measure::timeline::{BINS, ByStage, Recorded, merged};
 use std::fmt::Write;
 
-/// What every timeline begins with, and no other file.
+/// The beginning of every timeline, and of no other file.
 pub const SIGNATURE: &str = "<!-- trinim timeline -->";
 
-/// The longest file.
+/// The largest size of a file, in bytes.
 pub const BYTES_AT_MOST: usize = 900_000;
 
-/// Lanes that are shown one by one.
+/// The most lanes shown one by one.
 const LANES_AT_MOST: usize = 150;
 
 const WIDTH: f64 = 960.0;
@@ -32,7 +36,7 @@ const LANE_HEIGHT: f64 = 24.0;
 const LANE_STEP: f64 = 30.0;
 const ROW_HEIGHT: f64 = 16.0;
 
-/// The colour of a stage: work in strong colours, waiting in pale ones.
+/// Returns the colour of a stage: strong for work, pale for waiting.
 fn colour(stage: Stage) -> &'static str {
     match stage {
         Stage::Read => "#1f77b4",
@@ -50,7 +54,7 @@ fn colour(stage: Stage) -> &'static str {
     }
 }
 
-/// Draws what was recorded of a run that took `elapsed_s` seconds; `title` says which run it was.
+/// Draws the recorded stages of a run that took `elapsed_s` seconds; `title` names the run.
 pub fn svg(title: &str, elapsed_s: f64, recorded: &[Recorded]) -> String {
     let lanes = in_order(recorded);
     let mut columns_at_most = BINS;
@@ -70,8 +74,8 @@ fn draw(title: &str, elapsed_s: f64, lanes: &[Recorded], columns_at_most: usize)
     let axis = TOP + LANE_STEP * lanes.len() as f64;
     let (width, height) = (LEFT + WIDTH + 16.0, axis + 60.0 + ROW_HEIGHT * (lanes.len() + 1) as f64);
     let mut out = format!(
-        "{SIGNATURE}\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
-         font-family=\"sans-serif\" font-size=\"11\" role=\"img\">\n<title>{}</title>\n\
+        "{SIGNATURE}\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\" font-family=\"sans-serif\" font-size=\"11\" role=\"img\">\n<title>{}</title>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
         escaped(title),
     );
@@ -88,7 +92,8 @@ fn draw(title: &str, elapsed_s: f64, lanes: &[Recorded], columns_at_most: usize)
     out
 }
 
-/// Workers, readers, writer, committer, each kind by number; others behind them, and those that are too many as one.
+/// Sorts workers, readers, writer and committer, each kind by number, with others after them, and
+/// merges those beyond the limit into one.
 fn in_order(recorded: &[Recorded]) -> Vec<Recorded> {
     let kinds = ["worker", "reader", "writer", "committer"];
     let place = |lane: &Recorded| {
@@ -103,7 +108,7 @@ fn in_order(recorded: &[Recorded]) -> Vec<Recorded> {
         let bin_ns = rest.iter().map(|lane| lane.bin_ns).max().unwrap_or(1);
         let mut bins: Vec<ByStage> = Vec::new();
         for lane in &rest {
-            // Widths are powers of two of one another.
+            // Widths are powers of two times each other.
             let merged = merged(&lane.bins, (bin_ns / lane.bin_ns) as usize);
             bins.resize(bins.len().max(merged.len()), ByStage::default());
             for (sum, bin) in bins.iter_mut().zip(&merged) {
@@ -132,14 +137,15 @@ fn legend(out: &mut String) {
     }
 }
 
-/// One path for each stage of a lane: its boxes, in tenths of a pixel.
+/// Draws one path for each stage of a lane: its boxes, in tenths of a pixel.
 fn columns(out: &mut String, lane: &Recorded, y: f64, span: f64, columns_at_most: usize) {
     let neighbours = lane.bins.len().div_ceil(columns_at_most.max(1)).max(1);
     let bins = merged(&lane.bins, neighbours);
     let bin_ns = lane.bin_ns * neighbours as u64;
     let x = |bin: usize| (bin as f64 * bin_ns as f64 * 1e-9 / span * WIDTH * 10.0).round() as i64;
     let lane_height = LANE_HEIGHT * 10.0;
-    // The lower and upper edges of the stages in each bin; threads that share a lane may fill more than the bin.
+    // The lower and upper edges of the stages in each bin; threads that share a lane may fill more
+    // than the bin.
     let edges: Vec<[i64; Stage::ALL.len() + 1]> = bins
         .iter()
         .map(|bin| {
@@ -181,7 +187,7 @@ fn columns(out: &mut String, lane: &Recorded, y: f64, span: f64, columns_at_most
     out.push_str("</g>\n");
 }
 
-/// A time axis with between five and ten round steps.
+/// Draws a time axis with five to ten round steps.
 fn ticks(out: &mut String, span: f64, y: f64) {
     let power = 10f64.powf((span / 5.0).log10().floor());
     let step = [5.0, 2.0, 1.0].into_iter().map(|factor| factor * power).find(|step| span / step >= 5.0);
@@ -196,7 +202,7 @@ fn ticks(out: &mut String, span: f64, y: f64) {
     }
 }
 
-/// The time of each stage in each lane, in seconds and as a share of the run.
+/// Draws the table: the time of each stage in each lane, in seconds and as a share of the run.
 fn table(out: &mut String, lanes: &[Recorded], elapsed_s: f64, y: f64) {
     let step = WIDTH / (Stage::ALL.len() + 1) as f64;
     let right = |index: usize| LEFT + step * (index + 1) as f64;

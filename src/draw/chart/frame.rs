@@ -1,4 +1,4 @@
-//! What is around the plot of a chart: title, axis, legend, notes.
+//! The surroundings of a chart's plot: title, axis, legend, notes.
 
 use super::Axis;
 use crate::draw::scale::Scale;
@@ -8,11 +8,11 @@ const WIDTH: f64 = 720.0;
 pub(super) const EDGE: f64 = 18.0;
 pub(super) const FONT: f64 = 13.0;
 const SMALL: f64 = 12.0;
-/// Bold letters take a tenth more than text of this size.
+/// Bold letters are a tenth wider than text of this size.
 const HEAD: f64 = 16.0;
 pub(super) const MARK: f64 = 4.0;
 
-/// What the two kinds of charts share.
+/// The texts that both kinds of charts have.
 #[derive(Clone, Debug)]
 pub(super) struct Texts {
     pub title: String,
@@ -35,7 +35,7 @@ pub(super) enum Sample {
     Area,
 }
 
-/// The picture with everything around the plot.
+/// A picture with everything around the plot.
 pub(super) struct Frame {
     pub svg: Svg,
     pub left: f64,
@@ -48,7 +48,7 @@ impl Frame {
     pub(super) fn new(texts: &Texts, labels_px: f64, height: f64, samples: &[(Sample, usize, &str)]) -> Frame {
         let inner = WIDTH - 2.0 * EDGE;
         let title = wrapped(&texts.title, 1.1 * HEAD, inner);
-        // At most half of the picture for the names of rows.
+        // Row names get at most half of the picture.
         let left = EDGE + labels_px.min(WIDTH / 2.0);
         let top = EDGE + 24.0 * title.len() as f64;
         let bottom = top + height;
@@ -74,7 +74,7 @@ impl Frame {
         Frame { svg, left, right: WIDTH - EDGE, top, bottom }
     }
 
-    /// Vertical grid lines, ticks and label of the x axis.
+    /// Draws the vertical grid lines, the ticks and the label of the x axis.
     pub(super) fn x_axis(&mut self, axis: &Axis, scale: &Scale) {
         let length = self.right - self.left;
         let fits = |ticks: &Vec<(f64, String)>| {
@@ -101,7 +101,7 @@ impl Frame {
     }
 }
 
-/// The entries of the legend in rows, each with its distance from the left.
+/// Returns the entries of the legend in rows, each with its distance from the left.
 fn legend_rows<'a>(samples: &[(Sample, usize, &'a str)], width: f64) -> Vec<Vec<(f64, Sample, usize, &'a str)>> {
     let mut rows: Vec<Vec<(f64, Sample, usize, &str)>> = Vec::new();
     let mut x = f64::INFINITY;

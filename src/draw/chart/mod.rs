@@ -1,32 +1,36 @@
-//! Charts as SVG: lines with error bars and vertical bars over two axes ([`Chart`]), spans in rows over one axis ([`RowChart`]).
+//! Charts as SVG: lines with error bars and vertical bars over two axes ([`Chart`]), spans in rows
+//! over one axis ([`RowChart`]).
 //!
 //! ```
 //! use trinim::draw::chart::{Axis, Chart, Line, Point, RowChart, Span};
 //!
-//! let chart = Chart::new("Mean of five runs", Axis::linear("generation"), Axis::log("share of games lost, %"))
+//! let (x, y) = (Axis::linear("generation"), Axis::log("share of games lost, %"));
+//! let points = [Point::new(1.0, 40.0), Point::new(2.0, 12.0).between(9.0, 16.0)];
+//! let chart = Chart::new("Mean of five runs", x, y)
 //!     .describe("The share falls from 40 % to 7 %.")
-//!     .line(Line::marked("small population", [Point::new(1.0, 40.0), Point::new(2.0, 12.0).between(9.0, 16.0)]))
+//!     .line(Line::marked("small population", points))
 //!     .line(Line::plain("bound", [Point::new(1.0, 7.0), Point::new(2.0, 7.0)]))
 //!     .note("Error bars: smallest and largest of five.");
 //! assert!(chart.draw().file().contains("small population"));
 //!
-//! // A time line: rows appear in the order in which they are named first. Spans end to end are a stacked bar.
+//! // A time line: rows appear in the order of their first mention. Spans end to end form a
+//! // stacked bar.
 //! let spans = [Span::new("worker 0", 0.0, 0.8), Span::new("worker 1", 0.1, 0.7)];
 //! let stages = RowChart::new("Stages", Axis::linear("time, s")).spans("apply", spans);
 //! assert!(stages.draw().file().starts_with("<svg"));
 //! ```
 //!
 //! # Shape
-//! 720 pixels wide, as high as it takes: title, frame with grid, axis labels, legend, notes. Every series has a colour and, where it has marks, a form
-//! of its own, by its place among the series; both repeat after [`COLOURS`]. A legend appears where there are two series or more.
+//! A chart is 720 pixels wide and as high as needed: title, frame with grid, axis labels, legend,
+//! notes. Every series has a colour and, if it has marks, a form of its own, by its place among the
+//! series; both repeat after [`COLOURS`]. Two or more series get a legend.
 //!
 //! # Invariants
-//! 1. Any numbers give a picture: what is not finite, or beyond 1e100, is left out, and a line is interrupted there.
-//! 2. A value that a logarithmic axis cannot show (zero or less) is an open mark on the edge of the frame, and a note says so.
-//! 3. Error bars belong to the range of the axis, so nothing is drawn outside of the frame.
-//!
-//! # Not here
-//! Interaction, labels at single points, several panels.
+//! 1. Any numbers give a picture: values that are not finite, or beyond 1e100, are left out and
+//!    interrupt their line.
+//! 2. A value that a logarithmic axis cannot show (zero or less) is an open mark on the edge of the
+//!    frame, and a note says so.
+//! 3. Error bars count towards the range of the axis, so nothing is drawn outside the frame.
 
 mod frame;
 mod rows;
@@ -39,7 +43,7 @@ use frame::{EDGE, FONT, Frame, MARK, Sample, Texts};
 
 const PLOT_HEIGHT: f64 = 330.0;
 
-/// An axis: what it shows, with its unit, and how.
+/// An axis: its label, with the unit, and its kind.
 #[derive(Clone, Debug)]
 pub struct Axis {
     label: String,
@@ -49,23 +53,23 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Equal differences are equal lengths.
+    /// Creates an axis on which equal differences are equal lengths.
     pub fn linear(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), spread: Spread::Linear, include: Vec::new(), whole: false }
     }
 
-    /// Equal ratios are equal lengths.
+    /// Creates an axis on which equal ratios are equal lengths.
     pub fn log(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), spread: Spread::Log, include: Vec::new(), whole: false }
     }
 
-    /// The range of the axis includes this value, whether or not a series has it.
+    /// Makes the range of the axis include this value, whether or not a series has it.
     pub fn including(mut self, value: f64) -> Axis {
         self.include.push(value);
         self
     }
 
-    /// Only whole numbers get ticks.
+    /// Restricts ticks to whole numbers.
     pub fn whole(mut self) -> Axis {
         self.whole = true;
         self
@@ -79,7 +83,7 @@ impl Axis {
         let mut ticks = scale.ticks(wanted);
         if self.whole {
             ticks.retain(|(value, _)| value.fract() == 0.0);
-            // A step below one leaves zeros behind the point.
+            // A step below one leaves zeros after the decimal point.
             for (_, label) in ticks.iter_mut().filter(|(_, label)| !label.contains('e')) {
                 label.truncate(label.find('.').unwrap_or(label.len()));
             }
@@ -97,12 +101,12 @@ pub struct Point {
 }
 
 impl Point {
-    /// A point without error bar.
+    /// Creates a point without an error bar.
     pub fn new(x: f64, y: f64) -> Point {
         Point { x, y, error: None }
     }
 
-    /// The point with an error bar from `low` to `high`, values of the y axis.
+    /// Adds an error bar from `low` to `high`, values of the y axis.
     pub fn between(mut self, low: f64, high: f64) -> Point {
         self.error = Some((low, high));
         self
@@ -125,17 +129,17 @@ pub struct Line {
 }
 
 impl Line {
-    /// Points with marks, joined by a line.
+    /// Creates points with marks, joined by a line.
     pub fn marked(name: impl Into<String>, points: impl IntoIterator<Item = Point>) -> Line {
         Line { name: name.into(), points: points.into_iter().collect(), look: Look::Marked }
     }
 
-    /// Circles alone, large enough to surround the marks of another series.
+    /// Creates circles without a line, large enough to surround the marks of another series.
     pub fn rings(name: impl Into<String>, points: impl IntoIterator<Item = Point>) -> Line {
         Line { look: Look::Rings, ..Line::marked(name, points) }
     }
 
-    /// A dashed line alone, for levels and bounds.
+    /// Creates a dashed line without marks, for levels and bounds.
     pub fn plain(name: impl Into<String>, points: impl IntoIterator<Item = Point>) -> Line {
         Line { look: Look::Plain, ..Line::marked(name, points) }
     }
@@ -166,18 +170,18 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// A chart without series.
+    /// Creates a chart without series.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Chart {
         Chart { texts: Texts::new(title), x, y, series: Vec::new() }
     }
 
-    /// What the chart shows, for those who do not see it.
+    /// Sets the description for screen readers.
     pub fn describe(mut self, description: impl Into<String>) -> Chart {
         self.texts.description = description.into();
         self
     }
 
-    /// A remark below the chart.
+    /// Adds a note below the chart.
     pub fn note(mut self, note: impl Into<String>) -> Chart {
         self.texts.notes.push(note.into());
         self
@@ -189,13 +193,14 @@ impl Chart {
         self
     }
 
-    /// Adds vertical bars, each at an x and as high as its value; bars of several series stand side by side.
+    /// Adds vertical bars, each at an x and as high as its value; bars of several series are side
+    /// by side.
     pub fn bars(mut self, name: impl Into<String>, bars: impl IntoIterator<Item = (f64, f64)>) -> Chart {
         self.series.push(Series::Bars { name: name.into(), bars: bars.into_iter().collect() });
         self
     }
 
-    /// The chart as a picture.
+    /// Draws the chart.
     pub fn draw(&self) -> Svg {
         let width = self.bar_width();
         let (mut xs, mut ys) = (Vec::new(), Vec::new());
@@ -269,7 +274,7 @@ impl Chart {
         frame.svg
     }
 
-    /// Width of all bars at one x, in units of the x axis.
+    /// Returns the width of all bars at one x, in units of the x axis.
     fn bar_width(&self) -> f64 {
         let bars = self
             .series
@@ -282,7 +287,7 @@ impl Chart {
     }
 }
 
-/// The frame of a [`Chart`] with its scales.
+/// The plot area of a [`Chart`] with its scales.
 struct Plot {
     x: Scale,
     y: Scale,
@@ -300,7 +305,7 @@ impl Plot {
         self.bottom - self.y.place(value) * PLOT_HEIGHT
     }
 
-    /// Whether a value of the y axis has a place, if only on the lower edge.
+    /// Returns whether a value of the y axis has a place, if only on the lower edge.
     fn has(&self, value: f64) -> bool {
         self.y.shows(value) || self.y.is_below(value)
     }
@@ -357,7 +362,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The numbers of all attributes that place something, whatever the shape.
+    /// Returns the numbers of all attributes that place something, whatever the shape.
     fn places(written: &str) -> Vec<f64> {
         let document = roxmltree::Document::parse(written).unwrap();
         let shapes = document.descendants().filter(|found| found.has_tag_name("path") || found.has_tag_name("rect"));

@@ -15,7 +15,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The part of the row named `row` between two values of the axis.
+    /// Creates the part of the row named `row` between two values of the axis.
     pub fn new(row: impl Into<String>, from: f64, to: f64) -> Span {
         Span { row: row.into(), from, to }
     }
@@ -31,24 +31,24 @@ pub struct RowChart {
 }
 
 impl RowChart {
-    /// A chart without rows.
+    /// Creates a chart without rows.
     pub fn new(title: impl Into<String>, x: Axis) -> RowChart {
         RowChart { texts: Texts::new(title), x, rows: Vec::new(), series: Vec::new() }
     }
 
-    /// What the chart shows, for those who do not see it.
+    /// Sets the description for screen readers.
     pub fn describe(mut self, description: impl Into<String>) -> RowChart {
         self.texts.description = description.into();
         self
     }
 
-    /// A remark below the chart.
+    /// Adds a note below the chart.
     pub fn note(mut self, note: impl Into<String>) -> RowChart {
         self.texts.notes.push(note.into());
         self
     }
 
-    /// Adds a series of spans of one colour.
+    /// Adds a series of spans in one colour.
     pub fn spans(mut self, name: impl Into<String>, spans: impl IntoIterator<Item = Span>) -> RowChart {
         let spans: Vec<Span> = spans.into_iter().collect();
         for span in &spans {
@@ -60,7 +60,7 @@ impl RowChart {
         self
     }
 
-    /// The chart as a picture.
+    /// Draws the chart.
     pub fn draw(&self) -> Svg {
         let values = self.series.iter().flat_map(|(_, spans)| spans).flat_map(|span| [span.from, span.to]);
         let scale = self.x.scale(values, 0.0);
