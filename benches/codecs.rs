@@ -1,7 +1,9 @@
-//! Codecs of the logs and the frames of the database on a real loss stream: the seven-layer board as one block (2^28 positions, 32 MiB), in
-//! sector order. Every round trip is compared with the stream, and its losses with the published count, before anything is timed.
+//! Codecs of the logs and the frames of the database on a real loss stream: the seven-layer board
+//! as one block (2^28 positions, 32 MiB), in sector order. Every round trip is compared with the
+//! stream, and its losses with the published count, before any measurement.
 //!
-//! `cargo bench --bench codecs`. Figures are bytes of raw bitmap a second; the ratio (stored bits a position) is printed once for each codec.
+//! `cargo bench --bench codecs`. Figures are bytes of raw bitmap a second; the ratio (stored bits
+//! per position) is printed once for each codec.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use pipeline::log::codec::{self, FRAME_WORDS, Scratch};
@@ -13,7 +15,7 @@ use trinim::kernel::{Kernel, SettlePlan, bitmap_words};
 use trinim::layout::Layout;
 use trinim::papers::published;
 
-/// Loss stream of the seven-layer board, misère.
+/// Returns the loss stream of the seven-layer board, misère.
 fn stream() -> Vec<u64> {
     let board = Board::triangle(7, None).expect("seven layers");
     let layout = Layout::suggested(&board, 28);

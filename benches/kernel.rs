@@ -1,9 +1,9 @@
-//! Every stage of the kernel on every instruction set this machine has, on 2 MiB blocks (2^24 positions) cut out of the
-//! seven-layer triangle. Answers are compared with the portable kernel's, and settling with a published count,
-//! before anything is timed.
+//! Every stage of the kernel on every instruction set of this machine, on 2 MiB blocks (2^24
+//! positions) cut from the seven-layer triangle. Answers are compared with the portable kernel's,
+//! and settling with a published count, before any measurement.
 //!
-//! `cargo bench --bench kernel`, or one stage: `cargo bench --bench kernel -- settle`. Figures are bytes of bitmap a
-//! second: a byte is eight positions, 64 bytes are one vector.
+//! `cargo bench --bench kernel`, or one stage: `cargo bench --bench kernel -- settle`. Figures are
+//! bytes of bitmap a second: a byte is eight positions, 64 bytes are one vector.
 
 use std::hint::black_box;
 
@@ -18,7 +18,7 @@ use trinim::papers::published;
 /// Index bits of the blocks.
 const BITS: u32 = 24;
 
-/// Masks of the moves of a triangle of `layers` layers, row-major.
+/// Returns the masks of the moves of a triangle of `layers` layers, row-major.
 fn triangle(layers: u32) -> Vec<u64> {
     Board::triangle(layers, None).expect("a board of that size").moves().to_vec()
 }
@@ -31,7 +31,7 @@ fn portable() -> Kernel {
     kernels()[0]
 }
 
-/// Six layers as one block have the published misère losses.
+/// Checks that six layers as one block have the published misère losses.
 fn check_published_count() {
     let plan = SettlePlan::new(21, &triangle(6));
     for kernel in kernels() {
@@ -46,7 +46,7 @@ fn inner_moves() -> Vec<u64> {
     triangle(7).into_iter().filter(|mask| mask >> BITS == 0).collect()
 }
 
-/// The losses of the block without the four last cells, misère.
+/// Returns the losses of the block without the last four cells, misère.
 fn losses() -> Vec<u64> {
     let mut bitmap = vec![0; bitmap_words(BITS)];
     bitmap[0] = 1;
@@ -54,7 +54,8 @@ fn losses() -> Vec<u64> {
     bitmap
 }
 
-/// Times `run` on every kernel, after comparing its results; `run` turns the first bitmap into the second.
+/// Times `run` on every kernel after comparing its results; `run` turns the first bitmap into the
+/// second.
 fn bench(
     group: &mut BenchmarkGroup<'_, WallTime>,
     before: (&[u64], &[u64]),
@@ -93,7 +94,8 @@ fn stages(criterion: &mut Criterion) {
     });
     group.finish();
 
-    // Towards the block with cell 24 alone: the parts of the moves through that cell and no higher one.
+    // Towards the block with cell 24 alone: the parts of the moves through that cell and no higher
+    // one.
     let operations: Vec<u64> =
         triangle(7).into_iter().filter(|mask| mask >> BITS == 1).map(|mask| mask & ((1 << BITS) - 1)).collect();
     let plan = ApplyPlan::new(BITS, &operations);

@@ -1,7 +1,9 @@
-//! The kernel alone on the seven-layer board as one block, misère, against the one-position-at-a-time retrograde loop of [LWS09] chapter 3: one thread,
-//! in memory, each checked against the published count.
+//! The kernel alone on the seven-layer board as one block, misère, against the
+//! one-position-at-a-time retrograde loop of [LWS09] chapter 3: one thread, in memory, each checked
+//! against the published count.
 //!
-//! `cargo bench --bench one_block`; an iteration of the loop takes seconds. Whole solves are measured by `trinim bench`.
+//! `cargo bench --bench one_block`; an iteration of the loop takes seconds. `trinim bench` measures
+//! whole solves.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
@@ -13,7 +15,7 @@ use trinim::layout::Layout;
 use trinim::papers::published;
 use trinim::solve::baseline::memory;
 
-/// Losses found by one of the papers' ways in memory.
+/// Returns the number of losses that one of the papers' ways finds in memory.
 fn losses_of(step: fn(&[u64], &mut [u64], Range<u64>), cells: u32, moves: &[u64]) -> u64 {
     let mut wins = vec![0u64; 1 << (cells - 6)];
     wins[0] = 1;

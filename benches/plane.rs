@@ -1,7 +1,8 @@
-//! Nim on the plane with heaps of 1,000 and 100,000 digits, and points in order; every answer is checked before anything is timed.
+//! Nim on the plane with heaps of 1,000 and 100,000 digits, and points in order; every answer is
+//! checked before any measurement.
 //!
-//! `cargo bench --bench wythoff`. Bars: a point of 1,000 digits under 5 ms, one of 100,000 under 0.5 s, reading and writing it included; a million
-//! points under a second.
+//! `cargo bench --bench plane`. Bars: a point of 1,000 digits under 5 ms, one of 100,000 under 0.5
+//! s, including parsing and formatting; a million points under a second.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dashu_int::UBig;
@@ -11,7 +12,7 @@ use trinim::plane::point::Point;
 use trinim::plane::points::Points;
 use trinim::plane::{number, sequence, winning};
 
-/// Two texts of so many digits, a won point: from its winning moves the opponent is lost.
+/// Returns a won point as two texts of this many digits; its winning moves lead to losses.
 fn heaps(digits: usize) -> [String; 2] {
     let heaps = ["31415926", "27182818"].map(|text| text.chars().cycle().take(digits).collect::<String>());
     let point = read(&heaps);

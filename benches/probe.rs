@@ -1,6 +1,8 @@
-//! Position lookups in a seven-layer database, each checked against what a loss and a win are: a loss has no losing child, a win has one.
+//! Position lookups in a seven-layer database, each checked against the definition: a loss has no
+//! losing child, a win has one.
 //!
-//! `cargo bench --bench probe`. Figures are probes a second: a position with all its children, parsed frames in memory (warm).
+//! `cargo bench --bench probe`. Figures are probes a second: a position with all its children, with
+//! parsed frames in memory (warm).
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use pipeline::CodecChoice;

@@ -304,7 +304,7 @@ fn too_little_memory_or_disk_is_refused_before_anything_is_written() {
     }
     // Raw dedicated logs of nine layers: hundreds of TiB.
     let (_, error) = ends(path, 4, &["solve", "-k", "9", "--codec", "raw", "--log-placement", "dedicated"]);
-    assert!(error.contains("MiB of disk are needed") && error.contains("nothing was written"), "{error}");
+    assert!(error.contains("MiB of disk space is needed") && error.contains("nothing was written"), "{error}");
     assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
 }
 
@@ -624,7 +624,7 @@ fn combinations_that_make_no_sense_are_refused_with_the_reason() {
             &["-k", "8", "--strategy", "block-pull", "--memory", "64MiB", "--block-bits", "27"],
             "blocks of 16777216 bytes need 96",
         ),
-        (&["-k", "9", "--strategy", "block-push", "--redundancy", "keep"], "MiB of disk are needed"),
+        (&["-k", "9", "--strategy", "block-push", "--redundancy", "keep"], "MiB of disk space is needed"),
     ];
     for (args, reason) in cases {
         let (_, error) = ends(path, 4, &[&["solve"], args].concat());

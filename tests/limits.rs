@@ -48,7 +48,7 @@ fn a_limit_that_the_plan_exceeds_is_refused_before_anything_is_written() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let (_, error) = ends(path, 4, &["solve", "-k", "7", "--max-disk", "1MiB"]);
-    assert!(error.contains("MiB of disk are needed, the limit is 1 MiB"), "{error}");
+    assert!(error.contains("MiB of disk space is needed, the limit is 1 MiB"), "{error}");
     assert!(error.contains("hint: raise --max-disk"), "{error}");
     assert!(fs::read_dir(path).unwrap().next().is_none());
     for (flag, values) in [("--max-disk", "0 -1 many"), ("--max-duration", "0 1ms 366d never -5")] {

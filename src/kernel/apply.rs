@@ -1,12 +1,14 @@
 //! Operations between two blocks, or between the chunks of one.
 //!
-//! Index bits are split in three: the lowest nine number the bits of a vector, the next eight the vectors of a chunk
-//! (16 KiB), the others the chunks. An operation is split alike into a low, a middle and a high part. The high part
-//! says which chunk a target chunk reads, the middle part which vector of it, the low part is a shift inside the
-//! vector. All operations of the same high and middle part read the same vector once.
+//! Index bits are split in three: the lowest nine number the bits of a vector, the next eight the
+//! vectors of a chunk (16 KiB), the others the chunks. An operation splits the same way into a low,
+//! a middle and a high part. The high part says which chunk a target chunk reads, the middle part
+//! which vector of it; the low part is a shift inside the vector. All operations with the same high
+//! and middle part read the same vector once.
 //!
-//! Target chunks are visited so that the high bits which occur in operations run fastest: the chunks between
-//! two changes of the other high bits form a set that is closed under the operations and mostly fits the cache.
+//! Target chunks are visited in an order in which the high bits that occur in operations run
+//! fastest. The chunks between two changes of the other high bits form a set that is closed under
+//! the operations and mostly fits the cache.
 
 use std::ops::Range;
 
@@ -14,9 +16,9 @@ use super::vector::{Shift, Vector, WORDS};
 
 /// Index bits of a vector.
 pub(super) const VECTOR_BITS: u32 = 9;
-/// Index bits of the number of a vector inside its chunk, at most.
+/// The most index bits of the number of a vector inside its chunk.
 const CHUNK_BITS: u32 = 8;
-/// Sources of a chunk that are read in one pass.
+/// Sources of a chunk read in one pass.
 const PASS: usize = 4;
 
 /// Operations sorted by what they read.
@@ -36,7 +38,7 @@ pub(super) struct Operations {
 #[derive(Clone, Debug)]
 struct Source {
     high: usize,
-    /// Among them the operation that copies the chunk as it is.
+    /// Whether one of them copies the chunk unchanged.
     whole: bool,
     groups: Range<usize>,
 }
@@ -44,16 +46,16 @@ struct Source {
 /// Operations of one high and one middle part.
 #[derive(Clone, Debug)]
 struct Group {
-    /// Words from the vector read to the vector written.
+    /// Words from the vector that is read to the vector that is written.
     distance: usize,
-    /// Among them the operation without a low part.
+    /// Whether one of them has no low part.
     plain: bool,
     rows: Range<usize>,
     shifts: Range<usize>,
 }
 
 impl Operations {
-    /// Sorts operations over `index_bits` index bits, which are sorted already.
+    /// Groups sorted operations over `index_bits` index bits.
     pub(super) fn new(index_bits: u32, operations: &[u64]) -> Operations {
         let vector_bits = index_bits.saturating_sub(VECTOR_BITS);
         let chunk_bits = vector_bits.min(CHUNK_BITS);
@@ -92,7 +94,7 @@ impl Operations {
         let (row, shift) = (self.rows.len(), self.shifts.len());
         let vectors = (0..1_usize << self.chunk_bits).filter(|vector| vector & middle == 0);
         self.rows.extend(vectors.map(|vector| (vector * WORDS) as u32));
-        // Whole passes only: marking a parent twice does no harm.
+        // Only whole passes: marking a parent twice does no harm.
         while !(self.rows.len() - row).is_multiple_of(PASS) {
             self.rows.push(self.rows[row]);
         }
@@ -105,7 +107,7 @@ impl Operations {
         });
     }
 
-    /// Words of a chunk.
+    /// Returns the words of a chunk.
     pub(super) fn chunk_words(&self) -> usize {
         WORDS << self.chunk_bits
     }
@@ -146,12 +148,13 @@ impl Operations {
     /// Applies the operations to one target chunk.
     ///
     /// # Safety
-    /// Both bitmaps must reach to the end of the chunk; none of the chunks read may be the one written. The machine
-    /// must have the instructions of `V`.
+    /// Both bitmaps must reach to the end of the chunk; the written chunk must not be among those
+    /// read. The machine must have the instructions of `V`.
     #[inline(always)]
     pub(super) unsafe fn apply_to<V: Vector>(&self, chunk: usize, next: usize, losses: *const u64, wins: *mut u64) {
         let words = self.chunk_words();
-        // SAFETY: sources are chunks of lower or the same number, rows and distances stay inside a chunk.
+        // SAFETY: sources are chunks of lower or the same number; rows and distances stay inside a
+        // chunk.
         unsafe {
             let to = wins.add(chunk * words);
             let mut ahead = wins.add(next * words).cast_const();
@@ -186,7 +189,7 @@ impl Operations {
     }
 
     /// # Safety
-    /// As of [`Operations::apply_to`].
+    /// The same as for [`Operations::apply_to`].
     #[inline(always)]
     unsafe fn apply_group<V: Vector>(&self, group: &Group, from: *const u64, to: *mut u64, ahead: *const u64) {
         let rows = &self.rows[group.rows.clone()];

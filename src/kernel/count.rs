@@ -1,26 +1,28 @@
-//! Counting and clearing: written for the compiler to vectorise, compiled for every instruction set.
+//! Counting and clearing: written for the compiler to vectorise, compiled for every instruction
+//! set.
 
 use super::apply::VECTOR_BITS;
 use super::vector::{PLANES, Vector, WORDS, holding};
 
-/// Index bits of the number of a vector inside a chunk of the census, at most.
+/// The most index bits of the number of a vector inside a chunk of the census.
 const CHUNK_BITS: u32 = 8;
-/// Set bits the place of a position inside its vector can have: 0 to 9.
+/// The possible counts of set bits in the place of a position inside its vector: 0 to 9.
 const LEVELS: usize = VECTOR_BITS as usize + 1;
 
 type Bits = [u64; WORDS];
 
-/// Set bits.
+/// Counts the set bits.
 #[inline(always)]
 pub(super) fn popcount(bitmap: &[u64]) -> u64 {
     bitmap.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// Set bits by the number of set index bits, 0 to at least nine.
+/// Counts the set bits by the number of set index bits, 0 to at least nine.
 ///
-/// Vectors of a chunk whose numbers have equally many set bits are added up position by position, in counters laid out
-/// as bit planes (one vector for each binary digit); the planes are then counted under the ten masks of the positions
-/// with equally many set bits. Ours; the planes are the carry-save adders of Harley and Seal without the tree.
+/// Vectors of a chunk whose numbers have equally many set bits are added up position by position,
+/// in counters of bit planes (one vector for each binary digit). The planes are then counted under
+/// the ten masks of the positions with equally many set bits. Ours; the planes are the carry-save
+/// adders of Harley and Seal without the tree.
 ///
 /// # Safety
 /// The machine must have the instructions of `V`.
@@ -57,7 +59,7 @@ pub(super) unsafe fn census<V: Vector>(bitmap: &[u64]) -> Vec<u64> {
     counts
 }
 
-/// Positions inside a vector with `level` set bits.
+/// Returns the positions inside a vector with `level` set bits.
 fn level_mask(level: usize) -> Bits {
     std::array::from_fn(|word| {
         (0..64)
@@ -83,7 +85,7 @@ pub(super) fn restrict(mask: u64, bitmap: &mut [u64]) {
     }
 }
 
-/// The six-bit numbers that have a bit of `low`, as a mask.
+/// Returns the six-bit numbers that have a bit of `low`, as a mask.
 fn holding_any(low: u64) -> u64 {
     (0..6).filter(|bit| low >> bit & 1 == 1).fold(0, |mask, bit| mask | holding(1 << bit))
 }

@@ -1,11 +1,12 @@
-//! One body for all vectors, compiled for each instruction set and called by the set of the kernel.
+//! One body for all vectors, compiled for each instruction set and dispatched on the set of the
+//! kernel.
 //!
-//! The instructions of a set are listed once, in `with_instructions`. `is_detected` looks for exactly those that `on`
-//! compiles for: should two lists ever differ, a kernel would run instructions that nobody looked for.
+//! `with_instructions` is the only list of a set's instructions. `is_detected` checks exactly those
+//! that `on` compiles for; with two lists, a kernel could run instructions that no check covered.
 
 use super::Isa;
 
-/// Hands the instructions of the x86 sets to a macro, before what else it is given.
+/// Passes the instructions of the x86 sets to a macro, before the given tokens.
 macro_rules! with_instructions {
     ($macro:ident! $given:tt) => {
         $macro! {
@@ -18,7 +19,7 @@ macro_rules! with_instructions {
     };
 }
 
-/// Whether this machine has every instruction of the set.
+/// Returns whether this machine has every instruction of the set.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn is_detected(isa: Isa) -> bool {
     macro_rules! detected {
@@ -33,18 +34,20 @@ pub(super) fn is_detected(isa: Isa) -> bool {
     with_instructions!(detected!())
 }
 
-/// Whether this machine has every instruction of the set.
+/// Returns whether this machine has every instruction of the set.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn is_detected(isa: Isa) -> bool {
     isa <= Isa::Portable
 }
 
-/// Runs an operation on an instruction set: `on!(isa, (argument: type, ..) -> output, scalar, V => body)`.
+/// Runs an operation on an instruction set:
+/// `on!(isa, (argument: type, ..) -> output, scalar, V => body)`.
 ///
-/// `scalar` is the expression for [`Isa::Scalar`]. `body` sees the arguments and nothing else of its surroundings; it is
-/// compiled for each of the other sets, with the set's instructions and with `V` as its vector, so it may rely on them.
+/// `scalar` is the expression for [`Isa::Scalar`]. `body` sees only the arguments. It is compiled
+/// for each of the other sets, with the set's instructions and with `V` as its vector, so it may
+/// rely on them.
 ///
-/// `isa` must be a set this machine has, as that of a [`Kernel`](super::Kernel) is.
+/// This machine must have the set `isa`, as it does for the set of a [`Kernel`](super::Kernel).
 macro_rules! on {
     (
         avx2: [$($avx2:tt)*], avx512: [$($avx512:tt)*],
@@ -68,7 +71,7 @@ macro_rules! on {
         }
         match $isa {
             Isa::Scalar => $scalar,
-            // SAFETY: arrays of words need no instruction that a machine of the target lacks.
+            // SAFETY: arrays of words need no instruction beyond the target's baseline.
             Isa::Portable => unsafe { body::<[u64; 8]>($($arg),*) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a kernel exists only for an instruction set this machine has.

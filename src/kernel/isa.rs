@@ -1,19 +1,19 @@
-//! Which instruction set the kernel uses, as a value.
+//! Instruction sets of the kernel, as a value.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::dispatch::is_detected;
 
-/// An instruction set the kernel is compiled for. Ordered from the plainest to the widest.
+/// An instruction set that the kernel is compiled for, ordered from the plainest to the widest.
 ///
-/// All of them give the same bits; they differ in speed only.
+/// All of them give the same bits; they differ only in speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Isa {
-    /// One position at a time on any machine, as the papers work. Never chosen unasked.
+    /// One position at a time on any machine, as the papers work; used only on request.
     Scalar,
-    /// What every machine of the target has.
+    /// The baseline instructions of the target.
     Portable,
     /// 256-bit vectors: AVX2, BMI1, BMI2 and POPCNT.
     Avx2,
@@ -21,35 +21,36 @@ pub enum Isa {
     Avx512,
 }
 
-/// Why an instruction set was refused.
+/// A reason to refuse an instruction set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IsaError {
-    /// The name is none of `scalar`, `portable`, `avx2`, `avx512`.
+    /// The name is not one of `scalar`, `portable`, `avx2`, `avx512`.
     #[error("unknown instruction set `{0}` (one of scalar, portable, avx2, avx512)")]
     Unknown(String),
-    /// This machine lacks it.
+    /// This machine lacks the instruction set.
     #[error("this machine has no {0}")]
     Unavailable(Isa),
 }
 
 impl Isa {
-    /// Every instruction set there is a kernel for, plainest first.
+    /// Every instruction set with a kernel, plainest first.
     pub const ALL: [Isa; 4] = [Isa::Scalar, Isa::Portable, Isa::Avx2, Isa::Avx512];
 
-    /// The widest instruction set this machine has.
+    /// Returns the widest instruction set of this machine.
     #[must_use]
     pub fn detect() -> Isa {
         *Isa::available().last().unwrap_or(&Isa::Portable)
     }
 
-    /// The instruction sets this machine has for many positions at a time, plainest first; never empty.
+    /// Returns this machine's instruction sets for many positions at a time, plainest first; never
+    /// empty.
     #[must_use]
     pub fn available() -> Vec<Isa> {
         Isa::ALL.into_iter().filter(|isa| *isa != Isa::Scalar && isa.is_available()).collect()
     }
 
-    /// Whether this machine has it.
+    /// Returns whether this machine has the instruction set.
     #[must_use]
     pub fn is_available(self) -> bool {
         is_detected(self)

@@ -1,18 +1,19 @@
-//! Permutations of the nine index bits of a vector, cut into steps a vector can do.
+//! Permutations of the nine index bits of a vector, cut into steps that vector instructions can do.
 
 use super::vector::WORDS;
 
-/// A permutation of the nine index bits inside a vector, in the forms the instruction sets want.
+/// A permutation of the nine index bits inside a vector, in the forms that the instruction sets
+/// need.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rearrangement {
     /// Exchanges of two index bits, first to last.
     pub swaps: Vec<Swap>,
-    /// The same by shuffles of bytes and of bits inside bytes, first to last.
+    /// The same as shuffles of bytes and of bits inside bytes, first to last.
     pub steps: Vec<Step>,
 }
 
-/// The exchange of two index bits: new = (x & stay) | (y << count & up) | (y >> count & down), where y is x with its
-/// words reordered.
+/// The exchange of two index bits: new = (x & stay) | (y << count & up) | (y >> count & down),
+/// where y is x with its words reordered.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Swap {
@@ -25,11 +26,11 @@ pub(super) struct Swap {
     pub down: [u64; WORDS],
     /// Word `i` of y is word `words[i]` of x.
     pub words: [u32; WORDS],
-    /// Bits to shift by.
+    /// Distance of the shift, in bits.
     pub count: u32,
 }
 
-/// Which kinds of index bits are exchanged.
+/// The kinds of the exchanged index bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SwapKind {
     /// Two bits of the place inside a word.
@@ -87,7 +88,7 @@ pub(super) enum Step {
     Bits(u64),
 }
 
-/// Where each byte comes from.
+/// The source of each byte.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct ByteOrder(pub [u8; 64]);
@@ -130,7 +131,8 @@ fn steps(places: [usize; 9]) -> Vec<Step> {
         }
         3 => turn(&mut places, &mut steps, [0, 1, 2]),
         _ => {
-            // The bits bound for the byte must be outside of it when the last turn comes: turn others in first.
+            // The bits bound for the byte must be outside it at the last turn, so turn others in
+            // first.
             turn(&mut places, &mut steps, [usize::MAX; 3]);
             turn(&mut places, &mut steps, [0, 1, 2]);
         }
@@ -141,8 +143,8 @@ fn steps(places: [usize; 9]) -> Vec<Step> {
     steps
 }
 
-/// Exchanges index bits 0 to 2 with the three bits bound for `inside`, or with any that are bound for none of 0 to 2.
-/// `places` says where each bit is bound for; it becomes what is left to do.
+/// Exchanges index bits 0 to 2 with the three bits bound for `inside`, or with any that are not
+/// bound for 0 to 2. `places` has the destination of each bit and is updated to the remaining work.
 fn turn(places: &mut [usize; 9], steps: &mut Vec<Step>, inside: [usize; 3]) {
     let mut order = [usize::MAX; 9];
     let mut chosen = [false; 9];
@@ -152,7 +154,8 @@ fn turn(places: &mut [usize; 9], steps: &mut Vec<Step>, inside: [usize; 3]) {
         chosen[bit] = true;
         order[bit] = 3 + place;
     }
-    // The others go where they are bound for if that is 6 to 8, else to what is left of it.
+    // The others go to their destination if that is 6 to 8, otherwise to one of the remaining
+    // places.
     let mut free = vec![6, 7, 8];
     for bit in 3..9 {
         if order[bit] > 8 && free.contains(&places[bit]) {
@@ -166,7 +169,7 @@ fn turn(places: &mut [usize; 9], steps: &mut Vec<Step>, inside: [usize; 3]) {
     for (bit, to) in order.iter_mut().enumerate().take(3) {
         *to = bit;
     }
-    // Turn takes the bytes of a word in opposite order.
+    // A turn reverses the bytes of a word.
     steps.push(Step::Bytes(byte_order(order, 7)));
     steps.push(Step::Turn);
     let before = *places;
@@ -180,7 +183,8 @@ fn turn(places: &mut [usize; 9], steps: &mut Vec<Step>, inside: [usize; 3]) {
     }
 }
 
-/// Order of bytes that moves index bit `i` to `places[i]` for `i >= 3`, its numbers flipped by `flip`.
+/// Returns the order of bytes that moves index bit `i` to `places[i]` for `i >= 3`, its numbers
+/// flipped by `flip`.
 fn byte_order(places: [usize; 9], flip: usize) -> ByteOrder {
     ByteOrder(std::array::from_fn(|to| {
         let to = (to ^ flip) << 3;

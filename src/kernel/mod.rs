@@ -1,16 +1,18 @@
 //! The work on bitmaps: apply operations, settle a block, reorder its index bits, count.
 //!
-//! A block of `2^m` positions is a bitmap, one bit a position; an operation is a mask over the `m` index bits, the part
-//! of a move inside the block. Nothing here knows a board: any impartial game whose moves remove pieces works.
+//! A block of `2^m` positions is a bitmap, one bit a position; an operation is a mask over the `m`
+//! index bits, the part of a move inside the block. The kernel has no board, layout, symmetry or
+//! thread: any impartial game whose moves remove pieces works.
 //!
-//! Solving a block is: [`Kernel::permute`] the losses of a block that is stored in another orientation,
-//! [`Kernel::apply`] them for every trace that leads here, then [`Kernel::settle`].
+//! A solve calls [`Kernel::permute`] for the losses of a block that is stored in another
+//! orientation, [`Kernel::apply`] for the operations of every edge into the block, then
+//! [`Kernel::settle`].
 //!
 //! # Shape
 //! - A bitmap is a `[u64]`, little-endian: index `x` is bit `x % 64` of word `x / 64`. It has
-//!   [`bitmap_words`]`(m)` words, at least eight; only the 8-byte alignment of `u64` is asked for.
-//! - With `m < 9` the bitmap keeps 512 bits. Indices of `2^m` and above are *phantoms*: no loss lies there, and
-//!   before [`Kernel::settle`] they are marked as wins ([`mark_phantoms`]).
+//!   [`bitmap_words`]`(m)` words, at least eight, and needs only the 8-byte alignment of `u64`.
+//! - With `m < 9` the bitmap keeps 512 bits. Indices of `2^m` and above are *phantoms*: they are
+//!   never losses, and [`mark_phantoms`] marks them as wins before [`Kernel::settle`].
 //!
 //! ```text
 //! index bit   m-1 ..... 19 18 17 16 ..... 9 8 7 6 5 4 3 2 1 0
@@ -19,15 +21,17 @@
 //! ```
 //!
 //! # Invariants
-//! 1. Every [`Isa`] gives the same bits; [`Isa::Scalar`], one position at a time, is what the others are compared with.
+//! 1. Every [`Isa`] gives the same bits; [`Isa::Scalar`], one position at a time, is the reference
+//!    for the others.
 //! 2. Plans hold no buffer: one plan serves any number of threads at once.
 //!
 //! # Cost
-//! All stages are linear in the block, without branches that depend on positions. Besides the bitmaps given, a
-//! settling thread uses 4 KiB of stack and a permuting one 256 KiB; plans take some 100 KiB.
+//! All stages are linear in the block, without branches that depend on positions. Besides the given
+//! bitmaps, a settling thread uses 4 KiB of stack and a permuting one 256 KiB; plans take some 100
+//! KiB.
 //!
-//! One core of a 2.3 GHz Sapphire Rapids shared with others, 2026-11-20, all of eight layers in 104 canonical blocks of
-//! 16 MiB kept in memory, CPU time for each vector of 512 positions (64 bytes):
+//! One core of a 2.3 GHz Sapphire Rapids shared with others, 2026-11-20, all of eight layers in 104
+//! canonical blocks of 16 MiB in memory, CPU time for each vector of 512 positions (64 bytes):
 //!
 //! | stage | avx512 | avx2 |
 //! |---|---|---|
@@ -35,10 +39,8 @@
 //! | apply, an edge | 8 ns | 11 ns |
 //! | permute | 16 ns | 34 ns |
 //!
-//! Bitmaps aligned to 64 bytes are a fifth faster than others. `benches/kernel.rs` measures every stage.
-//!
-//! # Not here
-//! Boards, layouts and symmetries (they arrive as masks and bit permutations), threads, allocation of bitmaps.
+//! Bitmaps aligned to 64 bytes are a fifth faster than others. `benches/kernel.rs` measures every
+//! stage.
 
 #![expect(
     unsafe_code,
@@ -69,17 +71,19 @@ pub use isa::{Isa, IsaError};
 /// Index bits of the smallest bitmap: 512 bits, one cache line.
 const LEAST_BITS: u32 = 9;
 
-/// Words of the bitmap of a block of `index_bits` index bits: `2^max(index_bits, 9) / 64`.
+/// Returns the words of the bitmap of a block of `index_bits` index bits:
+/// `2^max(index_bits, 9) / 64`.
 #[must_use]
 pub const fn bitmap_words(index_bits: u32) -> usize {
     let bits = if index_bits < LEAST_BITS { LEAST_BITS } else { index_bits };
     1 << (bits - 6)
 }
 
-/// Sets the bits of the phantoms, the indices of `2^index_bits` and above. Does nothing from nine index bits on.
+/// Sets the bits of the phantoms, the indices of `2^index_bits` and above. Does nothing from nine
+/// index bits.
 ///
 /// # Panics
-/// If the bitmap has not [`bitmap_words`]`(index_bits)` words.
+/// Panics unless the bitmap has [`bitmap_words`]`(index_bits)` words.
 pub fn mark_phantoms(index_bits: u32, bitmap: &mut [u64]) {
     check_length(index_bits, bitmap);
     if index_bits >= LEAST_BITS {
@@ -114,11 +118,11 @@ pub struct ApplyPlan {
 }
 
 impl ApplyPlan {
-    /// Prepares the operations, masks over `index_bits` index bits. 0 is an operation like any other: a parent of the
-    /// same index in another block. Repeated masks count once.
+    /// Prepares the operations, masks over `index_bits` index bits. 0 is an operation like any
+    /// other: a parent of the same index in another block. Repeated masks count once.
     ///
     /// # Panics
-    /// If a mask has a bit at or above `index_bits`.
+    /// Panics if a mask has a bit at or above `index_bits`.
     #[must_use]
     pub fn new(index_bits: u32, operations: &[u64]) -> ApplyPlan {
         check_masks(index_bits, operations);
@@ -128,7 +132,7 @@ impl ApplyPlan {
         ApplyPlan { index_bits, operations: Operations::new(index_bits, &masks), masks }
     }
 
-    /// Index bits of the bitmaps this plan is for.
+    /// Returns the index bits of this plan's bitmaps.
     #[must_use]
     pub fn index_bits(&self) -> u32 {
         self.index_bits
@@ -147,7 +151,7 @@ impl SettlePlan {
     /// Prepares the moves, nonzero masks over `index_bits` index bits. Repeated masks count once.
     ///
     /// # Panics
-    /// If a mask is 0 or has a bit at or above `index_bits`.
+    /// Panics if a mask is 0 or has a bit at or above `index_bits`.
     #[must_use]
     pub fn new(index_bits: u32, moves: &[u64]) -> SettlePlan {
         check_masks(index_bits, moves);
@@ -158,7 +162,7 @@ impl SettlePlan {
         SettlePlan { index_bits, moves: Moves::new(index_bits, &masks), masks }
     }
 
-    /// Index bits of the bitmaps this plan is for.
+    /// Returns the index bits of this plan's bitmaps.
     #[must_use]
     pub fn index_bits(&self) -> u32 {
         self.index_bits
@@ -169,20 +173,22 @@ impl SettlePlan {
 #[derive(Clone, Debug)]
 pub struct PermutePlan {
     permutation: Vec<u8>,
-    /// None if there are too few index bits for tiles. The second is for instruction sets that rearrange lines at once.
+    /// `None` if there are too few index bits for tiles. The second is for instruction sets that
+    /// rearrange whole lines.
     tiles: Option<[Tiles; 2]>,
 }
 
 impl PermutePlan {
-    /// Prepares a permutation: index bit `i` of the source becomes index bit `permutation[i]` of the target.
+    /// Prepares a permutation: index bit `i` of the source becomes index bit `permutation[i]` of
+    /// the target.
     ///
     /// # Panics
-    /// If `permutation` does not hold each of `0..permutation.len()` once.
+    /// Panics unless `permutation` has each of `0..permutation.len()` once.
     #[must_use]
     pub fn new(permutation: &[u8]) -> PermutePlan {
         let mut sorted = permutation.to_vec();
         sorted.sort_unstable();
-        assert!(sorted.iter().copied().eq((0..=u8::MAX).take(sorted.len())), "{permutation:?} is no permutation");
+        assert!(sorted.iter().copied().eq((0..=u8::MAX).take(sorted.len())), "{permutation:?} is not a permutation");
         PermutePlan {
             permutation: permutation.to_vec(),
             tiles: (permutation.len() >= permute::LEAST_BITS)
@@ -190,7 +196,7 @@ impl PermutePlan {
         }
     }
 
-    /// Index bits of the bitmaps this plan is for.
+    /// Returns the index bits of this plan's bitmaps.
     #[must_use]
     pub fn index_bits(&self) -> u32 {
         self.permutation.len() as u32
@@ -204,31 +210,31 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The kernel of the given instruction set.
+    /// Creates the kernel of an instruction set.
     ///
     /// # Errors
-    /// [`IsaError::Unavailable`] if this machine lacks it.
+    /// Returns [`IsaError::Unavailable`] if this machine lacks it.
     pub fn new(isa: Isa) -> Result<Kernel, IsaError> {
         if isa.is_available() { Ok(Kernel { isa }) } else { Err(IsaError::Unavailable(isa)) }
     }
 
-    /// The kernel of the widest instruction set this machine has.
+    /// Creates the kernel of the widest instruction set of this machine.
     #[must_use]
     pub fn detect() -> Kernel {
         Kernel { isa: Isa::detect() }
     }
 
-    /// The instruction set of this kernel.
+    /// Returns the instruction set of this kernel.
     #[must_use]
     pub fn isa(self) -> Isa {
         self.isa
     }
 
-    /// Marks parents in another block: for every operation `M` of the plan and every loss `x` with `x & M == 0`, bit
-    /// `x | M` of `wins` is set. Other bits of `wins` stay.
+    /// Marks parents in another block: sets bit `x | M` of `wins` for every operation `M` of the
+    /// plan and every loss `x` with `x & M == 0`. Other bits of `wins` stay.
     ///
     /// # Panics
-    /// If a bitmap has not the length for the plan's index bits.
+    /// Panics if a bitmap has the wrong length for the plan's index bits.
     pub fn apply(self, plan: &ApplyPlan, losses: &[u64], wins: &mut [u64]) {
         check_length(plan.index_bits, losses);
         check_length(plan.index_bits, wins);
@@ -241,14 +247,14 @@ impl Kernel {
         );
     }
 
-    /// Decides every position of a block. In: bit `x` is set if `x` is known to be a win because of another block (or
-    /// is a phantom). Out: bit `x` is set if `x` is a loss.
+    /// Decides every position of a block. On entry, bit `x` is set if `x` is a win because of
+    /// another block, or a phantom. On return, bit `x` is set if `x` is a loss.
     ///
-    /// Positions are decided upwards, as retrograde analysis does: one that is not yet a win is a loss, and all
-    /// `x | M` with `x & M == 0`, `M` a move of the plan, are wins.
+    /// Positions are decided upwards, as in retrograde analysis: a position that is not yet a win
+    /// is a loss, and all `x | M` with `x & M == 0`, `M` a move of the plan, are wins.
     ///
     /// # Panics
-    /// If the bitmap has not the length for the plan's index bits.
+    /// Panics if the bitmap has the wrong length for the plan's index bits.
     pub fn settle(self, plan: &SettlePlan, bitmap: &mut [u64]) {
         check_length(plan.index_bits, bitmap);
         on!(
@@ -260,11 +266,11 @@ impl Kernel {
         );
     }
 
-    /// Reorders the index bits: bit `x` of the source becomes bit `y` of the target, where bit `i` of `x` is bit
-    /// `permutation[i]` of `y`. The target is overwritten.
+    /// Reorders the index bits: bit `x` of the source becomes bit `y` of the target, where bit `i`
+    /// of `x` is bit `permutation[i]` of `y`. The target is overwritten.
     ///
     /// # Panics
-    /// If a bitmap has not the length for the plan's index bits.
+    /// Panics if a bitmap has the wrong length for the plan's index bits.
     pub fn permute(self, plan: &PermutePlan, source: &[u64], target: &mut [u64]) {
         check_length(plan.index_bits(), source);
         check_length(plan.index_bits(), target);
@@ -280,7 +286,7 @@ impl Kernel {
         );
     }
 
-    /// Set bits of a bitmap, or of any part of one.
+    /// Counts the set bits of a bitmap, or of any part of one.
     #[must_use]
     pub fn popcount(self, bitmap: &[u64]) -> u64 {
         on!(
@@ -291,11 +297,11 @@ impl Kernel {
         )
     }
 
-    /// Set bits by the number of set index bits: element `p` counts the `x` with `x.count_ones() == p`. One element
-    /// for each of `0..=index_bits`. Phantoms must be clear.
+    /// Counts the set bits by the number of set index bits: element `p` counts the `x` with
+    /// `x.count_ones() == p`, for each `p` in `0..=index_bits`. Phantoms must be clear.
     ///
     /// # Panics
-    /// If the bitmap has not the length for `index_bits`.
+    /// Panics if the bitmap has the wrong length for `index_bits`.
     #[must_use]
     pub fn census(self, index_bits: u32, bitmap: &[u64]) -> Vec<u64> {
         check_length(index_bits, bitmap);
@@ -310,14 +316,15 @@ impl Kernel {
         counts
     }
 
-    /// Clears every bit `x` with `x & mask != 0`: drops the losses that no operation within `mask` can use.
+    /// Clears every bit `x` with `x & mask != 0`: drops the losses that no operation within `mask`
+    /// can use.
     ///
     /// # Panics
-    /// If the length of the bitmap is not a power of two of at least eight words.
+    /// Panics unless the length of the bitmap is a power of two of at least eight words.
     pub fn restrict(self, mask: u64, bitmap: &mut [u64]) {
         assert!(
             bitmap.len().is_power_of_two() && bitmap.len() >= bitmap_words(0),
-            "{} words are no bitmap",
+            "{} words are not a bitmap",
             bitmap.len()
         );
         on!(

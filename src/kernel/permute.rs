@@ -1,11 +1,12 @@
-//! Reordering the index bits of a bitmap.
+//! Reordering of the index bits of a bitmap.
 //!
-//! Whole lines of 64 bytes are read and written. The bits of a line are spread over the lines whose numbers differ in
-//! the index bits that become the lowest nine: these lines make a *tile*, up to 512 lines (32 KiB), which becomes as
-//! many whole lines of the target. Inside a tile, eight lines at a time exchange three bits of the line number with
-//! three bits of the place inside the line (as an 8 x 8 transpose of words); before that the bits inside the line are
-//! rearranged so that those which are to leave number the words. Nine bits take three such passes; the first reads
-//! the source, the last writes the target. Ours.
+//! The unit of reading and writing is a line of 64 bytes. The bits of a line spread over the lines
+//! whose numbers differ in the index bits that become the lowest nine. These lines form a *tile*,
+//! up to 512 lines (32 KiB), which becomes as many whole lines of the target. Inside a tile, eight
+//! lines at a time exchange three bits of the line number with three bits of the place inside the
+//! line (as an 8 x 8 transpose of words). Before that, the bits inside the line are rearranged so
+//! that the leaving bits number the words. Nine bits take three such passes; the first reads the
+//! source, the last writes the target. Ours.
 
 use std::mem::MaybeUninit;
 
@@ -14,31 +15,31 @@ use super::vector::{Vector, WORDS};
 
 /// Index bits of a line.
 const LINE_BITS: usize = 9;
-/// Line bits a pass exchanges: eight lines, as many as a line has words.
+/// Line bits that a pass exchanges: eight lines, as many as a line has words.
 const PASS_BITS: usize = 3;
 /// Words of the largest tile.
 const TILE_WORDS: usize = WORDS << LINE_BITS;
-/// Index bits of the smallest bitmap done in tiles.
+/// Index bits of the smallest bitmap that is permuted in tiles.
 pub(super) const LEAST_BITS: usize = LINE_BITS + PASS_BITS;
 /// Tiles of the largest bundle, as index bits.
 const BUNDLE_BITS: usize = 3;
-/// Bundles between two computations of where a bundle begins, as index bits.
+/// Bundles between two computations of the start of a bundle, as index bits.
 const RUN_BITS: usize = 8;
 
-/// A permutation of at least [`LEAST_BITS`] index bits, compiled.
+/// A compiled permutation of at least [`LEAST_BITS`] index bits.
 #[derive(Clone, Debug)]
 pub(super) struct Tiles {
     passes: Vec<Pass>,
     last: Rearrangement,
-    /// Words from the beginning of a tile to its lines, in the source and in the target.
+    /// Words from the start of a tile to its lines, in the source and in the target.
     lines: Vec<(usize, usize)>,
-    /// Words from the beginning of a bundle to its tiles.
+    /// Words from the start of a bundle to its tiles.
     bundle: Vec<(usize, usize)>,
-    /// Whether the lines of a tile lie apart in the target.
+    /// Whether the lines of a tile are apart in the target.
     scattered: bool,
-    /// Words from the beginning of a run to its bundles.
+    /// Words from the start of a run to its bundles.
     run: Vec<(usize, usize)>,
-    /// Words each bit of the number of a run stands for.
+    /// The weight in words of each bit of the number of a run.
     runs: Vec<(usize, usize)>,
 }
 
@@ -47,16 +48,16 @@ struct Pass {
     before: Rearrangement,
     /// Lowest of the three bits of the line number.
     bit: usize,
-    /// The bits of the place inside the line that the three are exchanged with.
+    /// The bits of the place inside the line that are exchanged with the three.
     exchanged: [Option<usize>; PASS_BITS],
 }
 
-/// Words index bit `bit` stands for.
+/// Returns the weight of index bit `bit`, in words.
 fn words(bit: usize) -> usize {
     WORDS << (bit - LINE_BITS)
 }
 
-/// Offsets of all numbers made of the given bits.
+/// Returns the offsets of all numbers with only the given bits.
 fn offsets(bits: &[(usize, usize)]) -> Vec<(usize, usize)> {
     (0..1_usize << bits.len()).map(|number| offset(number, bits)).collect()
 }
@@ -69,8 +70,9 @@ fn offset(number: usize, bits: &[(usize, usize)]) -> (usize, usize) {
 }
 
 impl Tiles {
-    /// Compiles a permutation. Bits leave a line as bits of the number of the word, after a rearrangement of the line;
-    /// or, if `direct`, from where they are: better without instructions that rearrange a line at once.
+    /// Compiles a permutation. Bits leave a line as bits of the number of the word, after a
+    /// rearrangement of the line; or from their own places if `direct`, which is better without
+    /// instructions that rearrange whole lines.
     pub(super) fn new(permutation: &[u8], direct: bool) -> Tiles {
         let to: Vec<usize> = permutation.iter().map(|&to| usize::from(to)).collect();
         let from = |place: usize| to.iter().position(|&t| t == place);
@@ -91,7 +93,7 @@ impl Tiles {
             let mut wanted = line;
             if direct {
                 for (slot, &label) in (first - bit..).zip(entering) {
-                    // Its own place if that is to be left, else any other.
+                    // Its own place if a leaving bit is there, else any other.
                     let own = leaving.iter().position(|&leaves| line[to[label]] == leaves);
                     let leaves = leaving.remove(own.unwrap_or(leaving.len() - 1));
                     exchanged[slot] = line.iter().position(|&l| l == leaves);
@@ -118,7 +120,7 @@ impl Tiles {
         let lines: Vec<(usize, usize)> =
             first_slots.iter().zip(&slots).map(|(&source, &target)| (words(source), words(to[target]))).collect();
         let mut rest: Vec<usize> = (LINE_BITS..to.len()).filter(|bit| !first_slots.contains(bit)).collect();
-        // Tiles of a bundle are neighbours on the sides where the lines of a tile are none.
+        // Tiles of a bundle are neighbours on the sides where the lines of a tile are not.
         let gathered = !first_slots.contains(&LINE_BITS);
         let scattered = !slots.iter().any(|&bit| to[bit] == LINE_BITS);
         let mut bundle = Vec::new();
@@ -142,7 +144,7 @@ impl Tiles {
         }
     }
 
-    /// Reorders.
+    /// Reorders the bitmap.
     ///
     /// # Safety
     /// The machine must have the instructions of `V`.
@@ -156,7 +158,8 @@ impl Tiles {
         for number in 0..1_usize << self.runs.len() {
             let start = offset(number, &self.runs);
             for bundle in &self.run {
-                // SAFETY: runs, bundles, tiles and lines are of different index bits, so their sum is inside.
+                // SAFETY: runs, bundles, tiles and lines are of different index bits, so their sum
+                // is inside.
                 unsafe {
                     let source = source.add(start.0 + bundle.0);
                     let target = target.add(start.1 + bundle.1);
@@ -167,15 +170,16 @@ impl Tiles {
     }
 
     /// # Safety
-    /// All lines of the bundle must be inside the bitmaps, and `scratch` must have room for them. The machine must have
-    /// the instructions of `V`.
+    /// All lines of the bundle must be inside the bitmaps, and `scratch` must have room for them.
+    /// The machine must have the instructions of `V`.
     #[inline(always)]
     unsafe fn permute_bundle<V: Vector>(&self, source: *const u64, target: *mut u64, scratch: *mut u64) {
         let [first, rest @ ..] = &self.passes[..] else { unreachable!("a permutation without a pass") };
         let groups = 0..self.lines.len() >> PASS_BITS;
         let tiles = 0..self.bundle.len();
         let tile_words = self.lines.len() * WORDS;
-        // SAFETY: there are as many lines as the passes count; a pass reads what the pass before wrote.
+        // SAFETY: there are as many lines as the passes count; a pass reads what the previous one
+        // wrote.
         unsafe {
             for group in groups.clone() {
                 let (line, step) = first.lines(group);
@@ -229,7 +233,7 @@ impl Tiles {
     }
 
     /// # Safety
-    /// As of [`Tiles::permute_bundle`].
+    /// The same as for [`Tiles::permute_bundle`].
     #[inline(always)]
     unsafe fn finish<V: Vector>(&self, line: usize, step: usize, r: [V; 8], target: *mut u64) {
         for (i, vector) in V::rearrange(r, &self.last).into_iter().enumerate() {
@@ -240,7 +244,7 @@ impl Tiles {
 }
 
 impl Pass {
-    /// The first of the eight lines of a group, and the distance to the next.
+    /// Returns the first of the eight lines of a group, and the distance to the next.
     #[inline(always)]
     fn lines(&self, group: usize) -> (usize, usize) {
         let step = 1 << self.bit;
@@ -312,8 +316,8 @@ fn exchange_one<V: Vector>(mut r: [V; 8], distance: usize, bit: Option<usize>) -
 #[repr(C, align(64))]
 struct Scratch([u64; TILE_WORDS << BUNDLE_BITS]);
 
-/// Where the bits of a line are to be before an exchange: those that leave number the words; the others as near to
-/// where they are bound for as the cheapest rearrangement allows.
+/// Returns the places of the bits of a line before an exchange: the leaving bits number the words;
+/// the others are as near to their destination as the cheapest rearrangement allows.
 fn arrange(
     line: [usize; LINE_BITS],
     leave: &[usize],
@@ -375,7 +379,8 @@ fn rearrangement(line: [usize; LINE_BITS], wanted: [usize; LINE_BITS]) -> Rearra
     }))
 }
 
-/// Index bits in an order that keeps consecutive tiles near each other in the source and in the target.
+/// Returns the index bits in an order that keeps consecutive tiles near each other in the source
+/// and in the target.
 fn alternate(mut rest: Vec<usize>, to: &[usize]) -> Vec<usize> {
     let mut order = Vec::new();
     while !rest.is_empty() {

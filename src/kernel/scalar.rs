@@ -1,6 +1,8 @@
-//! One position at a time, as the papers work: the yardstick of the other kernels, and what they are tested against.
+//! One position at a time, as the papers work: the yardstick and the reference for the other
+//! kernels.
 //!
-//! A bitmap is looked at bit by bit, a loss marks its parents one by one ([LWS09] chapter 3). Nothing here is fast, and nothing is to be made fast.
+//! Each function looks at a bitmap bit by bit, and a loss marks its parents one by one ([LWS09]
+//! chapter 3). This code is slow and stays simple.
 
 fn bit(bitmap: &[u64], x: u64) -> bool {
     bitmap[(x >> 6) as usize] >> (x & 63) & 1 == 1
@@ -18,7 +20,7 @@ fn indices(bitmap: &[u64]) -> std::ops::Range<u64> {
     0..bitmap.len() as u64 * 64
 }
 
-/// Every loss makes its parents in `wins` wins.
+/// Marks the parents of every loss as wins in `wins`.
 pub(super) fn apply(operations: &[u64], losses: &[u64], wins: &mut [u64]) {
     for x in indices(losses) {
         if bit(losses, x) {
@@ -29,11 +31,12 @@ pub(super) fn apply(operations: &[u64], losses: &[u64], wins: &mut [u64]) {
     }
 }
 
-/// Upwards: what no loss has reached is a loss, and makes its parents wins. Wins in, losses out.
+/// Decides positions upwards: one that no loss has reached is a loss, and makes its parents wins.
+/// Wins in, losses out.
 pub(super) fn settle(moves: &[u64], bitmap: &mut [u64]) {
     for x in indices(bitmap) {
         if bit(bitmap, x) {
-            // Its children and itself are decided, so its bit can take the new meaning.
+            // Its children and itself are decided, so its bit can change its meaning.
             clear(bitmap, x);
         } else {
             set(bitmap, x);
@@ -44,7 +47,8 @@ pub(super) fn settle(moves: &[u64], bitmap: &mut [u64]) {
     }
 }
 
-/// Bit `x` of the source becomes the bit of the target whose index has bit `i` of `x` at `permutation[i]`.
+/// Moves bit `x` of the source to the bit of the target whose index has bit `i` of `x` at
+/// `permutation[i]`.
 pub(super) fn permute(permutation: &[u8], source: &[u64], target: &mut [u64]) {
     target.fill(0);
     for x in 0..1 << permutation.len() {
@@ -54,12 +58,12 @@ pub(super) fn permute(permutation: &[u8], source: &[u64], target: &mut [u64]) {
     }
 }
 
-/// Set bits.
+/// Counts the set bits.
 pub(super) fn popcount(bitmap: &[u64]) -> u64 {
     indices(bitmap).filter(|x| bit(bitmap, *x)).count() as u64
 }
 
-/// Set bits by the number of set index bits.
+/// Counts the set bits by the number of set index bits.
 pub(super) fn census(index_bits: u32, bitmap: &[u64]) -> Vec<u64> {
     let mut counts = vec![0; index_bits as usize + 1];
     for x in 0..1_u64 << index_bits {

@@ -1,47 +1,48 @@
-//! Deciding every position of a block.
+//! Decides every position of a block.
 //!
-//! A block is taken in chunks of up to 1,024 vectors, upwards. Losses of lower chunks are applied first; then the
-//! chunk is settled on its own, in batches of up to 64 vectors no two of which are connected by moves (so a batch needs
-//! the batches before it only):
-//! 1. Each vector of the batch takes over its wins from vectors of the chunk that are settled already.
-//! 2. The 64 vectors of 64 bytes are transposed: afterwards register `q` holds byte `q` of all of them.
-//! 3. For `q` upwards (by set bits), register `q` takes over its wins from registers below, then its bytes are
-//!    settled, 64 at once: eight positions are a matter of two table look-ups of 16 entries each.
-//! 4. The registers, losses now, are transposed back and written over the wins.
+//! A block is processed upwards in chunks of up to 1,024 vectors. The losses of lower chunks are
+//! applied first; then the chunk is settled on its own, in batches of up to 64 vectors. No move
+//! connects two vectors of a batch, so a batch needs only the batches before it:
+//! 1. Each vector of the batch collects its wins from settled vectors of the chunk.
+//! 2. The 64 vectors of 64 bytes are transposed: register `q` then holds byte `q` of all of them.
+//! 3. For `q` upwards (by set bits), register `q` collects its wins from registers below, then its
+//!    bytes are settled, 64 at once: eight positions take two table look-ups of 16 entries each.
+//! 4. The registers, now losses, are transposed back and overwrite the wins.
 //!
-//! Why this is right: position `x` must not be read as loss or win before all `x ^ M` are decided. `x ^ M` differs
-//! from `x` in the chunk (then it is in a lower one, done before), or in the vector (then in an earlier batch, by the
-//! order of batches), or in the byte (then in a register of fewer set bits), or in the bit (then the table did it).
-//! Ours; the batches replace settling by the number of pieces inside a word.
+//! This is correct because position `x` is read as a loss or win only after all `x ^ M` are
+//! decided. `x ^ M` differs from `x` in the chunk (then it is in a lower one, done before), or in
+//! the vector (then in an earlier batch, by the order of batches), or in the byte (then in a
+//! register of fewer set bits), or in the bit (then the table decided it). Ours; the batches
+//! replace settling by the number of pieces inside a word.
 
 use super::apply::{Operations, VECTOR_BITS};
 use super::vector::{ByteShift, ByteTable, Shift, Vector, WORDS};
 
-/// Index bits of the number of a vector inside its chunk, at most.
+/// The most index bits of the number of a vector inside its chunk.
 const CHUNK_BITS: u32 = 10;
 /// Vectors of a batch, and bytes of a vector.
 const BATCH: usize = 64;
-/// Sources that are read in one pass.
+/// Sources read in one pass.
 const PASS: usize = 4;
 
-/// Moves sorted by where they lead.
+/// Moves sorted by their targets.
 #[derive(Clone, Debug)]
 pub(super) struct Moves {
     chunk_bits: u32,
     /// Moves between chunks.
     between: Operations,
     rows: Vec<Row>,
-    /// Rows of each batch end here.
+    /// Ends of the batches in the rows.
     batches: Vec<usize>,
-    /// Vectors to take over as they are, in words from the beginning of the chunk.
+    /// Vectors collected unchanged, in words from the start of the chunk.
     plain: Vec<[u16; PASS]>,
-    /// Vectors to take over with a shift.
+    /// Vectors collected with a shift.
     shifted: Vec<(u16, u16)>,
     shifts: Vec<Shift>,
     steps: Vec<Step>,
-    /// Registers to take over as they are.
+    /// Registers collected unchanged.
     slots: Vec<u8>,
-    /// Registers to take over with a shift inside bytes.
+    /// Registers collected with a shift inside bytes.
     shifted_slots: Vec<(u8, ByteShift)>,
     table: ByteTable,
 }
@@ -49,11 +50,11 @@ pub(super) struct Moves {
 /// A vector of a batch.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// Words from the beginning of the chunk.
+    /// Words from the start of the chunk.
     at: usize,
-    /// Passes over [`Moves::plain`] end here.
+    /// End of its passes over [`Moves::plain`].
     plain: usize,
-    /// Entries of [`Moves::shifted`] end here.
+    /// End of its entries of [`Moves::shifted`].
     shifted: usize,
 }
 
@@ -61,19 +62,20 @@ struct Row {
 #[derive(Clone, Copy, Debug)]
 struct Step {
     slot: u8,
-    /// Entries of [`Moves::slots`] end here.
+    /// End of its entries of [`Moves::slots`].
     plain: usize,
-    /// Entries of [`Moves::shifted_slots`] end here.
+    /// End of its entries of [`Moves::shifted_slots`].
     shifted: usize,
 }
 
-/// Where byte `q` of a vector lies after [`transpose`]: the order in which the stages give index bits away.
+/// Returns the place of byte `q` of a vector after [`transpose`]: the order in which the stages
+/// give index bits away.
 fn slot(q: usize) -> u8 {
     [3, 2, 1, 0, 4, 5].iter().enumerate().fold(0, |slot, (bit, to)| slot | ((q >> bit & 1) << to) as u8)
 }
 
 impl Moves {
-    /// Sorts moves over `index_bits` index bits, which are sorted already.
+    /// Groups sorted moves over `index_bits` index bits.
     pub(super) fn new(index_bits: u32, moves: &[u64]) -> Moves {
         let chunk_bits = index_bits.saturating_sub(VECTOR_BITS).min(CHUNK_BITS);
         let inside = moves.partition_point(|mask| mask >> (VECTOR_BITS + chunk_bits) == 0);
@@ -113,7 +115,7 @@ impl Moves {
                 }
                 (shifted, plain.div_ceil(PASS))
             };
-            // Rows of equal cost in a row: the ends of loops are foreseen.
+            // Rows of equal cost stay together, so that the processor predicts the ends of loops.
             batch.sort_by_cached_key(|vector| (cost(vector), *vector));
             for vector in batch {
                 let mut plain = Vec::new();
@@ -125,7 +127,7 @@ impl Moves {
                         self.shifted.push((source as u16, shift as u16));
                     }
                 }
-                // Whole passes only: taking over a vector twice does no harm.
+                // Only whole passes: collecting a vector twice does no harm.
                 for pass in plain.chunks(PASS) {
                     self.plain.push(std::array::from_fn(|i| pass[i % pass.len()]));
                 }
@@ -154,7 +156,7 @@ impl Moves {
         }
     }
 
-    /// Wins in, losses out.
+    /// Turns wins into losses.
     ///
     /// # Safety
     /// The machine must have the instructions of `V`.
@@ -227,7 +229,7 @@ impl Moves {
     }
 }
 
-/// The moves into vector `vector` from others of its chunk.
+/// Returns the moves into vector `vector` from others of its chunk.
 fn children(vector: usize, moves: &[u64]) -> impl Iterator<Item = u64> {
     moves.iter().copied().filter(move |mask| {
         let middle = (mask >> VECTOR_BITS) as usize;
@@ -235,7 +237,8 @@ fn children(vector: usize, moves: &[u64]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Puts the vectors of a chunk into batches: each as early as possible after its children, few pieces first.
+/// Puts the vectors of a chunk into batches, each as early as possible after its children, few
+/// pieces first.
 fn batches(chunk_bits: u32, moves: &[u64]) -> Vec<Vec<usize>> {
     let mut waiting: Vec<usize> = (0..1 << chunk_bits).collect();
     waiting.sort_by_key(|vector| (vector.count_ones(), *vector));
@@ -259,12 +262,14 @@ fn batches(chunk_bits: u32, moves: &[u64]) -> Vec<Vec<usize>> {
     batches
 }
 
-/// Exchanges rows (64 vectors) and columns (64 bytes of each), up to an order of the rows inside the registers that
-/// a second call takes back. Byte `q` of every vector ends in register [`slot`]`(q)`.
+/// Exchanges rows (64 vectors) and columns (64 bytes of each), up to an order of the rows inside
+/// the registers that a second call undoes. Byte `q` of every vector ends in register
+/// [`slot`]`(q)`.
 ///
-/// Each stage exchanges one bit of the register number with one bit of the place inside the register:
-/// [`Vector::zip`] takes the highest of the four bits inside 16 bytes, [`Vector::deal`] the lower of the two bits
-/// above. Since the bits taken are replaced in the same order, doing it twice is doing nothing.
+/// Each stage exchanges one bit of the register number with one bit of the place inside the
+/// register: [`Vector::zip`] takes the highest of the four bits inside 16 bytes, [`Vector::deal`]
+/// the lower of the two bits above. The bits are replaced in the order in which they are taken, so
+/// two calls cancel out.
 #[inline(always)]
 fn transpose<V: Vector>(tile: &mut [V; BATCH]) {
     for i in 0..8 {

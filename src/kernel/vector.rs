@@ -1,13 +1,13 @@
-//! What the kernel asks of 512 bits: the trait, the constants of a shift, and the portable vector.
+//! The vector of 512 bits: its trait, the constants of a shift, and the portable version.
 
 use super::line::Rearrangement;
 
 /// Words of a vector.
 pub(super) const WORDS: usize = 8;
-/// Bit planes of a counter, one for each binary digit: it counts to 127.
+/// Bit planes of a counter, one for each binary digit: it counts up to 127.
 pub(super) const PLANES: usize = 7;
 
-/// The six-bit numbers that contain all of `low`, as a mask.
+/// Returns the six-bit numbers that contain all of `low`, as a mask.
 pub(super) fn holding(low: u64) -> u64 {
     (0..64).filter(|x| x & low == low).fold(0, |mask, x| mask | 1 << x)
 }
@@ -22,19 +22,21 @@ pub(super) const BELOW: [u64; 6] = [
     0x0000_0000_ffff_ffff,
 ];
 
-/// The parent operation inside a vector: index `x` (nine bits) goes to `x | low`, if `x & low == 0`.
+/// The parent operation inside a vector: index `x` (nine bits) goes to `x | low`, if
+/// `x & low == 0`.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Shift {
-    /// Targets: those `x` that contain `low`. Makes up for wrapping moves of whole bytes and words.
+    /// Targets: those `x` that contain `low`. They correct moves of whole bytes and words that wrap
+    /// around.
     pub keep: [u64; WORDS],
-    /// Where each target byte comes from.
+    /// The source of each target byte.
     pub bytes: [u8; 64],
-    /// Where each target quarter of a word comes from, inside its half of the vector.
+    /// The source of each target quarter of a word, inside its half of the vector.
     pub doublewords: [u32; 8],
     /// Shift inside a byte as a matrix of GF2P8AFFINEQB.
     pub matrix: u64,
-    /// Shift inside a word.
+    /// Shift inside a word, in bits.
     pub count: u32,
     /// Shift in words.
     pub lane: usize,
@@ -56,19 +58,21 @@ impl Shift {
     }
 }
 
-/// GF2P8AFFINEQB matrix that moves bit `x` to `x | low` where `x & low == 0`, and drops the others.
+/// Returns the GF2P8AFFINEQB matrix that moves bit `x` to `x | low` where `x & low == 0`, and drops
+/// the others.
 pub(super) fn shift_matrix(low: u64) -> u64 {
     (0..8).filter(|to| to & low == low).fold(0, |matrix, to| matrix | (1 << (to ^ low)) << (8 * (7 - to)))
 }
 
-/// The parent operation inside every byte: bit `x` (three bits) goes to `x | low`, if `x & low == 0`.
+/// The parent operation inside every byte: bit `x` (three bits) goes to `x | low`, if
+/// `x & low == 0`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByteShift {
     /// Targets, the same in every byte.
     pub keep: u64,
     /// GF2P8AFFINEQB matrix.
     pub matrix: u64,
-    /// Bits to shift by.
+    /// Distance of the shift, in bits.
     pub count: u32,
 }
 
@@ -78,20 +82,21 @@ impl ByteShift {
     }
 }
 
-/// Settling the eight positions of a byte by table.
+/// A table that settles the eight positions of a byte.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct ByteTable {
     /// Losses by wins.
     pub whole: [u8; 256],
-    /// By the wins among positions 0 to 3: their losses, and in the upper half the wins these make among 4 to 7.
+    /// By the wins among positions 0 to 3: their losses, and in the upper half the resulting wins
+    /// among 4 to 7.
     pub lower: [u8; 16],
     /// By the wins among positions 4 to 7: their losses, in the upper half.
     pub upper: [u8; 16],
 }
 
 impl ByteTable {
-    /// For moves over three index bits.
+    /// Creates the table for moves over three index bits.
     pub(super) fn new(moves: &[u64]) -> ByteTable {
         let settle = |wins: u8, from: u32, to: u32| {
             let (mut wins, mut losses) = (wins, 0_u8);
@@ -116,13 +121,13 @@ impl ByteTable {
     }
 }
 
-/// 512 bits.
+/// A vector of 512 bits.
 ///
-/// Values come from [`Vector::load`] and [`Vector::splat`] only, which are unsafe; so a value is the proof that the
-/// machine has the instructions its methods use.
+/// Values come only from [`Vector::load`] and [`Vector::splat`], which are unsafe. A value
+/// therefore proves that the machine has the instructions of its methods.
 pub(super) trait Vector: Copy {
-    /// Whether [`Vector::rearrange`] takes few instructions, so that lines are better gathered first and rearranged
-    /// afterwards.
+    /// Whether [`Vector::rearrange`] takes few instructions, so that it pays to gather lines first
+    /// and rearrange them afterwards.
     const REARRANGES: bool = false;
 
     /// Reads 64 bytes of any alignment.
@@ -137,13 +142,13 @@ pub(super) trait Vector: Copy {
     /// They must be writable.
     unsafe fn store(self, to: *mut u64);
 
-    /// The same word eight times.
+    /// Returns the same word eight times.
     ///
     /// # Safety
     /// The machine must have the instructions of this type.
     unsafe fn splat(word: u64) -> Self;
 
-    /// Asks for the line at an address, which need not be readable.
+    /// Prefetches the line at an address, which need not be readable.
     #[inline(always)]
     fn prefetch(_address: *const u64) {
         #[cfg(target_arch = "x86_64")]
@@ -153,30 +158,31 @@ pub(super) trait Vector: Copy {
         }
     }
 
-    /// Bitwise or.
+    /// Returns the bitwise or.
     fn or(self, other: Self) -> Self;
 
-    /// `self`, or what becomes of `source` by the shift.
+    /// Returns the bitwise or of `self` and the shifted `source`.
     fn or_shifted(self, source: Self, shift: &Shift) -> Self;
 
-    /// `self`, or what becomes of `source` by a shift inside bytes.
+    /// Returns the bitwise or of `self` and `source` shifted inside bytes.
     fn or_byte_shifted(self, source: Self, shift: &ByteShift) -> Self;
 
-    /// Wins in, losses out, every byte for itself.
+    /// Turns wins into losses, in each byte separately.
     fn settle_bytes(self, table: &ByteTable) -> Self;
 
-    /// Bytes of two vectors alternating, in each 16 bytes for itself: of the lower eight of both, of the upper
-    /// eight of both.
+    /// Interleaves the bytes of two vectors, in each 16 bytes separately: first the lower eight of
+    /// both, then the upper eight of both.
     fn zip(self, other: Self) -> (Self, Self);
 
-    /// Quarters 0 and 2 of both vectors, and quarters 1 and 3 of both.
+    /// Returns quarters 0 and 2 of both vectors, and quarters 1 and 3 of both.
     fn deal(self, other: Self) -> (Self, Self);
 
-    /// Exchanges the words of odd `number / BIT` of `self` with the words `BIT` below of `other`; `BIT` is 1, 2 or 4.
+    /// Exchanges the words of odd `number / BIT` of `self` with the words `BIT` below of `other`;
+    /// `BIT` is 1, 2 or 4.
     fn exchange_words<const BIT: usize>(self, other: Self) -> (Self, Self);
 
-    /// Exchanges the bits at odd `place >> bit` of every word of `self` with those `1 << bit` lower of `other`;
-    /// `bit < 6`.
+    /// Exchanges the bits at odd `place >> bit` of every word of `self` with those `1 << bit` lower
+    /// of `other`; `bit < 6`.
     fn exchange_bits(self, other: Self, bit: usize) -> (Self, Self);
 
     /// Permutes the index bits inside each of the vectors.
@@ -185,7 +191,7 @@ pub(super) trait Vector: Copy {
     /// Adds bit by bit: sum and carry.
     fn half_add(self, carry: Self) -> (Self, Self);
 
-    /// Sum of the counters at the positions of the mask.
+    /// Returns the sum of the counters at the positions of the mask.
     #[inline(always)]
     fn total(planes: &[Self; PLANES], mask: &[u64; WORDS]) -> u64 {
         let mut sum = 0;

@@ -1,6 +1,7 @@
 //! The vectors of AVX2 and AVX-512.
 //!
-//! Methods are inlined into the entry points of their instruction set; the intrinsics they call are compiled there.
+//! Methods are inlined into the entry points of their instruction set, where the intrinsics are
+//! compiled.
 
 use std::arch::x86_64::*;
 
@@ -266,7 +267,8 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     fn or_shifted(self, source: Self, shift: &Shift) -> Self {
-        // SAFETY: the vector's existence proves AVX-512 with VBMI and GFNI; the loads stay inside `shift`.
+        // SAFETY: the vector's existence proves AVX-512 with VBMI and GFNI; the loads stay inside
+        // `shift`.
         unsafe {
             let order = _mm512_load_si512(shift.bytes.as_ptr().cast());
             let keep = _mm512_load_si512(shift.keep.as_ptr().cast());
@@ -354,7 +356,8 @@ impl Vector for Avx512 {
     #[inline(always)]
     fn rearrange(mut vectors: [Self; 8], how: &Rearrangement) -> [Self; 8] {
         for step in &how.steps {
-            // SAFETY: the vector's existence proves AVX-512 with VBMI and GFNI; the load stays inside the step.
+            // SAFETY: the vector's existence proves AVX-512 with VBMI and GFNI; the load stays
+            // inside the step.
             unsafe {
                 match step {
                     Step::Bytes(order) => {
@@ -389,11 +392,12 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     fn total(planes: &[Self; PLANES], mask: &[u64; WORDS]) -> u64 {
-        // SAFETY: the vectors' existence proves AVX-512 with VPOPCNTDQ; the load stays inside `mask`.
+        // SAFETY: the vectors' existence proves AVX-512 with VPOPCNTDQ; the load stays inside
+        // `mask`.
         unsafe {
             let mask = _mm512_loadu_si512(mask.as_ptr().cast());
             let mut sum = _mm512_setzero_si512();
-            // Highest digit first: doubling takes the place of weights.
+            // Highest digit first: doubling replaces weights.
             for plane in planes.iter().rev() {
                 let ones = _mm512_popcnt_epi64(_mm512_and_si512(plane.0, mask));
                 sum = _mm512_add_epi64(_mm512_add_epi64(sum, sum), ones);

@@ -1,4 +1,4 @@
-//! What one of the papers' ways to solve will need; see [`crate::solve::baseline`].
+//! The needs of one of the papers' ways to solve; see [`crate::solve::baseline`].
 
 use super::{CANONICAL_BLOCKS_MAX, PROGRAM_BYTES, Plan, PlanError, engine_bytes};
 use crate::layout::Layout;
@@ -7,11 +7,11 @@ use crate::solve::{Baseline, baseline};
 /// Memory and disk of a baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaselinePlan {
-    /// Workers that fit, at most the threads asked for; 0 when not even one does.
+    /// Workers that fit, at most the requested threads; 0 if not even one does.
     pub workers: usize,
-    /// Blocks that are evaluated, or cut out of the board when it is in memory.
+    /// Blocks that are evaluated, or cut from the board when it is in memory.
     pub evaluated_blocks: u64,
-    /// Bytes on disk at worst, scratch files and database.
+    /// Bytes on disk at the peak, scratch files and database.
     pub disk_bytes: u64,
     whole_board: bool,
     block_bytes: u64,
@@ -20,10 +20,10 @@ pub struct BaselinePlan {
 }
 
 impl BaselinePlan {
-    /// The plan of a baseline; `plan` is that of the update logs for the same layout.
+    /// Plans a baseline; `plan` is that of the update logs for the same layout.
     ///
     /// # Errors
-    /// [`PlanError::Blocks`] when there are more than can be planned for.
+    /// Returns [`PlanError::Blocks`] if the layout has too many blocks.
     pub fn of(plan: &Plan, layout: &Layout, baseline: Baseline, threads: usize) -> Result<BaselinePlan, PlanError> {
         let scratch_blocks = baseline::scratch_blocks(layout, baseline);
         if scratch_blocks > CANONICAL_BLOCKS_MAX {
@@ -41,10 +41,12 @@ impl BaselinePlan {
         })
     }
 
-    /// Compares the plan with the memory budget and with the disk space that is free or used by this run already.
+    /// Compares the plan with the memory budget, and with the disk space that is free or already
+    /// used by this run.
     ///
     /// # Errors
-    /// [`PlanError::Memory`] or [`PlanError::Board`], and [`PlanError::Disk`].
+    /// Returns [`PlanError::Memory`], [`PlanError::Board`] or [`PlanError::Disk`] if something does
+    /// not fit.
     pub fn check(&self, free_bytes: u64, already_used_bytes: u64) -> Result<(), PlanError> {
         let BaselinePlan { budget_bytes, block_bytes, least_bytes: needed_bytes, .. } = *self;
         match (self.workers, self.whole_board) {
@@ -85,7 +87,8 @@ mod tests {
         (layout, planned)
     }
 
-    /// The least budget that is named suffices, and a byte less does not; likewise the disk.
+    /// The smallest budget that the error names suffices, and a byte less does not; the same holds
+    /// for the disk.
     #[test]
     fn what_is_named_as_the_least_would_do() {
         for baseline in [

@@ -1,14 +1,14 @@
-//! What a solve will need, before it starts: how the board is cut, memory, disk, log volume, time.
+//! The needs of a solve, known before it starts: layout, memory, disk, log volume, time.
 //!
-//! # Shape
-//! A [`Plan`] is made from a [`Request`]; it is serialised as it is for `trinim plan --json`. Bytes are bytes, times are seconds.
+//! A [`Plan`] follows from a [`Request`]; `trinim plan --json` serialises it as it is. Sizes are
+//! bytes, times are seconds. The measured constants are in [`rates`]; callers ask for free disk
+//! space.
 //!
 //! # Invariants
-//! 1. The layout depends on board and memory alone, never on threads, placement or machine: the digest of a database depends on its layout.
-//! 2. [`Plan::check`] refuses before anything is written; what it lets through may still meet a full disk later, and then resumes.
-//!
-//! # Not here
-//! Measuring: the constants are in [`rates`]. Free disk space is asked for by the caller.
+//! 1. The layout depends on board and memory alone, never on threads, placement or machine, because
+//!    the digest of a database depends on its layout.
+//! 2. [`Plan::check`] refuses before anything is written. An accepted run may still meet a full
+//!    disk later, and then resumes.
 
 mod baseline;
 pub mod rates;
@@ -25,26 +25,29 @@ use pipeline::run::{Placement, footprint_bytes};
 use rates::Rates;
 use std::time::Duration;
 
-/// Memory set aside for the program itself: code, stacks, codec contexts, journal, block graph. The engine gets the rest of the budget.
+/// Memory reserved for the program itself: code, stacks, codec contexts, journal, block graph. The
+/// engine gets the rest of the budget.
 pub const PROGRAM_BYTES: u64 = 32 << 20;
 
-/// The placement of the logs when none is asked for: one copy for each target, whose bucket is then read front to back, as long as that costs
-/// next to nothing. Eight layers write 2.2 GiB of such copies against 0.5 GiB of shared logs and take a fifth to a third longer; nine 2.4 TiB against 181 GiB, with 0.7
-/// TiB against 75 GiB on disk at the peak.
+/// Returns the default placement of the logs: one copy for each target, whose bucket a worker then
+/// reads from front to back, as long as that costs next to nothing. Eight layers write 2.2 GiB of
+/// such copies against 0.5 GiB of shared logs and take a fifth to a third longer; nine layers write
+/// 2.4 TiB against 181 GiB, with 0.7 TiB against 75 GiB on disk at the peak.
 pub fn default_placement(layers: u32) -> Placement {
     if layers <= 7 { Placement::Dedicated } else { Placement::Shared }
 }
 
-/// The most canonical blocks a run may have: each is a file and a journal record.
+/// The most canonical blocks of a run: each is a file and a journal record.
 pub const CANONICAL_BLOCKS_MAX: u64 = 300_000;
 
-/// Entries of a log start at multiples of this.
+/// The alignment of log entries, in bytes.
 const ENTRY_ALIGNMENT: u64 = 4096;
 
-/// Alignment, bytes in flight and the like on top of the estimated log volume, as a factor.
+/// Factor for alignment, bytes in flight and the like on top of the estimated log volume.
 const LOG_MARGIN: f64 = 1.15;
 
-/// Most offset bits of a block that pay: larger blocks leave the caches and save few edges.
+/// Returns the most offset bits of a block that pay off: larger blocks leave the caches and save
+/// few edges.
 fn offset_bits_at_most(layers: u32) -> u32 {
     match layers {
         ..=6 => 21,
@@ -55,8 +58,9 @@ fn offset_bits_at_most(layers: u32) -> u32 {
     }
 }
 
-/// The layout for a board and a memory budget of the whole program: the largest of the measured-good block sizes for which two workers with shared
-/// logs fit. If not even the smallest does, that one is returned and [`Plan::check`] refuses it.
+/// Returns the layout for a board and a memory budget of the whole program: the largest of the
+/// block sizes that measured well for which two workers with shared logs fit. If not even the
+/// smallest fits, returns that one, and [`Plan::check`] refuses it.
 pub fn choose_layout(board: &Board, memory_bytes: u64) -> Layout {
     Layout::suggested(board, choose_offset_bits(board, memory_bytes))
 }
@@ -69,21 +73,21 @@ fn choose_offset_bits(board: &Board, memory_bytes: u64) -> u32 {
     (smallest..=largest).rev().find(fits).unwrap_or(smallest)
 }
 
-/// What is left of a memory budget for the engine.
+/// Returns the engine's part of a memory budget.
 pub fn engine_bytes(memory_bytes: u64) -> u64 {
     memory_bytes.saturating_sub(PROGRAM_BYTES)
 }
 
-/// What is to be planned.
+/// The question that a plan answers.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// The board.
     pub board: &'a Board,
-    /// The rule; without influence on any figure.
+    /// The rule; no figure depends on it.
     pub rule: Rule,
     /// Memory of the whole program, in bytes.
     pub memory_bytes: u64,
-    /// Threads asked for, at least 1.
+    /// The requested threads, at least 1.
     pub threads: usize,
     /// Placement of logs.
     pub placement: Placement,
@@ -100,19 +104,19 @@ pub struct MemoryPlan {
     pub budget_bytes: u64,
     /// Set aside for the program itself.
     pub program_bytes: u64,
-    /// One worker's bitmaps and read-ahead.
+    /// The bitmaps and the read-ahead of one worker.
     pub worker_bytes: u64,
-    /// The least queue between workers and writer.
+    /// The smallest queue between workers and writer.
     pub queue_bytes: u64,
-    /// Workers that fit, at most the threads asked for; 0 when not even one does.
+    /// Workers that fit, at most the requested threads; 0 if not even one does.
     pub workers: usize,
-    /// What they use together with program and queue.
+    /// The memory of these workers together with program and queue.
     pub used_bytes: u64,
     /// The smallest budget that suffices for one worker.
     pub least_bytes: u64,
 }
 
-/// What one placement of the logs costs.
+/// The costs of one placement of the logs.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct PlacementPlan {
     /// `shared` or `dedicated`.
@@ -121,15 +125,15 @@ pub struct PlacementPlan {
     pub log_bytes_written: u64,
     /// Log bytes read.
     pub log_bytes_read: u64,
-    /// Log bytes on disk at worst.
+    /// Log bytes on disk at the peak.
     pub log_bytes_peak: u64,
-    /// Bytes on disk at worst, logs and database.
+    /// Bytes on disk at the peak, logs and database.
     pub disk_peak_bytes: u64,
     /// Estimated time, in seconds.
     pub seconds: f64,
 }
 
-/// What a solve will need.
+/// The needs of a solve.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Plan {
     /// Layers of the board.
@@ -140,7 +144,7 @@ pub struct Plan {
     pub cells: u32,
     /// Positions of the board.
     pub positions: u64,
-    /// How the board is cut.
+    /// The cut of the board.
     #[serde(flatten)]
     pub shape: Shape,
     /// Bytes of one block's bitmap.
@@ -151,19 +155,19 @@ pub struct Plan {
     pub database_bits_per_position: f64,
     /// Memory by part.
     pub memory: MemoryPlan,
-    /// The placement that was asked for, by name.
+    /// The requested placement, by name.
     pub placement: &'static str,
     /// Both placements, shared first.
     pub placements: [PlacementPlan; 2],
     /// Bytes of the finished database.
     pub database_bytes: u64,
-    /// The speeds the time is estimated from.
+    /// The speeds behind the estimated time.
     pub rates: Rates,
-    /// Time the kernel needs for a position, from these rates, in nanoseconds.
+    /// Kernel time for a position at these rates, in nanoseconds.
     pub kernel_ns_per_position: f64,
 }
 
-/// Why a solve is refused before it starts.
+/// A reason to refuse a solve before it starts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -173,7 +177,7 @@ pub enum PlanError {
         needed_bytes.div_ceil(1 << 20)
     )]
     Memory {
-        /// Smallest budget that would do, in bytes.
+        /// Smallest sufficient budget, in bytes.
         needed_bytes: u64,
         /// The budget, in bytes.
         budget_bytes: u64,
@@ -186,21 +190,25 @@ pub enum PlanError {
         needed_bytes.div_ceil(1 << 20)
     )]
     Board {
-        /// Smallest budget that would do, in bytes.
+        /// Smallest sufficient budget, in bytes.
         needed_bytes: u64,
         /// The budget, in bytes.
         budget_bytes: u64,
     },
     /// The disk is too full for logs and database.
-    #[error("about {} MiB of disk are needed, {} MiB are free", needed_bytes.div_ceil(1 << 20), free_bytes >> 20)]
+    #[error("about {} MiB of disk space is needed, {} MiB is free", needed_bytes.div_ceil(1 << 20), free_bytes >> 20)]
     Disk {
         /// Estimated need, in bytes.
         needed_bytes: u64,
-        /// Bytes free, in bytes.
+        /// Free space, in bytes.
         free_bytes: u64,
     },
-    /// Logs and database need more than the run may take.
-    #[error("about {} MiB of disk are needed, the limit is {} MiB", needed_bytes.div_ceil(1 << 20), limit_bytes >> 20)]
+    /// Logs and database need more than the limit of the run.
+    #[error(
+        "about {} MiB of disk space is needed, the limit is {} MiB",
+        needed_bytes.div_ceil(1 << 20),
+        limit_bytes >> 20
+    )]
     DiskLimit {
         /// Estimated need, in bytes.
         needed_bytes: u64,
@@ -215,10 +223,10 @@ pub enum PlanError {
     },
 }
 
-/// Compares what a plan needs on disk at worst with a limit of the bytes that the run may take.
+/// Compares the disk space that a plan needs at the peak with a limit, both in bytes.
 ///
 /// # Errors
-/// [`PlanError::DiskLimit`].
+/// Returns [`PlanError::DiskLimit`] if the limit is too low.
 pub fn check_disk_limit(needed_bytes: u64, limit_bytes: u64) -> Result<(), PlanError> {
     if needed_bytes > limit_bytes {
         return Err(PlanError::DiskLimit { needed_bytes, limit_bytes });
@@ -226,7 +234,7 @@ pub fn check_disk_limit(needed_bytes: u64, limit_bytes: u64) -> Result<(), PlanE
     Ok(())
 }
 
-/// The name of a placement on the command line and in reports.
+/// Returns the name of a placement on the command line and in reports.
 pub fn placement_name(placement: Placement) -> &'static str {
     match placement {
         Placement::Shared => "shared",
@@ -235,8 +243,9 @@ pub fn placement_name(placement: Placement) -> &'static str {
 }
 
 impl Plan {
-    /// The plan for the best layout whose blocks have at most `offset_bits_at_most` offset bits, or for the one that [`choose_layout`] would
-    /// take; without making that layout where its graph is too large to be walked.
+    /// Plans for the best layout whose blocks have at most `offset_bits_at_most` offset bits, or
+    /// for the one of [`choose_layout`]. A layout whose graph is too large to walk is estimated,
+    /// not made.
     pub fn suggested(request: Request<'_>, offset_bits_at_most: Option<u32>) -> Plan {
         let board = request.board;
         let bits = offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, request.memory_bytes));
@@ -246,10 +255,10 @@ impl Plan {
         Plan::new(request, shape)
     }
 
-    /// The plan for a layout.
+    /// Plans for a layout.
     ///
     /// # Errors
-    /// [`PlanError::Blocks`] when there are more than can be planned for.
+    /// Returns [`PlanError::Blocks`] if the layout has too many blocks.
     pub fn of(request: Request<'_>, layout: &Layout) -> Result<Plan, PlanError> {
         let found = layout.canonical_blocks().len() as u64;
         if found > CANONICAL_BLOCKS_MAX {
@@ -287,16 +296,17 @@ impl Plan {
         }
     }
 
-    /// The costs of the placement that was asked for.
+    /// Returns the costs of the requested placement.
     pub fn chosen(&self) -> &PlacementPlan {
         let [shared, dedicated] = &self.placements;
         if self.placement == dedicated.placement { dedicated } else { shared }
     }
 
-    /// Compares the plan with the memory budget and with the disk space that is free or used by this run already.
+    /// Compares the plan with the memory budget, and with the disk space that is free or already
+    /// used by this run.
     ///
     /// # Errors
-    /// [`PlanError::Memory`] and [`PlanError::Disk`].
+    /// Returns [`PlanError::Memory`] or [`PlanError::Disk`] if something does not fit.
     pub fn check(&self, free_bytes: u64, already_used_bytes: u64) -> Result<(), PlanError> {
         if self.memory.workers == 0 {
             return Err(PlanError::Memory {
@@ -312,7 +322,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The BID cells.
+    /// Returns the BID cells.
     pub fn bid_cells(&self) -> Vec<Cell> {
         self.shape.bid_cells.iter().map(|index| Cell::from_index(u32::from(*index))).collect()
     }
@@ -360,7 +370,7 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, data
     let read = entry * decoded;
     let workers = memory.workers.max(1) as f64;
     let seconds = (thread_seconds / workers).max((written + read) / rates.device_bytes_per_second);
-    // Logs are deleted after the commit of their last target: what is written in between waits, too.
+    // The commit after their last target deletes logs, so those written in between wait, too.
     let pending = written * (request.commit_interval.as_secs_f64() / seconds).min(1.0);
     let peak = (entry * live + pending).min(written);
     PlacementPlan {

@@ -1,9 +1,10 @@
-//! Measured constants: the one home of every speed and ratio an estimate is made from.
+//! Measured constants: the one home of every speed and ratio in an estimate.
 //!
-//! All are of one worker on a 2-core, 2.3 GHz machine with AVX-512, 20 November 2026, from `trinim solve --layers 8 --log-placement shared
-//! --codec rows-bytes --json` with two workers and nothing else running: `stages_s`, divided by the bytes each stage went through (659 loads
-//! decoded, 398 edges turned, 798 applied, 104 blocks of 16 MiB). They are bytes of *raw bitmap* a second unless they say otherwise; eight
-//! positions are a byte.
+//! All are for one worker on a 2-core, 2.3 GHz machine with AVX-512, 20 November 2026, from
+//! `trinim solve --layers 8 --log-placement shared --codec rows-bytes --json` with two workers on
+//! an idle machine: `stages_s`, divided by the bytes that passed through each stage (659 loads
+//! decoded, 398 edges turned, 798 applied, 104 blocks of 16 MiB). They are bytes of *raw bitmap* a
+//! second unless they say otherwise; a byte has eight positions.
 
 /// Speeds of one worker thread, in raw bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -24,7 +25,7 @@ pub struct Rates {
     pub device_bytes_per_second: f64,
 }
 
-/// The rates of the machine named on the module page, with logs in the codecs that `auto` chose.
+/// The rates of the machine above, with logs in the codecs that `auto` chose.
 pub const MEASURED: Rates = Rates {
     decode_bytes_per_second: 3.8e9,
     orient_bytes_per_second: 4.4e9,
@@ -35,13 +36,15 @@ pub const MEASURED: Rates = Rates {
     device_bytes_per_second: 600e6,
 };
 
-/// Nanoseconds the kernel needs for one position: settling, and applying the edges into it. For reports.
+/// Returns the kernel time for one position in nanoseconds: settling, and applying the edges into
+/// it. For reports.
 pub fn kernel_ns_per_position(rates: &Rates, edges_per_block: f64) -> f64 {
     let seconds_per_byte = 1.0 / rates.settle_bytes_per_second + edges_per_block / rates.apply_bytes_per_second;
     seconds_per_byte / 8.0 * 1e9
 }
 
-/// The work of settling, publishing and encoding a block, in edges decoded, turned and applied.
+/// Returns the work of settling, publishing and encoding a block, in edges decoded, turned and
+/// applied.
 pub fn block_weight(rates: &Rates) -> f64 {
     let block = 1.0 / rates.settle_bytes_per_second
         + 1.0 / rates.publish_bytes_per_second
@@ -51,7 +54,8 @@ pub fn block_weight(rates: &Rates) -> f64 {
     block / edge
 }
 
-/// Bits of database a position. Small boards compress less, because their corners are most of the board.
+/// Returns the database bits per position. Small boards compress less, because their corners are
+/// most of the board.
 pub fn database_bits_per_position(layers: u32) -> f64 {
     match layers {
         ..=4 => 1.0,
@@ -62,7 +66,8 @@ pub fn database_bits_per_position(layers: u32) -> f64 {
     }
 }
 
-/// Bits of log a position in a codec of this name. `auto` is taken for `rows-bytes`, its choice on a fast device.
+/// Returns the log bits per position in the codec of this name. `auto` counts as `rows-bytes`, its
+/// choice on a fast device.
 pub fn log_bits_per_position(layers: u32, codec: &str) -> f64 {
     let small = if layers < 8 { 0.1 } else { 0.0 };
     match codec {
@@ -77,9 +82,9 @@ pub fn log_bits_per_position(layers: u32, codec: &str) -> f64 {
 /// Bytes of manifest, checksums and file-system rounding for one canonical block of a database.
 pub const DATABASE_BYTES_PER_BLOCK: u64 = 4096;
 
-/// Bytes of folder and journal that a run needs besides logs and database.
+/// Bytes of folder and journal of a run, besides logs and database.
 pub const FOLDER_BYTES: u64 = 4 << 20;
 
-/// Reading a bitmap back from the file of its block, raw bytes a second on one thread: the 1.7 GB of eight layers take 3 s on two threads, as the
-/// page of the verifier says.
+/// The speed of reading a bitmap back from the file of its block, in raw bytes a second on one
+/// thread: the 1.7 GB of eight layers take 3 s on two threads, as the page of the verifier says.
 pub const RECALL_BYTES_PER_SECOND: f64 = 300e6;

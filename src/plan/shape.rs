@@ -1,18 +1,19 @@
-//! The figures of a layout on which every estimate rests.
+//! The figures of a layout that every estimate rests on.
 
 use crate::game::Board;
 use crate::layout::{Layout, search};
 use std::collections::BTreeSet;
 
-/// Above this many BID bits the figures are computed by counting arguments instead of walking the block graph.
+/// Above this many BID bits, counting arguments give the figures instead of a walk of the block
+/// graph.
 const WALKED_BID_BITS_MAX: u32 = 20;
 
-/// Share of all blocks that is live at worst, and share of all dedicated copies that waits at worst, where the graph is too large to walk:
-/// the values found at nine layers with 15 to 18 BID bits.
+/// Largest share of all blocks alive at a time, and of all dedicated copies waiting at a time, for
+/// graphs that are too large to walk: the values found at nine layers with 15 to 18 BID bits.
 const LIVE_SHARE: f64 = 0.42;
 const WAITING_SHARE: f64 = 0.29;
 
-/// How a board is cut, and how much work follows from it.
+/// The cut of a board, and the work that follows from it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Shape {
     /// Cells of the BID bits.
@@ -27,15 +28,15 @@ pub struct Shape {
     pub canonical_blocks: u64,
     /// Edges: inter-block updates with redundancy removed, the paper's number.
     pub edges: u64,
-    /// Pairs of a target and a canonical source: what is decoded with shared logs.
+    /// Pairs of a target and a canonical source: the decoded streams with shared logs.
     pub loads: u64,
     /// Edges that need their source turned.
     pub turned_edges: u64,
-    /// Distinct (source, orientation, restriction): what is encoded with dedicated logs.
+    /// Distinct (source, orientation, restriction): the encoded streams with dedicated logs.
     pub orientations: u64,
-    /// Most streams that are kept at a time with shared logs.
+    /// Most streams kept at a time with shared logs.
     pub peak_shared_streams: u64,
-    /// Most copies that are kept at a time with dedicated logs.
+    /// Most copies kept at a time with dedicated logs.
     pub peak_dedicated_streams: u64,
     /// Whether the last four are estimates, because the block graph is too large to walk.
     pub estimated: bool,
@@ -73,7 +74,7 @@ impl Shape {
             let turns: BTreeSet<(u8, u64)> =
                 from.iter().map(|edge| (edge.symmetry, restrictions[edge.trace.0 as usize])).collect();
             shape.orientations += turns.len() as u64;
-            // A block's own logs go after what it sends is there.
+            // A block deletes its own logs only after its streams are written.
             waiting += from.len() as u64;
             shape.peak_dedicated_streams = shape.peak_dedicated_streams.max(waiting);
             waiting -= into.len() as u64;
@@ -81,8 +82,8 @@ impl Shape {
         shape
     }
 
-    /// The figures of the best closed BID set of at most `bid_bits` cells, without making a layout: blocks and edges by Burnside's lemma, the
-    /// rest by the shares that smaller boards show.
+    /// Returns the figures of the best closed BID set of at most `bid_bits` cells without making a
+    /// layout: blocks and edges by Burnside's lemma, the rest by the shares of smaller boards.
     pub fn outline(board: &Board, bid_bits: u32) -> Shape {
         let bid_cells = (0..=bid_bits).rev().find_map(|bits| search::best_closed(board, bits)).unwrap_or_default();
         let edges = search::canonical_updates(board, &bid_cells) as u64;
@@ -104,12 +105,12 @@ impl Shape {
         }
     }
 
-    /// Whether a layout of so many BID bits is walked rather than outlined.
+    /// Returns whether a layout of this many BID bits is walked rather than outlined.
     pub fn is_walked(bid_bits: u32) -> bool {
         bid_bits <= WALKED_BID_BITS_MAX
     }
 
-    /// Edges into a block, on average.
+    /// Returns the edges into a block, on average.
     pub fn edges_per_block(&self) -> f64 {
         self.edges as f64 / self.canonical_blocks as f64
     }
