@@ -1,4 +1,5 @@
-//! `trinim bench` and timelines, as users of the binary meet them: shapes, refusals, interruption. No test looks at a time.
+//! `trinim bench` and timelines, as users of the binary meet them: shapes, refusals, interruption.
+//! No test checks a time.
 
 mod program;
 
@@ -84,7 +85,7 @@ fn every_combination_is_measured_checked_and_exported() {
     assert_eq!(error.matches("warm-up: ").count(), 8, "{error}");
     assert_eq!(error.matches("round 2 of 3: ").count(), 8);
 
-    // In turn: a round is over before the next one begins.
+    // Cases run in turn: a round ends before the next one begins.
     let order: Vec<usize> = error.lines().filter_map(|line| line.strip_prefix("round ")?[..1].parse().ok()).collect();
     assert!(order.is_sorted() && order.len() == 24, "{order:?}");
 
@@ -150,7 +151,7 @@ fn every_way_gives_the_same_digest_side_by_side() {
     let digests: std::collections::BTreeSet<&str> =
         record.rows.iter().map(|row| row.runs[1].report["digest"].as_str().unwrap()).collect();
     assert_eq!(digests.len(), 1);
-    // Blocks that are loaded and stored count as bytes of the device.
+    // Loaded and stored blocks count as bytes of the device.
     assert!(record.rows[1].figures.unwrap().read_bytes > Some(0.0));
     let lines = fs::read_to_string(path.join("b.csv")).unwrap();
     assert!(lines.lines().nth(3).unwrap().contains(",block-pull,"), "{lines}");
@@ -240,12 +241,12 @@ fn a_timeline_is_well_formed_and_its_lanes_add_up() {
     }
     for (stage, seconds) in report["stages_s"].as_object().unwrap() {
         let (sum, terms) = sums.get(stage).copied().unwrap_or_default();
-        // Each title is rounded to a millisecond; a path too thin to be seen has none.
+        // Each title is rounded to a millisecond; a path too thin to see has none.
         let slack = 0.0005 * f64::from(terms) + 0.001 * 6.0;
         assert!((sum - seconds.as_f64().unwrap()).abs() <= slack, "{stage}: {sum} {seconds}");
     }
 
-    // An earlier timeline is replaced, anything else refused before the solve.
+    // An earlier timeline is replaced, anything else is refused before the solve.
     ends(path, 0, &solve("two"));
     assert_ne!(fs::read_to_string(path.join("t.svg")).unwrap(), drawn);
     fs::write(path.join("other.svg"), "<svg/>").unwrap();
@@ -254,7 +255,7 @@ fn a_timeline_is_well_formed_and_its_lanes_add_up() {
         assert!(error.contains("--timeline") && error.contains("hint: "), "{error}");
     }
     assert_eq!(fs::read_to_string(path.join("other.svg")).unwrap(), "<svg/>");
-    // A solve that is refused leaves no timeline, and neither does one that is finished already.
+    // A refused solve leaves no timeline, and neither does one that was already finished.
     ends(path, 4, &["solve", "-k", "7", "--memory", "1MiB", "--timeline", "none.svg", "--out", "three"]);
     ends(path, 0, &["solve", "-k", "6", "--timeline", "none.svg", "--out", "one"]);
     assert_eq!(names(path), ["one", "other.svg", "t.svg", "two"]);

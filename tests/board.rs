@@ -10,7 +10,8 @@ fn triangle(layers: u32) -> Board {
     Board::triangle(layers, None).unwrap()
 }
 
-/// Two cells are on a line if a row, a column or a diagonal holds both; a move is a gapless part of one line.
+/// Two cells are on a line if a row, a column or a diagonal holds both; a move is a gapless part of
+/// one line.
 #[test]
 fn moves_are_the_gapless_parts_of_lines() {
     for layers in 1..=10 {
@@ -86,7 +87,8 @@ fn published_counts_and_values_are_met() {
     }
 }
 
-/// The schoolyard game: five layers, at most three pieces a move, who takes the last one loses.
+/// The schoolyard game: five layers, at most three pieces a move, and the player who takes the last
+/// piece loses.
 #[test]
 fn the_schoolyard_game_is_won_by_nine_openings() {
     let board = Board::triangle(5, Some(3)).unwrap();
@@ -119,7 +121,8 @@ fn the_ways_to_ask_agree() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Sparse positions of large boards, where no table fits: Sprague and Grundy against plain search.
+    /// Sparse positions of large boards, which no table can hold: Sprague and Grundy against plain
+    /// search.
     #[test]
     fn grundy_values_tell_the_losses_of_sparse_positions(layers in 5u32..=10, one: u64, two: u64) {
         let board = triangle(layers);

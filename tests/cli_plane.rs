@@ -1,4 +1,4 @@
-//! `trinim plane` as users of the binary meet it.
+//! `trinim plane`, as users of the binary meet it.
 
 mod program;
 
@@ -14,10 +14,10 @@ fn plane<'a>(args: &[&'a str]) -> Vec<&'a str> {
     [&["plane"], args].concat()
 }
 
-/// A command with something to read; it has to end with `code`.
+/// Runs a command with standard input; it must end with `code`.
 fn fed(folder: &Path, code: i32, args: &[&str], input: &str) -> (String, String) {
     let mut child = trinim(folder, &plane(args)).stdin(Stdio::piped()).spawn().unwrap();
-    // What the program does not wait for it need not read.
+    // The program may end without reading its input.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     let (out, error) = (text(&output.stdout), text(&output.stderr));
@@ -26,7 +26,7 @@ fn fed(folder: &Path, code: i32, args: &[&str], input: &str) -> (String, String)
     (out, error)
 }
 
-/// A command that is refused with one line and one hint.
+/// Checks that a command is refused with one error line and one hint.
 fn refused(folder: &Path, args: &[&str], reason: &str) {
     let (out, error) = ends(folder, 2, &plane(args));
     assert!(out.is_empty(), "{args:?}: {out}");
@@ -60,7 +60,7 @@ fn a_point_is_answered_with_all_its_winning_moves() {
     assert!(out.contains("- loss") && out.contains("every move loses") && out.contains("number 64"), "{out}");
     let attrition = json(path, 0, &plane(&["at", "2", "2", "--goal", "attrition", "--json"]));
     assert_eq!((&attrition["outcome"], &attrition["index"]), (&json!("P"), &json!("1")));
-    // As long as anyone likes, and from standard input where it does not fit an argument.
+    // Heaps of any length, from standard input if an argument is too short for them.
     let out = ends(path, 0, &plane(&["at", "10^1000", "10^999"])).0;
     assert!(out.contains("(1001 digits)") && out.lines().all(|line| line.len() < 250), "{out}");
     let long = "7".repeat(150_000);
@@ -74,7 +74,7 @@ fn a_point_is_answered_with_all_its_winning_moves() {
 fn flips_are_answered_by_model() {
     let folder = TempDir::new().unwrap();
     let at = |args: &[&str]| json(folder.path(), 0, &[&plane(&["at", "--json"]), args].concat());
-    // A flip with a move adds a way to each winning move, and no value changes.
+    // A flip with a move adds a variant to each winning move and changes no value.
     for (flip, flips) in [("free", "one"), ("after", "unlimited")] {
         let found = at(&["6", "40", "--flip", flip, "--flips", flips]);
         assert_eq!((&found["value"], &found["flip"]), (&json!("win"), &json!(flip)));
@@ -84,7 +84,7 @@ fn flips_are_answered_by_model() {
     let kinds: Vec<bool> =
         found["moves"].as_array().unwrap().iter().map(|step| step["flip"].as_bool().unwrap()).collect();
     assert_eq!(kinds, [false, true]);
-    // As a turn it changes who wins, and with no limit nobody may.
+    // A flip as a turn changes who wins, and without limit nobody may.
     let found = at(&["6", "10", "--flip", "turn"]);
     assert_eq!((&found["value"], &found["moves"][0]["kind"]), (&json!("win"), &json!("flip")));
     assert_eq!(found["moves"][0]["to"], json!(["6", "10"]));
@@ -115,7 +115,7 @@ fn points_are_listed_by_every_method() {
     assert_eq!((&checked["agrees"], &checked["points"]), (&json!(true), &json!(50)));
     assert_eq!(checked["methods"], json!(["formula", "exact", "newton"]));
     refused(path, &["points", "--from", "10^9", "--method", "generator"], "the generator counts up from 1");
-    // A reader that has seen enough is no error.
+    // A reader that stops early is not an error.
     let mut child = trinim(path, &plane(&["points", "--count", "100000000000"])).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -189,7 +189,7 @@ fn formulas_are_held_against_the_rules() {
 fn a_game_is_played_recorded_and_replayed() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
-    // A refused turn says why and what is possible, and is not lost.
+    // A refused turn names the reason and the possible moves, and the player tries again.
     let game = ["play", "--start", "3,4", "--first", "human", "--transcript", "won.txt", "--seed", "1"];
     let (out, error) = fed(path, 0, &game, "both 4\nshort 0\nup 1\nhint\nlong 2\n");
     assert!(out.contains("not possible: 4 cannot be taken from both heaps: expected 1 to 3"), "{out}");
@@ -208,17 +208,17 @@ fn a_game_is_played_recorded_and_replayed() {
     let replayed = ends(path, 0, &plane(&["play", "--replay", "won.txt"])).0;
     assert!(replayed.contains("gives the game away") && replayed.contains("right: 2 from both heaps"), "{replayed}");
     assert!(replayed.ends_with("program wins\n"));
-    // Played as the hints say, a won game is won.
+    // A player who follows the hints wins a won game.
     let out = fed(path, 0, &["play", "--start", "3,3", "--first", "human", "--hint"], "both 3\n").0;
     assert!(out.contains("hint: you win by taking 3 from both heaps") && out.ends_with("(0, 0): you win\n"), "{out}");
     let out = fed(path, 0, &["play", "--start", "0,1", "--goal", "attrition", "--first", "human"], "l 1\n").0;
     assert!(out.ends_with("(0, 0): the program wins\n"), "{out}");
-    // A goal that was changed stays changed.
+    // A changed goal stays changed.
     let flipping = ["play", "--start", "6,10", "--first", "human", "--flip", "free", "--transcript", "flip.txt"];
     let out = fed(path, 0, &flipping, "flip long 1\nflip long 1\nresign\n").0;
     assert!(out.contains("the goal is attrition now") && out.contains("the goal can no longer be changed"), "{out}");
     assert!(ends(path, 0, &plane(&["play", "--replay", "flip.txt"])).0.contains("changes the goal and takes"));
-    // What is no transcript is neither read nor replaced.
+    // A file that is not a transcript is neither read nor replaced.
     fs::write(path.join("other.txt"), "# trinim plane game\ngoal normal\nflips 0\nstart 1 1\nfirst me\n").unwrap();
     refused(path, &["play", "--replay", "other.txt"], "transcript other.txt: line 5: expected human or program");
     fs::write(path.join("letter.txt"), "Dear").unwrap();
@@ -234,7 +234,7 @@ fn the_papers_program_gives_a_won_game_away() {
     let out = fed(path, 0, &[&game[..], &["--strategy", "paper"]].concat(), "hint\n").0;
     assert!(out.contains("the program takes 2 from both heaps\nthis gives a won game away"), "{out}");
     assert!(out.contains("hint: you win by taking 377 from the long heap"), "{out}");
-    // Where its ratio gives the wrong point it takes a won point for lost.
+    // Where its ratio gives the wrong point, it takes a won point for lost.
     let out = fed(path, 0, &["play", "--start", "376,609", "--first", "program", "--strategy", "paper"], "").0;
     assert!(out.contains("takes this point for lost") && out.contains("gives a won game away"), "{out}");
     let out = fed(path, 0, &game, "hint\n").0;
@@ -254,7 +254,7 @@ fn levels_double() {
     }
     fs::write(path.join("ada.level"), "# trinim plane level\n6\n").unwrap();
     refused(path, &["play", "--level-file", "ada.level"], "level ada.level: expected a level that trinim wrote");
-    // Who moves first is asked once the heaps are known; first is whoever says so.
+    // Once the heaps are known, the program asks who moves first.
     let out = fed(path, 0, &["play", "--level", "7", "--seed", "1"], "nobody\nyou\n").0;
     assert!(out.contains("not understood: expected me or you") && out.contains("the program takes"), "{out}");
     assert_eq!(out, fed(path, 0, &["play", "--level", "7", "--seed", "1"], "nobody\nyou\n").0);

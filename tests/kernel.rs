@@ -1,4 +1,5 @@
-//! The kernel of every instruction set this machine has against the one that takes one position at a time, and that one against the definitions.
+//! The kernel of every instruction set of this machine against the one-position-at-a-time kernel,
+//! and that one against the definitions.
 
 use proptest::prelude::*;
 use trinim::kernel::{ApplyPlan, Isa, IsaError, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
@@ -14,12 +15,13 @@ mod bits {
     }
 }
 
-/// The slow kernel, which every other is compared with; it is itself held against the definitions below.
+/// Creates the slow kernel, the reference for all others; tests below compare it with the
+/// definitions.
 fn scalar() -> Kernel {
     Kernel::new(Isa::Scalar).unwrap()
 }
 
-/// SplitMix64: enough for test bits, the same on every machine.
+/// SplitMix64: good enough for test bits, the same on every machine.
 struct Random(u64);
 
 impl Random {
@@ -35,7 +37,7 @@ impl Random {
         self.word() % bound
     }
 
-    /// A bitmap with about `percent` of the `2^index_bits` bits set and no phantom.
+    /// Returns a bitmap with about `percent` of the `2^index_bits` bits set and no phantom.
     fn bitmap(&mut self, index_bits: u32, percent: u64) -> Vec<u64> {
         let mut bitmap = vec![0; bitmap_words(index_bits)];
         for x in 0..1_u64 << index_bits {
@@ -46,7 +48,7 @@ impl Random {
         bitmap
     }
 
-    /// A mask of at most `most` bits below `index_bits`.
+    /// Returns a mask of at most `most` bits below `index_bits`.
     fn mask(&mut self, index_bits: u32, most: u64) -> u64 {
         let bits = if index_bits == 0 { 0 } else { self.below(most + 1) };
         (0..bits).fold(0, |mask, _| mask | 1 << self.below(u64::from(index_bits)))
@@ -71,7 +73,7 @@ fn kernels() -> Vec<Kernel> {
     kernels
 }
 
-/// Cells of a triangle of `layers` layers and the masks of its moves, written down from the rules.
+/// Returns the cells of a triangle of `layers` layers and the masks of its moves, from the rules.
 fn triangle(layers: u32) -> (u32, Vec<u64>) {
     let cell = |row: u32, column: u32| row * (row + 1) / 2 + column;
     let mut moves = Vec::new();
@@ -103,7 +105,7 @@ fn unavailable_instruction_sets_are_refused() {
     assert_eq!(Kernel::detect().isa(), Isa::detect());
 }
 
-/// What each operation means, bit by bit of its result; settling has its definition further below.
+/// The definition of each operation, bit by bit of its result; settling has its definition below.
 #[test]
 fn the_slow_kernel_does_what_the_definitions_say() {
     let mut random = Random(7);
@@ -238,7 +240,8 @@ fn permute_moves_every_bit_where_the_slow_kernel_does() {
     }
 }
 
-/// Three fields of `field` bits: one place on, and the last two exchanged with their lowest bits swapped inside.
+/// Three fields of `field` bits: one place on, and the last two exchanged with their lowest bits
+/// swapped inside.
 #[test]
 fn permute_rotates_and_mirrors_fields() {
     let mut random = Random(4);
@@ -293,7 +296,7 @@ fn counts_and_restriction_match_the_slow_kernel() {
     }
 }
 
-/// A word off the alignment of vectors and lines.
+/// Bitmaps one word off the alignment of vectors and lines.
 #[test]
 fn bitmaps_need_no_alignment() {
     let mut random = Random(6);
@@ -320,7 +323,8 @@ fn bitmaps_need_no_alignment() {
     }
 }
 
-/// Masks over at most fourteen index bits: short runs like moves, biased to the edges of words and vectors.
+/// Masks over at most fourteen index bits: short runs like moves, biased to the edges of words and
+/// vectors.
 fn moves_and_wins() -> impl Strategy<Value = (u32, Vec<u64>, u64)> {
     let bit = prop_oneof![0_u32..14, 4_u32..7, 7_u32..11];
     let mask = prop::collection::vec(bit, 1..4).prop_map(|bits| bits.into_iter().fold(0, |m, b| m | 1_u64 << b));
@@ -331,8 +335,8 @@ fn moves_and_wins() -> impl Strategy<Value = (u32, Vec<u64>, u64)> {
 }
 
 proptest! {
-    /// The definition, not an algorithm: a position is a loss if and only if it is no win from outside and none of
-    /// its children is a loss.
+    /// The definition, not an algorithm: a position is a loss exactly if it is not a win from
+    /// outside and none of its children is a loss.
     #[test]
     fn losses_are_the_positions_without_losing_children((index_bits, moves, seed) in moves_and_wins()) {
         let wins = Random(seed).bitmap(index_bits, 30);
@@ -348,7 +352,8 @@ proptest! {
         }
     }
 
-    /// One permutation after the other is their product; with the inverse, nothing.
+    /// Two permutations in sequence are their product; a permutation and its inverse change
+    /// nothing.
     #[test]
     fn permutations_compose(index_bits in 0_u32..=16, seed in any::<u64>()) {
         let mut random = Random(seed);

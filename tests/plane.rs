@@ -1,5 +1,6 @@
-//! Nim on the plane: every claim of [Ver10] that can be checked, as it is or as it should be, and the exact methods against each other and against another
-//! library of large numbers. One long file: the claims are one table, in the order of the paper.
+//! Nim on the plane: every claim of [Ver10] that can be checked, as printed or corrected, and the
+//! exact methods against each other and against another library of large numbers. One long file:
+//! the claims are one table, in the order of the paper.
 
 use dashu_int::UBig;
 use num_bigint::BigUint;
@@ -37,7 +38,8 @@ fn is_right(point: &Point, step: &Move) -> bool {
 
 // Normal play.
 
-/// Claim: the losses of normal play are (⌊nφ⌋, ⌊nφ²⌋). True: heaps up to 400, 154 losses, all winning moves of every point.
+/// Claim: the losses of normal play are (⌊nφ⌋, ⌊nφ²⌋). True: heaps up to 400, 154 losses, all
+/// winning moves of every point.
 #[test]
 fn losses_of_normal_play() {
     let [normal, _] = compare(Setting::PLAIN, 400);
@@ -46,7 +48,8 @@ fn losses_of_normal_play() {
     assert_eq!(loss(153), point(247, 400));
 }
 
-/// Claim: attrition has the losses (0, 1), (2, 2) and those of normal play from the third on. True: heaps up to 400.
+/// Claim: attrition has the losses (0, 1), (2, 2) and those of normal play from the third on. True:
+/// heaps up to 400.
 #[test]
 fn losses_of_attrition() {
     let [_, attrition] = compare(Setting::PLAIN, 400);
@@ -55,7 +58,7 @@ fn losses_of_attrition() {
     for (n, expected) in [(0u8, point(0, 1)), (1, point(2, 2)), (2, point(3, 5)), (3, point(4, 7))] {
         assert_eq!(winning::index(Rule::Misere, &expected), Some(n.into()));
     }
-    // Hugo's options in (2, 2), and Cora's answers.
+    // Hugo's options at (2, 2), and Cora's answers.
     for (short, long) in [(0, 2), (1, 1), (1, 2)] {
         let moves = winning::moves(Rule::Misere, &point(short, long));
         assert!(moves.iter().any(|step| point(short, long).after(step) == Ok(point(0, 1))), "({short}, {long})");
@@ -63,7 +66,8 @@ fn losses_of_attrition() {
     assert_eq!(winning::value(Rule::Misere, &point(0, 0)), Value::Win);
 }
 
-/// Claim: every number from 1 is exactly one a_k or one b_i. True: to 200,000, by the smallest k with kφ > x and the smallest i with iφ² > x.
+/// Claim: every number from 1 is exactly one a_k or one b_i. True: to 200,000, by the smallest k
+/// with kφ > x and the smallest i with iφ² > x.
 #[test]
 fn every_number_is_in_one_sequence() {
     let mut seen = vec![0u8; 200_001];
@@ -84,12 +88,14 @@ fn every_number_is_in_one_sequence() {
     }
 }
 
-/// Claim: the winning moves are the diagonal, and the partner of either heap. True: numbers of points with 0 to 3 winning moves, heaps up to 150. V returns only one of them.
+/// Claim: the winning moves are the diagonal, and the partner of either heap. True: numbers of
+/// points with 0 to 3 winning moves, heaps up to 150. V returns only one of them.
 #[test]
 fn numbers_of_winning_moves() {
     let found = compare(Setting::PLAIN, 150);
     assert!(found.iter().all(Comparison::agrees));
-    // Two different moves may lead to the same point, which swaps its heaps: these are the numbers of points, those of moves are 41 more.
+    // Two different moves may lead to the same point, which swaps its heaps: these count points;
+    // there are 41 more moves.
     for (rule, expected) in [(Rule::Normal, [58, 8752, 2085, 581]), (Rule::Misere, [59, 8751, 2085, 581])] {
         let mut counts = [0; 4];
         for (short, long) in (0..=150).flat_map(|long| (0..=long).map(move |short| (short, long))) {
@@ -103,7 +109,8 @@ fn numbers_of_winning_moves() {
     assert_eq!(found[0].winning_moves, Some([58, 8733, 2082, 603]));
 }
 
-/// The constructive generator of section 6 gives the points. True: n up to 100,000; a test of "+ n" in place of "+ j" would not.
+/// The constructive generator of section 6 gives the points. True: n up to 100,000; with "+ n" in
+/// place of "+ j" the test fails.
 #[test]
 fn the_papers_generator() {
     let exact = Points::from(&UBig::ONE);
@@ -112,13 +119,14 @@ fn the_papers_generator() {
 
 // Precision.
 
-/// Claim (40): the error of x_r is at most ε^(2^r) with ε < 10^-3. True, generously: x_0 is off by 3.4·10^-5, on the other side than all that follow.
+/// Claim (40): the error of x_r is at most ε^(2^r) with ε < 10^-3. True, generously: x_0 is off by
+/// 3.4·10^-5, to the other side than all later ones.
 #[test]
 fn newton_steps_converge() {
     for steps in 0..8u32 {
         let Ratio { numerator: p, denominator: q } = Ratio::newton(steps);
         assert_eq!(sequence::is_below(&p, &q), steps == 0);
-        // |x - φ| ≤ 10^-(3·2^r): φ cut after so many decimals, and one more unit.
+        // |x - φ| ≤ 10^-(3·2^r): φ cut after that many decimals, and one more unit.
         let unit = UBig::from(10u8).pow(3 << steps);
         let phi = sequence::a(&unit);
         let x = p * &unit / q;
@@ -127,7 +135,8 @@ fn newton_steps_converge() {
     }
 }
 
-/// Claim (theorem 4): k decimals are enough up to 10^k. False from k = 2 on: with 1.61, ⌊13 · 1.61⌋ = 20 and a_13 = 21.
+/// Claim (theorem 4): k decimals are enough up to 10^k. False from k = 2: with 1.61, ⌊13 · 1.61⌋ =
+/// 20 and a_13 = 21.
 #[test]
 fn decimals_of_theorem_4_are_too_few() {
     let cut = precision::cut(2);
@@ -143,7 +152,7 @@ fn decimals_of_theorem_4_are_too_few() {
     assert_eq!(needed, [0, 1, 3, 6, 8, 10, 12, 14, 16, 18, 19, 22, 25]);
 }
 
-/// What holds instead of theorem 4: 2k + 1 decimals are enough up to 10^k, and 2k are not always.
+/// The truth about theorem 4: 2k + 1 decimals are enough up to 10^k, and 2k are not always.
 #[test]
 fn decimals_that_are_enough() {
     for k in 0..=30 {
@@ -154,7 +163,8 @@ fn decimals_that_are_enough() {
     }
 }
 
-/// Claim (table 2): Newton steps for n up to 10^k. Too few at the upper end of every band; the first failures are Fibonacci numbers.
+/// Claim (table 2): Newton steps for n up to 10^k. Too few at the upper end of every band; the
+/// first failures are Fibonacci numbers.
 #[test]
 fn newton_steps_of_table_2_are_too_few() {
     let failures = ["233", "46368", "4807526976", "19740274219868223167", "332825110087067562321196029789634457848"];
@@ -183,7 +193,8 @@ fn newton_steps_of_table_2_are_too_few() {
     }
 }
 
-/// The corrected table 2, and where the paper's has too few steps: k = 3, 5, 6, 10 to 12, 20 to 24.
+/// The corrected table 2, and the k for which the paper's has too few steps: 3, 5, 6, 10 to 12, 20
+/// to 24.
 #[test]
 fn the_corrected_table_2() {
     for (steps, last) in (0..).zip([2usize, 4, 9, 19, 38, 76, 153, 308, 616, 1233, 2466]) {
@@ -193,7 +204,7 @@ fn the_corrected_table_2() {
     let too_few: Vec<u32> =
         (0..=24).filter(|k| precision::table_steps(*k).unwrap() < precision::steps_needed(*k as usize)).collect();
     assert_eq!(too_few, [3, 5, 6, 10, 11, 12, 20, 21, 22, 23, 24]);
-    // The table is the rule (43) of the text.
+    // The table follows the rule (43) of the text.
     assert!((0..=24).all(|k| precision::table_steps(k) == Some(precision::paper_steps(k as usize))));
     assert_eq!(precision::table_steps(25), None);
 }
@@ -228,7 +239,7 @@ fn v_is_right_for_small_heaps() {
     }
 }
 
-/// V gives won games away in larger points: the moves it makes, and the only right ones.
+/// V throws won games away at larger points: its moves, and the only right ones.
 #[test]
 fn v_loses_won_games() {
     let cases = [
@@ -249,7 +260,7 @@ fn v_loses_won_games() {
             assert_eq!(start.after(&moves[0]), Ok(point(right.0, right.1)));
         }
     }
-    // One above the loss whose number is the first failure of the ratio that V takes.
+    // One above the loss whose index is the first failure of the ratio that V takes.
     for m in ["233", "46368", "4807526976", "19740274219868223167"] {
         let m = big(m);
         let start = Point::new(sequence::a(&m) + 1u8, sequence::b(&m) + 1u8);
@@ -284,18 +295,20 @@ fn the_equations_are_right_with_an_exact_ratio() {
     }
 }
 
-/// V at (0, 0) would call itself the winner, and has no move in (1, 2); here it has nothing to say at the end, and a move.
+/// At (0, 0) V would call itself the winner, and at (1, 2) it has no move; here it returns `None`
+/// at the end, and a move at (1, 2).
 #[test]
 fn v_at_its_edges() {
     let mut random = Random::new(0);
     assert_eq!(paper::choose(&point(0, 0), &mut random), None);
     assert_eq!(paper::choose(&point(1, 2), &mut random), Some(Move::new(Kind::Long, 1u8)));
-    // m = 1 makes log2 of 0 / 3; no steps are meant.
+    // m = 1 gives the logarithm of 0 / 3, which means no steps.
     assert_eq!(precision::paper_steps(0), 0);
     assert!(paper::choose(&point(4, 5), &mut random).is_some());
 }
 
-/// Claim (remark 3): a first point with L ≥ (e - 1) S is no loss. False for (1, 2) and (4, 7), true for all others: so levels below 7 are refused.
+/// Claim (remark 3): a first point with L ≥ (e - 1) S is never a loss. False for (1, 2) and (4, 7),
+/// true for all others, so levels below 7 are refused.
 #[test]
 fn first_points_are_won() {
     let exceptions: Vec<Point> = (1..2000).map(loss).filter(|point| start::is_allowed(point, 0)).collect();
@@ -308,14 +321,15 @@ fn first_points_are_won() {
     }
 }
 
-/// Claim (section 18): to begin with either equation at random is better. False: always a first is best, 1.382 equations against 1.472 and 1.618.
+/// Claim (section 18): starting with a random equation is better. False: starting with a is best,
+/// 1.382 equations against 1.472 and 1.618.
 #[test]
 fn a_first_is_the_best_order() {
     assert_eq!(order::counts(&50u8.into()), (31u8.into(), 19u8.into()));
     let most = UBig::from(10u8).pow(12);
     let (of_a, of_b) = order::counts(&most);
     assert_eq!(&of_a + &of_b, most);
-    // Equations for each of 10^12 numbers together, in thousandths: 618 of a thousand begin with a.
+    // Equations for all of 10^12 numbers together, in thousandths: 618 of a thousand start with a.
     let ten_thousandths = |equations: UBig| equations * 10_000u16 / &most;
     let a_first = &of_a + &of_b * 2u8;
     let b_first = &of_a * 2u8 + &of_b;
@@ -329,7 +343,7 @@ fn a_first_is_the_best_order() {
     assert_eq!(tried.a_first + tried.b_first, 3 * tried.numbers);
 }
 
-/// Claim (example 8 and (53)): n_a(50) = 31 and n_b(50) = 19. True, and the counts are those of counting.
+/// Claim (example 8 and (53)): n_a(50) = 31 and n_b(50) = 19. True; counting gives the same.
 #[test]
 fn counts_of_the_sequences() {
     for most in 0..500u64 {
@@ -344,7 +358,8 @@ fn differences(flip: Flip, budget: Budget, condition: Condition, most: usize) ->
     compare(Setting { flip, budget, condition }, most)
 }
 
-/// Claim (56): a changed goal does not change which points are lost, and how often it changes does not matter. True where a flip is done with a move.
+/// Claim (56): a changed goal does not change which points are losses, however often it changes.
+/// True if a flip is part of a move.
 #[test]
 fn flips_with_a_move_change_nothing() {
     for flip in [Flip::Free, Flip::After] {
@@ -359,7 +374,8 @@ fn flips_with_a_move_change_nothing() {
     }
 }
 
-/// Where a flip is a whole turn (56) is false: with one flip in all (6, 10) becomes a win under both goals, and (6, 11) and (8, 12) become losses.
+/// If a flip is a whole turn, (56) is false: with one flip in all, (6, 10) becomes a win under both
+/// goals, and (6, 11) and (8, 12) become losses.
 #[test]
 fn flips_as_turns_change_the_losses() {
     let setting = Setting { flip: Flip::Turn, budget: Budget::One, condition: Condition::Paper };
@@ -380,7 +396,7 @@ fn flips_as_turns_change_the_losses() {
     }
 }
 
-/// Where a flip is a turn and never runs out, the game need not end: 602 draws with heaps up to 34.
+/// If a flip is a turn without limit, the game need not end: 602 draws with heaps up to 34.
 #[test]
 fn unlimited_flips_as_turns_draw() {
     let found = differences(Flip::Turn, Budget::Unlimited, Condition::Paper, 34);
@@ -388,7 +404,8 @@ fn unlimited_flips_as_turns_draw() {
     assert!(found.iter().all(|found| !found.agrees()));
 }
 
-/// Where a flip is a turn and there are two in all, or one each, the losses stay as claimed while all are left: the other player flips back.
+/// If a flip is a turn and there are two in all, or one each, the losses stay as claimed while all
+/// are left: the other player flips back.
 #[test]
 fn an_even_number_of_turn_flips_cancels() {
     for budget in [Budget::Each, Budget::Two] {
@@ -402,7 +419,8 @@ fn an_even_number_of_turn_flips_cancels() {
     }
 }
 
-/// The half S ≥ 5 of (54) is not needed, L + S ≥ 27 in its place gives the same verdicts, and without any condition the claim fails at three points.
+/// The half S ≥ 5 of (54) is not needed, L + S ≥ 27 in its place gives the same verdicts, and
+/// without any condition the claim fails at three points.
 #[test]
 fn conditions_for_flips() {
     for flip in [Flip::Free, Flip::After] {
@@ -437,7 +455,7 @@ fn the_first_points() {
     );
 }
 
-/// Example 6: 102 is no a_k, as the smallest k with kφ > 102 is 64 and a_64 = 103; it is b_39.
+/// Example 6: 102 is not an a_k, as the smallest k with kφ > 102 is 64 and a_64 = 103; it is b_39.
 #[test]
 fn example_6() {
     assert_eq!(sequence::place(&102u8.into()), Place::B(39u8.into()));
@@ -445,7 +463,8 @@ fn example_6() {
     assert!(sequence::is_below(&102u8.into(), &64u8.into()) && !sequence::is_below(&102u8.into(), &63u8.into()));
 }
 
-/// Example 7: the difference is 423,311; the paper prints 323,311. One Newton step, and both winning moves.
+/// Example 7: the difference is 423,311; the paper prints 323,311. One Newton step, and both
+/// winning moves.
 #[test]
 fn example_7() {
     let start = point(2_718_282, 3_141_593);
@@ -471,7 +490,7 @@ fn large_members() {
     assert_eq!((a.len(), &a[..30]), (1001, "161803398874989484820458683436"));
 }
 
-/// In a lost point nearly every option leaves one winning reply, but not all: the move that is suggested does.
+/// At a loss nearly every option leaves one winning reply, but not all do: the suggested move does.
 #[test]
 fn delays_leave_one_reply() {
     let start = point(80, 130);
@@ -499,7 +518,7 @@ fn delays_leave_one_reply() {
 
 // Methods against each other.
 
-/// ⌊nφ⌋ in another library.
+/// Returns ⌊nφ⌋, computed by another library.
 fn oracle_a(n: &BigUint) -> BigUint {
     (n + (n * n * 5u8).sqrt()) >> 1u8
 }
@@ -551,7 +570,7 @@ proptest! {
             prop_assert!(winning::value(rule, &point.after(step).unwrap()).is_loss());
         }
         prop_assert!(point.is_end() || moves.is_empty() == winning::value(rule, &point).is_loss());
-        // And from the loss of the same difference no move wins.
+        // No move wins from the loss of the same difference.
         let m = point.difference();
         let loss = Point::new(sequence::a(&m), sequence::b(&m));
         prop_assert!(rule == Rule::Misere || winning::moves(rule, &loss).is_empty());

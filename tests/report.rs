@@ -1,4 +1,5 @@
-//! `trinim report` as its users meet it: the papers' numbers in tables and figures, the same bytes for the same databases, and what it refuses.
+//! `trinim report`, as its users meet it: the papers' numbers in tables and figures, the same bytes
+//! for the same databases, and refusals.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,8 @@ use trinim::game::Rule;
 use trinim::game::position;
 use trinim::game::reference;
 
-/// Layers, misère wins and losses with their rate in per cent as printed ([LWS09] table 4-1), the start in normal and in misère play ([SWLK12] table 5).
+/// Layers, misère wins and losses, their rate in per cent as printed ([LWS09] table 4-1), and the
+/// start in normal and in misère play ([SWLK12] table 5).
 const PUBLISHED: [(u32, u64, u64, &str, &str, &str); 6] = [
     (1, 1, 1, "50", "Win", "Loss"),
     (2, 5, 3, "37.5", "Loss", "Win"),
@@ -22,7 +24,7 @@ const PUBLISHED: [(u32, u64, u64, &str, &str, &str); 6] = [
     (6, 1_908_063, 189_089, "9", "Win", "Win"),
 ];
 
-/// Runs the program in a folder; exit code, standard output, standard error.
+/// Runs the program in a folder; returns exit code, standard output, standard error.
 fn trinim(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trinim"));
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
@@ -38,14 +40,14 @@ fn report(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     trinim(folder, &[&["report"], args].concat())
 }
 
-/// A report that has to be made; standard output.
+/// Makes a report, which must succeed; returns standard output.
 fn made(folder: &Path, args: &[&str]) -> String {
     let (code, out, error) = report(folder, args);
     assert_eq!((code, error.as_str()), (Some(0), ""), "{args:?}\n{out}");
     out
 }
 
-/// A report that has to be refused with one line and a hint; the line.
+/// Checks that a report is refused with one error line and a hint; returns the line.
 fn refused(folder: &Path, code: i32, args: &[&str]) -> String {
     let (found, out, error) = report(folder, args);
     assert_eq!((found, out.as_str()), (Some(code), ""), "{args:?}\n{error}");
@@ -68,13 +70,13 @@ fn solved(folder: &Path, layers: u32, rule: Rule) -> String {
     name
 }
 
-/// Every file of a folder without subfolders.
+/// Returns every file of a folder without subfolders.
 fn files(folder: &Path) -> BTreeMap<String, String> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())).collect()
 }
 
-/// The lines of a CSV as maps from head to cell; nothing here is quoted.
+/// Returns the lines of a CSV as maps from header to cell; nothing here is quoted.
 fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
     assert!(!csv.contains('"'), "{csv}");
     let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
@@ -90,7 +92,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// Whether a JSON value is what a CSV cell says.
+/// Returns whether a JSON value equals a CSV cell.
 fn same(value: &Value, cell: &str) -> bool {
     match value {
         Value::Null => cell == "-",
@@ -162,7 +164,7 @@ fn the_tables_of_the_papers_come_out() {
     assert_eq!(variant["losses"], "4272");
     assert!(found["table-5.md"].contains("| 6 | Win | Win | yes | Win | Win | yes |"), "{}", found["table-5.md"]);
 
-    // Where a CSV and a JSON have the same rows, they have the same cells.
+    // A CSV and a JSON with the same rows have the same cells.
     for (name, text) in found.iter().filter(|(name, _)| name.ends_with(".json") && *name != "report.json") {
         let (json, csv) = (json(text), rows(&found[&name.replace(".json", ".csv")]));
         let Some(list) = json["rows"].as_array() else { continue };
@@ -178,7 +180,7 @@ fn the_tables_of_the_papers_come_out() {
     assert_eq!((sum("positions"), sum("losses")), (1 << 21, reference_losses(6, Rule::Normal)));
 }
 
-/// Losses by the definition.
+/// Counts losses by the definition.
 fn reference_losses(layers: u32, rule: Rule) -> u64 {
     let board = Board::triangle(layers, None).unwrap();
     let values = reference::values(board.cells(), board.moves(), rule);
@@ -267,7 +269,7 @@ fn pages_and_pictures_are_well_formed_and_every_link_leads_to_a_file() {
     }
     assert_eq!(pictures, 5);
 
-    // The page is XML but for its first line.
+    // The page is XML apart from its first line.
     let html = &found["index.html"];
     let page = html.strip_prefix("<!DOCTYPE html>\n").unwrap();
     let page = roxmltree::Document::parse(page).unwrap();
@@ -302,7 +304,7 @@ fn the_same_databases_give_the_same_bytes() {
     made(path, &[&three, "elsewhere", "--out", "two"]);
     assert!(files(&path.join("two")) == one, "a second report in the same folder differs");
 
-    // Another layout is another database of the same game.
+    // Another layout gives another database of the same game.
     solve(path, "cut", 5, Rule::Misere, &["--block-bits", "9"]);
     made(path, &[&three, "elsewhere", "cut", "--out", "both"]);
     let both = files(&path.join("both"));
@@ -325,7 +327,8 @@ fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
     assert_eq!(left.remove("notes.txt").as_deref(), Some("mine"));
     assert!(left == files(&path.join("fresh")), "{:?}", left.keys());
 
-    // One that was cut short is one of ours, and what it names outside is not.
+    // A report that was cut short is recognised, and the outside files that it names are not
+    // touched.
     let mut cut = json(&left["report.json"]);
     cut["complete"] = false.into();
     cut["files"][0]["name"] = "../k4-misere/db/SUMS".into();
@@ -351,7 +354,7 @@ fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
     assert!(!path.join("k2-misere/db/report").exists());
 }
 
-/// Changes the manifest of a database and, if `sums`, what `SUMS` says of it.
+/// Changes the manifest of a database and, if `sums`, its line in `SUMS`.
 fn change(folder: &Path, sums: bool, by: impl FnOnce(&mut Manifest)) {
     let (manifest, list) = (folder.join("db/manifest.json"), folder.join("db/SUMS"));
     let bytes = fs::read(&manifest).unwrap();
@@ -368,7 +371,7 @@ fn change(folder: &Path, sums: bool, by: impl FnOnce(&mut Manifest)) {
 
 type Change = fn(&mut Manifest);
 
-/// A lie that contradicts nothing in its own manifest: one loss more with three pieces.
+/// Adds one loss with three pieces, which contradicts nothing in its own manifest.
 fn lie(manifest: &mut Manifest) {
     assert_eq!(manifest.blocks.len(), 1);
     manifest.census.by_pieces[3].losses += 1;
@@ -430,7 +433,7 @@ fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
     fs::remove_file(unfinished.join("db/SUMS")).unwrap();
     assert!(with(2, &["unfinished"]).contains("the solve is not finished"));
 
-    // Every single change of the manifest that SUMS does not know of.
+    // Any change of the manifest that `SUMS` does not cover.
     change(&copy("changed"), false, lie);
     assert!(
         with(3, &[&good, "changed"])
@@ -447,7 +450,7 @@ fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
         fs::write(&sums, bad).unwrap();
         assert!(with(3, &["sums"]).contains(expected), "{expected}");
     }
-    // Changes that SUMS goes along with, but that contradict the rest of the manifest, or the start.
+    // Changes that `SUMS` covers, but that contradict the rest of the manifest, or the start.
     let changes: [(&str, Change); 7] = [
         ("the losses of the blocks do not add up", |manifest| manifest.census.by_pieces[3].losses += 1),
         ("the losses of the blocks do not add up", |manifest| manifest.blocks[0].losses = u64::MAX),
@@ -473,7 +476,7 @@ fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
     fs::write(&block, bytes).unwrap();
     assert!(with(3, &["flipped"]).contains("000000.blk is damaged"));
 
-    // Two of one game that say different things.
+    // Two databases of one game with different values.
     change(&copy("other"), true, lie);
     let line = with(2, &[&good, "other"]);
     assert!(line.contains("k3-misere/db and other/db") || line.contains("other/db and k3-misere/db"), "{line}");
