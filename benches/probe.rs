@@ -6,8 +6,9 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use pipeline::CodecChoice;
+use pipeline::Placement;
 use pipeline::RunId;
-use pipeline::run::{Options, Placement};
+use pipeline::run::Options;
 use pipeline::storage::{RealStorage, Storage};
 use std::path::Path;
 use std::sync::Arc;

@@ -7,7 +7,7 @@
 mod common;
 
 use common::{Solving, Way, assert_same_files, database_files};
-use pipeline::run::Placement;
+use pipeline::Placement;
 use pipeline::{Damage, Error};
 use std::collections::BTreeMap;
 use std::fs;

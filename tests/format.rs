@@ -1,7 +1,7 @@
 //! Golden files read by the tables of `FORMAT.md` and `pipeline/FORMAT.md`, without the program's readers: every stored bit of a database and every
 //! log entry of a run folder is found where the tables say, and is true.
 
-use pipeline::run::Placement;
+use pipeline::Placement;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,8 +6,8 @@ mod program;
 use common::{Solving, Way, assert_same_files, database_files};
 use pipeline::BlockId;
 use pipeline::Error as RunError;
-use pipeline::measure::metrics::Metrics;
-use pipeline::run::{Placement, run};
+use pipeline::Placement;
+use pipeline::run::Run;
 use pipeline::storage::RealStorage;
 use pipeline::workload::{Edge, Publication, Workload};
 use program::{copy, ends, json, tree};
@@ -74,8 +74,8 @@ impl Workload for Stopping<'_> {
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
         self.game.apply(edge, stream, bitmap);
     }
-    fn settle(&self, block: BlockId, bitmap: &mut [u64]) {
-        self.game.settle(block, bitmap);
+    fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
+        self.game.finish(block, bitmap);
         if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.stop.store(true, Ordering::Relaxed);
         }
@@ -98,7 +98,7 @@ fn stopped(placement: Placement) -> TempDir {
         let left = AtomicU32::new(game.layout.canonical_blocks().len() as u32 / 4);
         let workload = Stopping { game: RemovalGame::new(&game, way.kernel), left, stop: options.stop.clone() };
         let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
-        let ended = run(&workload, storage, &options, &Metrics::default(), &|_| {});
+        let ended = Run::new(&workload, storage).options(&options).start();
         assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());
     }
     folder

@@ -7,7 +7,8 @@ mod common;
 
 use common::{Bitmaps, Random, Solving, Way, assert_same_files, database_files, layout_with};
 use pipeline::Error;
-use pipeline::run::{Event, Placement};
+use pipeline::Placement;
+use pipeline::run::Event;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -5,7 +5,8 @@ mod common;
 use common::{Bitmaps, Random, Solving, Way, assert_same_files, database_files, layout_with};
 use pipeline::Error;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, Parameters, PublishedFile};
-use pipeline::measure::metrics::{Metrics, Stage};
+use pipeline::measure::metrics::Metrics;
+use pipeline::measure::stage::Stage;
 use pipeline::storage::{Create, RealStorage, Storage};
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{BlockId, RunId};
@@ -63,11 +64,15 @@ fn solve_in(folder: &Path, game: &Game, baseline: Baseline, kernel: Kernel, thre
     assert_eq!(of(&counters.block_bytes_written), stores * block_bytes, "{story}: bytes written");
     assert_eq!(of(&counters.scratch_bytes), baseline::scratch_bytes(&game.layout, baseline), "{story}: scratch");
     assert_eq!(of(&counters.scratch_bytes), blocks * block_bytes, "{story}: scratch");
-    assert_eq!(of(&metrics.edges_applied), updates, "{story}: updates");
-    assert_eq!(of(&metrics.blocks_settled), blocks.max(counts.canonical_blocks * u64::from(blocks == 0)), "{story}");
+    assert_eq!(metrics.snapshot().edges_applied, updates, "{story}: updates");
+    assert_eq!(
+        metrics.snapshot().blocks_computed,
+        blocks.max(counts.canonical_blocks * u64::from(blocks == 0)),
+        "{story}"
+    );
     let visited = if blocks == 0 { 1 << game.board.cells() } else { 0 };
     assert_eq!(of(&counters.positions_visited), visited, "{story}: positions");
-    assert!(metrics.stage(Stage::Settle) > Duration::ZERO && metrics.stage(Stage::Publish) > Duration::ZERO, "{story}");
+    assert!(metrics.stage(Stage::Finish) > Duration::ZERO && metrics.stage(Stage::Publish) > Duration::ZERO, "{story}");
     assert_eq!(solved.peak_leased_bytes, options.memory_bytes, "{story}: memory");
     assert!(std::fs::read_dir(folder.join(LOGS)).unwrap().next().is_none(), "{story}: scratch files are left");
     Ok(solved)

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Solving, Way};
-use pipeline::run::Placement;
+use pipeline::Placement;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -23,6 +23,7 @@ pub use error::{Damaged, Error};
 pub use finding::{Damage, Expected, Finding, Weight, sort_findings};
 pub use ids::{BlockId, RunId};
 pub use log::choose::{Candidate, CodecChoice};
+pub use log::place::{Extent, LogFile, Placement};
 
 // The toy pipeline of the tests names this package as its users do.
 #[cfg(test)]

@@ -76,7 +76,7 @@ pub trait Workload: Sync {
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]);
 
     /// Turns the fully updated bitmap of `block` into its loss stream, in place.
-    fn settle(&self, block: BlockId, bitmap: &mut [u64]);
+    fn finish(&self, block: BlockId, bitmap: &mut [u64]);
 
     /// Short account of a finished block that the engine keeps in its journal (at most 64 KiB).
     fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8>;

@@ -12,8 +12,8 @@ extern crate trinim_pipeline as pipeline;
 
 mod synthetic;
 
-use pipeline::measure::metrics::Metrics;
-use pipeline::run::{self, Event, Finished, Options, Placement};
+use pipeline::Placement;
+use pipeline::run::{Event, Finished, Options, Run, footprint_bytes};
 use pipeline::storage::Storage;
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::workload::{Edge, Publication, Workload};
@@ -135,12 +135,12 @@ fn watched<T>(what: impl Debug + Copy + Send + 'static, work: impl FnOnce() -> T
 }
 
 /// Runs the engine; returns its result and the number of blocks it has said are done for good.
-fn session(
+fn session<'w>(
     disk: &SimulatedStorage,
     setup: Setup,
-    workload: &dyn Workload,
+    workload: &'w dyn Workload,
     history: impl Debug + Copy + Send + 'static,
-) -> (Result<Finished, Error>, u32) {
+) -> (Result<Finished<'w>, Error>, u32) {
     let done = AtomicU32::new(0);
     let observer = |event: &Event| match event {
         Event::Opened { finished_blocks, .. } | Event::Committed { finished_blocks } => {
@@ -148,7 +148,7 @@ fn session(
         }
     };
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-    let result = watched(history, || run::run(workload, storage, &setup.options(), &Metrics::default(), &observer));
+    let result = watched(history, || Run::new(workload, storage).options(&setup.options()).observer(&observer).start());
     (result, done.into_inner())
 }
 
@@ -173,7 +173,8 @@ fn finish(
     if let Some(lost) = acknowledged.difference(&found).next() {
         return Err(Wrong::Lost(*lost));
     }
-    let finished = session(disk, setup, &workload(), history).0.map_err(Wrong::Stuck)?;
+    let workload = workload();
+    let finished = session(disk, setup, &workload, history).0.map_err(Wrong::Stuck)?;
     for record in finished.records.values() {
         let Some(file) = &record.published else { return Err(Wrong::Different(format!("{record:?}"))) };
         let bytes = disk.contents(&file.name).unwrap_or_default();
@@ -209,7 +210,8 @@ fn struck(
     before: &BTreeSet<u32>,
     history: History,
 ) -> (BTreeSet<u32>, Result<(), Error>) {
-    let (result, done) = session(disk, setup, &workload(), history);
+    let workload = workload();
+    let (result, done) = session(disk, setup, &workload, history);
     // Blocks are recorded in the order of their commits, so the acknowledged ones come first.
     let mut acknowledged = before.clone();
     if done > 0 {
@@ -384,9 +386,9 @@ impl Workload for Careless {
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
         self.sound.apply(edge, stream, bitmap);
     }
-    fn settle(&self, block: BlockId, bitmap: &mut [u64]) {
+    fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
         assert_ne!(Some(block.0), self.panics_at, "this panic is part of the test");
-        self.sound.settle(block, bitmap);
+        self.sound.finish(block, bitmap);
     }
     fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
         self.sound.summarise(block, stream)
@@ -426,10 +428,10 @@ fn the_least_memory_suffices_for_pieces_of_any_length() {
                 let sound = Synthetic { bits: 2, words, density, salt: 1, stop_after: None };
                 let careless = Careless { sound, panics_at: None, published_bytes };
                 let disk = SimulatedStorage::new(1);
-                let memory_bytes = run::footprint_bytes(words, setup.placement, setup.threads);
+                let memory_bytes = footprint_bytes(words, setup.placement, setup.threads);
                 let options = Options { memory_bytes, ..setup.options() };
                 let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-                let work = || run::run(&careless, storage, &options, &Metrics::default(), &|_| {}).unwrap();
+                let work = || Run::new(&careless, storage).options(&options).start().unwrap();
                 let finished = watched((setup, published_bytes, density), work);
                 assert_eq!(finished.records.len(), 4);
                 if published_bytes.is_none() {

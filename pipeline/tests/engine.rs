@@ -7,16 +7,18 @@ mod synthetic;
 
 use pipeline::CodecChoice;
 use pipeline::Error;
-use pipeline::measure::metrics::{Metrics, Stage};
+use pipeline::Placement;
+use pipeline::measure::metrics::Metrics;
+use pipeline::measure::stage::Stage;
 use pipeline::measure::timeline;
-use pipeline::run::{self, Options, Placement};
+use pipeline::run::{Options, Run, footprint_bytes};
 use pipeline::storage::{RealStorage, Storage};
 use pipeline::workload::Workload;
 use pipeline::{BlockId, RunId};
 use seek::{SeekModel, SeekStorage};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
 use synthetic::Synthetic;
 
@@ -63,8 +65,7 @@ fn the_result_does_not_depend_on_threads_memory_placement_or_codec() {
                     let folder = tempfile::tempdir().unwrap();
                     let codec_choice = CodecChoice::parse(codec).unwrap();
                     let options = Options { threads, memory_bytes, placement, codec: codec_choice, ..options() };
-                    let finished =
-                        run::run(&workload, unsynced(folder.path()), &options, &Metrics::default(), &|_| {}).unwrap();
+                    let finished = Run::new(&workload, unsynced(folder.path())).options(&options).start().unwrap();
                     assert_eq!(finished.records.len(), 32);
                     let story = format!("{density} % {placement:?} {codec} {threads} threads {memory_bytes} bytes");
                     assert_published(&workload, folder.path(), &story);
@@ -82,14 +83,14 @@ fn streams_of_several_frames_and_auto_codec() {
         let metrics = Metrics::default();
         let codec = CodecChoice::Auto;
         let options = Options { placement, codec, memory_bytes: 128 << 20, ..options() };
-        let finished = run::run(&workload, real(folder.path()), &options, &metrics, &|_| {}).unwrap();
+        let finished = Run::new(&workload, real(folder.path())).options(&options).metrics(&metrics).start().unwrap();
         let measured: Vec<_> = finished.candidates.iter().map(|candidate| candidate.codec).collect();
         let all: Vec<_> = pipeline::log::codec::all().iter().map(|codec| codec.name()).collect();
         assert_eq!(measured, all);
         assert_published(&workload, folder.path(), "several frames");
         let edges: usize = BlockId::all(workload.blocks()).map(|block| workload.edges_into(block).len()).sum();
         assert!(edges > 3 * 4 + 2 * 2, "no block updates another one twice");
-        assert_eq!(metrics.edges_applied.load(Ordering::Relaxed), edges as u64);
+        assert_eq!(metrics.snapshot().edges_applied, edges as u64);
         assert!(finished.peak_leased_bytes <= 128 << 20);
     }
 }
@@ -108,7 +109,7 @@ fn an_interrupted_run_goes_on_with_other_options() {
         let commit_interval = Duration::from_millis(1);
         let options = Options { placement, threads, commit_interval, stop, ..options() };
         sessions += 1;
-        match run::run(&workload, real(folder.path()), &options, &Metrics::default(), &|_| {}) {
+        match Run::new(&workload, real(folder.path())).options(&options).start() {
             Ok(finished) => {
                 assert_eq!(finished.records.len(), 64);
                 break;
@@ -121,8 +122,8 @@ fn an_interrupted_run_goes_on_with_other_options() {
     assert_published(&workload, folder.path(), "after interruptions");
     // Once more: nothing to do, nothing changed.
     let metrics = Metrics::default();
-    run::run(&workload, real(folder.path()), &options(), &metrics, &|_| {}).unwrap();
-    assert_eq!(metrics.blocks_settled.load(Ordering::Relaxed), 0);
+    Run::new(&workload, real(folder.path())).options(&options()).metrics(&metrics).start().unwrap();
+    assert_eq!(metrics.snapshot().blocks_computed, 0);
     assert_published(&workload, folder.path(), "after a run without work");
 }
 
@@ -130,9 +131,9 @@ fn an_interrupted_run_goes_on_with_other_options() {
 fn other_parameters_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let workload = Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None };
-    run::run(&workload, real(folder.path()), &options(), &Metrics::default(), &|_| {}).unwrap();
+    Run::new(&workload, real(folder.path())).options(&options()).start().unwrap();
     let other = Synthetic { salt: 2, ..workload };
-    match run::run(&other, real(folder.path()), &options(), &Metrics::default(), &|_| {}) {
+    match Run::new(&other, real(folder.path())).options(&options()).start() {
         Err(Error::Parameters { name, found, wanted, .. }) => {
             assert_eq!((name.as_str(), found.as_str(), wanted.as_str()), ("salt", "1", "2"));
         }
@@ -145,10 +146,10 @@ fn too_little_memory_is_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let workload = Synthetic { bits: 2, words: 1 << 20, density: 5, salt: 1, stop_after: None };
     let options = Options { memory_bytes: 8 << 20, ..options() };
-    match run::run(&workload, real(folder.path()), &options, &Metrics::default(), &|_| {}) {
+    match Run::new(&workload, real(folder.path())).options(&options).start() {
         Err(Error::Memory { needed_bytes, budget_bytes }) => {
             assert_eq!(budget_bytes, 8 << 20);
-            assert_eq!(needed_bytes, run::footprint_bytes(1 << 20, Placement::Dedicated, 1));
+            assert_eq!(needed_bytes, footprint_bytes(1 << 20, Placement::Dedicated, 1));
         }
         other => panic!("{:?}", other.err()),
     }
@@ -163,7 +164,7 @@ fn a_damaged_log_is_refused_with_its_file() {
         let pristine = tempfile::tempdir().unwrap();
         let options = Options { placement, threads: 1, stop: Arc::default(), ..options() };
         let stopped = Synthetic { stop_after: Some((AtomicU32::new(4), options.stop.clone())), ..workload };
-        let first = run::run(&stopped, unsynced(pristine.path()), &options, &Metrics::default(), &|_| {});
+        let first = Run::new(&stopped, unsynced(pristine.path())).options(&options).start();
         let workload = Synthetic { stop_after: None, ..stopped };
         assert!(matches!(first, Err(Error::Interrupted)), "the run was over before it could be stopped");
         let logs: Vec<_> =
@@ -178,7 +179,7 @@ fn a_damaged_log_is_refused_with_its_file() {
             copy_folder(pristine.path(), copy.path());
             std::fs::write(copy.path().join("logs").join(log.file_name().unwrap()), &bad).unwrap();
             let options = Options { stop: Arc::default(), ..options.clone() };
-            match run::run(&workload, unsynced(copy.path()), &options, &Metrics::default(), &|_| {}) {
+            match Run::new(&workload, unsynced(copy.path())).options(&options).start() {
                 Err(Error::Corrupt { path, .. }) => {
                     assert_eq!(path.file_name(), log.file_name());
                     refused += 1;
@@ -238,8 +239,8 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
         fn apply(&self, edge: &pipeline::workload::Edge, stream: &[u64], bitmap: &mut [u64]) {
             self.0.apply(edge, stream, bitmap);
         }
-        fn settle(&self, block: BlockId, bitmap: &mut [u64]) {
-            self.0.settle(block, bitmap);
+        fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
+            self.0.finish(block, bitmap);
         }
         fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
             self.0.summarise(block, stream)
@@ -250,7 +251,7 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
     }
     let folder = tempfile::tempdir().unwrap();
     let workload = Backwards(Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None });
-    let result = run::run(&workload, real(folder.path()), &options(), &Metrics::default(), &|_| {});
+    let result = Run::new(&workload, real(folder.path())).options(&options()).start();
     assert!(matches!(result, Err(Error::Workload { .. })));
 }
 
@@ -259,7 +260,7 @@ fn a_timeline_has_every_thread_and_all_of_their_time() {
     let workload = Synthetic { bits: 5, words: 3000, density: 5, salt: 9, stop_after: None };
     let folder = tempfile::tempdir().unwrap();
     let metrics = Metrics::with_timeline();
-    run::run(&workload, unsynced(folder.path()), &options(), &metrics, &|_| {}).unwrap();
+    Run::new(&workload, unsynced(folder.path())).options(&options()).metrics(&metrics).start().unwrap();
     let recorded = metrics.timeline().unwrap().recorded();
     let mut names: Vec<&str> = recorded.iter().map(|lane| lane.name.as_str()).collect();
     names.sort_unstable();
@@ -268,7 +269,7 @@ fn a_timeline_has_every_thread_and_all_of_their_time() {
         let sum: u64 = recorded.iter().map(|lane| lane.totals()[stage as usize]).sum();
         assert_eq!(sum, metrics.stage(stage).as_nanos() as u64, "{}", stage.name());
     }
-    let settled = |lane: &&timeline::Recorded| lane.totals()[Stage::Settle as usize] > 0;
+    let settled = |lane: &&timeline::Recorded| lane.totals()[Stage::Finish as usize] > 0;
     assert!(recorded.iter().filter(settled).all(|lane| lane.name.starts_with("worker")));
     assert!(Metrics::default().timeline().is_none());
 }
@@ -280,7 +281,7 @@ fn a_device_that_seeks_changes_no_byte_and_likes_sorted_writes() {
     let model = SeekModel { seek: Duration::from_millis(8), bytes_per_second: 150e6 };
     let device = Arc::new(SeekStorage::new(unsynced(folder.path()), model));
     let options = Options { threads: 1, ..options() };
-    let finished = run::run(&workload, device.clone(), &options, &Metrics::default(), &|_| {}).unwrap();
+    let finished = Run::new(&workload, device.clone()).options(&options).start().unwrap();
     assert_published(&workload, folder.path(), "behind a device that seeks");
     let (all, logs) = (device.counts(), device.written_below("logs/"));
     assert!(all.busy >= model.seek * all.seeks as u32 && all.bytes > logs.bytes);

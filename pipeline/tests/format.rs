@@ -4,10 +4,10 @@ extern crate trinim_pipeline as pipeline;
 
 use std::sync::Arc;
 
-use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Extent, Parameters, PublishedFile, log_name};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Parameters, PublishedFile};
 use pipeline::storage::Storage;
 use pipeline::testing::SimulatedStorage;
-use pipeline::{BlockId, RunId};
+use pipeline::{BlockId, Extent, LogFile, Placement, RunId};
 use xxhash_rust::xxh3::xxh3_128;
 
 fn u32_at(bytes: &[u8], offset: usize) -> u32 {
@@ -30,15 +30,8 @@ fn example() -> SimulatedStorage {
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     let opened = Checkpoint::open(storage, &parameters, RUN_ID, &|_, _| true).unwrap();
     let mut checkpoint = opened.checkpoint;
-    let extent = Extent {
-        bucket: BlockId(3),
-        shared: true,
-        file_generation: 1,
-        offset: 4096,
-        length: 100,
-        hash: 0xaabb,
-        source: BlockId(7),
-    };
+    let file = LogFile { placement: Placement::Shared, bucket: BlockId(3), generation: 1 };
+    let extent = Extent { file, offset: 4096, length: 100, hash: 0xaabb, source: BlockId(7) };
     checkpoint
         .commit(Epoch {
             records: vec![BlockRecord {
@@ -50,8 +43,8 @@ fn example() -> SimulatedStorage {
             ..Epoch::default()
         })
         .unwrap();
-    assert_eq!(extent.file_name(), "logs/s00000003.g1");
-    assert_eq!(log_name(BlockId(3), false, 1), "logs/00000003.g1");
+    assert_eq!(extent.file.name(), "logs/s00000003.g1");
+    assert_eq!(LogFile { placement: Placement::Dedicated, ..extent.file }.name(), "logs/00000003.g1");
     disk
 }
 

@@ -4,10 +4,10 @@ extern crate trinim_pipeline as pipeline;
 
 mod synthetic;
 
+use pipeline::Placement;
 use pipeline::RunId;
 use pipeline::checkpoint::inspect;
-use pipeline::measure::metrics::Metrics;
-use pipeline::run::{self, Options, Placement};
+use pipeline::run::{Options, Run};
 use pipeline::storage::{LimitedStorage, Storage};
 use pipeline::testing::SimulatedStorage;
 use pipeline::{CodecChoice, Error};
@@ -26,7 +26,7 @@ fn solve(storage: Arc<dyn Storage>, placement: Placement) -> Result<(), Error> {
         run_id: RunId(7),
         stop: Arc::default(),
     };
-    run::run(&workload, storage, &options, &Metrics::default(), &|_| {}).map(drop)
+    Run::new(&workload, storage).options(&options).start().map(drop)
 }
 
 fn sizes(disk: &SimulatedStorage) -> u64 {

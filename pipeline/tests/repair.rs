@@ -6,11 +6,11 @@ mod synthetic;
 
 use pipeline::CodecChoice;
 use pipeline::Error;
+use pipeline::Placement;
 use pipeline::care::check::{Depth, Report, Request, check};
 use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
-use pipeline::measure::metrics::Metrics;
-use pipeline::run::{self, Options, Placement};
+use pipeline::run::{Options, Run};
 use pipeline::storage::{RealStorage, Storage};
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{RunId, Weight};
@@ -44,7 +44,7 @@ fn stopped_after(blocks: u32, placement: Placement) -> SimulatedStorage {
     for part in [blocks / 2, blocks - blocks / 2] {
         let options = options(placement);
         let workload = Synthetic { stop_after: Some((AtomicU32::new(part), options.stop.clone())), ..workload() };
-        let ended = run::run(&workload, Arc::new(disk.clone()), &options, &Metrics::default(), &|_| {});
+        let ended = Run::new(&workload, Arc::new(disk.clone())).options(&options).start();
         assert!(matches!(ended, Err(Error::Interrupted)), "{:?}", ended.err());
     }
     disk
@@ -52,7 +52,7 @@ fn stopped_after(blocks: u32, placement: Placement) -> SimulatedStorage {
 
 fn finished(placement: Placement) -> SimulatedStorage {
     let disk = SimulatedStorage::new(3);
-    run::run(&workload(), Arc::new(disk.clone()), &options(placement), &Metrics::default(), &|_| {}).unwrap();
+    Run::new(&workload(), Arc::new(disk.clone())).options(&options(placement)).start().unwrap();
     disk
 }
 
@@ -82,11 +82,11 @@ fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
 
 /// Runs to the end; `db/` has to hold the reference, and `logs/` nothing.
 fn assert_finishes(disk: &SimulatedStorage, story: &str) {
-    let finished =
-        run::run(&workload(), Arc::new(disk.clone()), &options(Placement::Dedicated), &Metrics::default(), &|_| {});
+    let workload = workload();
+    let finished = Run::new(&workload, Arc::new(disk.clone())).options(&options(Placement::Dedicated)).start();
     assert!(finished.is_ok(), "{story}: {:?}", finished.err());
     let expected: BTreeMap<String, Vec<u8>> = (0..)
-        .zip(workload().reference())
+        .zip(workload.reference())
         .map(|(block, stream)| {
             let bytes = stream.iter().flat_map(|word| word.to_le_bytes()).collect();
             (format!("db/{block:04}.blk"), bytes)
@@ -151,7 +151,7 @@ fn each_single_damaged_file_is_named_and_repaired() {
                         Some(left) => {
                             let changed = |at: usize| left.get(at) != bytes.get(at);
                             let in_extent = |at: usize| {
-                                let here = |extent: &&pipeline::checkpoint::Extent| extent.file_name() == *name;
+                                let here = |extent: &&pipeline::Extent| extent.file.name() == *name;
                                 let at = at as u64;
                                 extents.iter().filter(here).any(|one| (one.offset..one.end()).contains(&at))
                             };
@@ -213,8 +213,8 @@ fn thrice_damaged(placement: Placement) -> SimulatedStorage {
         flip(&record.published.as_ref().unwrap().name, 17);
     }
     for extent in &source.extents {
-        if disk.contents(&extent.file_name()).is_some() {
-            flip(&extent.file_name(), extent.offset as usize + 60);
+        if disk.contents(&extent.file.name()).is_some() {
+            flip(&extent.file.name(), extent.offset as usize + 60);
         }
     }
     let manifest =
@@ -304,7 +304,8 @@ fn no_stop_of_a_run_is_taken_for_damage() {
     for placement in PLACEMENTS {
         for step in (5..).step_by(11) {
             let disk = SimulatedStorage::new(3).with_fault(step, Fault::Stop);
-            let run = run::run(&workload(), Arc::new(disk.clone()), &options(placement), &Metrics::default(), &|_| {});
+            let workload = workload();
+            let run = Run::new(&workload, Arc::new(disk.clone())).options(&options(placement)).start();
             if run.is_ok() {
                 break;
             }
@@ -360,7 +361,7 @@ fn a_check_beside_a_run_finds_nothing() {
             });
             let workload = Synthetic { bits: 9, words: 60, density: 50, salt: 11, stop_after: None };
             let options = Options { threads: 1, ..options(placement) };
-            let ended = run::run(&workload, Arc::new(storage), &options, &Metrics::default(), &|_| {});
+            let ended = Run::new(&workload, Arc::new(storage)).options(&options).start();
             over.store(true, Ordering::Relaxed);
             assert!(ended.is_ok());
         });

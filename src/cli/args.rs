@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use pipeline::CodecChoice;
-use pipeline::run::Placement;
+use pipeline::Placement;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -47,17 +47,17 @@ pub type Status<'a> = &'a (dyn Fn(f64) -> (f64, String) + Sync);
 
 /// The status of a solve after `elapsed` seconds.
 pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String) {
-    let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    let settled = of(&metrics.blocks_settled);
-    let done = of(&metrics.edges_applied) as f64 + total.block_weight * settled as f64;
+    let counts = metrics.snapshot();
+    let settled = counts.blocks_computed;
+    let done = counts.edges_applied as f64 + total.block_weight * settled as f64;
     let share = (done / total.units().max(1.0)).min(1.0);
-    let committed = of(&metrics.blocks_committed);
+    let committed = counts.blocks_committed;
     let phase = if committed == total.blocks { "sealing" } else { "solving" };
     let positions = output::per_second((settled * total.block_positions) as f64 / elapsed, "positions");
-    let log_bytes = of(&metrics.log_bytes_written) + of(&metrics.log_bytes_read);
+    let log_bytes = counts.log_bytes_written + counts.log_bytes_read;
     let logs = output::per_second(log_bytes as f64 / elapsed, "B");
     let settled_bytes = (settled * total.block_positions / 8).max(1);
-    let ratio = of(&metrics.published_bytes) as f64 / settled_bytes as f64;
+    let ratio = counts.published_bytes as f64 / settled_bytes as f64;
     let left = time_left(elapsed, share);
     let blocks = total.resumed_blocks + settled;
     let line = format!(
@@ -69,9 +69,10 @@ pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String)
 
 /// The status of a baseline in blocks after `elapsed` seconds.
 pub fn in_blocks(metrics: &Metrics, counters: &Counters, total: &Total, elapsed: f64) -> (f64, String) {
+    let counts = metrics.snapshot();
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    let settled = of(&metrics.blocks_settled);
-    let done = of(&metrics.edges_applied) as f64 + total.block_weight * settled as f64;
+    let settled = counts.blocks_computed;
+    let done = counts.edges_applied as f64 + total.block_weight * settled as f64;
     let share = (done / total.units().max(1.0)).min(1.0);
     let positions = output::per_second((settled * total.block_positions) as f64 / elapsed, "positions");
     let block_bytes = of(&counters.block_bytes_read) + of(&counters.block_bytes_written);

@@ -66,7 +66,7 @@ mod tests {
     use crate::game::Board;
     use crate::game::Rule;
     use crate::solve::Redundancy;
-    use pipeline::run::Placement;
+    use pipeline::Placement;
     use std::time::Duration;
 
     fn plan(memory_bytes: u64, baseline: Baseline) -> (Layout, BaselinePlan) {

@@ -21,7 +21,9 @@ use crate::game::Rule;
 use crate::game::{Board, Cell};
 use crate::kernel::bitmap_words;
 use crate::layout::{BID_BITS_MAX, Layout};
-use pipeline::run::{Placement, footprint_bytes};
+use pipeline::Placement;
+use pipeline::log::place::ENTRY_ALIGNMENT;
+use pipeline::run::footprint_bytes;
 use rates::Rates;
 use std::time::Duration;
 
@@ -39,9 +41,6 @@ pub fn default_placement(layers: u32) -> Placement {
 
 /// The most canonical blocks of a run: each is a file and a journal record.
 pub const CANONICAL_BLOCKS_MAX: u64 = 300_000;
-
-/// The alignment of log entries, in bytes.
-const ENTRY_ALIGNMENT: u64 = 4096;
 
 /// Factor for alignment, bytes in flight and the like on top of the estimated log volume.
 const LOG_MARGIN: f64 = 1.15;

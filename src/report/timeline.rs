@@ -16,7 +16,7 @@
 //!    number of threads; lanes beyond the first 150 are added up in one.
 //! 3. The file begins with [`SIGNATURE`], which identifies an earlier timeline.
 
-use pipeline::measure::metrics::Stage;
+use pipeline::measure::stage::Stage;
 use pipeline::measure::timeline::{BINS, ByStage, Recorded, merged};
 use std::fmt::Write;
 
@@ -44,7 +44,7 @@ fn colour(stage: Stage) -> &'static str {
         Stage::Decode => "#17becf",
         Stage::Orient => "#9467bd",
         Stage::Apply => "#2ca02c",
-        Stage::Settle => "#145214",
+        Stage::Finish => "#145214",
         Stage::Publish => "#bcbd22",
         Stage::Encode => "#ff7f0e",
         Stage::AwaitWrite => "#fdd0a2",
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn equal_columns_become_one_box_and_shares_are_heights() {
-        let full = bin(&[(Stage::Settle, 1000)]);
+        let full = bin(&[(Stage::Finish, 1000)]);
         let half = bin(&[(Stage::Decode, 500), (Stage::Apply, 250)]);
         let drawn = svg("a < b", 4e-6, &[lane("writer", 1000, vec![]), lane("worker 1", 1000, vec![full, full, half])]);
         assert!(drawn.starts_with(SIGNATURE) && drawn.contains("<title>a &lt; b</title>"));

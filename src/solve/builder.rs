@@ -3,14 +3,12 @@
 use super::{Solved, solve};
 use crate::database::Game;
 use crate::kernel::Kernel;
+use pipeline::Error;
 use pipeline::measure::metrics::Metrics;
-use pipeline::run::{Options, Placement};
+use pipeline::run::Options;
 use pipeline::storage::{RealStorage, Storage};
-use pipeline::{CodecChoice, Error, RunId};
 use std::path::Path;
 use std::sync::Arc;
-use std::thread::available_parallelism;
-use std::time::Duration;
 
 /// A solve by update logs, ready to run. No setting has an influence on the bytes of the database.
 ///
@@ -32,16 +30,7 @@ pub struct Solve<'a> {
 impl<'a> Solve<'a> {
     /// A solve with a thread for each core, 1 GiB of memory and the fastest kernel of this machine.
     pub fn new(game: &'a Game) -> Solve<'a> {
-        let options = Options {
-            threads: available_parallelism().map_or(1, usize::from),
-            memory_bytes: 1 << 30,
-            placement: Placement::Dedicated,
-            codec: CodecChoice::Auto,
-            commit_interval: Duration::from_secs(5),
-            run_id: RunId::random(),
-            stop: Arc::default(),
-        };
-        Solve { game, kernel: Kernel::detect(), options }
+        Solve { game, kernel: Kernel::detect(), options: Options::default() }
     }
 
     /// Runs on at most `threads` workers; on fewer where the memory does not suffice for all.

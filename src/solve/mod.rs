@@ -1,7 +1,7 @@
 //! Solves a board: hands the workload to the engine and turns what it leaves into a database.
 //!
 //! # Path
-//! [`Game`] → [`RemovalGame`] (the workload) → `pipeline::run::run` → one [`BlockSummary`] for each canonical block → manifest and
+//! [`Game`] → [`RemovalGame`] (the workload) → `pipeline::run::Run` → one [`BlockSummary`] for each canonical block → manifest and
 //! `SUMS` beside the published blocks. [`baseline`] has the papers' ways to the same folder; [`Strategy`] names all ways.
 //!
 //! # Not here
@@ -22,7 +22,7 @@ use pipeline::BlockId;
 use pipeline::care::check;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED};
 use pipeline::measure::metrics::Metrics;
-use pipeline::run::{self, Event, Options};
+use pipeline::run::{Event, Options, Run};
 use pipeline::storage::Storage;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub struct Solved {
 /// on the result.
 ///
 /// # Errors
-/// Those of [`run::run`]; [`pipeline::Error::Corrupt`] when a published block is not what was written.
+/// Those of [`Run::start`]; [`pipeline::Error::Corrupt`] when a published block is not what was written.
 pub fn solve(
     game: &Game,
     kernel: Kernel,
@@ -53,7 +53,7 @@ pub fn solve(
     observer: &(dyn Fn(&Event) + Sync),
 ) -> Result<Solved, pipeline::Error> {
     let workload = RemovalGame::new(game, kernel);
-    let finished = run::run(&workload, storage.clone(), options, metrics, observer)?;
+    let finished = Run::new(&workload, storage.clone()).options(options).metrics(metrics).observer(observer).start()?;
     let manifest = solved_manifest(game, &finished.records)?;
     let database_bytes = seal(&**storage, &finished.checkpoint, &finished.records, &manifest)?;
     Ok(Solved {

@@ -115,7 +115,7 @@ impl Workload for RemovalGame<'_> {
         self.kernel.apply(plan, stream, bitmap);
     }
 
-    fn settle(&self, _: BlockId, bitmap: &mut [u64]) {
+    fn finish(&self, _: BlockId, bitmap: &mut [u64]) {
         self.kernel.settle(&self.settle, bitmap);
     }
 

@@ -1,9 +1,10 @@
 //! What the tests of whole solves share: problems, runs in temporary folders, and comparisons.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
+use pipeline::Placement;
 use pipeline::RunId;
 use pipeline::measure::metrics::Metrics;
-use pipeline::run::{Event, Options, Placement, footprint_bytes};
+use pipeline::run::{Event, Options, footprint_bytes};
 use pipeline::storage::{RealStorage, Storage};
 use pipeline::{CodecChoice, Error};
 use std::collections::BTreeMap;

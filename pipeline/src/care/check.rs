@@ -23,14 +23,15 @@
 //! Files that the caller keeps beside the published ones; repair ([`crate::care::repair`]).
 
 use crate::bitmap::Bitmap;
-use crate::checkpoint::{BlockRecord, Examination, Extent, Inspection, LOGS, PUBLISHED, PublishedFile, examine};
+use crate::checkpoint::{BlockRecord, Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine};
 use crate::error::Error;
 use crate::finding::{Damage, Expected, Finding, Weight, sort_findings};
 use crate::ids::{BlockId, RunId};
-use crate::log::codec::{self, Scratch};
+use crate::log::codec::{FRAME_WORDS, Scratch};
+use crate::log::place::Extent;
+use crate::log::reader::EntryReader;
 use crate::measure::metrics::Metrics;
 use crate::run::ledger::Needs;
-use crate::run::reader::{Delivery, read_entry};
 use crate::storage::{Entry, EntryKind, Storage, read_whole};
 use crate::workload::Workload;
 use parking_lot::Mutex;
@@ -145,7 +146,7 @@ impl Task<'_> {
 
     fn file_name(&self) -> String {
         match self {
-            Task::Entry(extent) => extent.file_name(),
+            Task::Entry(extent) => extent.file.name(),
             Task::Published(_, file) => file.name.clone(),
         }
     }
@@ -183,7 +184,7 @@ impl Look<'_> {
                 }
             }
             for extent in record.extents.iter().filter(|extent| self.needs.has(&finished, extent)) {
-                let name = extent.file_name();
+                let name = extent.file.name();
                 match self.presence(&logs, &name, Expected::AtLeast(extent.end())) {
                     None => tasks.push(Task::Entry(extent)),
                     Some(finding) => {
@@ -277,24 +278,18 @@ impl Look<'_> {
 
     fn entry(&self, run_id: RunId, extent: &Extent, buffers: &mut Buffers) -> Result<(), Error> {
         let decodes = self.request.depth == Depth::Full;
-        let mut words = vec![0; if decodes { codec::FRAME_WORDS } else { 0 }];
-        let mut wrong = None;
-        read_entry(self.storage, run_id, &Metrics::default(), extent, &mut |delivery| {
-            if let Delivery::Frame(header, payload) = delivery
-                && decodes
-            {
-                let words = &mut words[..header.raw_words];
-                wrong = codec::decode_frame(header.codec, &payload, words, &mut buffers.scratch).err();
+        let mut words = vec![0; if decodes { FRAME_WORDS } else { 0 }];
+        let metrics = Metrics::default();
+        let (_, mut entry) = EntryReader::open(self.storage, run_id, &metrics, extent)?;
+        while let Some(frame) = entry.next_frame()? {
+            if decodes {
+                frame.decode_into(&mut words[..frame.words()], &mut buffers.scratch).map_err(|wrong| {
+                    let path = self.storage.path(&extent.file.name());
+                    Error::corrupt(path, extent.offset, format!("a frame does not decode: {}", wrong.0))
+                })?;
             }
-            wrong.is_none()
-        })?;
-        match wrong {
-            Some(wrong) => {
-                let path = self.storage.path(&extent.file_name());
-                Err(Error::corrupt(path, extent.offset, format!("a frame does not decode: {}", wrong.0)))
-            }
-            None => Ok(()),
         }
+        Ok(())
     }
 
     fn published(&self, block: BlockId, file: &PublishedFile, buffers: &mut Buffers) -> Result<(), Error> {

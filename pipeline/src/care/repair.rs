@@ -44,16 +44,18 @@
 
 use crate::bitmap::Bitmap;
 use crate::care::check::{Report, read_published};
-use crate::checkpoint::{
-    self, BlockRecord, Checkpoint, Draft, Extent, Finished, LOGS, PUBLISHED, PublishedFile, log_name,
-};
+use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, Finished, LOGS, PUBLISHED, PublishedFile};
 use crate::error::Error;
 use crate::finding::{Damage, Finding};
-use crate::ids::{BlockId, RunId};
+use crate::ids::BlockId;
 use crate::log::codec::{self, FRAME_WORDS, Scratch};
-use crate::log::frame::{ENTRY_ALIGNMENT, EntryHeader, Frame, Place, Route};
+use crate::log::entry::{EntryHeader, Route};
+use crate::log::frame::Frame;
+use crate::log::place::{Extent, Placement};
+use crate::log::writer::LogWriter;
+use crate::measure::metrics::Metrics;
 use crate::run::ledger::Needs;
-use crate::storage::{Create, Storage, StorageFile, folder_of};
+use crate::storage::{Storage, folder_of};
 use crate::workload::{Edge, Publication, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -62,7 +64,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 /// Codec of log entries that are made again: what is read once more needs no choice.
 const CODEC: &str = "zstd1";
-/// Log files open at a time.
+/// Log files with unsynced bytes at a time.
 const HANDLES: usize = 128;
 
 /// Computes blocks from the published files of their sources.
@@ -123,7 +125,7 @@ impl<'a> Recomputer<'a> {
                 self.workload.apply(&edge, self.oriented.words(), self.bitmap.words_mut());
             }
         }
-        self.workload.settle(block, self.bitmap.words_mut());
+        self.workload.finish(block, self.bitmap.words_mut());
         let stream = self.bitmap.words();
         let (summary, publication) = (self.workload.summarise(block, stream), self.workload.publish(block, stream));
         Ok(Recomputed { summary, publication, stream })
@@ -202,7 +204,7 @@ impl Plan {
             }
         }
         for extent in &report.damaged_extents {
-            plan.entries.insert((extent.source, (!extent.shared).then_some(extent.bucket)));
+            plan.entries.insert((extent.source, target_of(extent)));
         }
         for source in plan.entries.iter().map(|(source, _)| *source).collect::<BTreeSet<BlockId>>() {
             plan.recalls += 1;
@@ -223,6 +225,11 @@ impl Plan {
     pub fn steps(&self) -> u64 {
         (self.blocks.len() + self.entries.len()) as u64
     }
+}
+
+/// The target of a dedicated entry; a shared one has many.
+fn target_of(extent: &Extent) -> Option<BlockId> {
+    (extent.file.placement == Placement::Dedicated).then_some(extent.file.bucket)
 }
 
 /// The edges that the entries of one source, for one target if they are dedicated, serve.
@@ -290,39 +297,52 @@ pub fn carry_out(
         return Ok(Mended::Draft(draft));
     }
     let (run_id, generation) = (draft.run_id(), draft.generation());
-    let mut logs = NewLogs { storage: store, run_id, generation, ends: BTreeMap::new(), open: BTreeMap::new() };
+    let metrics = Metrics::default();
+    let mut logs = LogWriter::new(store, run_id, generation, &metrics);
     for (source, target) in &plan.entries {
         go_on()?;
         let made = entries(workload, &mut recomputer, &mut logs, *source, *target)?;
         let old = draft.records().iter().find(|record| record.block == *source);
         let mut extents: Vec<Extent> = old.map(|record| record.extents.clone()).unwrap_or_default();
-        extents.retain(|extent| match target {
-            Some(target) => extent.shared || extent.bucket != *target,
-            None => !extent.shared,
-        });
+        extents.retain(|extent| target_of(extent) != *target);
         extents.extend(made);
         draft.set_extents(*source, extents);
+        if logs.unsynced() >= HANDLES {
+            sync(store, &mut logs)?;
+        }
         step();
     }
-    logs.sync()?;
+    sync(store, &mut logs)?;
 
     let needs = Needs::new(workload);
     let has = |finished: &Finished, extent: &Extent| needs.has(finished, extent);
     let complete = draft.finished().len() == workload.blocks() as usize;
     let opened = draft.begin(&has)?;
     let extents = opened.recovered.iter().flat_map(|record| &record.extents);
-    let live: BTreeSet<String> = extents.map(Extent::file_name).collect();
+    let live: BTreeSet<String> = extents.map(|extent| extent.file.name()).collect();
     let mut checkpoint = opened.checkpoint;
     // As at an opening: beside the files of a complete run may be others of the caller's.
     checkpoint.sweep(&|name| live.contains(name) || complete && folder_of(name) == PUBLISHED)?;
     Ok(Mended::Checkpoint(checkpoint))
 }
 
+/// Makes what was appended durable and closes most of its files.
+fn sync(storage: &dyn Storage, logs: &mut LogWriter<'_>) -> Result<(), Error> {
+    let files: Vec<_> = logs.take_dirty()?.into_values().collect();
+    if !files.is_empty() {
+        checkpoint::sync_all(&files, storage.sync_parallelism())?;
+        storage.sync_dir(LOGS)?;
+    }
+    drop(files);
+    logs.close_surplus();
+    Ok(())
+}
+
 /// Makes the entries of one source, for one target if they are dedicated.
 fn entries(
     workload: &dyn Workload,
     recomputer: &mut Recomputer<'_>,
-    logs: &mut NewLogs<'_>,
+    logs: &mut LogWriter<'_>,
     source: BlockId,
     target: Option<BlockId>,
 ) -> Result<Vec<Extent>, Error> {
@@ -335,60 +355,14 @@ fn entries(
     };
     let Some(target) = target else {
         let frames = encode(recomputer.turned(source, 0, 0)?);
-        let header = EntryHeader::new(workload, source, true, edges.iter().map(Route::of).collect());
+        let header = EntryHeader::new(workload, source, Placement::Shared, edges.iter().map(Route::of).collect());
         return Ok(vec![logs.append(source, &header, &frames)?]);
     };
     let mut extents = Vec::new();
     for edge in &edges {
         let frames = encode(recomputer.turned(source, edge.orientation, edge.restriction)?);
-        let header = EntryHeader::new(workload, source, false, vec![Route::of(edge)]);
+        let header = EntryHeader::new(workload, source, Placement::Dedicated, vec![Route::of(edge)]);
         extents.push(logs.append(target, &header, &frames)?);
     }
     Ok(extents)
-}
-
-/// Log files of a generation that is going to begin.
-struct NewLogs<'a> {
-    storage: &'a dyn Storage,
-    run_id: RunId,
-    generation: u64,
-    /// Where the next entry may begin, by bucket.
-    ends: BTreeMap<(BlockId, bool), u64>,
-    /// Files with bytes that are not synced.
-    open: BTreeMap<(BlockId, bool), Arc<dyn StorageFile>>,
-}
-
-impl NewLogs<'_> {
-    fn append(&mut self, bucket: BlockId, header: &EntryHeader, frames: &[Frame]) -> Result<Extent, Error> {
-        let (shared, file_generation, run_id) = (header.shared, self.generation, self.run_id);
-        let end = self.ends.get(&(bucket, shared)).copied();
-        if !self.open.contains_key(&(bucket, shared)) {
-            if self.open.len() >= HANDLES {
-                self.sync()?;
-            }
-            let name = log_name(bucket, shared, file_generation);
-            let file = match end {
-                None => self.storage.create(&name, Create::New)?,
-                Some(_) => self.storage.open_write(&name)?,
-            };
-            self.open.insert((bucket, shared), file);
-        }
-        let offset = end.unwrap_or(0).next_multiple_of(ENTRY_ALIGNMENT);
-        let place = Place { run_id, bucket, shared, file_generation, offset };
-        let (bytes, hash) = header.with_frames(frames, &place);
-        self.open[&(bucket, shared)].write_all_at(&bytes, offset)?;
-        let length = bytes.len() as u64;
-        self.ends.insert((bucket, shared), offset + length);
-        Ok(Extent { bucket, shared, file_generation, offset, length, hash, source: header.source })
-    }
-
-    /// Makes what was written durable and closes the files.
-    fn sync(&mut self) -> Result<(), Error> {
-        self.open.values().try_for_each(|file| file.sync())?;
-        if !self.open.is_empty() {
-            self.storage.sync_dir(LOGS)?;
-        }
-        self.open.clear();
-        Ok(())
-    }
 }

@@ -35,7 +35,7 @@ impl Checkpoint {
             let block = record.block;
             let twice = epoch.records[..index].iter().any(|one| one.block == block);
             assert!(!twice && !self.finished.contains(block), "block {block} again");
-            let generations = record.extents.iter().map(|extent| extent.file_generation);
+            let generations = record.extents.iter().map(|extent| extent.file.generation);
             for generation in generations {
                 assert_eq!(generation, self.generation, "generation of a log file");
             }

@@ -120,15 +120,16 @@ use std::sync::Arc;
 
 use crate::Error;
 use crate::ids::RunId;
+use crate::log::place::Extent;
 use crate::storage::{EntryKind, LockGuard, Storage, folder_of};
 
 pub use commit::Epoch;
 pub(crate) use commit::sync_all;
 pub use examine::{Examination, examine};
 pub use identity::{FORMAT_VERSION, Parameters};
-pub use names::{FORMAT, LOCK, LOGS, METADATA, PUBLISHED, TEMPORARY, log_name};
+pub use names::{FORMAT, LOCK, LOGS, METADATA, PUBLISHED, TEMPORARY};
 pub use open::Draft;
-pub use record::{BlockRecord, Extent, PublishedFile, SUMMARY_BYTES_AT_MOST};
+pub use record::{BlockRecord, PublishedFile, SUMMARY_BYTES_AT_MOST};
 pub use recover::{Finished, Inspection, inspect};
 
 use identity::Identity;

@@ -3,7 +3,7 @@
 //! Names that can change meaning carry the generation that made them and are never used again, so a
 //! late removal or a file brought back from a backup cannot appear under a current name.
 
-use crate::ids::BlockId;
+pub use crate::log::place::LOGS;
 
 /// Taken by the owner of the folder; never deleted.
 pub const LOCK: &str = "LOCK";
@@ -11,8 +11,6 @@ pub const LOCK: &str = "LOCK";
 pub const FORMAT: &str = "FORMAT";
 /// Folder of manifests and journals.
 pub const METADATA: &str = "m";
-/// Folder of the log files.
-pub const LOGS: &str = "logs";
 /// Folder of the published files.
 pub const PUBLISHED: &str = "db";
 /// Ending of files that are being written.
@@ -34,21 +32,6 @@ impl Copy {
             Self::B => 'b',
         }
     }
-}
-
-/// Name of a log file.
-///
-/// `bucket` is the target block of a dedicated file or the number of a shared segment; `generation`
-/// is the one that created the file.
-///
-/// ```
-/// use trinim_pipeline::{BlockId, checkpoint::log_name};
-/// assert_eq!(log_name(BlockId(10), false, 3), "logs/0000000a.g3");
-/// assert_eq!(log_name(BlockId(10), true, 3), "logs/s0000000a.g3");
-/// ```
-pub fn log_name(bucket: BlockId, shared: bool, generation: u64) -> String {
-    let prefix = if shared { "s" } else { "" };
-    format!("{LOGS}/{prefix}{:08x}.g{generation}", bucket.0)
 }
 
 pub(super) fn manifest(generation: u64, copy: Copy) -> String {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::identity::{Identity, Parameters};
 use super::journal::Journal;
-use super::record::{BlockRecord, Extent};
+use super::record::BlockRecord;
 use super::recover::{Finished, Recovered, check_files, list, recover, recover_with};
 use super::{Checkpoint, Opened, manifest, names};
 use crate::Error;
 use crate::ids::{BlockId, RunId};
+use crate::log::place::Extent;
 #[cfg(any(test, simulated))]
 use crate::storage::Entry;
 use crate::storage::{Create, EntryKind, LockGuard, Storage};

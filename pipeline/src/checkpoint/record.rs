@@ -2,10 +2,11 @@
 
 use super::bytes::{Cursor, Flaw, length_u32};
 use super::identity::limit;
-use super::names::{PUBLISHED, log_name};
+use super::names::PUBLISHED;
 use crate::Error;
 use crate::finding::Expected;
 use crate::ids::BlockId;
+use crate::log::place::{Extent, LogFile, Placement};
 use crate::storage::{folder_of, is_valid_name};
 
 /// Longest summary of a block in bytes.
@@ -38,62 +39,31 @@ pub struct PublishedFile {
     pub hash: u128,
 }
 
-/// A stretch of a log file with updates of one source block.
-///
-/// Nothing outside the extents of finished blocks is ever read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Extent {
-    /// Target block of a dedicated file, or number of a shared segment.
-    pub bucket: BlockId,
-    /// Whether the file is a shared segment.
-    pub shared: bool,
-    /// Generation that created the file.
-    pub file_generation: u64,
-    /// First byte.
-    pub offset: u64,
-    /// Number of bytes.
-    pub length: u64,
-    /// Hash of the contents; compared by whoever reads them.
-    pub hash: u64,
-    /// Block that sent the updates.
-    pub source: BlockId,
+fn encode_extent(extent: &Extent, bytes: &mut Vec<u8>) {
+    let LogFile { placement, bucket, generation } = extent.file;
+    bytes.extend_from_slice(&bucket.0.to_le_bytes());
+    bytes.push(placement.byte());
+    bytes.extend_from_slice(&generation.to_le_bytes());
+    bytes.extend_from_slice(&extent.offset.to_le_bytes());
+    bytes.extend_from_slice(&extent.length.to_le_bytes());
+    bytes.extend_from_slice(&extent.hash.to_le_bytes());
+    bytes.extend_from_slice(&extent.source.0.to_le_bytes());
 }
 
-impl Extent {
-    /// Name of the log file, relative to the run folder.
-    pub fn file_name(&self) -> String {
-        log_name(self.bucket, self.shared, self.file_generation)
-    }
-
-    /// The byte behind the last one.
-    pub fn end(&self) -> u64 {
-        self.offset.saturating_add(self.length)
-    }
-
-    fn encode(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.bucket.0.to_le_bytes());
-        bytes.push(u8::from(self.shared));
-        bytes.extend_from_slice(&self.file_generation.to_le_bytes());
-        bytes.extend_from_slice(&self.offset.to_le_bytes());
-        bytes.extend_from_slice(&self.length.to_le_bytes());
-        bytes.extend_from_slice(&self.hash.to_le_bytes());
-        bytes.extend_from_slice(&self.source.0.to_le_bytes());
-    }
-
-    fn decode(cursor: &mut Cursor<'_>) -> Result<Self, Flaw> {
-        let extent = Self {
-            bucket: BlockId(cursor.u32("bucket of an extent")?),
-            shared: cursor.flag("kind of an extent")?,
-            file_generation: cursor.u64("file generation of an extent")?,
-            offset: cursor.u64("offset of an extent")?,
-            length: cursor.u64("length of an extent")?,
-            hash: cursor.u64("hash of an extent")?,
-            source: BlockId(cursor.u32("source of an extent")?),
-        };
-        match extent.offset.checked_add(extent.length) {
-            Some(end) if i64::try_from(end).is_ok() => Ok(extent),
-            _ => Err(cursor.flaw("an extent ends behind byte 2^63")),
-        }
+fn decode_extent(cursor: &mut Cursor<'_>) -> Result<Extent, Flaw> {
+    let bucket = BlockId(cursor.u32("bucket of an extent")?);
+    let placement = Placement::of_flag(cursor.flag("kind of an extent")?);
+    let generation = cursor.u64("file generation of an extent")?;
+    let extent = Extent {
+        file: LogFile { placement, bucket, generation },
+        offset: cursor.u64("offset of an extent")?,
+        length: cursor.u64("length of an extent")?,
+        hash: cursor.u64("hash of an extent")?,
+        source: BlockId(cursor.u32("source of an extent")?),
+    };
+    match extent.offset.checked_add(extent.length) {
+        Some(end) if i64::try_from(end).is_ok() => Ok(extent),
+        _ => Err(cursor.flaw("an extent ends behind byte 2^63")),
     }
 }
 
@@ -121,7 +91,7 @@ impl BlockRecord {
         bytes.extend_from_slice(&self.summary);
         bytes.extend_from_slice(&length_u32(self.extents.len()).to_le_bytes());
         for extent in &self.extents {
-            extent.encode(bytes);
+            encode_extent(extent, bytes);
         }
     }
 
@@ -151,7 +121,7 @@ impl BlockRecord {
         let count = cursor.count(EXTENT_BYTES, "number of extents")?;
         let mut extents = Vec::with_capacity(count);
         for _ in 0..count {
-            extents.push(Extent::decode(cursor)?);
+            extents.push(decode_extent(cursor)?);
         }
         Ok(Self { block, published, summary, extents })
     }
@@ -192,14 +162,9 @@ mod tests {
     fn extent() -> impl Strategy<Value = Extent> {
         let numbers = (any::<u32>(), any::<bool>(), any::<u64>(), any::<u64>(), any::<u32>());
         (numbers, 0..1_u64 << 62, 0..1_u64 << 62).prop_map(
-            |((bucket, shared, file_generation, hash, source), offset, length)| Extent {
-                bucket: BlockId(bucket),
-                shared,
-                file_generation,
-                offset,
-                length,
-                hash,
-                source: BlockId(source),
+            |((bucket, is_shared, generation, hash, source), offset, length)| {
+                let file = LogFile { placement: Placement::of_flag(is_shared), bucket: BlockId(bucket), generation };
+                Extent { file, offset, length, hash, source: BlockId(source) }
             },
         )
     }

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::identity::{IDENTITY_BYTES_AT_MOST, Identity, Parameters};
-use super::record::{BlockRecord, Extent};
+use super::record::BlockRecord;
 use super::{journal, manifest, names};
 use crate::Error;
 use crate::finding::{Damage, Expected};
 use crate::ids::{BlockId, RunId};
+use crate::log::place::Extent;
 use crate::storage::{Entry, EntryKind, Storage, read_whole};
 
 /// The finished blocks of a run.
@@ -218,8 +219,8 @@ pub(super) fn check_records(
             if crate::omitted::omits(crate::omitted::Rule::NewGeneration) {
                 break;
             }
-            if extent.file_generation > generation {
-                let (of, found) = ("generation of a log file", extent.file_generation);
+            if extent.file.generation > generation {
+                let (of, found) = ("generation of a log file", extent.file.generation);
                 let expected = Expected::AtMost(generation);
                 return Err(Error::corrupt(path(), None, Damage::Number { of, expected, found }));
             }
@@ -246,7 +247,7 @@ pub(super) fn check_files(
             check_length(storage, &file.name, published.get(&file.name), Expected::Exactly(file.length))?;
         }
         for extent in record.extents.iter().filter(|extent| needs(extent)) {
-            let name = extent.file_name();
+            let name = extent.file.name();
             check_length(storage, &name, logs.get(&name), Expected::AtLeast(extent.end()))?;
         }
     }

@@ -10,9 +10,9 @@
 //! each frame stores its codec's tag.
 
 use crate::log::codec::{self, Codec, FRAME_WORDS, Scratch};
-use crate::measure::metrics::{Metrics, Stage, Stopwatch};
+use crate::measure::metrics::{Metrics, Stopwatch};
+use crate::measure::stage::Stage;
 use crate::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Which codec the logs are written with.
 #[derive(Clone, Copy)]
@@ -155,7 +155,7 @@ fn dense(stream: &[u64]) -> bool {
 
 /// What the run has taken so far, in seconds per byte.
 struct Rates {
-    /// Of raw stream: turning, applying, settling, publishing.
+    /// Of raw stream: turning, applying, finishing, publishing.
     workload_seconds: f64,
     /// Of stored bytes.
     write_seconds: f64,
@@ -168,17 +168,17 @@ struct Rates {
 impl Rates {
     fn of(metrics: &Metrics) -> Rates {
         let seconds = |stage| metrics.stage(stage).as_secs_f64();
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
+        let counts = metrics.snapshot();
         let rate =
             |seconds: f64, bytes: f64, assumed: f64| if bytes > TYPICAL_BYTES { seconds / bytes } else { assumed };
-        let workload: f64 = [Stage::Orient, Stage::Apply, Stage::Settle, Stage::Publish].map(seconds).iter().sum();
+        let workload: f64 = [Stage::Orient, Stage::Apply, Stage::Finish, Stage::Publish].map(seconds).iter().sum();
         let waiting = seconds(Stage::AwaitWrite);
         let working = workload + seconds(Stage::Encode) + seconds(Stage::Decode) + waiting;
-        let written = count(&metrics.log_bytes_written);
+        let written = counts.log_bytes_written as f64;
         Rates {
-            workload_seconds: rate(workload, count(&metrics.raw_bytes_encoded), 1e-9),
+            workload_seconds: rate(workload, counts.raw_bytes_encoded as f64, 1e-9),
             write_seconds: rate(seconds(Stage::Write), written, 1e-9),
-            read_seconds: rate(seconds(Stage::Read), count(&metrics.log_bytes_read), 3e-10),
+            read_seconds: rate(seconds(Stage::Read), counts.log_bytes_read as f64, 3e-10),
             commit_seconds: rate(seconds(Stage::Commit), written, 5e-10),
             waiting_share: if working > 0.0 { waiting / working } else { 0.0 },
         }

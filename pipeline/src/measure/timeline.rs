@@ -18,7 +18,7 @@
 //! # Not here
 //! Clocks (`metrics`), drawing (the caller's).
 
-use crate::measure::metrics::Stage;
+use crate::measure::stage::Stage;
 use crate::sync::Mutex;
 use std::cell::RefCell;
 use std::sync::Arc;

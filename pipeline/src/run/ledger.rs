@@ -9,34 +9,12 @@
 //! 2. A file is *spent* by a commit only if every target that is not committed yet is in it; only then may the commit leave it unsynced.
 //! 3. `entries` answers in ascending order of source, file and offset: the fixed order of merging.
 
-use crate::checkpoint::{BlockRecord, Extent, Finished};
+use crate::checkpoint::{BlockRecord, Finished};
 use crate::ids::BlockId;
+use crate::log::place::{Extent, LogFile, Placement};
 use crate::sync::Mutex;
 use crate::workload::Workload;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Name of a log file: bucket (target, or source of a shared segment), kind and generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LogFile {
-    /// Whether this is a shared segment.
-    pub shared: bool,
-    /// Target of a dedicated bucket, source of a shared segment.
-    pub bucket: BlockId,
-    /// Generation that wrote it.
-    pub generation: u64,
-}
-
-impl LogFile {
-    /// The file an extent lies in.
-    pub fn of(extent: &Extent) -> LogFile {
-        LogFile { shared: extent.shared, bucket: extent.bucket, generation: extent.file_generation }
-    }
-
-    /// Name relative to the run folder.
-    pub fn name(&self) -> String {
-        crate::checkpoint::log_name(self.bucket, self.shared, self.generation)
-    }
-}
 
 /// Whose updates are still to be read.
 pub struct Needs {
@@ -55,10 +33,10 @@ impl Needs {
     /// Whether some target of an extent is not finished.
     pub fn has(&self, finished: &Finished, extent: &Extent) -> bool {
         let waits = |target: &BlockId| !finished.contains(*target);
-        if extent.shared {
+        if extent.file.placement == Placement::Shared {
             self.targets.get(extent.source.index()).is_some_and(|all| all.iter().any(waits))
         } else {
-            waits(&extent.bucket)
+            waits(&extent.file.bucket)
         }
     }
 }
@@ -88,12 +66,12 @@ impl Ledger {
     pub fn add(&self, record: &BlockRecord) {
         let mut inner = self.inner.lock();
         for extent in &record.extents {
-            if extent.shared {
+            if extent.file.placement == Placement::Shared {
                 if inner.waiting[extent.source.index()] > 0 {
                     inner.shared.insert(extent.source, *extent);
                 }
-            } else if !inner.consumed.contains(&extent.bucket) {
-                inner.dedicated.entry(extent.bucket).or_default().push(*extent);
+            } else if !inner.consumed.contains(&extent.file.bucket) {
+                inner.dedicated.entry(extent.file.bucket).or_default().push(*extent);
             }
         }
     }
@@ -103,7 +81,7 @@ impl Ledger {
         let inner = self.inner.lock();
         let mut entries = inner.dedicated.get(&target).cloned().unwrap_or_default();
         entries.extend(sources.iter().filter_map(|source| inner.shared.get(source)).cloned());
-        entries.sort_by_key(|extent| (extent.source, LogFile::of(extent), extent.offset));
+        entries.sort_by_key(|extent| (extent.source, extent.file, extent.offset));
         entries
     }
 
@@ -114,7 +92,7 @@ impl Ledger {
         let mut served: BTreeMap<BlockId, u32> = BTreeMap::new();
         let mut files = BTreeSet::new();
         for (target, sources) in blocks {
-            files.extend(inner.dedicated.get(&target).into_iter().flatten().map(|extent| LogFile::of(extent).name()));
+            files.extend(inner.dedicated.get(&target).into_iter().flatten().map(|extent| extent.file.name()));
             for source in sources {
                 *served.entry(*source).or_default() += 1;
             }
@@ -124,7 +102,7 @@ impl Ledger {
             #[cfg(any(test, simulated))]
             let is_spent = is_spent || crate::omitted::omits(crate::omitted::Rule::AllTargets);
             if is_spent {
-                files.extend(inner.shared.get(&source).map(|extent| LogFile::of(extent).name()));
+                files.extend(inner.shared.get(&source).map(|extent| extent.file.name()));
             }
         }
         files
@@ -138,14 +116,14 @@ impl Ledger {
         }
         let mut files: BTreeMap<LogFile, u64> = BTreeMap::new();
         for extent in inner.dedicated.remove(&target).unwrap_or_default() {
-            *files.entry(LogFile::of(&extent)).or_default() += extent.length;
+            *files.entry(extent.file).or_default() += extent.length;
         }
         for source in sources {
             inner.waiting[source.index()] -= 1;
             if inner.waiting[source.index()] == 0
                 && let Some(extent) = inner.shared.remove(source)
             {
-                *files.entry(LogFile::of(&extent)).or_default() += extent.length;
+                *files.entry(extent.file).or_default() += extent.length;
             }
         }
         files.into_iter().collect()
@@ -155,6 +133,6 @@ impl Ledger {
     pub fn files(&self) -> (BTreeSet<String>, u64) {
         let inner = self.inner.lock();
         let extents = || inner.dedicated.values().flatten().chain(inner.shared.values());
-        (extents().map(|extent| LogFile::of(extent).name()).collect(), extents().map(|extent| extent.length).sum())
+        (extents().map(|extent| extent.file.name()).collect(), extents().map(|extent| extent.length).sum())
     }
 }

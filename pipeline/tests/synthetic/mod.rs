@@ -65,7 +65,7 @@ impl Synthetic {
                 self.orient(edge.orientation, 0, &streams[edge.source.index()], &mut oriented);
                 self.apply(&edge, &oriented, &mut bitmap);
             }
-            self.settle(block, &mut bitmap);
+            self.finish(block, &mut bitmap);
             streams.push(bitmap);
         }
         streams
@@ -136,7 +136,7 @@ impl Workload for Synthetic {
         }
     }
 
-    fn settle(&self, block: BlockId, bitmap: &mut [u64]) {
+    fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
         for (at, word) in bitmap.iter_mut().enumerate() {
             *word = !*word & self.mask(block, at);
         }

@@ -13,12 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pipeline::Error;
-use pipeline::checkpoint::{
-    BlockRecord, Checkpoint, Epoch, Extent, Finished, Opened, Parameters, PublishedFile, log_name,
-};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Finished, Opened, Parameters, PublishedFile};
 use pipeline::storage::{Create, Storage, StorageFile};
 use pipeline::testing::{SECTOR_BYTES, SimulatedStorage};
-use pipeline::{BlockId, RunId};
+use pipeline::{BlockId, Extent, LogFile, Placement, RunId};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 pub const BLOCKS: u32 = 6;
@@ -55,14 +53,14 @@ pub fn parameters() -> Parameters {
     Parameters(vec![pair("board", "toy"), pair("rule", "normal")])
 }
 
-fn bucket(target: u32) -> (u32, bool) {
-    if target < SHARED_FROM { (target, false) } else { (0, true) }
+fn bucket(target: u32) -> (Placement, BlockId) {
+    if target < SHARED_FROM { (Placement::Dedicated, BlockId(target)) } else { (Placement::Shared, BlockId(0)) }
 }
 
 fn needs(finished: &Finished, extent: &Extent) -> bool {
-    match extent.shared {
-        true => (SHARED_FROM..BLOCKS).any(|block| !finished.contains(BlockId(block))),
-        false => !finished.contains(extent.bucket),
+    match extent.file.placement {
+        Placement::Shared => (SHARED_FROM..BLOCKS).any(|block| !finished.contains(BlockId(block))),
+        Placement::Dedicated => !finished.contains(extent.file.bucket),
     }
 }
 
@@ -141,10 +139,10 @@ impl Run {
             }
             Ok(())
         };
-        let here = |extent: &&Extent| (extent.bucket.0, extent.shared) == bucket;
+        let here = |extent: &&Extent| (extent.file.placement, extent.file.bucket) == bucket;
         if self.broken.salvage {
             let extents = self.extents.iter().filter(here);
-            let files: BTreeSet<String> = extents.map(Extent::file_name).collect();
+            let files: BTreeSet<String> = extents.map(|extent| extent.file.name()).collect();
             for name in files {
                 let length = storage.length(&name)?.unwrap_or(0);
                 for offset in (0..length).step_by(SECTOR_BYTES) {
@@ -154,19 +152,19 @@ impl Run {
             }
         } else {
             for extent in self.extents.iter().filter(here) {
-                read(&extent.file_name(), extent.offset, extent.length, Some(extent.hash))?;
+                read(&extent.file.name(), extent.offset, extent.length, Some(extent.hash))?;
             }
         }
         Ok(received)
     }
 
     fn send(&mut self, block: u32, value: u64) -> Result<Vec<Extent>, Error> {
-        let mut entries: BTreeMap<(u32, bool), Vec<(u32, u64)>> = BTreeMap::new();
+        let mut entries: BTreeMap<(Placement, BlockId), Vec<(u32, u64)>> = BTreeMap::new();
         for (target, update) in updates(block, value) {
             entries.entry(bucket(target)).or_default().push((target, update));
         }
         let mut extents = Vec::new();
-        for ((bucket, shared), mut entries) in entries {
+        for ((placement, bucket), mut entries) in entries {
             let turn = self.seed as usize % entries.len();
             entries.rotate_left(turn);
             let bytes: Vec<u8> = entries
@@ -176,8 +174,8 @@ impl Run {
                     target.into_iter().chain(update)
                 })
                 .collect();
-            let generation = self.checkpoint.generation();
-            let name = log_name(BlockId(bucket), shared, generation);
+            let log = LogFile { placement, bucket, generation: self.checkpoint.generation() };
+            let name = log.name();
             if !self.logs.contains_key(&name) {
                 let file = self.checkpoint.storage().create(&name, Create::New)?;
                 self.logs.insert(name.clone(), (file, 0));
@@ -185,9 +183,7 @@ impl Run {
             let (file, end) = self.logs.get_mut(&name).expect("inserted above");
             file.write_all_at(&bytes, *end)?;
             let extent = Extent {
-                bucket: BlockId(bucket),
-                shared,
-                file_generation: generation,
+                file: log,
                 offset: *end,
                 length: bytes.len() as u64,
                 hash: xxh3_64(&bytes),
@@ -231,14 +227,14 @@ impl Run {
     fn remove_consumed(&mut self, also: impl Fn(u32) -> bool) -> Result<(), Error> {
         let finished = self.checkpoint.finished();
         let done = |block: u32| finished.contains(BlockId(block)) || also(block);
-        let is_live = |extent: &Extent| match extent.shared {
-            true => (SHARED_FROM..BLOCKS).any(|block| !done(block)),
-            false => !done(extent.bucket.0),
+        let is_live = |extent: &Extent| match extent.file.placement {
+            Placement::Shared => (SHARED_FROM..BLOCKS).any(|block| !done(block)),
+            Placement::Dedicated => !done(extent.file.bucket.0),
         };
         let (live, consumed) = self.extents.iter().partition(|extent| is_live(extent));
         let consumed: Vec<Extent> = consumed;
         self.extents = live;
-        let names: BTreeSet<String> = consumed.iter().map(Extent::file_name).collect();
+        let names: BTreeSet<String> = consumed.iter().map(|extent| extent.file.name()).collect();
         names.iter().try_for_each(|name| self.checkpoint.remove(name))
     }
 }
@@ -256,7 +252,7 @@ pub fn run(
         return Ok(Err(Wrong::Lost(*lost)));
     }
     let extents: Vec<Extent> = recovered.iter().flat_map(|record| record.extents.iter().copied()).collect();
-    let live: BTreeSet<String> = extents.iter().map(Extent::file_name).collect();
+    let live: BTreeSet<String> = extents.iter().map(|extent| extent.file.name()).collect();
     checkpoint.sweep(&|name| live.contains(name))?;
     let mut run = Run { checkpoint, broken, seed, extents, logs: BTreeMap::new(), touched: BTreeSet::new() };
     let left: Vec<u32> = (0..BLOCKS).filter(|block| !run.checkpoint.finished().contains(BlockId(*block))).collect();

@@ -5,7 +5,8 @@ use super::super::output::{Out, counted, per_second, seconds};
 use super::super::summary::Summary;
 use super::{Outcome, Run};
 use pipeline::Candidate;
-use pipeline::measure::metrics::{Metrics, Stage};
+use pipeline::measure::metrics::Metrics;
+use pipeline::measure::stage::Stage;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,13 +90,14 @@ pub fn report(
         _ => args.kernel.kernel.kernel().isa(),
     };
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let counts = metrics.snapshot();
     Report {
         summary: Summary::of(&manifest, layout),
         elapsed_s,
         peak_rss_bytes: peak_rss_bytes(),
-        log_bytes_written: of(&metrics.log_bytes_written),
-        log_bytes_read: of(&metrics.log_bytes_read),
-        log_bytes_peak: of(&metrics.log_bytes_peak),
+        log_bytes_written: counts.log_bytes_written,
+        log_bytes_read: counts.log_bytes_read,
+        log_bytes_peak: counts.log_bytes_peak,
         database_bytes: outcome.database_bytes,
         out: folder.to_string_lossy().into_owned(),
         offset_bits: layout.offset_bits(),
@@ -107,7 +109,7 @@ pub fn report(
         block_bytes_read: of(&counters.block_bytes_read),
         block_bytes_written: of(&counters.block_bytes_written),
         // Logs or scratch files are gone when the last bytes of the database are written.
-        disk_bytes_peak: of(&metrics.log_bytes_peak) + of(&counters.scratch_bytes) + outcome.database_bytes,
+        disk_bytes_peak: counts.log_bytes_peak + of(&counters.scratch_bytes) + outcome.database_bytes,
         kernel: kernel.to_string(),
         threads: args::all_if_zero(args.game.threads),
         workers: outcome.workers,
@@ -116,7 +118,7 @@ pub fn report(
         codec_candidates: outcome.candidates.iter().map(CodecRow::of).collect(),
         memory_bytes: args.game.memory.0,
         peak_leased_bytes: outcome.peak_leased_bytes,
-        commits: of(&metrics.commits),
+        commits: counts.commits,
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
         bitmap_bytes: bitmap_bytes(layout, metrics),
     }
@@ -177,11 +179,9 @@ pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
 
 /// Bytes of bitmap that went through the processors: blocks settled, streams applied, encoded and decoded.
 fn bitmap_bytes(layout: &Layout, metrics: &Metrics) -> u64 {
-    let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let counts = metrics.snapshot();
     let block_bytes = 8 * bitmap_words(layout.offset_bits()) as u64;
-    (of(&metrics.blocks_settled) + of(&metrics.edges_applied)) * block_bytes
-        + of(&metrics.raw_bytes_encoded)
-        + of(&metrics.raw_bytes_decoded)
+    (counts.blocks_computed + counts.edges_applied) * block_bytes + counts.raw_bytes_encoded + counts.raw_bytes_decoded
 }
 
 /// The highest resident memory of this process so far, in bytes; 0 where the system does not say.

@@ -61,7 +61,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let work = || trinim::solve::solve(game, kernel, &storage, &options, metrics, &observe);
     let solved = match progress::during(&status, signals, out.quiet, out.error_paint, work) {
         Err(Error::Interrupted) => {
-            let safe = metrics.blocks_committed.load(Ordering::Relaxed);
+            let safe = metrics.snapshot().blocks_committed;
             let text = format!("{safe} of {} safe in {}", counted(total.blocks, "block"), folder.display());
             return Err(anyhow::Error::new(Stopped::resumable(signals.exit())).context(text));
         }

@@ -14,11 +14,10 @@ use crate::layout::Layout;
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
 use pipeline::BlockId;
-use pipeline::measure::metrics::Stage;
+use pipeline::measure::stage::Stage;
 use pipeline::run::schedule::{Next, Schedule};
 use pipeline::workload::{Edge, Workload};
 use pipeline::{Bitmap, Error};
-use std::sync::atomic::Ordering;
 
 /// Who loads whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,10 +108,13 @@ impl Session<'_> {
                         Flow::Pull => self.pull(block, &mut bitmaps)?,
                         Flow::Push => self.push(block, &mut bitmaps)?,
                     }
-                    self.run.metrics.blocks_settled.fetch_add(1, Ordering::Relaxed);
+                    self.run.metrics.block_computed();
                     self.schedule.written(block);
                 }
-                Next::Starved => self.run.metrics.time(Stage::Idle, || self.schedule.wait()),
+                Next::Starved => {
+                    let _time = self.run.metrics.enter(Stage::Idle);
+                    self.schedule.wait();
+                }
             }
         }
     }
@@ -151,7 +153,10 @@ impl Session<'_> {
 
     /// Settles a block, publishes it if it is one of the database, and stores it.
     fn finish(&self, block: BlockId, settled: &mut Bitmap) -> Result<(), Error> {
-        self.run.metrics.time(Stage::Settle, || self.game.settle(block, settled.words_mut()));
+        {
+            let _time = self.run.metrics.enter(Stage::Finish);
+            self.game.finish(block, settled.words_mut());
+        }
         let bid = self.layout.canonical_blocks()[block.index()];
         let database = &self.run.game.layout;
         let (ordinal, _) = database.canonical(bid);
@@ -174,12 +179,14 @@ impl Session<'_> {
             Some(bitmap) => bitmap,
             None => turned.insert(Bitmap::zeroed(losses.len())?),
         };
-        self.run.metrics.time(Stage::Orient, || self.game.orient(orientation, 0, losses, bitmap.words_mut()));
+        let _time = self.run.metrics.enter(Stage::Orient);
+        self.game.orient(orientation, 0, losses, bitmap.words_mut());
         Ok(bitmap.words())
     }
 
     fn apply(&self, edge: &Edge, losses: &[u64], bitmap: &mut [u64]) {
-        self.run.metrics.time(Stage::Apply, || self.game.apply(edge, losses, bitmap));
-        self.run.metrics.edges_applied.fetch_add(1, Ordering::Relaxed);
+        let _time = self.run.metrics.enter(Stage::Apply);
+        self.game.apply(edge, losses, bitmap);
+        self.run.metrics.edge_applied();
     }
 }

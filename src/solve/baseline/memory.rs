@@ -9,10 +9,9 @@ use crate::database::Game;
 use crate::game::Rule;
 use crate::kernel::bitmap_words;
 use pipeline::BlockId;
-use pipeline::measure::metrics::Stage;
+use pipeline::measure::stage::Stage;
 use pipeline::{Bitmap, Error};
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 
 /// Positions between two looks at the stop flag: some milliseconds.
 const STEP: u64 = 1 << 18;
@@ -65,7 +64,8 @@ pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
     for positions in steps(1 << board.cells()) {
         run.go_on()?;
         let visited = positions.end - positions.start;
-        run.metrics.time(Stage::Settle, || step(board.moves(), wins.words_mut(), positions));
+        let _time = run.metrics.enter(Stage::Finish);
+        step(board.moves(), wins.words_mut(), positions);
         Counters::add(&run.counters.positions_visited, visited);
     }
 
@@ -74,14 +74,13 @@ pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
         losses.words_mut().fill(0);
         for offsets in steps(1 << layout.offset_bits()) {
             run.go_on()?;
-            run.metrics.time(Stage::Orient, || {
-                for offset in offsets.filter(|offset| !is_win(wins.words(), layout.join(*bid, *offset))) {
-                    losses.words_mut()[(offset >> 6) as usize] |= 1 << (offset & 63);
-                }
-            });
+            let _time = run.metrics.enter(Stage::Orient);
+            for offset in offsets.filter(|offset| !is_win(wins.words(), layout.join(*bid, *offset))) {
+                losses.words_mut()[(offset >> 6) as usize] |= 1 << (offset & 63);
+            }
         }
         run.publisher.publish(BlockId(ordinal), losses.words())?;
-        run.metrics.blocks_settled.fetch_add(1, Ordering::Relaxed);
+        run.metrics.block_computed();
     }
     Ok(())
 }

@@ -9,13 +9,13 @@ use super::super::strategy::Baseline;
 use parking_lot::Mutex;
 use pipeline::Error;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Opened, PUBLISHED, Parameters, PublishedFile};
-use pipeline::measure::metrics::{Metrics, Stage};
+use pipeline::measure::metrics::Metrics;
+use pipeline::measure::stage::Stage;
 use pipeline::storage::{Create, Storage, StorageFile};
 use pipeline::workload::Workload;
 use pipeline::{BlockId, RunId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Blocks that are committed together: a sync waits for the device, several at a time hardly longer.
@@ -67,9 +67,10 @@ impl<'a> Publisher<'a> {
 
     /// Publishes the losses of the canonical block `ordinal`.
     pub(super) fn publish(&self, ordinal: BlockId, losses: &[u64]) -> Result<(), Error> {
-        let (summary, publication) = self
-            .metrics
-            .time(Stage::Publish, || (self.game.summarise(ordinal, losses), self.game.publish(ordinal, losses)));
+        let (summary, publication) = {
+            let _time = self.metrics.enter(Stage::Publish);
+            (self.game.summarise(ordinal, losses), self.game.publish(ordinal, losses))
+        };
         let published = publication.as_ref().map(|publication| PublishedFile {
             name: format!("{PUBLISHED}/{}", publication.name),
             length: publication.bytes.len() as u64,
@@ -82,12 +83,13 @@ impl<'a> Publisher<'a> {
         let (Some(publication), Some(published)) = (publication, &record.published) else {
             return Err(Error::workload(format!("block {ordinal} leaves no file")));
         };
-        let file = self.metrics.time(Stage::Write, || {
+        let file = {
+            let _time = self.metrics.enter(Stage::Write);
             let file = self.storage.create(&published.name, Create::Truncate)?;
             file.write_all_at(&publication.bytes, 0)?;
-            Ok::<_, Error>(file)
-        })?;
-        self.metrics.published_bytes.fetch_add(published.length, Ordering::Relaxed);
+            file
+        };
+        self.metrics.published(published.length);
         let mut inner = self.inner.lock();
         inner.pending.push((record, file));
         if inner.pending.len() >= TOGETHER {
@@ -112,8 +114,12 @@ impl<'a> Publisher<'a> {
         let (records, dirty): (Vec<_>, Vec<_>) = std::mem::take(&mut inner.pending).into_iter().unzip();
         let directories = vec![PUBLISHED.to_owned()];
         let epoch = Epoch { records: records.clone(), dirty, directories };
-        self.metrics.time(Stage::Commit, || inner.checkpoint.commit(epoch))?;
-        self.metrics.commits.fetch_add(1, Ordering::Relaxed);
+        {
+            let _time = self.metrics.enter(Stage::Commit);
+            inner.checkpoint.commit(epoch)?;
+        }
+        // A baseline that is interrupted starts over: its blocks are safe when all are.
+        self.metrics.committed(0);
         inner.records.extend(records.into_iter().map(|record| (record.block, record)));
         Ok(())
     }
@@ -122,7 +128,7 @@ impl<'a> Publisher<'a> {
     pub(super) fn close(self) -> Result<(Checkpoint, BTreeMap<BlockId, BlockRecord>), Error> {
         self.commit(&mut self.inner.lock())?;
         let Inner { checkpoint, records, .. } = self.inner.into_inner();
-        self.metrics.blocks_committed.store(records.len() as u64, Ordering::Relaxed);
+        self.metrics.recovered(records.len() as u64);
         Ok((checkpoint, records))
     }
 }

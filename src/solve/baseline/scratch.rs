@@ -12,7 +12,8 @@ use super::Counters;
 use parking_lot::Mutex;
 use pipeline::BlockId;
 use pipeline::checkpoint::LOGS;
-use pipeline::measure::metrics::{Metrics, Stage};
+use pipeline::measure::metrics::Metrics;
+use pipeline::measure::stage::Stage;
 use pipeline::storage::{Create, Storage};
 use pipeline::{Damage, Error};
 use xxhash_rust::xxh3::Xxh3Default;
@@ -80,7 +81,10 @@ impl<'a> Scratch<'a> {
         begin: impl FnOnce(&mut [u64]),
         change: impl FnOnce(&mut [u64]),
     ) -> Result<(), Error> {
-        let mut stored = self.metrics.time(Stage::Idle, || self.stored[block.index()].lock());
+        let mut stored = {
+            let _time = self.metrics.enter(Stage::Idle);
+            self.stored[block.index()].lock()
+        };
         self.read_or(block, *stored, bitmap, begin)?;
         change(bitmap);
         *stored = Some(self.write(block, stored.is_some(), bitmap)?);
@@ -107,15 +111,16 @@ impl<'a> Scratch<'a> {
     fn read(&self, block: BlockId, expected: u64, bitmap: &mut [u64]) -> Result<(), Error> {
         let name = name_of(block);
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(bitmap);
-        let found = self.metrics.time(Stage::Read, || {
+        let found = {
+            let _time = self.metrics.enter(Stage::Read);
             let file = self.storage.open(&name)?;
             let mut hasher = Xxh3Default::new();
             for (number, piece) in bytes.chunks_mut(PIECE_BYTES).enumerate() {
                 file.read_exact_at(piece, (number * PIECE_BYTES) as u64)?;
                 hasher.update(piece);
             }
-            Ok::<_, Error>(hasher.digest())
-        })?;
+            hasher.digest()
+        };
         if found != expected {
             let (expected, found) = (format!("{expected:016x}"), format!("{found:016x}"));
             let damage = Damage::Hash { of: "hash of the block", expected, found };
@@ -129,7 +134,8 @@ impl<'a> Scratch<'a> {
     fn write(&self, block: BlockId, exists: bool, bitmap: &[u64]) -> Result<u64, Error> {
         let name = name_of(block);
         let bytes: &[u8] = bytemuck::cast_slice(bitmap);
-        let hash = self.metrics.time(Stage::Write, || {
+        let hash = {
+            let _time = self.metrics.enter(Stage::Write);
             // In place: cutting a file to write it anew makes some file systems flush it.
             let file =
                 if exists { self.storage.open_write(&name)? } else { self.storage.create(&name, Create::Truncate)? };
@@ -138,8 +144,8 @@ impl<'a> Scratch<'a> {
                 file.write_all_at(piece, (number * PIECE_BYTES) as u64)?;
                 hasher.update(piece);
             }
-            Ok::<_, Error>(hasher.digest())
-        })?;
+            hasher.digest()
+        };
         let written = bytes.len() as u64;
         Counters::add(&self.counters.block_bytes_written, written);
         Counters::add(&self.counters.scratch_bytes, if exists { 0 } else { written });

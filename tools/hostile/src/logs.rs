@@ -2,23 +2,28 @@
 
 use crate::{choice, number};
 use pipeline::log::codec::{self, Scratch, decode_frame};
-use pipeline::log::frame::{ENTRY_FIXED_BYTES, EntryHeader, ExtentHash, FRAME_HEADER_BYTES, Frame, FrameHeader, Place};
-use pipeline::{BlockId, RunId};
+use pipeline::log::entry::{ENTRY_FIXED_BYTES, EntryHeader};
+use pipeline::log::frame::{ExtentHash, FRAME_HEADER_BYTES, Frame, FrameHeader};
+use pipeline::log::place::Place;
+use pipeline::{BlockId, LogFile, Placement, RunId};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Longest decoded frame that a target asks for, in words.
 const WORDS_MAX: usize = 4096;
 
-const PLACE: Place =
-    Place { run_id: RunId(0x0123_4567_89ab_cdef), bucket: BlockId(7), shared: false, file_generation: 3, offset: 8192 };
+const PLACE: Place = Place {
+    run_id: RunId(0x0123_4567_89ab_cdef),
+    file: LogFile { placement: Placement::Dedicated, bucket: BlockId(7), generation: 3 },
+    offset: 8192,
+};
 
 /// The salt of a place, as the format says.
 fn salt(place: &Place) -> u64 {
     let mut bytes = Vec::new();
     bytes.extend_from_slice(&place.run_id.0.to_le_bytes());
-    bytes.extend_from_slice(&place.bucket.0.to_le_bytes());
-    bytes.extend_from_slice(&[u8::from(place.shared), 0, 0, 0]);
-    bytes.extend_from_slice(&place.file_generation.to_le_bytes());
+    bytes.extend_from_slice(&place.file.bucket.0.to_le_bytes());
+    bytes.extend_from_slice(&[u8::from(place.file.placement == Placement::Shared), 0, 0, 0]);
+    bytes.extend_from_slice(&place.file.generation.to_le_bytes());
     bytes.extend_from_slice(&place.offset.to_le_bytes());
     xxh3_64(&bytes)
 }

@@ -10,7 +10,7 @@ use crate::judge::{Trust, Verdict, Wrong, judge};
 use crate::random::Random;
 use crate::session::run;
 use crate::subject::Subject;
-use pipeline::run::Placement;
+use pipeline::Placement;
 use pipeline::testing::SimulatedStorage;
 
 /// A run folder that is going to be damaged.

@@ -8,8 +8,9 @@ mod synthetic;
 pub use sloppy::Omit;
 
 use pipeline::Error;
+use pipeline::Placement;
 use pipeline::measure::metrics::Metrics;
-use pipeline::run::{self, Event, Options, Placement, footprint_bytes};
+use pipeline::run::{Event, Options, Run, footprint_bytes};
 use pipeline::storage::Storage;
 use pipeline::testing::SimulatedStorage;
 use pipeline::workload::Workload;
@@ -153,7 +154,9 @@ impl Subject {
         };
         let metrics = Metrics::default();
         match &self.work {
-            Work::Synthetic(workload) => run::run(workload, storage, options, &metrics, observer).map(|_| ()),
+            Work::Synthetic(workload) => {
+                Run::new(workload, storage).options(options).metrics(&metrics).observer(observer).start().map(|_| ())
+            }
             Work::Game(game) => solve(game, Kernel::detect(), &storage, options, &metrics, observer).map(|_| ()),
         }
     }

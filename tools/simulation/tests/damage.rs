@@ -1,9 +1,9 @@
 //! Every damage to a small run folder, in the middle and finished: the right result, or a refusal that names the file; never a panic, never
 //! a wrong value, never a lost block, and no memory for lengths that only the damage declares.
 
+use pipeline::Placement;
 use pipeline::RunId;
 use pipeline::omitted::{Rule, without};
-use pipeline::run::Placement;
 use pipeline::testing::SimulatedStorage;
 use simulation::damage::{Folder, Outcomes};
 use simulation::explore::Found;

@@ -3,7 +3,7 @@
 //! Four layers in eight blocks, on the simulated disk, so the bytes are the same each time: killed in the second generation with dedicated and with
 //! shared logs, and finished. Folders of an older version stay as they are; those of a new one get names of their own.
 
-use pipeline::run::Placement;
+use pipeline::Placement;
 use pipeline::testing::SimulatedStorage;
 use simulation::session::{committed, killed_after, run};
 use simulation::subject::Subject;

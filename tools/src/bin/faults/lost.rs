@@ -17,9 +17,9 @@ use crate::subject::{Fault, Launch, Running, Solve};
 use crate::system::{first_extent, punch};
 use crate::tree::{Golden, acknowledged, finished};
 use anyhow::{Context, Result};
-use pipeline::BlockId;
 use pipeline::checkpoint;
 use pipeline::storage::RealStorage;
+use pipeline::{BlockId, Placement};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -69,8 +69,10 @@ fn needed_log(out: &Path) -> Result<Option<PathBuf>> {
     let done: BTreeSet<BlockId> = inspection.records.iter().map(|record| record.block).collect();
     let extents = inspection.records.iter().flat_map(|record| &record.extents);
     // A dedicated log waits for the block in its name.
-    let needed = extents.filter(|extent| !extent.shared && !done.contains(&extent.bucket) && extent.length > 0);
-    Ok(needed.map(|extent| out.join(extent.file_name())).next())
+    let needed = extents.filter(|extent| {
+        extent.file.placement == Placement::Dedicated && !done.contains(&extent.file.bucket) && extent.length > 0
+    });
+    Ok(needed.map(|extent| out.join(extent.file.name())).next())
 }
 
 impl Field<'_> {

@@ -1,0 +1,183 @@
+//! Reads log entries and distrusts every byte of them.
+//!
+//! # Path of an entry
+//! extent (from the journal) → header, checked against its place → frame headers and payloads, checked by their hashes → the hash
+//! over all header hashes, compared with the one in the journal.
+//!
+//! # Invariants
+//! 1. Only bytes inside the extent are read. An extent that ends inside a frame, or holds more than its frames, is damage.
+//! 2. Nothing of an entry may count before [`EntryReader::next_frame`] has said that there is no further frame: only then is it
+//!    known that none was lost, doubled or stale.
+
+use super::codec::{self, DecodeError, Scratch};
+use super::entry::{ENTRY_FIXED_BYTES, EntryHeader};
+use super::frame::{ExtentHash, FRAME_HEADER_BYTES, FrameHeader};
+use super::place::{Extent, Place};
+use crate::error::Error;
+use crate::ids::RunId;
+use crate::measure::metrics::Metrics;
+use crate::measure::stage::Stage;
+use crate::storage::{Storage, StorageFile};
+use std::sync::Arc;
+
+/// Bytes asked of storage at a time for headers; the rest of a payload is read straight into its own buffer.
+const READ_BYTES: usize = 64 << 10;
+
+/// An entry that is being read, frame by frame.
+pub(crate) struct EntryReader<'a> {
+    extent: &'a Extent,
+    source: Source<'a>,
+    stream_words: u64,
+    frames: u32,
+    entry_hash: u64,
+    hash: ExtentHash,
+    /// Number of the next frame.
+    next: u32,
+}
+
+/// A frame as it was stored; its hashes were right.
+pub(crate) struct StoredFrame {
+    header: FrameHeader,
+    payload: Vec<u8>,
+}
+
+impl StoredFrame {
+    /// Words that it decodes to.
+    pub(crate) fn words(&self) -> usize {
+        self.header.raw_words
+    }
+
+    /// Decodes it into exactly so many words.
+    pub(crate) fn decode_into(&self, words: &mut [u64], scratch: &mut Scratch) -> Result<(), DecodeError> {
+        codec::decode_frame(self.header.codec, &self.payload, words, scratch)
+    }
+}
+
+impl<'a> EntryReader<'a> {
+    /// Opens the file of an extent and reads the header of the entry; the frames follow.
+    pub(crate) fn open(
+        storage: &dyn Storage,
+        run_id: RunId,
+        metrics: &'a Metrics,
+        extent: &'a Extent,
+    ) -> Result<(EntryHeader, EntryReader<'a>), Error> {
+        let mut source = Source::open(storage, metrics, extent)?;
+        let place = Place { run_id, file: extent.file, offset: extent.offset };
+        let begin = source.position();
+        let mut fixed_bytes = [0; ENTRY_FIXED_BYTES];
+        fixed_bytes.copy_from_slice(source.take(ENTRY_FIXED_BYTES)?);
+        let fixed = EntryHeader::parse_fixed(&fixed_bytes, &place).map_err(|what| source.damage(begin, what))?;
+        let begin = source.position();
+        let header = EntryHeader::parse_routes(&fixed, source.take(fixed.routes_bytes)?)
+            .map_err(|what| source.damage(begin, what))?;
+        if header.source != extent.source || header.placement != extent.file.placement {
+            return Err(source.damage(begin, "entry of another source than the journal says"));
+        }
+        let (stream_words, frames) = (header.stream_words, header.frames);
+        let hash = ExtentHash::new(fixed.hash);
+        Ok((header, EntryReader { extent, source, stream_words, frames, entry_hash: fixed.hash, hash, next: 0 }))
+    }
+
+    /// The next frame; `None` when all were there and the hash of the extent is right.
+    pub(crate) fn next_frame(&mut self) -> Result<Option<StoredFrame>, Error> {
+        if self.next == self.frames {
+            return self.end().map(|()| None);
+        }
+        let source = &mut self.source;
+        let begin = source.position();
+        let mut header_bytes = [0; FRAME_HEADER_BYTES];
+        header_bytes.copy_from_slice(source.take(FRAME_HEADER_BYTES)?);
+        let header = FrameHeader::parse(&header_bytes, self.next, self.entry_hash, self.stream_words)
+            .map_err(|what| source.damage(begin, what))?;
+        self.hash.add(header.hash);
+        let payload = source.payload(header.payload_bytes)?;
+        if !header.fits(&payload) {
+            return Err(source.damage(begin, "frame payload hash"));
+        }
+        self.next += 1;
+        Ok(Some(StoredFrame { header, payload }))
+    }
+
+    fn end(&self) -> Result<(), Error> {
+        let source = &self.source;
+        if source.position() != source.end {
+            return Err(source.damage(source.position(), "bytes behind the last frame of an entry"));
+        }
+        #[cfg(any(test, simulated))]
+        if crate::omitted::omits(crate::omitted::Rule::ExtentHash) {
+            return Ok(());
+        }
+        if self.hash.value() != self.extent.hash {
+            return Err(source.damage(self.extent.offset, "extent hash (a frame was lost, doubled or is stale)"));
+        }
+        Ok(())
+    }
+}
+
+/// Sequential reads inside one extent.
+struct Source<'a> {
+    file: Arc<dyn StorageFile>,
+    metrics: &'a Metrics,
+    /// Offset in the file up to which the buffer holds bytes.
+    at: u64,
+    end: u64,
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl<'a> Source<'a> {
+    fn open(storage: &dyn Storage, metrics: &'a Metrics, extent: &Extent) -> Result<Source<'a>, Error> {
+        let _time = metrics.enter(Stage::Read);
+        let file = storage.open(&extent.file.name())?;
+        Ok(Source { file, metrics, at: extent.offset, end: extent.end(), buffer: Vec::new(), start: 0 })
+    }
+
+    fn position(&self) -> u64 {
+        self.at - (self.buffer.len() - self.start) as u64
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<&[u8], Error> {
+        let have = self.buffer.len() - self.start;
+        if have < bytes {
+            let left = self.end - self.at;
+            let missing = (bytes - have) as u64;
+            if missing > left {
+                return Err(self.damage(self.position(), "entry ends inside a frame"));
+            }
+            self.buffer.drain(..self.start);
+            self.start = 0;
+            let amount = left.min(missing.max(READ_BYTES as u64)) as usize;
+            self.buffer.resize(have + amount, 0);
+            let _time = self.metrics.enter(Stage::Read);
+            self.file.read_exact_at(&mut self.buffer[have..], self.at)?;
+            self.metrics.log_read(amount as u64);
+            self.at += amount as u64;
+        }
+        let start = self.start;
+        self.start += bytes;
+        Ok(&self.buffer[start..start + bytes])
+    }
+
+    /// The next `bytes` bytes in a buffer of their own; only the part that came with a header is copied.
+    fn payload(&mut self, bytes: usize) -> Result<Vec<u8>, Error> {
+        let missing = bytes.saturating_sub(self.buffer.len() - self.start) as u64;
+        if missing > self.end - self.at {
+            return Err(self.damage(self.position(), "entry ends inside a frame"));
+        }
+        let mut payload = vec![0; bytes];
+        let (buffered, rest) = payload.split_at_mut(bytes - missing as usize);
+        buffered.copy_from_slice(&self.buffer[self.start..self.start + buffered.len()]);
+        self.start += buffered.len();
+        if !rest.is_empty() {
+            let _time = self.metrics.enter(Stage::Read);
+            self.file.read_exact_at(rest, self.at)?;
+            self.metrics.log_read(missing);
+            self.at += missing;
+        }
+        Ok(payload)
+    }
+
+    fn damage(&self, offset: u64, what: &'static str) -> Error {
+        Error::corrupt(self.file.path(), offset, what)
+    }
+}

@@ -1,0 +1,67 @@
+//! What a thread of a run spends its time on.
+
+/// What a thread spends its time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Reader: reading log entries from storage.
+    Read,
+    /// Worker: waiting for the reader.
+    AwaitRead,
+    /// Worker: decoding frames.
+    Decode,
+    /// Worker: turning streams.
+    Orient,
+    /// Worker: applying operations.
+    Apply,
+    /// Worker: finishing a block whose updates are complete.
+    Finish,
+    /// Worker: summarising and encoding the published file.
+    Publish,
+    /// Worker: encoding log frames.
+    Encode,
+    /// Worker: waiting for the writer to take a piece.
+    AwaitWrite,
+    /// Writer: writing runs.
+    Write,
+    /// Committer: syncs and journal.
+    Commit,
+    /// Worker: no block ready.
+    Idle,
+}
+
+impl Stage {
+    /// All stages, in the order of the declaration.
+    pub const ALL: [Stage; 12] = [
+        Stage::Read,
+        Stage::AwaitRead,
+        Stage::Decode,
+        Stage::Orient,
+        Stage::Apply,
+        Stage::Finish,
+        Stage::Publish,
+        Stage::Encode,
+        Stage::AwaitWrite,
+        Stage::Write,
+        Stage::Commit,
+        Stage::Idle,
+    ];
+
+    /// Name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Read => "read",
+            Stage::AwaitRead => "await_read",
+            Stage::Decode => "decode",
+            Stage::Orient => "orient",
+            Stage::Apply => "apply",
+            // Reports say "settle" since before the method of the workload was renamed.
+            Stage::Finish => "settle",
+            Stage::Publish => "publish",
+            Stage::Encode => "encode",
+            Stage::AwaitWrite => "await_write",
+            Stage::Write => "write",
+            Stage::Commit => "commit",
+            Stage::Idle => "idle",
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! A worker: computes one block after the other, steps 1 to 4 of a block.
+
+use super::budget::Lease;
+use super::reader::{self, Entry, Reader};
+use super::schedule::Next;
+use super::session::{Halt, Session};
+use super::writer::{Message, Piece};
+use crate::bitmap::Bitmap;
+use crate::error::Error;
+use crate::ids::BlockId;
+use crate::log::choose::Traffic;
+use crate::log::codec::{FRAME_WORDS, Scratch};
+use crate::log::entry::{EntryHeader, Route};
+use crate::log::frame::Frame;
+use crate::log::place::Placement;
+use crate::measure::stage::Stage;
+use crate::sync::{self, Sender};
+use crate::workload::Edge;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+struct Worker<'s> {
+    session: &'s Session<'s>,
+    reader: Reader<'s>,
+    writer: Sender<Message<'s>>,
+    buffers: Buffers,
+}
+
+struct Buffers {
+    /// The block.
+    bitmap: Bitmap,
+    /// A stream that came in, or goes out turned.
+    stream: Bitmap,
+    /// Only made when a shared stream must be turned.
+    oriented: Option<Bitmap>,
+    scratch: Scratch,
+    encoded: Vec<u8>,
+}
+
+/// Computes blocks until the session is over.
+pub(super) fn work<'s>(session: &'s Session<'s>, number: usize, writer: Sender<Message<'s>>) -> Result<(), Error> {
+    let words = session.workload.stream_words();
+    let buffers = Buffers {
+        bitmap: Bitmap::zeroed(words)?,
+        stream: Bitmap::zeroed(words)?,
+        oriented: None,
+        scratch: Scratch::new(),
+        encoded: Vec::new(),
+    };
+    let (reader, serving) = reader::pair(session);
+    sync::scope(|scope| {
+        scope.spawn(move || {
+            let _lane = session.metrics.lane(|| format!("reader {number}"));
+            serving.serve();
+        });
+        // The reader waits on this worker: its ends of the channels are dropped when this closure returns, whatever it returns.
+        let mut worker = Worker { session, reader, writer, buffers };
+        match worker.serve() {
+            Ok(()) => Ok(()),
+            Err(Halt::Failed(error)) => Err(error),
+            Err(Halt::GivenUp) => {
+                // The others may be waiting for the block that was given up.
+                session.schedule.stop();
+                Ok(())
+            }
+        }
+    })
+}
+
+impl<'s> Worker<'s> {
+    fn serve(&mut self) -> Result<(), Halt> {
+        let Session { schedule, options, metrics, .. } = self.session;
+        loop {
+            if options.stop.load(Ordering::Relaxed) {
+                schedule.stop();
+            }
+            match schedule.next() {
+                Next::Over => return Ok(()),
+                Next::Block(block) => self.compute(block)?,
+                Next::Starved => {
+                    self.writer.send(Message::Flush).map_err(|_| Halt::GivenUp)?;
+                    let _time = metrics.enter(Stage::Idle);
+                    schedule.wait();
+                }
+            }
+        }
+    }
+
+    /// Steps 1 to 4 of a block.
+    fn compute(&mut self, block: BlockId) -> Result<(), Halt> {
+        let Session { workload, metrics, .. } = self.session;
+        self.buffers.bitmap.words_mut().fill(0);
+        workload.begin(block, self.buffers.bitmap.words_mut());
+        self.gather(block)?;
+        {
+            let _time = metrics.enter(Stage::Finish);
+            workload.finish(block, self.buffers.bitmap.words_mut());
+        }
+        let summary = self.publish(block)?;
+        self.emit(block)?;
+        metrics.block_computed();
+        self.send(Message::Finish(block, summary))
+    }
+
+    /// Merges and applies the bucket of `block`.
+    fn gather(&mut self, block: BlockId) -> Result<(), Halt> {
+        let session = self.session;
+        let mut edges = Awaited::of(block, session.workload.edges_into(block));
+        let mut entries = self.reader.request(session.ledger.entries(block, &edges.sources()))?;
+        while let Some(mut entry) = entries.next()? {
+            let served = edges.take(&entry.header).filter(|_| is_whole_stream(session, &entry.header));
+            let served =
+                served.ok_or_else(|| damage(session, &entry, "entry that is not an edge of the block graph"))?;
+            let mut rest = self.buffers.stream.words_mut();
+            while let Some(frame) = entry.next_frame()? {
+                let (words, after) = rest.split_at_mut(frame.words());
+                let _time = session.metrics.enter(Stage::Decode);
+                frame.decode_into(words, &mut self.buffers.scratch).map_err(|what| damage(session, &entry, what.0))?;
+                session.metrics.decoded(words.len() as u64 * 8);
+                rest = after;
+            }
+            for edge in served {
+                apply(session, &mut self.buffers, entry.header.placement, edge)?;
+            }
+            if session.options.stop.load(Ordering::Relaxed) {
+                return Err(Halt::GivenUp);
+            }
+        }
+        #[cfg(any(test, simulated))]
+        if crate::omitted::omits(crate::omitted::Rule::RemovalLast) {
+            for (file, _) in session.ledger.consume(block, &edges.sources()) {
+                session.storage.remove(&file.name())?;
+            }
+        }
+        Ok(edges.all_taken()?)
+    }
+
+    /// Hands the file that a finished block publishes to the writer; what is said of the block.
+    fn publish(&self, block: BlockId) -> Result<Vec<u8>, Halt> {
+        let (summary, publication) = {
+            let _time = self.session.metrics.enter(Stage::Publish);
+            let stream = self.buffers.bitmap.words();
+            (self.session.workload.summarise(block, stream), self.session.workload.publish(block, stream))
+        };
+        if let Some(publication) = publication {
+            let lease = self.lease(publication.bytes.len() as u64)?;
+            self.send(Message::Publish(block, publication, lease))?;
+        }
+        Ok(summary)
+    }
+
+    /// Encodes the stream of a finished block and hands its entries to the writer.
+    fn emit(&mut self, block: BlockId) -> Result<(), Halt> {
+        let Session { workload, metrics, chooser, options, .. } = self.session;
+        let workers = self.session.workers;
+        let edges = workload.edges_from(block);
+        if edges.is_empty() {
+            return Ok(());
+        }
+        {
+            let _time = metrics.enter(Stage::Encode);
+            chooser.observe(self.buffers.bitmap.words(), &mut self.buffers.scratch);
+        }
+        if options.placement == Placement::Shared {
+            let routes = edges.iter().map(Route::of).collect();
+            let header = EntryHeader::new(*workload, block, Placement::Shared, routes);
+            let traffic = Traffic { copies: 1.0, uses: edges.len() as f64, workers };
+            return self.emit_entries(vec![(block, header)], traffic, false);
+        }
+        let mut groups: BTreeMap<(u8, u64), Vec<&Edge>> = BTreeMap::new();
+        for edge in &edges {
+            groups.entry((edge.orientation, edge.restriction)).or_default().push(edge);
+        }
+        for ((orientation, restriction), group) in groups {
+            let turned = (orientation, restriction) != (0, 0);
+            if turned {
+                let _time = metrics.enter(Stage::Orient);
+                let (from, to) = (self.buffers.bitmap.words(), self.buffers.stream.words_mut());
+                workload.orient(orientation, restriction, from, to);
+            }
+            let copies = group.len() as f64;
+            let header = |edge| EntryHeader::new(*workload, block, Placement::Dedicated, vec![Route::of(edge)]);
+            let entries = group.into_iter().map(|edge| (edge.target, header(edge))).collect();
+            self.emit_entries(entries, Traffic { copies, uses: copies, workers }, turned)?;
+        }
+        Ok(())
+    }
+
+    /// Encodes one stream (the turned one, or the bitmap itself) and sends it with its entries.
+    fn emit_entries(
+        &mut self,
+        entries: Vec<(BlockId, EntryHeader)>,
+        traffic: Traffic,
+        turned: bool,
+    ) -> Result<(), Halt> {
+        let Session { metrics, chooser, .. } = self.session;
+        let Buffers { bitmap, stream, scratch, encoded, .. } = &mut self.buffers;
+        let stream = if turned { stream.words() } else { bitmap.words() };
+        let frames: Vec<Frame> = {
+            let _time = metrics.enter(Stage::Encode);
+            let codec = chooser.codec(traffic, metrics);
+            stream.chunks(FRAME_WORDS).map(|words| Frame::encode(codec, words, scratch, encoded)).collect()
+        };
+        metrics.encoded(stream.len() as u64 * 8);
+        let lease = self.lease(frames.iter().map(|frame| frame.stored_bytes() as u64).sum())?;
+        self.send(Message::Piece(Piece { entries, frames: Arc::new(frames) }, lease))
+    }
+
+    /// Room in the queue; when there is none, the writer is told not to wait for more.
+    fn lease(&self, bytes: u64) -> Result<Lease<'s>, Halt> {
+        let session = self.session;
+        if let Some(lease) = session.queue.try_lease(bytes) {
+            return Ok(lease);
+        }
+        self.send(Message::Flush)?;
+        let _time = session.metrics.enter(Stage::AwaitWrite);
+        session.queue.lease(bytes).ok_or(Halt::GivenUp)
+    }
+
+    fn send(&self, message: Message<'s>) -> Result<(), Halt> {
+        let _time = self.session.metrics.enter(Stage::AwaitWrite);
+        self.writer.send(message).map_err(|_| Halt::GivenUp)
+    }
+}
+
+fn apply(session: &Session<'_>, buffers: &mut Buffers, placement: Placement, edge: &Edge) -> Result<(), Error> {
+    let Buffers { bitmap, stream, oriented, .. } = buffers;
+    let stream = if placement == Placement::Shared && edge.orientation != 0 {
+        let oriented = match oriented {
+            Some(oriented) => oriented,
+            None => oriented.insert(Bitmap::zeroed(session.workload.stream_words())?),
+        };
+        let _time = session.metrics.enter(Stage::Orient);
+        session.workload.orient(edge.orientation, 0, stream.words(), oriented.words_mut());
+        oriented.words()
+    } else {
+        stream.words()
+    };
+    let _time = session.metrics.enter(Stage::Apply);
+    session.workload.apply(edge, stream, bitmap.words_mut());
+    session.metrics.edge_applied();
+    Ok(())
+}
+
+/// The edges into a block; each waits for one log entry.
+struct Awaited {
+    block: BlockId,
+    edges: Vec<Edge>,
+    taken: Vec<bool>,
+}
+
+impl Awaited {
+    fn of(block: BlockId, edges: Vec<Edge>) -> Awaited {
+        let taken = vec![false; edges.len()];
+        Awaited { block, edges, taken }
+    }
+
+    fn sources(&self) -> BTreeSet<BlockId> {
+        self.edges.iter().map(|edge| edge.source).collect()
+    }
+
+    /// The edges that an entry serves; `None` if it serves others than it should, or one that was served before.
+    fn take(&mut self, header: &EntryHeader) -> Option<Vec<&Edge>> {
+        let of_source = |edge: &&Edge| edge.source == header.source;
+        let expected = match header.placement {
+            Placement::Dedicated => 1,
+            Placement::Shared => self.edges.iter().filter(of_source).count(),
+        };
+        let mine = header.routes.iter().filter(|route| route.target == self.block);
+        let edge_of = |route: &Route| self.edges.iter().position(|edge| of_source(&edge) && route.is(edge));
+        let served: Vec<usize> = mine.filter_map(edge_of).collect();
+        let is_new = served.iter().all(|edge| !std::mem::replace(&mut self.taken[*edge], true));
+        (is_new && served.len() == expected).then(|| served.into_iter().map(|edge| &self.edges[edge]).collect())
+    }
+
+    fn all_taken(&self) -> Result<(), Error> {
+        let Some(missing) = self.taken.iter().position(|taken| !taken) else { return Ok(()) };
+        let source = self.edges[missing].source;
+        Err(Error::workload(format!("no log entry from block {source} for block {}", self.block)))
+    }
+}
+
+fn is_whole_stream(session: &Session<'_>, header: &EntryHeader) -> bool {
+    header.stream_words == session.workload.stream_words() as u64
+}
+
+fn damage(session: &Session<'_>, entry: &Entry<'_>, what: &'static str) -> Error {
+    let path = session.storage.path(&entry.extent.file.name());
+    Error::corrupt(path, entry.extent.offset, what)
+}
