@@ -19,7 +19,6 @@ mod evolve;
 mod exit;
 mod export;
 mod input;
-mod instruments;
 mod layout;
 mod manual;
 mod output;

@@ -7,9 +7,11 @@
 
 use super::point::Point;
 use dashu_int::UBig;
+use serde::Serialize;
 
 /// When the goal can change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Flip {
     /// Never.
     None,
@@ -24,20 +26,11 @@ pub enum Flip {
 impl Flip {
     /// All of them.
     pub const ALL: [Flip; 4] = [Flip::None, Flip::Free, Flip::After, Flip::Turn];
-
-    /// Returns `none`, `free`, `after` or `turn`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Flip::None => "none",
-            Flip::Free => "free",
-            Flip::After => "after",
-            Flip::Turn => "turn",
-        }
-    }
 }
 
 /// How often the goal can change in a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Budget {
     /// Once, by either player.
     One,
@@ -52,20 +45,11 @@ pub enum Budget {
 impl Budget {
     /// All of them.
     pub const ALL: [Budget; 4] = [Budget::One, Budget::Each, Budget::Two, Budget::Unlimited];
-
-    /// Returns `one`, `each`, `two` or `unlimited`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Budget::One => "one",
-            Budget::Each => "each",
-            Budget::Two => "two",
-            Budget::Unlimited => "unlimited",
-        }
-    }
 }
 
 /// Where the goal can change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Condition {
     /// `L ≥ S + 2 ≥ 7`, the paper's.
     Paper,
@@ -80,16 +64,6 @@ pub enum Condition {
 impl Condition {
     /// All of them.
     pub const ALL: [Condition; 4] = [Condition::Paper, Condition::Apart, Condition::Sum, Condition::Always];
-
-    /// Returns `paper`, `apart`, `sum` or `always`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Condition::Paper => "paper",
-            Condition::Apart => "apart",
-            Condition::Sum => "sum",
-            Condition::Always => "always",
-        }
-    }
 
     /// Returns whether the condition holds for two small heaps, the shorter one first.
     pub const fn holds_for(self, short: u64, long: u64) -> bool {

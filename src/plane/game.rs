@@ -58,7 +58,8 @@ impl Player {
 }
 
 /// How the program chooses its moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Strategy {
     /// A winning move wherever one exists.
     Exact,

@@ -1,7 +1,8 @@
 //! `trinim plane at`: one point.
 
-use super::{MoveReport, NUMBERS, budget, flip, goal_text, pair, shown, whole_number};
+use super::{MoveReport, NUMBERS, goal_text, pair, shown, whole_number};
 use crate::cli::args::JsonArgs;
+use crate::cli::choice::{choice, name};
 use crate::cli::exit::{Exit, Refused};
 use crate::cli::output::Out;
 use clap::Args;
@@ -53,11 +54,11 @@ pub struct AtArgs {
     goal: Rule,
 
     /// When the goal can be changed: none, free, after, turn
-    #[arg(long, value_name = "WHEN", value_parser = flip, default_value = "none")]
+    #[arg(long, value_name = "WHEN", value_parser = choice(&Flip::ALL), default_value = "none")]
     flip: Flip,
 
     /// How often the goal can be changed: one in all, one for each, two in all, unlimited
-    #[arg(long, value_name = "TIMES", value_parser = budget, default_value = "one")]
+    #[arg(long, value_name = "TIMES", value_parser = choice(&Budget::ALL), default_value = "one")]
     flips: Budget,
 
     #[command(flatten)]
@@ -69,7 +70,7 @@ pub struct AtArgs {
 struct Report {
     position: [String; 2],
     goal: &'static str,
-    flip: &'static str,
+    flip: Flip,
     /// `win`, `loss` or `draw` for the player to move.
     value: String,
     /// `N` or `P`, null for a draw.
@@ -151,7 +152,7 @@ fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
     let report = Report {
         position: pair(point),
         goal: goal::name(rule),
-        flip: args.flip.name(),
+        flip: args.flip,
         value: value.to_string(),
         outcome: Some(value.outcome().to_string()),
         index: winning::index(rule, point).map(|index| index.to_string()),
@@ -188,7 +189,7 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
     let report = Report {
         position: pair(point),
         goal: goal::name(args.goal),
-        flip: args.flip.name(),
+        flip: args.flip,
         value: value.map_or_else(|| "draw".to_owned(), |value| value.to_string()),
         outcome: value.map(|value| value.outcome().to_string()),
         index: None,
@@ -221,8 +222,8 @@ fn turns(setting: Setting, at: Situation) -> impl Iterator<Item = (Option<(Kind,
 fn print(value: Option<Value>, report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let paint = out.paint;
     let flips = match report.flip {
-        "none" => String::new(),
-        flip => format!(", flips: {flip}"),
+        Flip::None => String::new(),
+        flip => format!(", flips: {}", name(&flip)),
     };
     let mut rows = vec![("point", format!("{}, {} goal{flips}", shown(&report.position), report.goal))];
     rows.push((

@@ -16,7 +16,6 @@ use clap::{Args, Subcommand};
 use dashu_int::UBig;
 use serde::Serialize;
 use trinim::game::Rule;
-use trinim::plane::flips::{Budget, Condition, Flip};
 use trinim::plane::goal;
 use trinim::plane::number::{self, brief};
 use trinim::plane::point::{Move, Point};
@@ -75,24 +74,6 @@ fn whole_number(name: &str, text: &str) -> Result<UBig, Refused> {
 
 fn goal_text(text: &str) -> Result<Rule, String> {
     goal::parse(text).ok_or_else(|| "expected normal or attrition".to_owned())
-}
-
-fn flip(text: &str) -> Result<Flip, String> {
-    named(text, Flip::ALL, Flip::name)
-}
-
-fn budget(text: &str) -> Result<Budget, String> {
-    named(text, Budget::ALL, Budget::name)
-}
-
-fn condition(text: &str) -> Result<Condition, String> {
-    named(text, Condition::ALL, Condition::name)
-}
-
-/// The one of `all` that has this name.
-fn named<T: Copy, const N: usize>(text: &str, all: [T; N], name: impl Fn(T) -> &'static str) -> Result<T, String> {
-    let expected = || format!("expected {}", all.map(&name).join(", "));
-    all.into_iter().find(|one| name(*one) == text).ok_or_else(expected)
 }
 
 /// A move, for `--json`.

@@ -4,7 +4,8 @@
 //! The game goes to standard output, prompts to standard error. The end of the input is a resignation. A transcript is that of
 //! [`trinim::plane::game`]; a level file keeps the level of the next game with the same player.
 
-use super::{flip, goal_text, whole_number};
+use super::{goal_text, whole_number};
+use crate::cli::choice::{choice, explained, name};
 use crate::cli::exit::{Exit, Refused};
 use crate::cli::export::{Export, ExportKind};
 use crate::cli::input::InputKind;
@@ -63,14 +64,10 @@ enum First {
     Choose,
 }
 
-/// `--strategy`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum StrategyArg {
-    /// Never gives a won game away
-    Exact,
-    /// The paper's algorithm V, with the paper's number of Newton steps
-    Paper,
-}
+const STRATEGIES: &[(Strategy, &str)] = &[
+    (Strategy::Exact, "Never gives a won game away"),
+    (Strategy::Paper, "The paper's algorithm V, with the paper's number of Newton steps"),
+];
 
 /// Play Nim on the plane against the program
 #[derive(Args)]
@@ -97,12 +94,12 @@ pub struct PlayArgs {
     goal: Rule,
 
     /// Whether the goal can be changed once in the game: none, or free for before a move where L >= S + 2 >= 7
-    #[arg(long, value_name = "WHEN", value_parser = flip, default_value = "none")]
+    #[arg(long, value_name = "WHEN", value_parser = choice(&Flip::ALL), default_value = "none")]
     flip: Flip,
 
     /// How the program chooses its moves
-    #[arg(long, value_name = "STRATEGY", value_enum, default_value = "exact")]
-    strategy: StrategyArg,
+    #[arg(long, value_name = "STRATEGY", value_parser = explained(STRATEGIES), default_value = "exact")]
+    strategy: Strategy,
 
     /// Show the winning moves before each of your turns
     #[arg(long)]
@@ -127,22 +124,18 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if let Some(path) = &args.replay {
         return replay(path, out);
     }
-    let strategy = match args.strategy {
-        StrategyArg::Exact => Strategy::Exact,
-        StrategyArg::Paper if args.goal == Rule::Misere || args.flip != Flip::None => {
-            return Err(Refused::new(
-                "--strategy paper plays the normal goal only, which never changes",
-                "leave out --goal and --flip, or choose --strategy exact",
-            )
-            .into());
-        }
-        StrategyArg::Paper => Strategy::Paper,
-    };
+    if args.strategy == Strategy::Paper && (args.goal == Rule::Misere || args.flip != Flip::None) {
+        return Err(Refused::new(
+            "--strategy paper plays the normal goal only, which never changes",
+            "leave out --goal and --flip, or choose --strategy exact",
+        )
+        .into());
+    }
     let flips = match args.flip {
         Flip::None => 0,
         Flip::Free => 1,
         Flip::After | Flip::Turn => {
-            let reason = format!("--flip {}: expected none or free in a game", args.flip.name());
+            let reason = format!("--flip {}: expected none or free in a game", name(&args.flip));
             return Err(Refused::new(reason, "trinim plane at knows after and turn").into());
         }
     };
@@ -160,7 +153,7 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
         // Before the game: who leaves it early has seen its heaps all the same.
         file.write(&format!("{}\n{}\n", LEVEL.signature, (2 * level).min(start::LEVEL_MAX)))?;
     }
-    let mut seat = Seat { strategy, hint: args.hint, random, input: io::stdin().lock() };
+    let mut seat = Seat { strategy: args.strategy, hint: args.hint, random, input: io::stdin().lock() };
     let game = seat.game(&args, point, (level, flips), out)?;
     if let Some(file) = transcript {
         file.write(&game.to_string())?;

@@ -1,7 +1,8 @@
 //! `trinim plane verify`: the formulas against the rules, for small heaps.
 
-use super::{budget, condition, flip, goal_text};
+use super::goal_text;
 use crate::cli::args::JsonArgs;
+use crate::cli::choice::{choice, name};
 use crate::cli::exit::Exit;
 use crate::cli::output::{Out, grouped};
 use clap::Args;
@@ -37,15 +38,15 @@ pub struct VerifyArgs {
     goal: Option<Rule>,
 
     /// When the goal can be changed: none, free, after, turn [default: all of them]
-    #[arg(long, value_name = "WHEN", value_parser = flip)]
+    #[arg(long, value_name = "WHEN", value_parser = choice(&Flip::ALL))]
     flip: Option<Flip>,
 
     /// How often the goal can be changed: one in all, one for each, two in all, unlimited
-    #[arg(long, value_name = "TIMES", value_parser = budget, default_value = "one")]
+    #[arg(long, value_name = "TIMES", value_parser = choice(&Budget::ALL), default_value = "one")]
     flips: Budget,
 
     /// Where: paper (L >= S + 2 >= 7), apart (L >= S + 2), sum (L + S >= 27), always
-    #[arg(long, value_name = "WHERE", value_parser = condition, default_value = "paper")]
+    #[arg(long, value_name = "WHERE", value_parser = choice(&Condition::ALL), default_value = "paper")]
     condition: Condition,
 
     #[command(flatten)]
@@ -63,9 +64,9 @@ struct Report {
 #[derive(Serialize)]
 struct Row {
     goal: &'static str,
-    flip: &'static str,
-    flips: Option<&'static str>,
-    condition: Option<&'static str>,
+    flip: Flip,
+    flips: Option<Budget>,
+    condition: Option<Condition>,
     situations: u64,
     losses: u64,
     draws: u64,
@@ -115,14 +116,14 @@ fn row(found: &Comparison) -> Row {
         },
         by_rules,
     };
-    let name = |value: Option<Value>| value.map_or_else(|| "draw".to_owned(), |value| value.to_string());
-    let first = found.first.as_ref().map(|(at, value)| difference(at, name(*value)));
+    let value_name = |value: Option<Value>| value.map_or_else(|| "draw".to_owned(), |value| value.to_string());
+    let first = found.first.as_ref().map(|(at, value)| difference(at, value_name(*value)));
     let wrong = found.wrong_moves.as_ref().map(|at| difference(at, "other winning moves".to_owned()));
     Row {
         goal: goal::name(found.rule),
-        flip: flip.name(),
-        flips: flips.then_some(budget.name()),
-        condition: flips.then_some(condition.name()),
+        flip,
+        flips: flips.then_some(budget),
+        condition: flips.then_some(condition),
         situations: found.situations,
         losses: found.losses,
         draws: found.draws,
@@ -142,11 +143,12 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     for row in &report.rows {
         let Row { goal, flip, situations, losses, draws, differences, .. } = row;
         let [situations, losses, draws] = [*situations, *losses, *draws].map(grouped);
+        let flips = row.flips.as_ref().map_or("-".to_owned(), name);
         let verdict = if row.agrees { out.paint.good("agrees") } else { out.paint.bad("differs") };
         writeln!(
             out,
-            "{goal:9}  {flip:5}  {:9}  {situations:>11}  {losses:>9}  {draws:>7}  {:>11}  {verdict}",
-            row.flips.unwrap_or("-"),
+            "{goal:9}  {:5}  {flips:9}  {situations:>11}  {losses:>9}  {draws:>7}  {:>11}  {verdict}",
+            name(flip),
             grouped(*differences),
         )?;
     }
@@ -156,7 +158,8 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
             writeln!(
                 out,
                 "first difference, {} goal, flip {}: ({short}, {long}){flips}: by the rules {by_rules}",
-                row.goal, row.flip
+                row.goal,
+                name(&row.flip)
             )?;
         }
     }

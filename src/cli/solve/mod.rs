@@ -7,13 +7,13 @@ mod folder;
 mod report;
 mod session;
 mod strategy;
+mod timeline;
 
 pub use folder::free_bytes;
 pub use report::peak_rss_bytes;
 
 use super::args::{self, GameArgs, JsonArgs, KernelArgs, Size};
 use super::exit::{Exit, Refused};
-use super::instruments::InstrumentArgs;
 use super::layout::order;
 use super::output::Out;
 use super::signals::Signals;
@@ -24,6 +24,7 @@ use pipeline::measure::metrics::Stopwatch;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strategy::StrategyArgs;
+use timeline::TimelineArgs;
 use trinim::database::Game;
 use trinim::database::Manifest;
 use trinim::game::Board;
@@ -84,7 +85,7 @@ pub struct SolveArgs {
     max_disk: Option<Size>,
 
     #[command(flatten)]
-    instruments: InstrumentArgs,
+    timeline: TimelineArgs,
 }
 
 /// What is to be solved, and where.
@@ -126,8 +127,8 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&board, game));
     let begun = folder::inspect(&folder)?;
     let layout = order::given(folder::layout(&board, game, &folder, begun.as_ref())?, args.order.as_deref())?;
-    let instruments = args.instruments.prepare()?;
-    let metrics = instruments.metrics();
+    let timeline = args.timeline.prepare()?;
+    let metrics = timeline.metrics();
     let counters = baseline::Counters::default();
     let solved = Game { board, rule: game.rule, layout };
     let run = Run { args: &args, strategy, game: &solved, folder: &folder, begun: begun.as_ref() };
@@ -144,7 +145,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
             };
             // Of a run that was stopped or failed, too: that is when one wants to see it.
             let title = format!("trinim solve, {} layers, {}, {strategy}", game.layers, game.rule);
-            instruments.draw(&title, watch.elapsed().as_secs_f64(), &metrics)?;
+            timeline.draw(&title, watch.elapsed().as_secs_f64(), &metrics)?;
             outcome?
         }
     };

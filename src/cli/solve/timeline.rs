@@ -1,38 +1,38 @@
 //! `--timeline`: what each thread of a solve did when.
 
-use super::export::{Export, ExportKind};
+use crate::cli::export::{Export, ExportKind};
 use clap::Args;
 use pipeline::measure::metrics::Metrics;
 use std::path::PathBuf;
 use trinim::report::timeline;
 
-const TIMELINE: ExportKind = ExportKind { flag: "--timeline", what: "timeline", signature: timeline::SIGNATURE };
+const KIND: ExportKind = ExportKind { flag: "--timeline", what: "timeline", signature: timeline::SIGNATURE };
 
-/// Flags for looking at a run; without influence on the result.
+/// `--timeline`.
 #[derive(Args)]
-pub struct InstrumentArgs {
+pub struct TimelineArgs {
     /// Draw what each thread did when, as SVG; an earlier timeline of that name is replaced
     #[arg(long, help_heading = "Output", value_name = "FILE")]
     timeline: Option<PathBuf>,
 }
 
-/// The instruments of one run.
-pub struct Instruments {
+/// The timeline of one run, if it is asked for.
+pub struct Timeline {
     timeline: Option<Export>,
 }
 
-impl InstrumentArgs {
+impl TimelineArgs {
     /// Checks what is to be written, before anything is.
     ///
     /// # Errors
     /// Those of [`Export::claim`].
-    pub fn prepare(&self) -> anyhow::Result<Instruments> {
-        let timeline = self.timeline.as_deref().map(|path| Export::claim(path, TIMELINE)).transpose()?;
-        Ok(Instruments { timeline })
+    pub fn prepare(&self) -> anyhow::Result<Timeline> {
+        let timeline = self.timeline.as_deref().map(|path| Export::claim(path, KIND)).transpose()?;
+        Ok(Timeline { timeline })
     }
 }
 
-impl Instruments {
+impl Timeline {
     /// The counters of the run.
     pub fn metrics(&self) -> Metrics {
         if self.timeline.is_some() { Metrics::with_timeline() } else { Metrics::default() }
