@@ -176,8 +176,8 @@ fn threads_are_the_engines_the_baselines_the_verifiers_and_the_command_lines() {
     only_in("threads and channels", &words, &places);
 }
 
-/// Rules of the protocol can be left out, and threads replaced, only where `cfg(simulated)` is set; one package sets it, and nothing that ships
-/// depends on that one.
+/// Threads are replaced where `cfg(simulated)` is set, and rules of the protocol left out in a copy of the sources: one
+/// package does both, and nothing that ships depends on it.
 #[test]
 fn the_simulation_is_not_part_of_the_product() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -192,6 +192,11 @@ fn the_simulation_is_not_part_of_the_product() {
         assert!(!root.join(package).with_file_name("build.rs").exists(), "{package} has a build script");
     }
     assert!(!root.join(".cargo/config.toml").exists());
+    let words = ["simulated", "omitted", "omits"];
+    for source in product().iter().filter(|source| source.name != "pipeline/src/sync.rs") {
+        let mut code = source.code().filter(|(_, line)| line.contains("cfg(") || line.contains("omit"));
+        assert!(code.all(|(_, line)| !words.iter().any(|word| has_word(line, word))), "a switch in {}", source.name);
+    }
 }
 
 #[test]

@@ -9,8 +9,6 @@ mod finding;
 mod ids;
 pub mod log;
 pub mod measure;
-#[cfg(any(test, simulated))]
-pub mod omitted;
 pub mod run;
 pub mod storage;
 mod sync;
@@ -24,7 +22,3 @@ pub use finding::{Damage, Expected, Finding, Weight, sort_findings};
 pub use ids::{BlockId, RunId};
 pub use log::choose::{Candidate, CodecChoice};
 pub use log::place::{Extent, LogFile, Placement};
-
-// The toy pipeline of the tests names this package as its users do.
-#[cfg(test)]
-extern crate self as pipeline;

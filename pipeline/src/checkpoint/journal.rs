@@ -52,29 +52,6 @@ impl Journal {
         })
     }
 
-    /// The journal of an old generation, to be continued: what the protocol never does.
-    #[cfg(any(test, simulated))]
-    pub(super) fn reopen(storage: &dyn Storage, generation: u64, manifest_hash: u128) -> Result<Self, Error> {
-        let [a, b] = names::Copy::BOTH.map(|copy| names::journal(generation, copy));
-        let mut journal = Self {
-            copies: [storage.open_write(&a)?, storage.open_write(&b)?],
-            generation,
-            sequence: 0,
-            previous: manifest_hash,
-            end: 0,
-        };
-        let [a, b] = [Copy::open(storage, &a)?, Copy::open(storage, &b)?];
-        loop {
-            let next = |copy: &Copy| copy.next(journal.end, generation, journal.sequence, journal.previous);
-            let Ok(found) = next(&a).or_else(|_| next(&b)) else {
-                return Ok(journal);
-            };
-            journal.end += found.padded;
-            journal.sequence += 1;
-            journal.previous = found.hash;
-        }
-    }
-
     /// The bytes of the next record, and its hash.
     pub(super) fn encode(&self, records: &[BlockRecord]) -> Result<(Vec<u8>, u128), Error> {
         encode(self.generation, self.sequence, self.previous, records)
@@ -85,10 +62,6 @@ impl Journal {
         for copy in &self.copies {
             copy.write_all_at(bytes, self.end)?;
             copy.sync()?;
-            #[cfg(any(test, simulated))]
-            if crate::omitted::omits(crate::omitted::Rule::SecondCopy) {
-                break;
-            }
         }
         self.end += bytes.len() as u64;
         self.sequence += 1;

@@ -104,8 +104,6 @@
 
 mod bytes;
 mod commit;
-#[cfg(test)]
-mod controls;
 mod examine;
 mod identity;
 mod journal;

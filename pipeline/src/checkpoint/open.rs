@@ -10,8 +10,6 @@ use super::{Checkpoint, Opened, manifest, names};
 use crate::Error;
 use crate::ids::{BlockId, RunId};
 use crate::log::place::Extent;
-#[cfg(any(test, simulated))]
-use crate::storage::Entry;
 use crate::storage::{Create, EntryKind, LockGuard, Storage};
 
 const FOLDERS: [&str; 3] = [names::METADATA, names::LOGS, names::PUBLISHED];
@@ -192,11 +190,6 @@ fn begin(
 ) -> Result<Journal, Error> {
     let old = storage.list(names::METADATA)?;
 
-    #[cfg(any(test, simulated))]
-    if let Some(journal) = continued(storage, &old)? {
-        return Ok(journal);
-    }
-
     // What switches left that did not get to their renames means nothing; on a full disk each try would leave more of it.
     let current = old.iter().filter_map(|entry| names::manifest_generation(&entry.name)).max().unwrap_or(0);
     for entry in old.iter().filter(|entry| entry.kind == EntryKind::File) {
@@ -221,25 +214,6 @@ fn begin(
     }
     storage.sync_dir(names::METADATA)?;
     Ok(journal)
-}
-
-/// The journal of the highest generation, if the rule that each opening begins a new one is left out.
-#[cfg(any(test, simulated))]
-fn continued(storage: &dyn Storage, metadata: &[Entry]) -> Result<Option<Journal>, Error> {
-    use crate::omitted::{Rule, omits};
-    let generations = metadata.iter().filter_map(|entry| names::manifest_generation(&entry.name));
-    let Some(current) = generations.max().filter(|_| omits(Rule::NewGeneration)) else {
-        return Ok(None);
-    };
-    for entry in metadata {
-        let is_temporary = entry.name.ends_with(names::TEMPORARY);
-        if is_temporary || names::generation_in(&entry.name) != current {
-            storage.remove(&format!("{}/{}", names::METADATA, entry.name))?;
-        }
-    }
-    storage.sync_dir(names::METADATA)?;
-    let hash = manifest::read_either(storage, current)?.hash;
-    Journal::reopen(storage, current, hash).map(Some)
 }
 
 pub(super) fn remove_if_there(storage: &dyn Storage, name: &str) -> Result<(), Error> {

@@ -98,10 +98,6 @@ pub struct Place {
 
 impl Place {
     pub(super) fn salt(&self) -> u64 {
-        #[cfg(any(test, simulated))]
-        if crate::omitted::omits(crate::omitted::Rule::Salt) {
-            return 0;
-        }
         let mut bytes = [0u8; 40];
         bytes[..16].copy_from_slice(&self.run_id.0.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.file.bucket.0.to_le_bytes());

@@ -12,8 +12,6 @@ use super::place::{ENTRY_ALIGNMENT, Extent, LogFile, Place};
 use crate::error::Error;
 use crate::ids::{BlockId, RunId};
 use crate::measure::metrics::Metrics;
-#[cfg(any(test, simulated))]
-use crate::omitted::{Rule, omits};
 use crate::storage::{Create, Storage, StorageFile};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -55,8 +53,6 @@ impl<'a> LogWriter<'a> {
         let name = LogFile { placement: header.placement, bucket, generation: self.generation };
         let (file, end) = self.open(name)?;
         let offset = end.next_multiple_of(ENTRY_ALIGNMENT);
-        #[cfg(any(test, simulated))]
-        let offset = if omits(Rule::FreshSectors) { end } else { offset };
         let place = Place { run_id: self.run_id, file: name, offset };
         self.run.begin(&file, offset)?;
         let (header_bytes, entry_hash) = header.to_bytes(&place);

@@ -127,12 +127,6 @@ impl<'s> Worker<'s> {
                 return Err(Halt::GivenUp);
             }
         }
-        #[cfg(any(test, simulated))]
-        if crate::omitted::omits(crate::omitted::Rule::RemovalLast) {
-            for (file, _) in session.ledger.consume(block, &edges.sources()) {
-                session.storage.remove(&file.name())?;
-            }
-        }
         Ok(edges.all_taken()?)
     }
 

@@ -15,8 +15,6 @@ use crate::log::frame::Frame;
 use crate::log::place::Extent;
 use crate::log::writer::{Dirty, LogWriter};
 use crate::measure::stage::Stage;
-#[cfg(any(test, simulated))]
-use crate::omitted::{Rule, omits};
 use crate::storage::Create;
 use crate::sync::{Receiver, RecvTimeoutError};
 use crate::workload::Publication;
@@ -101,10 +99,6 @@ impl<'s> Writer<'s> {
                     drop(lease);
                 }
                 Ok(Message::Finish(block, summary)) => {
-                    #[cfg(any(test, simulated))]
-                    if omits(Rule::WrittenFirst) {
-                        self.session.schedule.written(block);
-                    }
                     self.gathered.finished.push((block, summary));
                 }
                 Ok(Message::Flush) | Err(RecvTimeoutError::Timeout) => self.flush()?,
@@ -158,8 +152,6 @@ impl<'s> Writer<'s> {
         }
         let blocks: Vec<BlockId> = records.iter().map(|record| record.block).collect();
         self.session.unsynced.add(records, std::mem::take(&mut gathered.dirty));
-        #[cfg(any(test, simulated))]
-        let blocks = if omits(Rule::WrittenFirst) { Vec::new() } else { blocks };
         for block in blocks {
             self.session.schedule.written(block);
         }

@@ -12,4 +12,5 @@ pub mod explore;
 pub mod judge;
 pub mod random;
 pub mod session;
+pub mod sloppy;
 pub mod subject;

@@ -1,12 +1,9 @@
 //! What is run on the simulated disk: a made-up workload with every kind of edge, and Triangular Nim, solved and sealed as the program does it.
 
-#[path = "../../../pipeline/tests/sloppy/mod.rs"]
-mod sloppy;
 #[path = "../../../pipeline/tests/synthetic/mod.rs"]
 mod synthetic;
 
-pub use sloppy::Omit;
-
+use crate::sloppy::{Omit, Sloppy};
 use pipeline::Error;
 use pipeline::Placement;
 use pipeline::measure::metrics::Metrics;
@@ -15,7 +12,6 @@ use pipeline::storage::Storage;
 use pipeline::testing::SimulatedStorage;
 use pipeline::workload::Workload;
 use pipeline::{BlockId, RunId};
-use sloppy::Sloppy;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use synthetic::Synthetic;

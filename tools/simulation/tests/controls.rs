@@ -2,7 +2,8 @@
 
 use pipeline::omitted::{Rule, without};
 use simulation::explore::{Explorer, Failure, Found};
-use simulation::subject::{Omit, Subject};
+use simulation::sloppy::Omit;
+use simulation::subject::Subject;
 
 /// States after which a control counts as not caught.
 const STATES_AT_MOST: u64 = 60_000;

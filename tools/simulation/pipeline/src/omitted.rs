@@ -1,8 +1,9 @@
-//! Negative controls: rules of the engine and of its protocol that can be left out, to see that the tests of crashes and damage
-//! notice. A test that passes without a rule proves nothing about the rule. Rules at the seam to the storage (what is synced, and when) need nothing
-//! here: the tests leave them out from outside.
+//! Rules of the engine and of its protocol that can be left out, to see that the tests of crashes and damage notice.
 //!
-//! Compiled for unit tests and for simulation (`cfg(simulated)`, set by the package `pipeline-simulated` alone), never into the package that ships.
+//! A test that passes without a rule proves nothing about the rule. Each rule has a diff of the engine's sources in
+//! `../controls`; what it adds asks [`omits`] whether the rule is left out now. Rules at the seam to the storage (what
+//! is synced, and when) need no diff: `Sloppy` of package `simulation` leaves them out from outside.
+//!
 //! A rule is left out on one thread; the threads of a simulated run are one.
 
 use std::cell::Cell;

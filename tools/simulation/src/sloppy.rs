@@ -1,5 +1,4 @@
 //! A storage that leaves out one rule of the protocol, between the protocol and the simulated disk.
-#![allow(dead_code, reason = "each test crate uses a part")]
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -44,6 +43,7 @@ struct SloppyFile {
 }
 
 impl Sloppy {
+    /// The disk without the rule.
     pub fn new(disk: SimulatedStorage, omit: Omit) -> Self {
         let disk = if omit == Omit::NoRetry { disk.forgiving() } else { disk };
         Self { disk, omit, late: Arc::default() }
