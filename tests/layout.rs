@@ -1,10 +1,11 @@
 //! Layouts against published figures, and their block graphs against the definition. One long file: most tests share the figures of the paper.
 
+use pipeline::BlockId;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use trinim::game::{Board, Cell};
 use trinim::layout::search::{Kept, Request};
-use trinim::layout::{BlockOrder, Counts, Layout, LayoutError, OrderError, order_file, search};
+use trinim::layout::{Bid, BlockOrder, Counts, Layout, LayoutError, OrderError, order_file, search};
 use trinim::papers::layouts;
 
 fn triangle(layers: u32) -> Board {
@@ -247,9 +248,11 @@ fn orders_are_read_back_and_wrong_ones_refused() {
     }
     // The blocks of a layout without its symmetries are others, and so is their order.
     assert_eq!(layout.clone().with_order(numeric.clone()).unwrap().without_symmetries().order().len(), 64);
-    assert_eq!(layout.clone().with_order(vec![0; 16]).unwrap_err(), OrderError::Repeated { bid: 0 });
-    assert_eq!(layout.clone().with_order(vec![99]).unwrap_err(), OrderError::Unknown { ordinal: 99 });
-    assert_eq!(layout.clone().with_order(vec![]).unwrap_err(), OrderError::Missing { bid: 0 });
+    let zeros = vec![BlockId(0); 16];
+    assert_eq!(layout.clone().with_order(zeros).unwrap_err(), OrderError::Repeated { bid: Bid(0) });
+    let unknown = BlockId(99);
+    assert_eq!(layout.clone().with_order(vec![unknown]).unwrap_err(), OrderError::Unknown { ordinal: unknown });
+    assert_eq!(layout.clone().with_order(vec![]).unwrap_err(), OrderError::Missing { bid: Bid(0) });
 
     let text = order_file::to_text(&layout, &numeric);
     let lines: Vec<&str> = text.lines().collect();
@@ -295,15 +298,15 @@ fn no_order_is_below_the_bound() {
         let blocks = layout.canonical_blocks().len();
         assert!(blocks <= 8);
         let mut lowest = u32::MAX;
-        let mut orders: Vec<Vec<u32>> = vec![vec![]];
+        let mut orders: Vec<Vec<BlockId>> = vec![vec![]];
         while let Some(order) = orders.pop() {
             if order.len() == blocks {
                 lowest = lowest.min(layout.peak_live_blocks(&order));
             }
-            let ready = |&block: &u32| {
+            let ready = |&block: &BlockId| {
                 !order.contains(&block) && layout.edges_into(block).iter().all(|edge| order.contains(&edge.source))
             };
-            orders.extend((0..blocks as u32).filter(ready).map(|block| [&order[..], &[block]].concat()));
+            orders.extend(layout.ordinals().filter(ready).map(|block| [&order[..], &[block]].concat()));
         }
         assert_eq!(layout.peak_at_least(), bound, "{set:?}");
         assert!(bound <= lowest, "{set:?}: {lowest}");
@@ -321,9 +324,9 @@ fn suggested_layouts_keep_the_bound() {
             assert_eq!(layout.symmetries().len(), board.symmetries().len());
         }
         let whole = Layout::suggested(&board, board.cells());
-        assert_eq!((whole.bid_bits(), whole.canonical_blocks()), (0, [0].as_slice()));
+        assert_eq!((whole.bid_bits(), whole.canonical_blocks()), (0, [Bid(0)].as_slice()));
         assert_eq!(whole.inner_moves().len(), board.moves().len());
-        assert_eq!(whole.order(), [0]);
+        assert_eq!(whole.order(), [BlockId(0)]);
     }
 }
 
@@ -366,17 +369,17 @@ fn small_layouts() -> Vec<(Board, Layout)> {
 #[test]
 fn the_block_graph_holds_every_move_once() {
     for (board, layout) in small_layouts() {
-        for (target, &bid) in layout.canonical_blocks().iter().enumerate() {
-            let edges = layout.edges_into(target as u32);
+        for (target, &bid) in layout.ordinals().zip(layout.canonical_blocks()) {
+            let edges = layout.edges_into(target);
             for offset in 0..1u64 << layout.offset_bits() {
                 let position = layout.join(bid, offset);
-                let mut expected: Vec<(u32, u64)> = board
+                let mut expected: Vec<(BlockId, u64)> = board
                     .moves()
                     .iter()
                     .filter(|&taken| position & taken == *taken)
                     .map(|taken| layout.locate(position ^ taken))
                     .collect();
-                let mut found: Vec<(u32, u64)> = layout
+                let mut found: Vec<(BlockId, u64)> = layout
                     .inner_moves()
                     .iter()
                     .filter(|&taken| offset & taken == *taken)
@@ -385,8 +388,8 @@ fn the_block_graph_holds_every_move_once() {
                 for edge in &edges {
                     let symmetry = &layout.symmetries()[usize::from(edge.symmetry)];
                     let back = &layout.symmetries()[symmetry.inverse()];
-                    let source = layout.canonical_blocks()[edge.source as usize];
-                    assert_eq!(symmetry.map_bid(source), bid ^ layout.traces()[edge.trace.0 as usize].bid);
+                    let source = layout.bid(edge.source);
+                    assert_eq!(symmetry.map_bid(source).0, bid.0 ^ layout.traces()[edge.trace.0 as usize].bid);
                     for taken in layout.operations(edge.trace) {
                         if offset & taken == *taken {
                             let inside = back.map_offset(offset ^ taken);
@@ -415,12 +418,12 @@ fn without_symmetries_every_block_is_its_own() {
         );
         assert_eq!((whole.bid_cells(), whole.offset_cells()), (layout.bid_cells(), layout.offset_cells()));
         for bid in 0..layout.blocks() as u32 {
-            assert_eq!(whole.canonical(bid), (bid, 0));
-            let into = whole.edges_into(bid);
-            let children: BTreeSet<u32> = into.iter().map(|edge| edge.source).collect();
+            assert_eq!(whole.canonical(Bid(bid)), (BlockId(bid), 0));
+            let into = whole.edges_into(BlockId(bid));
+            let children: BTreeSet<BlockId> = into.iter().map(|edge| edge.source).collect();
             assert_eq!(children.len(), into.len());
             for edge in &into {
-                assert_eq!((edge.source ^ bid, edge.symmetry), (layout.traces()[edge.trace.0 as usize].bid, 0));
+                assert_eq!((edge.source.0 ^ bid, edge.symmetry), (layout.traces()[edge.trace.0 as usize].bid, 0));
                 assert!(whole.edges_from(edge.source).contains(edge));
             }
         }
@@ -433,14 +436,13 @@ fn edges_are_the_same_from_both_ends() {
     layouts.push(Layout::suggested(&triangle(8), 27));
     layouts.push(layout(8, &[(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]));
     for layout in layouts {
-        let ordinals = 0..layout.canonical_blocks().len() as u32;
-        let mut into: Vec<_> = ordinals.clone().flat_map(|target| layout.edges_into(target)).collect();
-        let mut from: Vec<_> = ordinals.clone().flat_map(|source| layout.edges_from(source)).collect();
+        let mut into: Vec<_> = layout.ordinals().flat_map(|target| layout.edges_into(target)).collect();
+        let mut from: Vec<_> = layout.ordinals().flat_map(|source| layout.edges_from(source)).collect();
         into.sort_unstable();
         from.sort_unstable();
         assert_eq!(into, from);
         assert!(into.iter().all(|edge| edge.source < edge.target));
-        for source in ordinals {
+        for source in layout.ordinals() {
             let orientations: BTreeSet<u8> = layout.edges_from(source).iter().map(|edge| edge.symmetry).collect();
             assert!(orientations.len() <= layout.orbit_size(source) as usize);
         }
@@ -451,16 +453,16 @@ fn edges_are_the_same_from_both_ends() {
 fn canonical_blocks_stand_for_their_groups() {
     for (_, layout) in small_layouts() {
         let mut sizes = vec![0; layout.canonical_blocks().len()];
-        for bid in 0..layout.blocks() as u32 {
+        for bid in (0..layout.blocks() as u32).map(Bid) {
             let (ordinal, symmetry) = layout.canonical(bid);
-            let canonical = layout.canonical_blocks()[ordinal as usize];
+            let canonical = layout.bid(ordinal);
             assert!(canonical <= bid);
             assert_eq!(layout.symmetries()[symmetry].map_bid(canonical), bid);
             assert!(layout.symmetries()[..symmetry].iter().all(|earlier| earlier.map_bid(canonical) != bid));
-            sizes[ordinal as usize] += 1;
+            sizes[ordinal.index()] += 1;
         }
-        for (ordinal, &size) in sizes.iter().enumerate() {
-            assert_eq!(layout.orbit_size(ordinal as u32), size);
+        for (ordinal, size) in layout.ordinals().zip(sizes) {
+            assert_eq!(layout.orbit_size(ordinal), size);
         }
     }
 }
@@ -504,14 +506,14 @@ proptest! {
     fn split_and_join_are_inverse((board, layout) in any_layout(), bits: u64) {
         let position = bits & board.full();
         let (bid, offset) = layout.split(position);
-        prop_assert!(u64::from(bid) < layout.blocks());
+        prop_assert!(u64::from(bid.0) < layout.blocks());
         prop_assert!(offset >> layout.offset_bits() == 0);
         prop_assert_eq!(layout.join(bid, offset), position);
         for (bit, &cell) in layout.offset_cells().iter().enumerate() {
             prop_assert_eq!(offset >> bit & 1, position >> cell & 1);
         }
         for (bit, &cell) in layout.bid_cells().iter().enumerate() {
-            prop_assert_eq!(u64::from(bid) >> bit & 1, position >> cell & 1);
+            prop_assert_eq!(u64::from(bid.0) >> bit & 1, position >> cell & 1);
         }
     }
 
@@ -530,7 +532,7 @@ proptest! {
                 prop_assert_eq!(symmetry.map_offset(1 << bit), 1 << to);
             }
             for (bit, &to) in symmetry.bid_permutation().iter().enumerate() {
-                prop_assert_eq!(symmetry.map_bid(1 << bit), 1 << to);
+                prop_assert_eq!(symmetry.map_bid(Bid(1 << bit)), Bid(1 << to));
             }
         }
     }
@@ -542,7 +544,7 @@ proptest! {
         let (expected, symmetry) = layout.canonical(layout.split(position).0);
         prop_assert_eq!(ordinal, expected);
         prop_assert!(symmetry < layout.symmetries().len());
-        let found = layout.join(layout.canonical_blocks()[ordinal as usize], offset);
+        let found = layout.join(layout.bid(ordinal), offset);
         prop_assert!(layout.symmetries().iter().any(|symmetry| symmetry.board().apply(position) == found));
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Solving, Way};
-use pipeline::Placement;
+use pipeline::{BlockId, Placement};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ impl Solved {
             let (bid, offset) = self.game.layout.split(position);
             let (ordinal, symmetry) = self.game.layout.canonical(bid);
             let back = &self.game.layout.symmetries()[self.game.layout.symmetries()[symmetry].inverse()];
-            bit(&streams[ordinal as usize], back.map_offset(offset))
+            bit(&streams[ordinal.index()], back.map_offset(offset))
         };
         let wrong = |position: &u64| {
             let mut legal = self.game.board.moves().iter().filter(|taken| position & *taken == **taken);
@@ -386,7 +386,7 @@ fn one_wrong_bit_is_found_with_all_it_contradicts() {
             streams[ordinal as usize][offset as usize / 64] ^= 1 << (offset % 64);
             solved.rewrite(ordinal, &streams[ordinal as usize]);
             let expected = solved.contradictions(&streams);
-            let wrong = solved.game.layout.join(solved.game.layout.canonical_blocks()[ordinal as usize], offset);
+            let wrong = solved.game.layout.join(solved.game.layout.bid(BlockId(ordinal)), offset);
             assert!(expected.contains(&position::rows(&solved.game.board, wrong)));
 
             // As long as the manifest is honest it disagrees too.

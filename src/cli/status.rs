@@ -11,6 +11,7 @@ use super::output::{Out, counted, grouped, per_second, seconds};
 use super::owner::{self, Owner};
 use super::summary::board;
 use clap::Args;
+use pipeline::BlockId;
 use pipeline::checkpoint::{self, Inspection, LOCK, LOGS, METADATA, PUBLISHED};
 use pipeline::storage::{RealStorage, Storage};
 use serde::Serialize;
@@ -98,8 +99,8 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     if records.iter().any(|record| record.block.index() >= blocks) {
         return Err(foreign().into());
     }
-    let positions = |block: u32| u64::from(layout.orbit_size(block)) << layout.offset_bits();
-    let finished_positions = records.iter().map(|record| positions(record.block.0)).sum();
+    let positions = |block: BlockId| u64::from(layout.orbit_size(block)) << layout.offset_bits();
+    let finished_positions = records.iter().map(|record| positions(record.block)).sum();
     let is_sealed = storage.length(&format!("{PUBLISHED}/{SUMS}"))?.is_some();
     let is_held = matches!(owner, Owner::Held(_));
     let state = match (records.len() == blocks, is_sealed, is_held) {
@@ -116,14 +117,14 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let database = sizes(storage, PUBLISHED)?.into_iter().filter(|(name, _)| is_ours(name));
 
     let session = &records[inspection.in_manifest.min(records.len())..];
-    let work = |blocks: &mut dyn Iterator<Item = u32>| units(&layout, blocks);
-    let all = work(&mut (0..blocks as u32));
-    let done = work(&mut records.iter().map(|record| record.block.0));
+    let work = |blocks: &mut dyn Iterator<Item = BlockId>| units(&layout, blocks);
+    let all = work(&mut layout.ordinals());
+    let done = work(&mut records.iter().map(|record| record.block));
     let times = Times::of(storage, inspection.generation);
     let pace = times.session_s.filter(|time| *time > 0.0 && !session.is_empty());
     let rate = |amount: f64| pace.map(|time| amount / time);
-    let session_work = work(&mut session.iter().map(|record| record.block.0));
-    let session_positions: u64 = session.iter().map(|record| positions(record.block.0)).sum();
+    let session_work = work(&mut session.iter().map(|record| record.block));
+    let session_positions: u64 = session.iter().map(|record| positions(record.block)).sum();
     let eta_s = rate(session_work).filter(|_| state == "running").map(|rate| {
         // Work goes on since the last commit.
         let since = times.last_commit_s_ago.unwrap_or(0.0);
@@ -152,7 +153,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
 }
 
 /// Work of blocks, in edges.
-fn units(layout: &Layout, blocks: &mut dyn Iterator<Item = u32>) -> f64 {
+fn units(layout: &Layout, blocks: &mut dyn Iterator<Item = BlockId>) -> f64 {
     let weight = rates::block_weight(&rates::MEASURED);
     // Not a sum: that of nothing is a negative zero, and would be printed as one.
     blocks.fold(0.0, |units, block| units + layout.edges_into(block).len() as f64 + weight)

@@ -10,6 +10,7 @@
 use crate::database::BlockSummary;
 use crate::game::Value;
 use crate::layout::Layout;
+use pipeline::BlockId;
 use serde::{Deserialize, Serialize};
 
 /// Positions and losses with a given number of pieces.
@@ -32,12 +33,12 @@ pub struct Census {
 
 impl Census {
     /// Adds up the blocks of a layout; `summaries` yields every ordinal once.
-    pub fn of<'a>(layout: &Layout, summaries: impl Iterator<Item = (u32, &'a BlockSummary)>) -> Census {
+    pub fn of<'a>(layout: &Layout, summaries: impl Iterator<Item = (BlockId, &'a BlockSummary)>) -> Census {
         let cells = layout.bid_bits() + layout.offset_bits();
         let mut by_pieces: Vec<PieceCount> =
             (0..=cells).map(|pieces| PieceCount { pieces, positions: binomial(cells, pieces), losses: 0 }).collect();
         for (ordinal, summary) in summaries {
-            let in_bid = layout.canonical_blocks()[ordinal as usize].count_ones() as usize;
+            let in_bid = layout.bid(ordinal).pieces() as usize;
             let weight = u64::from(layout.orbit_size(ordinal));
             for (in_offset, losses) in summary.losses_by_pieces.iter().enumerate() {
                 if let Some(row) = by_pieces.get_mut(in_bid + in_offset) {

@@ -7,7 +7,7 @@
 use super::census::Census;
 use super::{BlockSummary, DatabaseError, Game};
 use crate::game::{Board, Cell, Rule};
-use crate::layout::Layout;
+use crate::layout::{Bid, Layout};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -24,7 +24,7 @@ const VERSION: u64 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockRow {
     /// BID of the canonical block.
-    pub bid: u32,
+    pub bid: Bid,
     /// Losses among its positions.
     pub losses: u64,
     /// BLAKE3 of its bitmap, hex.
@@ -76,7 +76,7 @@ impl Manifest {
             bid_cells: layout.bid_cells().to_vec(),
             offset_cells: layout.offset_cells().to_vec(),
             digest: game.solution_digest(summaries.iter().map(|summary| &summary.digest)),
-            census: Census::of(layout, (0..).zip(summaries)),
+            census: Census::of(layout, layout.ordinals().zip(summaries)),
             blocks: blocks.collect(),
         }
     }
@@ -140,7 +140,7 @@ impl Manifest {
                 return damage(format!("the census row of {} pieces is impossible", expected.pieces));
             }
         }
-        let by_blocks = (0..).zip(&self.blocks).try_fold(0_u64, |sum, (ordinal, block)| {
+        let by_blocks = layout.ordinals().zip(&self.blocks).try_fold(0_u64, |sum, (ordinal, block)| {
             sum.checked_add(u64::from(layout.orbit_size(ordinal)).checked_mul(block.losses)?)
         });
         if by_blocks != Some(self.census.losses()) {

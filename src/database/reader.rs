@@ -22,7 +22,7 @@ use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use memmap2::Mmap;
 use parking_lot::Mutex;
-use pipeline::Damage;
+use pipeline::{BlockId, Damage};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -220,7 +220,7 @@ impl Database {
     /// If the position has a bit outside the board.
     pub fn value(&self, position: u64) -> Result<Value, DatabaseError> {
         assert_eq!(position & !self.game.board.full(), 0, "position outside the board");
-        let (ordinal, offset) = self.game.layout.locate(position);
+        let (BlockId(ordinal), offset) = self.game.layout.locate(position);
         let (frame, word) = ((offset / 64) as usize / FRAME_WORDS, (offset / 64) as usize % FRAME_WORDS);
         let (source, parsed) = self.frame(ordinal, frame)?;
         let word = parsed.word(word).map_err(|error| source.index.damage(&source.path, frame, error))?;

@@ -8,8 +8,8 @@
 //! The loads need a walk over the canonical blocks and their children, one block at a time and nothing kept: a second
 //! for 21 BID bits closed under all symmetries. Where no symmetry is kept they are the updates, and nothing is walked.
 
-use super::Layout;
 use super::burnside::{self, Action};
+use super::{Bid, Layout};
 use serde::{Serialize, Serializer};
 
 /// The possible sizes of an isomorphic group, in the order of [`Counts::groups`].
@@ -41,7 +41,7 @@ fn by_size<S: Serializer>(groups: &[u64; 4], serializer: S) -> Result<S::Ok, S::
 impl Counts {
     pub(super) fn of(layout: &Layout) -> Counts {
         let cells = layout.bid_bits();
-        let cells_of = |bid: u32| layout.join(bid, 0);
+        let cells_of = |bid: u32| layout.join(Bid(bid), 0);
         let traces: Vec<u64> = layout.traces.iter().map(|trace| cells_of(trace.bid)).collect();
         let symmetries = layout.symmetries.iter().map(|symmetry| symmetry.board());
         let action = Action::of(symmetries, cells_of((layout.blocks() - 1) as u32));
@@ -62,10 +62,10 @@ impl Counts {
 fn canonical_loads(layout: &Layout) -> u64 {
     let mut sources = Vec::new();
     let mut loads = 0;
-    for &target in &layout.canonical {
+    for &Bid(target) in &layout.canonical {
         sources.clear();
         let inside = layout.traces.iter().map(|trace| trace.bid).filter(|part| part & !target == 0);
-        sources.extend(inside.map(|part| layout.canonical_bid(target ^ part)));
+        sources.extend(inside.map(|part| layout.canonical_bid(Bid(target ^ part))));
         sources.sort_unstable();
         sources.dedup();
         loads += sources.len() as u64;

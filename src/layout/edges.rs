@@ -3,8 +3,9 @@
 //! The trace of a move depends on the BID cells alone, and so do the operations that belong to it. A layout has some
 //! dozens of traces, kept once; an edge refers to one by number.
 
-use super::Layout;
+use super::{Bid, Layout};
 use crate::game::BitPermutation;
+use pipeline::BlockId;
 use std::collections::BTreeMap;
 
 /// The place of a trace in [`Layout::traces`].
@@ -24,9 +25,9 @@ pub struct Trace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Edge {
     /// The ordinal of the canonical block that stands for the child block.
-    pub source: u32,
+    pub source: BlockId,
     /// The ordinal of the block that is updated.
-    pub target: u32,
+    pub target: BlockId,
     /// The place in [`Layout::symmetries`] of the symmetry that takes the source to the child block.
     pub symmetry: u8,
     /// The BID part of the moves that lead from the target to the child, and with it the operations.
@@ -68,13 +69,13 @@ impl Layout {
     /// The updates of the canonical block `target`, one for each of its child blocks, sorted by source, then by
     /// symmetry. Several of them may have the same source. Their sum over all canonical targets is the paper's number
     /// of inter-block updates with redundancy removed.
-    pub fn edges_into(&self, target: u32) -> Vec<Edge> {
-        let bid = self.canonical[target as usize];
+    pub fn edges_into(&self, target: BlockId) -> Vec<Edge> {
+        let Bid(bid) = self.bid(target);
         let mut edges: Vec<Edge> = self
             .trace_ids()
             .filter(|&(_, part)| part & !bid == 0)
             .map(|(trace, part)| {
-                let (source, symmetry) = self.canonical(bid ^ part);
+                let (source, symmetry) = self.canonical(Bid(bid ^ part));
                 let symmetry = symmetry as u8;
                 Edge { source, target, symmetry, trace }
             })
@@ -85,9 +86,9 @@ impl Layout {
 
     /// The updates for which the canonical block `source` is read, sorted by target, then by symmetry: the same edges
     /// as those of [`Layout::edges_into`], seen from the other end.
-    pub fn edges_from(&self, source: u32) -> Vec<Edge> {
-        let bid = self.canonical[source as usize];
-        let mut children: Vec<u32> = Vec::new();
+    pub fn edges_from(&self, source: BlockId) -> Vec<Edge> {
+        let bid = self.bid(source);
+        let mut children: Vec<Bid> = Vec::new();
         let mut edges = Vec::new();
         for (index, symmetry) in self.symmetries.iter().enumerate() {
             let child = symmetry.map_bid(bid);
@@ -97,8 +98,9 @@ impl Layout {
             }
             children.push(child);
             for (trace, part) in self.trace_ids() {
-                if part & child == 0 && self.is_canonical(child | part) {
-                    let target = self.ordinal(child | part);
+                let parent = Bid(child.0 | part);
+                if part & child.0 == 0 && self.is_canonical(parent) {
+                    let target = self.ordinal(parent);
                     let symmetry = index as u8;
                     edges.push(Edge { source, target, symmetry, trace });
                 }

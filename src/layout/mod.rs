@@ -39,6 +39,7 @@
 //!
 //! Bitmaps and how they are updated ([`crate::kernel`]).
 
+mod bid;
 mod block_order;
 mod burnside;
 mod counts;
@@ -48,11 +49,13 @@ pub mod order_file;
 pub mod search;
 mod symmetry;
 
+pub use bid::Bid;
 pub use counts::{Counts, GROUP_SIZES};
 pub use edges::{Edge, Trace, TraceId};
 pub use symmetry::LayoutSymmetry;
 
 use crate::game::{BitPermutation, Board, Cell};
+use pipeline::BlockId;
 use std::sync::OnceLock;
 
 /// The most BID cells a layout can have: 16 million blocks.
@@ -70,7 +73,7 @@ pub const BID_BITS_MAX: u32 = 24;
 /// let layout = Layout::new(&board, &cells)?;
 /// assert_eq!(layout.blocks(), 64);
 /// assert_eq!(layout.canonical_blocks().len(), 16);
-/// let edges: usize = (0..16).map(|ordinal| layout.edges_into(ordinal).len()).sum();
+/// let edges: usize = layout.ordinals().map(|ordinal| layout.edges_into(ordinal).len()).sum();
 /// assert_eq!(edges, 87);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -83,11 +86,11 @@ pub struct Layout {
     to_bits: BitPermutation,
     to_cells: BitPermutation,
     symmetries: Vec<LayoutSymmetry>,
-    canonical: Vec<u32>,
+    canonical: Vec<Bid>,
     traces: Vec<Trace>,
     inner_moves: Vec<u64>,
     /// The order of the blocks, once it was given or asked for.
-    order: OnceLock<Vec<u32>>,
+    order: OnceLock<Vec<BlockId>>,
 }
 
 /// A way to order the blocks of a layout.
@@ -157,8 +160,10 @@ impl Layout {
         let to_bits = to_cells.inverse();
         let symmetries = LayoutSymmetry::all(board.symmetries(), &bid_cells, &offset_cells);
         let blocks = 1u32 << bid_cells.len();
-        let canonical =
-            (0..blocks).filter(|&bid| symmetries.iter().all(|symmetry| symmetry.map_bid(bid) >= bid)).collect();
+        let canonical = (0..blocks)
+            .map(Bid)
+            .filter(|&bid| symmetries.iter().all(|symmetry| symmetry.map_bid(bid) >= bid))
+            .collect();
         let (traces, inner_moves) = edges::traces(board.moves(), &to_bits, offset_cells.len() as u32);
         Layout {
             layers: board.layers(),
@@ -179,7 +184,7 @@ impl Layout {
     #[must_use]
     pub fn without_symmetries(&self) -> Layout {
         let identity: Vec<LayoutSymmetry> = self.symmetries[..1].to_vec();
-        let canonical = (0..1 << self.bid_bits()).collect();
+        let canonical = (0..1 << self.bid_bits()).map(Bid).collect();
         // An order is one of the blocks of this layout only.
         Layout { symmetries: identity, canonical, order: OnceLock::new(), ..self.clone() }
     }
@@ -214,20 +219,31 @@ impl Layout {
         1 << self.bid_bits()
     }
 
-    /// The BIDs of the canonical blocks in ascending order. The place of a block in this list is its *ordinal*.
-    pub fn canonical_blocks(&self) -> &[u32] {
+    /// The BIDs of the canonical blocks in ascending order. The place of a block in this list is its *ordinal*, the
+    /// number by which the engine and the files of a database know it.
+    pub fn canonical_blocks(&self) -> &[Bid] {
         &self.canonical
     }
 
+    /// The canonical blocks by ordinal, ascending.
+    pub fn ordinals(&self) -> impl DoubleEndedIterator<Item = BlockId> + ExactSizeIterator + use<> {
+        BlockId::all(self.canonical.len() as u32)
+    }
+
+    /// The BID of a canonical block.
+    pub fn bid(&self, ordinal: BlockId) -> Bid {
+        self.canonical[ordinal.index()]
+    }
+
     /// The block of a position, canonical or not, and the offset in it.
-    pub fn split(&self, position: u64) -> (u32, u64) {
+    pub fn split(&self, position: u64) -> (Bid, u64) {
         let bits = self.to_bits.apply(position);
-        ((bits >> self.offset_bits()) as u32, bits & self.offset_mask())
+        (Bid((bits >> self.offset_bits()) as u32), bits & self.offset_mask())
     }
 
     /// The position at `offset` in block `bid`, the inverse of [`Layout::split`].
-    pub fn join(&self, bid: u32, offset: u64) -> u64 {
-        self.to_cells.apply(u64::from(bid) << self.offset_bits() | offset)
+    pub fn join(&self, bid: Bid, offset: u64) -> u64 {
+        self.to_cells.apply(u64::from(bid.0) << self.offset_bits() | offset)
     }
 
     fn offset_mask(&self) -> u64 {
@@ -241,7 +257,7 @@ impl Layout {
 
     /// The ordinal of the canonical block that stands for block `bid`, and the place in [`Layout::symmetries`] of the
     /// first symmetry that takes the canonical block to `bid`.
-    pub fn canonical(&self, bid: u32) -> (u32, usize) {
+    pub fn canonical(&self, bid: Bid) -> (BlockId, usize) {
         let (smallest, symmetry) = self
             .symmetries
             .iter()
@@ -255,7 +271,7 @@ impl Layout {
     ///
     /// The answer is the same for all images of a position under [`Layout::symmetries`]: where a canonical block is an
     /// image of itself, the smallest of the offsets is chosen.
-    pub fn locate(&self, position: u64) -> (u32, u64) {
+    pub fn locate(&self, position: u64) -> (BlockId, u64) {
         let (bid, offset) = self.split(position);
         let (bid, offset) = self
             .symmetries
@@ -266,22 +282,23 @@ impl Layout {
         (self.ordinal(bid), offset)
     }
 
-    fn ordinal(&self, canonical_bid: u32) -> u32 {
-        self.canonical.binary_search(&canonical_bid).expect("the smallest block of a group is canonical") as u32
+    fn ordinal(&self, canonical_bid: Bid) -> BlockId {
+        let place = self.canonical.binary_search(&canonical_bid);
+        BlockId(place.expect("the smallest block of a group is canonical") as u32)
     }
 
-    fn is_canonical(&self, bid: u32) -> bool {
+    fn is_canonical(&self, bid: Bid) -> bool {
         self.symmetries.iter().all(|symmetry| symmetry.map_bid(bid) >= bid)
     }
 
     /// The BID of the canonical block that stands for block `bid`.
-    fn canonical_bid(&self, bid: u32) -> u32 {
+    fn canonical_bid(&self, bid: Bid) -> Bid {
         self.symmetries.iter().map(|symmetry| symmetry.map_bid(bid)).min().expect("the identity is a symmetry")
     }
 
     /// The number of blocks for which the canonical block `ordinal` stands, itself included: 1, 2, 3 or 6.
-    pub fn orbit_size(&self, ordinal: u32) -> u32 {
-        let bid = self.canonical[ordinal as usize];
+    pub fn orbit_size(&self, ordinal: BlockId) -> u32 {
+        let bid = self.bid(ordinal);
         let fixing = self.symmetries.iter().filter(|symmetry| symmetry.map_bid(bid) == bid).count();
         (self.symmetries.len() / fixing) as u32
     }
@@ -293,7 +310,7 @@ impl Layout {
 
     /// Every ordinal once, children before their targets: the order given by [`Layout::with_order`], or else one chosen so
     /// that few finished blocks are still needed at any time. The same layout always gives the same order.
-    pub fn order(&self) -> Vec<u32> {
+    pub fn order(&self) -> Vec<BlockId> {
         self.order.get_or_init(|| block_order::order(self)).clone()
     }
 
@@ -302,12 +319,12 @@ impl Layout {
     /// # Errors
     ///
     /// [`OrderError`] unless `order` holds every ordinal once, children before their targets.
-    pub fn with_order(self, order: Vec<u32>) -> Result<Layout, OrderError> {
+    pub fn with_order(self, order: Vec<BlockId>) -> Result<Layout, OrderError> {
         let mut places = vec![None; self.canonical.len()];
         for (place, &ordinal) in order.iter().enumerate() {
-            let seen = places.get_mut(ordinal as usize).ok_or(OrderError::Unknown { ordinal })?;
+            let seen = places.get_mut(ordinal.index()).ok_or(OrderError::Unknown { ordinal })?;
             if seen.replace(place).is_some() {
-                return Err(OrderError::Repeated { bid: self.canonical[ordinal as usize] });
+                return Err(OrderError::Repeated { bid: self.bid(ordinal) });
             }
         }
         if let Some(missing) = places.iter().position(Option::is_none) {
@@ -315,8 +332,8 @@ impl Layout {
         }
         for &target in &order {
             for edge in self.edges_into(target) {
-                if places[edge.source as usize] > places[target as usize] {
-                    let [child, target] = [edge.source, target].map(|ordinal| self.canonical[ordinal as usize]);
+                if places[edge.source.index()] > places[target.index()] {
+                    let [child, target] = [edge.source, target].map(|ordinal| self.bid(ordinal));
                     return Err(OrderError::NotTopological { child, target });
                 }
             }
@@ -325,7 +342,7 @@ impl Layout {
     }
 
     /// The blocks in an order of this kind, as [`Layout::order`] returns them.
-    pub fn ordered(&self, kind: BlockOrder) -> Vec<u32> {
+    pub fn ordered(&self, kind: BlockOrder) -> Vec<BlockId> {
         match kind {
             BlockOrder::Numeric => block_order::numeric(self),
             BlockOrder::Pieces => block_order::by_pieces(self),
@@ -341,7 +358,7 @@ impl Layout {
 
     /// The largest number of finished canonical blocks that an unfinished target still needs at some moment, when the
     /// blocks are evaluated in `order`, which must hold every ordinal once.
-    pub fn peak_live_blocks(&self, order: &[u32]) -> u32 {
+    pub fn peak_live_blocks(&self, order: &[BlockId]) -> u32 {
         block_order::peak_live_blocks(self, order)
     }
 
@@ -387,26 +404,26 @@ pub enum OrderError {
     #[error("there is no canonical block number {ordinal}")]
     Unknown {
         /// The number.
-        ordinal: u32,
+        ordinal: BlockId,
     },
     /// A block comes twice.
     #[error("block {bid} is listed twice")]
     Repeated {
         /// Its BID.
-        bid: u32,
+        bid: Bid,
     },
     /// A block does not come.
     #[error("block {bid} is missing: expected every canonical block once")]
     Missing {
         /// Its BID.
-        bid: u32,
+        bid: Bid,
     },
     /// A block comes before one that updates it.
     #[error("block {target} comes before block {child}, which updates it")]
     NotTopological {
         /// The BID of the canonical block that should be first.
-        child: u32,
+        child: Bid,
         /// The BID of the block that should come later.
-        target: u32,
+        target: Bid,
     },
 }

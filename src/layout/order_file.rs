@@ -20,8 +20,9 @@
 //!
 //! Reading and writing files: the command line does.
 
-use super::{Layout, OrderError};
+use super::{Bid, Layout, OrderError};
 use crate::game::Cell;
+use pipeline::BlockId;
 use std::fmt::Write;
 
 /// The first line.
@@ -30,7 +31,7 @@ const LAYERS: &str = "# layers ";
 const BID_CELLS: &str = "# BID cells ";
 
 /// The order as text, which [`parse`] reads.
-pub fn to_text(layout: &Layout, order: &[u32]) -> String {
+pub fn to_text(layout: &Layout, order: &[BlockId]) -> String {
     let peak = layout.peak_live_blocks(order);
     let mut text = format!(
         "{TITLE}\n{LAYERS}{}\n{BID_CELLS}{}\n# {peak} of {} blocks live at the peak\n",
@@ -39,7 +40,7 @@ pub fn to_text(layout: &Layout, order: &[u32]) -> String {
         order.len()
     );
     for &ordinal in order {
-        let bid = layout.canonical[ordinal as usize];
+        let bid = layout.bid(ordinal);
         writeln!(text, "{bid}").expect("a string takes everything");
     }
     text
@@ -84,12 +85,13 @@ pub fn parse(text: &str, layout: Layout) -> Result<Layout, OrderFileError> {
             let shown: String = line.chars().take(40).collect();
             return fail(number, format!("{shown:?}: expected a BID from 0 to {}", layout.blocks() - 1));
         };
+        let bid = Bid(bid);
         let smallest = layout.canonical_bid(bid);
         if smallest != bid {
             return fail(number, format!("block {bid} is not canonical: block {smallest} stands for it"));
         }
         let ordinal = layout.ordinal(bid);
-        if std::mem::replace(&mut line_of[ordinal as usize], number) != 0 {
+        if std::mem::replace(&mut line_of[ordinal.index()], number) != 0 {
             return fail(number, OrderError::Repeated { bid }.to_string());
         }
         order.push(ordinal);

@@ -3,6 +3,7 @@
 //! Of the symmetries of a board, those that keep the set of BID cells take whole blocks to whole blocks: each moves the
 //! bits of the BID among themselves and the bits of the offset among themselves.
 
+use super::Bid;
 use crate::game::{BitPermutation, Symmetry};
 
 /// A symmetry of the board that keeps the set of BID cells, seen as one permutation of BID bits and one of offset bits.
@@ -43,8 +44,8 @@ impl LayoutSymmetry {
     }
 
     /// The block to which this symmetry takes the block `bid`.
-    pub fn map_bid(&self, bid: u32) -> u32 {
-        self.bid.apply(u64::from(bid)) as u32
+    pub fn map_bid(&self, bid: Bid) -> Bid {
+        Bid(self.bid.apply(u64::from(bid.0)) as u32)
     }
 
     /// The offset to which this symmetry takes `offset`, whatever the block.

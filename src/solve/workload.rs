@@ -16,6 +16,7 @@ use crate::database::block::read_block;
 use crate::database::{BlockSummary, DatabaseError, Game, block_file, block_file_name, stream_digest};
 use crate::game::Rule;
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
+use crate::layout::Bid;
 use pipeline::BlockId;
 use pipeline::workload::{Edge, Publication, Unreadable, Workload};
 use std::collections::HashMap;
@@ -56,13 +57,7 @@ impl<'a> RemovalGame<'a> {
     fn edge(&self, edge: crate::layout::Edge) -> Edge {
         let operations = self.operations[edge.trace.0 as usize].clone();
         let restriction = operations.iter().fold(u64::MAX, |common, mask| common & mask);
-        Edge {
-            source: BlockId(edge.source),
-            target: BlockId(edge.target),
-            orientation: edge.symmetry,
-            restriction,
-            operations,
-        }
+        Edge { source: edge.source, target: edge.target, orientation: edge.symmetry, restriction, operations }
     }
 }
 
@@ -76,7 +71,7 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn order(&self) -> Vec<BlockId> {
-        self.game.layout.order().into_iter().map(BlockId).collect()
+        self.game.layout.order()
     }
 
     fn stream_words(&self) -> usize {
@@ -84,17 +79,17 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn edges_into(&self, target: BlockId) -> Vec<Edge> {
-        self.game.layout.edges_into(target.0).into_iter().map(|edge| self.edge(edge)).collect()
+        self.game.layout.edges_into(target).into_iter().map(|edge| self.edge(edge)).collect()
     }
 
     fn edges_from(&self, source: BlockId) -> Vec<Edge> {
-        self.game.layout.edges_from(source.0).into_iter().map(|edge| self.edge(edge)).collect()
+        self.game.layout.edges_from(source).into_iter().map(|edge| self.edge(edge)).collect()
     }
 
     fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
         mark_phantoms(self.game.layout.offset_bits(), bitmap);
         // The empty position has no move: a loss in normal play, which is what no update means; a win in misère.
-        if self.game.rule == Rule::Misere && self.game.layout.canonical_blocks()[block.index()] == 0 {
+        if self.game.rule == Rule::Misere && self.game.layout.bid(block) == Bid(0) {
             bitmap[0] |= 1;
         }
     }

@@ -91,7 +91,7 @@ impl Geometry {
         }
         let row = board.layers() - 1;
         let mut geometry = Geometry {
-            canonical: layout.canonical_blocks().to_vec(),
+            canonical: layout.canonical_blocks().iter().map(|bid| bid.0).collect(),
             last_row: (0..=row as u8).fold(0, |cells, col| cells | Cell::new(row as u8, col).mask()),
             blocks: vec![NOBODY; 1 << bid_cells.len()],
             traces: traces.into_iter().map(|(bid, offsets)| Trace { bid, offsets }).collect(),
@@ -251,6 +251,8 @@ fn gather(places: &[u8], word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::Bid;
+    use pipeline::BlockId;
 
     #[test]
     fn runs_between_two_ends_are_the_moves_of_the_board() {
@@ -270,13 +272,13 @@ mod tests {
             let layout = Layout::new(&board, &cells).unwrap();
             let geometry = Geometry::new(&board, &layout).unwrap();
             for (bid, &(ordinal, turn)) in (0..).zip(&geometry.blocks) {
-                assert_eq!(ordinal, layout.canonical(bid).0);
+                assert_eq!(BlockId(ordinal), layout.canonical(Bid(bid)).0);
                 let from = u64::from(geometry.bid(ordinal));
                 assert_eq!(spread(&geometry.turns[usize::from(turn)].bid, from), u64::from(bid));
             }
             for ordinal in 0..geometry.canonical_blocks() {
-                assert_eq!(geometry.weight(ordinal), u64::from(layout.orbit_size(ordinal)));
-                assert_eq!(geometry.children(ordinal).len(), layout.edges_into(ordinal).len());
+                assert_eq!(geometry.weight(ordinal), u64::from(layout.orbit_size(BlockId(ordinal))));
+                assert_eq!(geometry.children(ordinal).len(), layout.edges_into(BlockId(ordinal)).len());
             }
         }
     }

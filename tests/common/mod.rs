@@ -144,7 +144,7 @@ impl Bitmaps {
     /// The value that a lookup finds.
     pub fn value(&self, position: u64) -> Value {
         let (ordinal, offset) = self.layout.locate(position);
-        Value::from_loss(self.bitmaps[ordinal as usize][offset as usize / 64] >> (offset % 64) & 1 == 1)
+        Value::from_loss(self.bitmaps[ordinal.index()][offset as usize / 64] >> (offset % 64) & 1 == 1)
     }
 
     /// Every stored bit as position and value, those that no lookup needs included.

@@ -3,7 +3,7 @@
 use crate::cli::exit::Refused;
 use crate::cli::input::InputKind;
 use crate::cli::output::{Out, counted};
-use pipeline::Error;
+use pipeline::{BlockId, Error};
 use serde::Serialize;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -89,7 +89,7 @@ pub fn compare(
     if *wanted == OrderArg::Search {
         named.push((OrderArg::Search, "search".to_owned(), BlockOrder::Searched { orders, seed }));
     }
-    let mut found: Vec<(OrderArg, String, Vec<u32>)> =
+    let mut found: Vec<(OrderArg, String, Vec<BlockId>)> =
         named.into_iter().map(|(arg, name, kind)| (arg, name, layout.ordered(kind))).collect();
     if let OrderArg::File(path) = wanted {
         let order = given(layout.clone(), Some(path))?.order();
@@ -100,7 +100,7 @@ pub fn compare(
         create(path, &order_file::to_text(layout, order))?;
         out.remark(format_args!("{}: the order of {}", path.display(), counted(blocks as u64, "block")));
     }
-    let row = |(_, order, blocks_in_order): (OrderArg, String, Vec<u32>)| {
+    let row = |(_, order, blocks_in_order): (OrderArg, String, Vec<BlockId>)| {
         let peak_live_blocks = layout.peak_live_blocks(&blocks_in_order);
         OrderRow { order, peak_live_blocks, peak_share: f64::from(peak_live_blocks) / blocks as f64 }
     };

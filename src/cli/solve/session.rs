@@ -158,8 +158,8 @@ fn storage(run: &Run<'_>, needed_bytes: u64) -> anyhow::Result<Arc<dyn Storage>>
 fn total(layout: &Layout, begun: Option<&Inspection>, plan: &Plan) -> Total {
     let finished: BTreeSet<BlockId> =
         begun.map(|begun| begun.records.iter().map(|record| record.block).collect()).unwrap_or_default();
-    let blocks = BlockId::all(layout.canonical_blocks().len() as u32);
-    let edges = blocks.filter(|block| !finished.contains(block)).map(|block| layout.edges_into(block.0).len() as u64);
+    let edges =
+        layout.ordinals().filter(|block| !finished.contains(block)).map(|block| layout.edges_into(block).len() as u64);
     Total {
         blocks: plan.shape.canonical_blocks,
         resumed_blocks: finished.len() as u64,

@@ -75,7 +75,7 @@ pub(super) fn anneal(layout: &Layout, graph: &Graph, best: (Vec<u32>, u32), orde
         .canonical
         .iter()
         .map(|&bid| {
-            let mut images: Vec<u32> = layout.symmetries.iter().map(|symmetry| symmetry.map_bid(bid)).collect();
+            let mut images: Vec<u32> = layout.symmetries.iter().map(|symmetry| symmetry.map_bid(bid).0).collect();
             images.sort_unstable();
             images.dedup();
             images

@@ -46,9 +46,9 @@ impl Lists {
 impl Graph {
     pub(super) fn of(layout: &Layout) -> Graph {
         let mut children = Lists { starts: vec![0], blocks: Vec::new() };
-        for target in 0..layout.canonical.len() as u32 {
+        for target in layout.ordinals() {
             let edges = layout.edges_into(target);
-            children.blocks.extend(edges.chunk_by(|one, next| one.source == next.source).map(|same| same[0].source));
+            children.blocks.extend(edges.chunk_by(|one, next| one.source == next.source).map(|same| same[0].source.0));
             children.starts.push(children.blocks.len() as u32);
         }
         Graph { targets: children.transposed(), children }

@@ -31,6 +31,7 @@ mod greedy;
 use super::Layout;
 use graph::Graph;
 use greedy::{Direction, Equals, Scoring};
+use pipeline::BlockId;
 
 /// The weight of one untouched target.
 const TARGET: i64 = 100;
@@ -42,8 +43,8 @@ const PIECE_WEIGHTS: [i64; 3] = [1, 50, 100];
 const QUICK_STEPS: usize = 12;
 const QUICK_PAIRS: usize = 2_000_000;
 
-pub(super) fn order(layout: &Layout) -> Vec<u32> {
-    chosen(layout, &Graph::of(layout)).0
+pub(super) fn order(layout: &Layout) -> Vec<BlockId> {
+    blocks(chosen(layout, &Graph::of(layout)).0)
 }
 
 fn chosen(layout: &Layout, graph: &Graph) -> (Vec<u32>, u32) {
@@ -52,9 +53,9 @@ fn chosen(layout: &Layout, graph: &Graph) -> (Vec<u32>, u32) {
 }
 
 fn greedy_orders(layout: &Layout, graph: &Graph) -> (Vec<u32>, u32) {
-    let mut best: Vec<u32> = numeric(layout);
+    let mut best: Vec<u32> = (0..layout.canonical.len() as u32).collect();
     let mut lowest_peak = graph.peak_live_blocks(&best);
-    let counts: Vec<i64> = layout.canonical.iter().map(|bid| i64::from(bid.count_ones())).collect();
+    let counts: Vec<i64> = layout.canonical.iter().map(|bid| i64::from(bid.pieces())).collect();
     for direction in [Direction::Up, Direction::Down] {
         for piece_weight in PIECE_WEIGHTS {
             let pieces: Vec<i64> = counts.iter().map(|count| count * piece_weight).collect();
@@ -72,24 +73,30 @@ fn greedy_orders(layout: &Layout, graph: &Graph) -> (Vec<u32>, u32) {
 }
 
 /// By BID.
-pub(super) fn numeric(layout: &Layout) -> Vec<u32> {
-    (0..layout.canonical.len() as u32).collect()
+pub(super) fn numeric(layout: &Layout) -> Vec<BlockId> {
+    layout.ordinals().collect()
 }
 
 /// By number of pieces, then by BID.
-pub(super) fn by_pieces(layout: &Layout) -> Vec<u32> {
+pub(super) fn by_pieces(layout: &Layout) -> Vec<BlockId> {
     let mut order = numeric(layout);
-    order.sort_by_key(|&ordinal| layout.canonical[ordinal as usize].count_ones());
+    order.sort_by_key(|&ordinal| layout.bid(ordinal).pieces());
     order
 }
 
-pub(super) fn searched(layout: &Layout, orders: u32, seed: u64) -> Vec<u32> {
+pub(super) fn searched(layout: &Layout, orders: u32, seed: u64) -> Vec<BlockId> {
     let graph = Graph::of(layout);
-    anneal::anneal(layout, &graph, chosen(layout, &graph), orders, seed).0
+    blocks(anneal::anneal(layout, &graph, chosen(layout, &graph), orders, seed).0)
 }
 
-pub(super) fn peak_live_blocks(layout: &Layout, order: &[u32]) -> u32 {
-    Graph::of(layout).peak_live_blocks(order)
+pub(super) fn peak_live_blocks(layout: &Layout, order: &[BlockId]) -> u32 {
+    let order: Vec<u32> = order.iter().map(|block| block.0).collect();
+    Graph::of(layout).peak_live_blocks(&order)
+}
+
+/// An order of the graph's vertices, which are ordinals, as one of blocks.
+fn blocks(order: Vec<u32>) -> Vec<BlockId> {
+    order.into_iter().map(BlockId).collect()
 }
 
 /// No order of the canonical blocks has fewer live ones at its peak.
@@ -121,15 +128,14 @@ mod tests {
     fn children_come_before_their_targets() {
         for (layers, bits) in [(1, 0), (3, 3), (5, 9), (6, 10), (7, 16), (8, 27)] {
             let layout = suggested(layers, bits);
-            let numeric: Vec<u32> = (0..layout.canonical_blocks().len() as u32).collect();
-            for order in [layout.order(), numeric] {
+            for order in [layout.order(), numeric(&layout)] {
                 let mut place = vec![None; order.len()];
                 for (at, &ordinal) in order.iter().enumerate() {
-                    assert_eq!(place[ordinal as usize].replace(at), None);
+                    assert_eq!(place[ordinal.index()].replace(at), None);
                 }
                 for &target in &order {
                     for edge in layout.edges_into(target) {
-                        assert!(place[edge.source as usize] < place[target as usize]);
+                        assert!(place[edge.source.index()] < place[target.index()]);
                     }
                 }
             }
@@ -138,13 +144,13 @@ mod tests {
 
     #[test]
     fn peaks_are_low() {
-        for (layers, bits, numeric, chosen) in [(8, 24, 605, 449), (9, 33, 612, 402), (9, 30, 584, 410)] {
+        for (layers, bits, of_numeric, of_chosen) in [(8, 24, 605, 449), (9, 33, 612, 402), (9, 30, 584, 410)] {
             let layout = suggested(layers, bits);
             let blocks = layout.canonical_blocks().len() as u32;
             let permille =
-                |order: &[u32]| (f64::from(layout.peak_live_blocks(order)) / f64::from(blocks) * 1e3).round();
-            assert_eq!(permille(&(0..blocks).collect::<Vec<u32>>()), f64::from(numeric));
-            assert_eq!(permille(&layout.order()), f64::from(chosen));
+                |order: &[BlockId]| (f64::from(layout.peak_live_blocks(order)) / f64::from(blocks) * 1e3).round();
+            assert_eq!(permille(&numeric(&layout)), f64::from(of_numeric));
+            assert_eq!(permille(&layout.order()), f64::from(of_chosen));
         }
     }
 }

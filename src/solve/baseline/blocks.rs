@@ -43,7 +43,7 @@ pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: 
     let blocks = game.blocks();
     // As in the papers: by number, which is topological.
     let order: Vec<BlockId> = BlockId::all(blocks).collect();
-    let sources = |target: BlockId| layout.edges_into(target.0).iter().map(|edge| BlockId(edge.source)).collect();
+    let sources = |target: BlockId| layout.edges_into(target).iter().map(|edge| edge.source).collect();
     let schedule = Schedule::of(blocks, &order, &sources, |_| false)?;
     let scratch = Scratch::new(blocks, run.storage, run.metrics, run.counters);
     Session { run, flow, layout, game, schedule, scratch, failure: Mutex::new(None) }.run(workers)
@@ -157,11 +157,11 @@ impl Session<'_> {
             let _time = self.run.metrics.enter(Stage::Finish);
             self.game.finish(block, settled.words_mut());
         }
-        let bid = self.layout.canonical_blocks()[block.index()];
+        let bid = self.layout.bid(block);
         let database = &self.run.game.layout;
         let (ordinal, _) = database.canonical(bid);
-        if database.canonical_blocks()[ordinal as usize] == bid {
-            self.run.publisher.publish(BlockId(ordinal), settled.words())?;
+        if database.bid(ordinal) == bid {
+            self.run.publisher.publish(ordinal, settled.words())?;
         }
         self.scratch.store(block, settled.words())
     }

@@ -8,7 +8,6 @@ use super::{Counters, Run};
 use crate::database::Game;
 use crate::game::Rule;
 use crate::kernel::bitmap_words;
-use pipeline::BlockId;
 use pipeline::measure::stage::Stage;
 use pipeline::{Bitmap, Error};
 use std::ops::Range;
@@ -70,7 +69,7 @@ pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
     }
 
     let mut losses = Bitmap::zeroed(bitmap_words(layout.offset_bits()))?;
-    for (ordinal, bid) in (0..).zip(layout.canonical_blocks()) {
+    for (ordinal, bid) in layout.ordinals().zip(layout.canonical_blocks()) {
         losses.words_mut().fill(0);
         for offsets in steps(1 << layout.offset_bits()) {
             run.go_on()?;
@@ -79,7 +78,7 @@ pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
                 losses.words_mut()[(offset >> 6) as usize] |= 1 << (offset & 63);
             }
         }
-        run.publisher.publish(BlockId(ordinal), losses.words())?;
+        run.publisher.publish(ordinal, losses.words())?;
         run.metrics.block_computed();
     }
     Ok(())

@@ -36,7 +36,7 @@ pub fn layout(bytes: &[u8]) {
         let (bid, offset) = layout.split(position);
         assert_eq!(layout.join(bid, offset), position);
         let (ordinal, offset) = layout.locate(position);
-        assert!((ordinal as usize) < layout.canonical_blocks().len() && offset >> layout.offset_bits() == 0);
+        assert!(ordinal.index() < layout.canonical_blocks().len() && offset >> layout.offset_bits() == 0);
     }
 }
 
