@@ -108,7 +108,7 @@ fn formulas_are_proved_or_refuted() {
     verify(0, "nim:4,4,4", "a1^a2^a3", &["--target", "grundy"]);
     let nim = ["score", "--game", "nim:2,1", "--target", "grundy", "--formula", "a1-a2"];
     let (text, _) = ends(folder.path(), 0, &nim);
-    assert!(text.contains("(0,1) mex: value -1, but the least that no option has is 1"), "{text}");
+    assert!(text.contains("(0,1) mex: value -1, but the mex of the options is 1"), "{text}");
 }
 
 #[test]

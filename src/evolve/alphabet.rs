@@ -1,20 +1,7 @@
-//! The symbols of genes: terminals and functions.
+//! The symbols of genes: terminals and functions, numbered with the terminals first.
 //!
-//! # What and why
-//! The paper's set is `n, a1..an` and nine functions. What `n` means is one of its open points: the number of heaps, or of those that are not empty.
-//! More terminals and other functions can be chosen for games that the paper's set does not suffice for.
-//!
-//! # Shape
-//! Symbols are numbers, terminals first.
-//!
-//! # Invariants
-//! 1. There is a terminal, no symbol stands twice, and there are at most [`SYMBOLS_MAX`].
-//!
-//! # Cost
-//! None.
-//!
-//! # Not here
-//! Probabilities of symbols: `settings`.
+//! The paper's set is `n, a1..an` and nine functions. The meaning of `n` is one of its open points:
+//! the number of heaps, or of nonempty heaps. Games that need more can add terminals and functions.
 
 use super::chromosome::Gene;
 use super::formula::{Builder, Formula, Term, first};
@@ -22,47 +9,47 @@ use super::int::Op;
 use super::scope::{Scope, Terminal};
 use serde::Serialize;
 
-/// Most terminals, and most functions.
+/// Limit on the number of terminals, and on that of functions.
 pub const SYMBOLS_MAX: usize = 256;
 
-/// The symbols that genes are made of.
+/// The symbols available to genes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alphabet {
-    /// Terminals; at least one.
+    /// Terminals, at least one and none twice.
     pub terminals: Vec<Terminal>,
-    /// Functions.
+    /// Functions, none twice.
     pub functions: Vec<Op>,
 }
 
-/// What a symbol stands for.
+/// Meaning of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
-    /// The terminal of that number.
+    /// The terminal at this index of [`Alphabet::terminals`].
     Terminal(usize),
     /// A function.
     Function(Op),
 }
 
-/// What the terminal `n` of the paper is.
+/// Meaning of the paper's terminal `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Number {
-    /// The number of heaps, the same everywhere.
+    /// The number of heaps, the same at every position.
     Heaps,
-    /// The number of heaps that are not empty.
+    /// The number of nonempty heaps.
     Nonempty,
-    /// Left out.
+    /// The alphabet has no `n`.
     None,
 }
 
-/// A symbol that there is not.
+/// An alphabet that cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AlphabetError {
     /// Unknown terminal.
-    #[error("terminal {name:?}: expected {expected} or an integer of 32 bits")]
+    #[error("terminal {name:?}: expected {expected} or a 32-bit integer")]
     Terminal {
-        /// What was found.
+        /// The name found.
         name: String,
         /// The terminals of the game.
         expected: String,
@@ -70,19 +57,19 @@ pub enum AlphabetError {
     /// Unknown function.
     #[error("function {name:?}: expected paper, {}", Op::ALL.map(Op::name).join(", "))]
     Function {
-        /// What was found.
+        /// The name found.
         name: String,
     },
-    /// Too many.
+    /// More than [`SYMBOLS_MAX`].
     #[error("more than {SYMBOLS_MAX} terminals or functions")]
     TooMany,
 }
 
 impl Alphabet {
-    /// The terminals of the paper for a game, with `extra` ones, and the functions named.
+    /// Collects the paper's terminals for a game, the `extra` ones, and the named functions.
     ///
     /// # Errors
-    /// A name that is none.
+    /// [`AlphabetError`] if a name is unknown or there are too many.
     pub fn choose(
         scope: &Scope,
         number: Number,
@@ -113,7 +100,7 @@ impl Alphabet {
             }
             chosen.extend(found);
         }
-        // Twice named is named once.
+        // A function named twice counts once.
         let functions: Vec<Op> = Op::ALL.into_iter().filter(|op| chosen.contains(op)).collect();
         if terminals.len() > SYMBOLS_MAX || functions.len() > SYMBOLS_MAX {
             return Err(AlphabetError::TooMany);
@@ -121,7 +108,7 @@ impl Alphabet {
         Ok(Alphabet { terminals, functions })
     }
 
-    /// What a symbol stands for.
+    /// Returns the meaning of a symbol.
     pub fn symbol(&self, symbol: u16) -> Symbol {
         let index = usize::from(symbol);
         match index.checked_sub(self.terminals.len()) {
@@ -130,12 +117,12 @@ impl Alphabet {
         }
     }
 
-    /// Most arguments of a function.
+    /// Returns the largest arity among the functions.
     pub fn arity_max(&self) -> usize {
         self.functions.iter().map(|op| op.arity()).max().unwrap_or(0)
     }
 
-    /// The formula of the gene at `place`; `None` if it has too many parts.
+    /// Returns the formula of the gene at `place`, or `None` if it has too many terms.
     pub fn formula(&self, genes: &[Gene], place: usize) -> Option<Formula> {
         let mut builder = Builder::default();
         let mut indices: Vec<u16> = Vec::with_capacity(place + 1);
@@ -150,7 +137,7 @@ impl Alphabet {
         Some(builder.finish(indices[place]))
     }
 
-    /// The genes as the paper writes them: `3: + 1, 2`, counted from 1.
+    /// Writes the genes as the paper does, `3: + 1, 2`, counted from 1.
     pub fn text(&self, genes: &[Gene], name: impl Fn(Terminal) -> String) -> Vec<String> {
         let gene = |(place, gene): (usize, &Gene)| match self.symbol(gene.symbol) {
             Symbol::Terminal(terminal) => format!("{place}: {}", name(self.terminals[terminal])),

@@ -1,20 +1,9 @@
-//! Random numbers of a run.
+//! Random numbers of a run: ChaCha with 8 rounds, one stream for each run of a seed.
 //!
-//! # What and why
-//! A run is a function of (seed, number of the run) and nothing else: ChaCha with 8 rounds, one stream a run. How words become choices is fixed
-//! here, so that a result does not change with a version of some library.
-//!
-//! # Shape
-//! A choice among `count` takes one 32-bit word: `word · count >> 32`. The bias is below `count / 2^32`.
-//!
-//! # Invariants
-//! 1. The same seed, run and calls give the same choices on every machine and for any number of threads.
-//!
-//! # Cost
-//! A few nanoseconds a word.
-//!
-//! # Not here
-//! The system's randomness.
+//! A run is a function of seed and run number on every machine and for any number of threads. The
+//! step from words to choices is fixed here, so that no library version can change a result: a
+//! choice among `count` takes one 32-bit word, `word · count >> 32`, with a bias below `count /
+//! 2^32`.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -24,7 +13,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 pub struct Probability(u64);
 
 impl Probability {
-    /// From a number; what is outside 0 to 1 is cut off.
+    /// Converts a number, clamped to 0..=1.
     pub fn new(value: f64) -> Probability {
         Probability((value.clamp(0.0, 1.0) * (1u64 << 32) as f64).round() as u64)
     }
@@ -34,19 +23,19 @@ impl Probability {
 pub struct Chance(ChaCha8Rng);
 
 impl Chance {
-    /// The stream of run `run`.
+    /// Starts the stream of run `run`.
     pub fn new(seed: u64, run: u64) -> Chance {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(run);
         Chance(rng)
     }
 
-    /// One of `0..count`; 0 if there are none.
+    /// Draws one of `0..count`; 0 if `count` is 0.
     pub fn below(&mut self, count: usize) -> usize {
         ((u64::from(self.0.next_u32()) * count as u64) >> 32) as usize
     }
 
-    /// Yes, with this probability.
+    /// Returns true with this probability.
     pub fn happens(&mut self, probability: Probability) -> bool {
         u64::from(self.0.next_u32()) < probability.0
     }
@@ -65,7 +54,7 @@ mod tests {
         assert_eq!(words(1, 0), words(1, 0));
         assert_ne!(words(1, 0), words(1, 1));
         assert_ne!(words(1, 0), words(2, 0));
-        // The results of every seed stand or fall with these.
+        // The results of every seed depend on these.
         assert_eq!(words(1, 0), [549, 402, 984, 80, 211, 596, 386, 219]);
     }
 

@@ -1,22 +1,15 @@
 //! Whether a formula is right beyond the positions it was found on.
 //!
-//! # What and why
-//! One in ten formulas that are perfect on the paper's 70 positions is wrong on other orderings or larger heaps. So nothing is called a strategy
-//! before it was checked on more, or proved.
-//!
-//! # Shape
-//! [`HeldOut`] holds the larger graphs, built once for many formulas; [`HeldOut::standing`] tries all orderings of the heaps, then the one it was
-//! found in, then a proof.
+//! One in ten formulas that are perfect on the paper's 70 positions is wrong on other orderings or
+//! larger heaps. So a formula counts as a strategy only once it has been checked on more positions
+//! or proved. [`HeldOut`] holds the larger graphs, built once for many formulas;
+//! [`HeldOut::standing`] tries all orderings of the heaps, then the ordering the formula was found
+//! in, then a proof.
 //!
 //! # Invariants
-//! 1. The counterexample is a smallest one: the first position of the graph that is wrong.
-//! 2. [`Standing::Proved`] and [`Standing::Checked`] are only given to formulas that are right on every position checked.
-//!
-//! # Cost
-//! One column of each term for all positions of the larger graph.
-//!
-//! # Not here
-//! The proof: `prove`.
+//! 1. The counterexample is a smallest one: the first wrong position of the graph.
+//! 2. A formula is [`Standing::Proved`] or [`Standing::Checked`] only if it is right on every
+//!    position checked.
 
 use super::formula::Formula;
 use super::games::{Game, GameError};
@@ -27,16 +20,16 @@ use super::score::Target;
 use crate::game::Rule;
 use crate::game::Value;
 
-/// Most positions of a held-out graph that nobody asked for.
+/// Limit on the positions of a held-out graph whose size nobody chose.
 const POSITIONS_MAX: usize = 100_000;
 
-/// A graph with what is true of it.
+/// A graph with its true outcomes.
 pub struct Truth {
     /// The graph.
     pub graph: Graph,
     /// The true outcomes.
     pub outcomes: Vec<Value>,
-    /// The true Grundy values, when they are asked for.
+    /// The true Grundy values, for [`Target::Grundy`].
     pub grundy: Vec<i32>,
     target: Target,
 }
@@ -53,24 +46,25 @@ pub struct Counterexample {
     pub said: String,
     /// What is true, in words.
     pub truth: String,
-    /// The moves that show it, by the positions they lead to: from a win one to a loss.
+    /// For a win, the position reached by a winning move.
     #[serde(rename = "winning_move_to")]
     pub because: Option<String>,
 }
 
 impl Truth {
-    /// What is true of a graph.
+    /// Solves a graph.
     pub fn new(graph: Graph, target: Target) -> Truth {
         let grundy = if target == Target::Grundy { graph.grundy() } else { Vec::new() };
         Truth { outcomes: graph.outcomes(), grundy, graph, target }
     }
 
-    /// The first position where a formula is wrong.
+    /// Returns the first position where a formula is wrong.
     pub fn counterexample(&self, formula: &Formula, on_fault: OnFault) -> Option<Counterexample> {
         let graph = &self.graph;
         let (column, fault) = match formula.column(&graph.scope, graph.features(), on_fault) {
             Ok(column) => (column, None),
-            // Before the first fault there is none, so what stands for faults does not matter there.
+            // No position before the first fault has a fault, so its replacement does not matter
+            // there.
             Err(fault) => {
                 (formula.column(&graph.scope, graph.features(), OnFault::Zero).unwrap_or_default(), Some(fault))
             }
@@ -110,7 +104,7 @@ impl Truth {
     }
 }
 
-/// What a formula for outcomes says by its value.
+/// Words the outcome that a formula's value states.
 fn said_of(value: i32) -> String {
     format!("{} (value {value})", Value::from_loss(value == 0).outcome())
 }
@@ -120,23 +114,24 @@ fn said_of(value: i32) -> String {
 pub enum Standing {
     /// Right for all heaps, in the given ordering.
     Proved(Ordering),
-    /// Right on every position of the larger graph, in the given ordering; why there is no proof.
+    /// Right on every position of the larger graph, in the given ordering; with the reason why
+    /// there is no proof.
     Checked(Ordering, String),
-    /// Right on every position that the game has, in the given ordering.
+    /// Right on every position of the game, in the given ordering.
     Complete(Ordering),
     /// Wrong.
     Refuted(Counterexample),
-    /// There was no larger graph to check it on.
+    /// Not checked, because a larger graph would exceed the limits.
     Unchecked,
 }
 
 impl Standing {
-    /// Whether the formula may be called a strategy.
+    /// Returns whether the formula may be called a strategy.
     pub const fn is_strategy(&self) -> bool {
         matches!(self, Standing::Proved(_) | Standing::Checked(..) | Standing::Complete(_))
     }
 
-    /// One word for reports.
+    /// Returns one word for reports.
     pub const fn word(&self) -> &'static str {
         match self {
             Standing::Proved(_) => "proved",
@@ -152,17 +147,18 @@ impl Standing {
 pub struct HeldOut {
     /// Largest heap, for games of heaps.
     pub heap_max: Option<i32>,
-    /// All orderings first, then the one formulas are found in, if it is another.
+    /// All orderings first, then the ordering formulas are found in if it is another.
     truths: Vec<(Ordering, Truth)>,
     theorem: Option<Theorem>,
     complete: bool,
 }
 
 impl HeldOut {
-    /// The graphs with heaps up to `heap_max`, or as large as is quick if that is not given.
+    /// Builds the graphs with heaps up to `heap_max`, or by default as large as is quick.
     ///
     /// # Errors
-    /// [`GameError::TooLarge`] for a `heap_max` beyond the limits, [`GameError::OneSize`] for one where there are no heaps.
+    /// [`GameError::TooLarge`] if `heap_max` exceeds the limits, [`GameError::OneSize`] if it is
+    /// given for a game without heaps.
     pub fn new(
         game: &Game,
         rule: Rule,
@@ -208,7 +204,7 @@ impl HeldOut {
         Ok(HeldOut { heap_max: None, truths: Vec::new(), theorem, complete: false })
     }
 
-    /// Positions checked, in the first ordering.
+    /// Returns the number of positions checked, in the first ordering.
     pub fn positions(&self) -> usize {
         self.truths.first().map_or(0, |(_, truth)| truth.graph.len())
     }
@@ -218,7 +214,8 @@ impl HeldOut {
         let mut refuted = Standing::Unchecked;
         for (ordering, truth) in &self.truths {
             match truth.counterexample(formula, on_fault) {
-                // The last one is in the ordering the formula was found in, and says most.
+                // The last one is in the ordering the formula was found in, and is the most
+                // telling.
                 Some(counterexample) => refuted = Standing::Refuted(counterexample),
                 None => match self.settle(formula, truth, *ordering) {
                     Standing::Refuted(counterexample) => refuted = Standing::Refuted(counterexample),
@@ -234,14 +231,14 @@ impl HeldOut {
             return Standing::Complete(ordering);
         }
         let Some(theorem) = self.theorem else {
-            return Standing::Checked(ordering, "nothing is known for all positions of this game".to_owned());
+            return Standing::Checked(ordering, "no theorem covers this game".to_owned());
         };
         let scope = &truth.graph.scope;
         match prove(formula, scope, theorem, ordering) {
             Proof::Proved => Standing::Proved(ordering),
             Proof::Open(reason) => Standing::Checked(ordering, reason),
             Proof::Refuted(heaps) => {
-                // What the proof can decide has no quotients, so nothing stands for faults here.
+                // A provable formula has no quotients, so the replacement does not matter.
                 let value = formula.value(scope, &heaps, OnFault::Zero).unwrap_or_default();
                 let label: Vec<String> = heaps.iter().map(i32::to_string).collect();
                 let (said, truth) = match theorem {
@@ -263,7 +260,7 @@ impl HeldOut {
     }
 }
 
-/// What is known of a game for all heaps.
+/// Returns the theorem known for all heaps of a game, if there is one.
 fn theorem(game: &Game, rule: Rule, target: Target) -> Option<Theorem> {
     match (game, target) {
         (Game::Nim { .. }, Target::Grundy) => Some(Theorem::Grundy).filter(|_| rule == Rule::Normal),
@@ -289,7 +286,8 @@ mod tests {
 
     #[test]
     fn perfect_on_seventy_positions_is_not_enough() {
-        // Both are perfect on the 70 sorted positions; the second one is wrong in 98 of all 625 orderings.
+        // Both are perfect on the 70 sorted positions; the second is wrong in 98 of all 625
+        // orderings.
         let check = |formula| standing("nim:4,4,4,4", Rule::Normal, Ordering::Descending, Some(7), formula);
         assert_eq!(check("(a1^a2^a3)-a4"), Standing::Proved(Ordering::All));
         let Standing::Refuted(wrong) = check("((a2 or a1)-a2)-(a4 xor a3)") else { panic!() };
@@ -306,7 +304,8 @@ mod tests {
         let all = Ordering::All;
         let subtraction = standing("subtraction:1,2,3:40", Rule::Normal, all, Some(300), "a1 mod 4");
         assert!(matches!(subtraction, Standing::Checked(Ordering::All, _)), "{subtraction:?}");
-        // Right for all heaps up to 31 where the first is the largest, and perhaps beyond; nobody has proved it.
+        // Right for all heaps up to 31 if the first is the largest, and perhaps beyond; without a
+        // proof.
         let misere = "(a1^a2^a3) - (1 div ((a2^a3) or 1))";
         let open = standing("nim:4,4,4", Rule::Misere, Ordering::Descending, Some(31), misere);
         assert!(matches!(open, Standing::Checked(Ordering::Descending, _)), "{open:?}");

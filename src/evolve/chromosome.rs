@@ -1,21 +1,13 @@
 //! Chromosomes: lists of genes, drawn, crossed and mutated.
 //!
-//! # What and why
-//! A gene is a terminal, or a function with the places of its arguments; these are always lower than its own, so a chromosome holds one formula for
-//! every gene. The first gene is a terminal.
-//!
-//! # Shape
-//! Symbols are numbers of an [`Alphabet`]. Genes hold arguments even where their symbol needs none or fewer: mutation of single symbols brings them
-//! back to use.
+//! A gene is a terminal, or a function with the places of its arguments. Arguments come from lower
+//! places, so a chromosome holds one formula for every gene. Symbols are numbers of an
+//! [`Alphabet`]. Genes keep arguments that their symbol does not need: a mutation of the symbol
+//! alone may use them again.
 //!
 //! # Invariants
-//! 1. Gene 0 is a terminal; the arguments of gene `i` are below `i`. Drawing, crossover and mutation keep both.
-//!
-//! # Cost
-//! Six bytes and two a gene; one random word for each choice.
-//!
-//! # Not here
-//! What a chromosome is worth: `engine`.
+//! 1. Gene 0 is a terminal; the arguments of gene `i` are below `i`. Drawing, crossover and
+//!    mutation preserve both.
 
 use super::alphabet::Alphabet;
 use super::chance::{Chance, Probability};
@@ -25,18 +17,18 @@ use super::settings::{Crossover, Mutation, Settings};
 /// A gene.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gene {
-    /// Number of the symbol: terminals, then functions.
+    /// Number of the symbol, terminals first.
     pub symbol: u16,
     /// Places of the arguments.
     pub args: [u16; ARITY_MAX],
 }
 
-/// A random terminal.
+/// Draws a random terminal.
 pub fn any_terminal(alphabet: &Alphabet, chance: &mut Chance) -> u16 {
     chance.below(alphabet.terminals.len()) as u16
 }
 
-/// Draws, crosses and mutates.
+/// Draws, crosses and mutates chromosomes.
 pub struct Variation<'a> {
     alphabet: &'a Alphabet,
     settings: &'a Settings,
@@ -48,7 +40,7 @@ pub struct Variation<'a> {
 }
 
 impl<'a> Variation<'a> {
-    /// Over these symbols, with these choices.
+    /// Prepares for this alphabet and these settings.
     pub fn new(alphabet: &'a Alphabet, settings: &'a Settings) -> Variation<'a> {
         Variation {
             alphabet,
@@ -79,12 +71,12 @@ impl<'a> Variation<'a> {
         gene
     }
 
-    /// A random chromosome.
+    /// Draws a random chromosome.
     pub fn any(&self, chance: &mut Chance) -> Vec<Gene> {
         (0..self.settings.genes).map(|place| self.any_gene(place, chance)).collect()
     }
 
-    /// Two offspring before mutation: copies of the parents, crossed or not.
+    /// Turns two copies of the parents into offspring, before mutation, by crossover if it happens.
     pub fn cross(&self, one: &mut [Gene], other: &mut [Gene], chance: &mut Chance) {
         if !chance.happens(self.crossing) {
             return;
@@ -143,7 +135,7 @@ impl<'a> Variation<'a> {
         }
     }
 
-    /// Draws the function of a gene (part 0) or one argument anew.
+    /// Redraws the function of a gene (part 0) or one argument.
     fn redraw(&self, gene: &mut Gene, place: usize, part: usize, chance: &mut Chance) {
         match part.checked_sub(1) {
             None => gene.symbol = self.any_symbol(place, chance),

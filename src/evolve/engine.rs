@@ -1,23 +1,21 @@
 //! One run of Multi Expression Programming, steady state.
 //!
-//! # What and why
-//! A generation is a number of pairs of parents, each chosen by tournament, crossed and mutated; the offspring replace the worst chromosome as
-//! [`Settings`] says. A chromosome is worth the violations of its representative gene, fewer being better; 0 ends the run.
+//! In each generation a number of pairs of parents are chosen by tournament, crossed and mutated;
+//! the offspring replace the worst chromosome as [`Settings`] says. The fitness of a chromosome is
+//! the number of violations of its representative gene; the run ends at 0.
 //!
-//! # Shape
-//! All values of a gene, one a position, are a column. Columns of the terminals are computed once; a gene that is a terminal refers to its column.
-//! Only genes that count are computed: those that the last gene uses and, where a division by zero changes the gene, all divisions with what they
+//! The values of a gene at all positions form a column. Terminal columns are computed once; a gene
+//! that is a terminal refers to its column. Only the genes that matter are computed: those that a
+//! representative uses and, where a division by zero changes the gene, all divisions and what they
 //! use.
 //!
 //! # Invariants
-//! 1. A run is a function of problem, settings, seed and number of the run.
+//! 1. A run is a function of problem, settings, seed and run number.
 //! 2. The violations of the result are those that `score` counts for its formula.
 //!
 //! # Cost
-//! About half a microsecond an offspring on the 70 positions of the paper, ten times that where the best of 15 genes is sought among 625 positions.
-//!
-//! # Not here
-//! Several runs: `runs`. Whether a formula holds beyond the positions it was found on: `check`.
+//! About half a microsecond per offspring on the paper's 70 positions, ten times that when the best
+//! of 15 genes is sought among 625 positions.
 
 use super::alphabet::{Alphabet, Symbol};
 use super::chance::Chance;
@@ -30,14 +28,14 @@ use super::settings::{GENES_MAX, Replacement, Representative, Settings, Settings
 use crate::game::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Fitness of a formula that has no value somewhere.
+/// Fitness of a formula that has no value at some position.
 pub const WORST: u32 = u32::MAX;
-/// Most bytes of the columns of a run.
+/// Limit on the columns of a run, in bytes.
 pub const COLUMN_BYTES_MAX: usize = 512 << 20;
 
-/// What formulas are sought for.
+/// A search for formulas: the positions, the truth and the alphabet.
 pub struct Problem {
-    /// The positions they are judged by.
+    /// The positions formulas are judged by.
     pub graph: Graph,
     /// The true outcomes.
     pub labels: Vec<Value>,
@@ -46,7 +44,7 @@ pub struct Problem {
     terminals: Vec<i32>,
 }
 
-/// A problem that cannot be worked on.
+/// A problem that cannot be run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProblemError {
@@ -61,16 +59,17 @@ pub enum ProblemError {
         /// The positions.
         positions: usize,
     },
-    /// There is no terminal.
+    /// The alphabet has no terminal.
     #[error("no terminals: expected at least one")]
     NoTerminals,
 }
 
 impl Problem {
-    /// The problem of finding formulas over `alphabet` for `graph`, whose true outcomes are `labels`.
+    /// Sets up the search for formulas over `alphabet` for `graph` with the true outcomes `labels`.
     ///
     /// # Errors
-    /// [`ProblemError`].
+    /// [`ProblemError`] if a setting is out of range, the columns exceed [`COLUMN_BYTES_MAX`] or
+    /// the alphabet has no terminal.
     pub fn new(
         graph: Graph,
         labels: Vec<Value>,
@@ -93,25 +92,25 @@ impl Problem {
     }
 }
 
-/// A formula found, with what it cost.
+/// A formula with its origin and violations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The genes it was read from.
+    /// The chromosome it was read from.
     pub genes: Vec<Gene>,
-    /// The gene that stands for them.
+    /// The place of the representative gene.
     pub place: usize,
     /// The formula.
     pub formula: Formula,
-    /// Its violations; [`WORST`] if it has no value somewhere.
+    /// Its violations; [`WORST`] if it has no value at some position.
     pub violations: u32,
 }
 
-/// What a run leaves.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Its number.
+    /// The run number.
     pub run: u64,
-    /// Whether it came to its end; otherwise it was stopped, and this is what it had found by then.
+    /// Whether the run ended by itself. If false it was stopped, and this is the best until then.
     pub finished: bool,
     /// The generation that found a formula without violations; 0 is the initial population.
     pub success: Option<u32>,
@@ -126,7 +125,8 @@ pub struct Run {
 struct Member {
     genes: Vec<Gene>,
     place: usize,
-    /// Violations of each gene, where every gene may become the representative; otherwise only the last one's count.
+    /// Violations of each gene if any gene may become the representative, otherwise of the last
+    /// gene only.
     totals: Vec<u32>,
 }
 
@@ -137,12 +137,12 @@ struct Evaluation<'a> {
     judge: Judge<'a>,
     /// Columns of the terminals, then of the genes.
     columns: Vec<i32>,
-    /// Where the column of a gene is; `None` if the gene has no value somewhere.
+    /// Place of the column of each gene; `None` if the gene has no value at some position.
     slots: Vec<Option<usize>>,
     terminal_totals: Vec<u32>,
     /// Genes to compute.
     needed: Vec<bool>,
-    /// Which parents have the same formula at this gene: bit 0 the one, bit 1 the other.
+    /// Which parents have the same formula at this gene: bit 0 the first, bit 1 the second.
     shared: Vec<u8>,
     /// Genes that the representative uses.
     used: Vec<bool>,
@@ -170,9 +170,10 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Judges a chromosome and returns its fitness; genes change where a division by zero turns one into a terminal.
+    /// Judges a chromosome and returns its fitness. Replaces a gene by a terminal if it divides by
+    /// zero and the settings say so.
     ///
-    /// What it has in common with `parents` is not judged again.
+    /// Genes that hold the same formula as in one of `parents` are not judged again.
     fn judge(&mut self, member: &mut Member, parents: Option<[&Member; 2]>, chance: &mut Chance) -> u32 {
         self.compare(&member.genes, parents);
         self.mark(&member.genes);
@@ -207,7 +208,8 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Marks what has to be computed: genes that may represent the chromosome, divisions that may have to be changed, and what these use.
+    /// Marks the genes to compute: possible representatives, divisions that may have to be
+    /// replaced, and all genes they use.
     fn mark(&mut self, genes: &[Gene]) {
         let last = genes.len() - 1;
         self.needed.fill(false);
@@ -245,7 +247,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Computes the column of a function; `None` if it has no value somewhere.
+    /// Computes the column of a function; `None` if it has no value at some position.
     fn apply(&mut self, op: Op, place: usize, gene: &Gene) -> Option<usize> {
         let positions = self.problem.graph.len();
         let slot = self.problem.alphabet.terminals.len() + place;
@@ -267,7 +269,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Number of genes that the gene `root` uses, itself included.
+    /// Counts the genes that the gene `root` uses, itself included.
     fn size(&mut self, genes: &[Gene], root: usize) -> usize {
         self.used[..=root].fill(false);
         self.used[root] = true;
@@ -291,19 +293,20 @@ struct Front {
 
 impl Front {
     fn offer(&mut self, fitness: u32, member: &Member, evaluation: &mut Evaluation<'_>) {
-        // One gene says as much with less.
+        // A single gene is as good and shorter.
         if self.best[1].as_ref().is_some_and(|(best, ..)| fitness >= *best) {
             return;
         }
         let size = evaluation.size(&member.genes, member.place);
-        // Larger and not better is of no interest, and neither is anything behind an earlier one without violations.
+        // Skip a larger formula that is no better, and everything after a smaller one without
+        // violations.
         if self.best[..=size].iter().flatten().all(|(best, ..)| fitness < *best) {
             self.best[size] = Some((fitness, member.genes.clone(), member.place));
         }
     }
 }
 
-/// Runs once, or until `stop` is set; at least one chromosome is judged.
+/// Runs once, or until `stop` is set; judges at least one chromosome.
 pub fn run(problem: &Problem, settings: &Settings, seed: u64, run: u64, stop: &AtomicBool) -> Run {
     let mut chance = Chance::new(seed, run);
     let variation = Variation::new(&problem.alphabet, settings);
@@ -394,7 +397,7 @@ pub fn run(problem: &Problem, settings: &Settings, seed: u64, run: u64, stop: &A
         let formula = problem.alphabet.formula(&genes, place)?;
         Some(Found { genes, place, formula, violations })
     };
-    // The entries behind a better one of fewer genes date from before that one.
+    // An entry that follows a better one with fewer genes was entered before it.
     let mut least = None;
     let mut kept: Vec<Found> = Vec::new();
     for entry in front.best.into_iter().flatten() {
@@ -409,7 +412,7 @@ pub fn run(problem: &Problem, settings: &Settings, seed: u64, run: u64, stop: &A
     Run { run, finished, success, judged, best, front: kept }
 }
 
-/// The first of the worst.
+/// Returns the index of the first of the worst.
 fn worst_of(fitness: &[u32]) -> usize {
     let most = fitness.iter().copied().max().unwrap_or(0);
     fitness.iter().position(|value| *value == most).unwrap_or(0)

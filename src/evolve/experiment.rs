@@ -1,42 +1,33 @@
 //! The paper's three experiments.
 //!
-//! # What and why
-//! Each varies one parameter over ten values, 50 runs each, on Nim with four heaps of 4. The paper's rates are read from its figures, which show
-//! exact multiples of 2 %, so they are counts out of 50. Repeating them says which reading of the paper is the right one, and where the paper
-//! contradicts itself.
+//! Each varies one parameter over ten values, with 50 runs for each value, on Nim with four heaps
+//! of 4. The paper's rates are read from its figures, which show exact multiples of 2 %, so they
+//! are counts out of 50. Repeating the experiments shows which reading of the paper is right and
+//! where the paper contradicts itself.
 //!
-//! # Shape
-//! [`Experiment`] lists the points, [`Experiment::settings`] those of one point.
-//!
-//! # Invariants
-//! 1. Every point has random numbers of its own, so that points are as independent as the paper's.
-//!
-//! # Cost
-//! All 29 different settings with 50 runs each take a few seconds.
-//!
-//! # Not here
-//! Running: `runs`. Tests: `stats`.
+//! Every point has its own random numbers, so points are as independent as the paper's. All 29
+//! different settings with 50 runs each take a few seconds.
 
 use super::settings::Settings;
 
-/// Runs of each point in the paper.
+/// Runs per point in the paper.
 pub const PAPER_RUNS: u64 = 50;
 /// The game of all experiments.
 pub const GAME: &str = "nim:4,4,4,4";
 
-/// What is varied.
+/// The parameter that an experiment varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// The population.
+    /// The population size.
     Population,
-    /// The generations.
+    /// The number of generations.
     Generations,
-    /// The genes of a chromosome.
+    /// The genes per chromosome.
     Genes,
 }
 
 impl Axis {
-    /// Its name.
+    /// Returns its name.
     pub const fn name(self) -> &'static str {
         match self {
             Axis::Population => "population",
@@ -46,10 +37,10 @@ impl Axis {
     }
 }
 
-/// A value of the parameter and the successes of 50 in the paper.
+/// A parameter value with the successes out of 50 runs in the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The value.
+    /// The value of the parameter.
     pub value: u32,
     /// Successes in the paper.
     pub paper: u64,
@@ -58,17 +49,17 @@ pub struct Point {
 /// An experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Experiment {
-    /// 1, 2 or 3.
+    /// Its number in the paper, 1 to 3.
     pub number: u32,
-    /// What is varied.
+    /// The parameter that varies.
     pub axis: Axis,
     /// The points.
     pub points: [Point; 10],
-    /// The population, where it is not varied.
+    /// The population size, unless it varies.
     pub population: usize,
-    /// The generations, where they are not varied.
+    /// The number of generations, unless it varies.
     pub generations: u32,
-    /// The genes, where they are not varied.
+    /// The genes per chromosome, unless they vary.
     pub genes: usize,
 }
 
@@ -112,7 +103,8 @@ pub const EXPERIMENTS: [Experiment; 3] = [
 ];
 
 impl Experiment {
-    /// The settings of a point, from those of a preset; `generations` replaces the paper's where they are not varied.
+    /// Returns the settings of a point, based on those of a preset; `generations` replaces the
+    /// paper's number unless generations vary.
     pub fn settings(&self, preset: &Settings, value: u32, generations: Option<u32>) -> Settings {
         let mut settings = preset.clone();
         settings.population = self.population;
@@ -126,10 +118,11 @@ impl Experiment {
         settings
     }
 
-    /// The number of the first run of a point: no two points share random numbers, not even of different sweeps.
+    /// Returns the number of the first run of a point. No two points share random numbers, not even
+    /// points of different sweeps.
     pub fn first_run(&self, point: usize, generations: Option<u32>) -> u64 {
         let sweep = u64::from(self.number) << 32 | u64::from(generations.unwrap_or(0));
-        // Fits: generations are below 2^20, points below 2^4, runs below 2^24.
+        // Cannot overflow: generations are below 2^20, points below 2^4, runs below 2^24.
         (sweep << 4 | point as u64) << 24
     }
 }

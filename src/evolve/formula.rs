@@ -1,35 +1,33 @@
-//! Formulas: terminals and operations in the order of their computation.
+//! Formulas: terminals and operations in the order of computation.
 //!
-//! # What and why
-//! A formula is what a chromosome says once its unused genes are left out, and what a user types. Value 0 calls a position a loss for the player to
-//! move (P), any other value a win (N).
+//! A formula is what a chromosome computes once its unused genes are left out, or what a user
+//! types. Value 0 calls a position a loss for the player to move (P), any other value a win (N).
 //!
-//! # Shape
-//! [`Formula::terms`] lists each distinct subterm once, arguments before their operations and left before right, the whole formula last: a tree with
-//! its equal parts shared. [`Formula::size`] counts them; it is the complexity of the Pareto list. Written out, shared parts repeat, and the text
-//! may be exponentially longer: beyond [`WRITTEN_MAX`] symbols or [`DEPTH_MAX`] levels it is shown as a list of definitions instead.
+//! [`Formula::terms`] lists each distinct subterm once, arguments before operations and left before
+//! right, the whole formula last: a tree whose equal parts are shared. [`Formula::size`] counts the
+//! subterms and is the complexity in the Pareto list. The written form repeats shared parts and may
+//! be exponentially longer, so beyond [`WRITTEN_MAX`] symbols or [`DEPTH_MAX`] levels a list of
+//! definitions replaces it.
 //!
 //! # Invariants
-//! 1. Arguments have lower indices than their operation; every term is used; no two terms are equal.
-//! 2. The written form is fully parenthesised and is read back as the same formula.
+//! 1. Arguments have lower indices than their operation; every term is used; no two terms are
+//!    equal.
+//! 2. The written form is fully parenthesised, and parsing it gives the same formula.
 //!
-//! # Cost
-//! [`Formula::value`], slow and obvious, is one operation a term; [`Formula::column`] is the same for all positions of a graph.
-//!
-//! # Not here
-//! Reading text: `parse`. Shortening: `simplify`.
+//! [`Formula::value`] is the definition, slow and obvious; [`Formula::column`] computes all
+//! positions of a graph at once.
 
 use super::int::{ARITY_MAX, OnFault, Op};
 use super::scope::{Scope, Terminal};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Most symbols of a formula that is written out.
+/// Limit on the symbols of a formula that is written out.
 pub const WRITTEN_MAX: u64 = 2_000;
-/// Deepest nesting of parentheses and calls in a text.
+/// Limit on the nesting of parentheses and calls in a text.
 pub const DEPTH_MAX: usize = 200;
 
-/// A part of a formula.
+/// A subterm of a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
     /// A terminal.
@@ -54,7 +52,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Where it is and what is divided by what.
+    /// Describes the division: which term, and what it divides by what.
     pub fn text(&self, formula: &Formula, scope: &Scope) -> String {
         let [dividend, divisor] = self.pair;
         format!("{} divides {dividend} by {divisor}", formula.part(scope, self.term))
@@ -69,7 +67,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The index of a term, which is added if it is new. `None` when there are too many terms.
+    /// Returns the index of a term, adding it if it is new; `None` if there are too many terms.
     pub fn term(&mut self, term: Term) -> Option<u16> {
         if let Some(&index) = self.known.get(&term) {
             return Some(index);
@@ -80,16 +78,16 @@ impl Builder {
         Some(index)
     }
 
-    /// The terms so far.
+    /// Returns the terms collected so far.
     pub fn terms(&self) -> &[Term] {
         &self.terms
     }
 
-    /// The formula that ends in the term `root`; terms it does not use are left out.
+    /// Returns the formula of the term `root`, without the terms it does not use.
     pub fn finish(self, root: u16) -> Formula {
         let mut places: Vec<Option<u16>> = vec![None; self.terms.len()];
         let mut terms = Vec::new();
-        // The way down from the root, each term with the number of its arguments that were looked at.
+        // The path down from the root: each term with the number of its arguments already visited.
         let mut path = vec![(root, 0)];
         while let Some((index, seen)) = path.last_mut() {
             let term = &self.terms[usize::from(*index)];
@@ -109,7 +107,7 @@ impl Builder {
 }
 
 impl Term {
-    /// The arguments that count.
+    /// Returns the arguments within the arity.
     pub fn args(&self) -> &[u16] {
         match self {
             Term::Terminal(_) => &[],
@@ -125,7 +123,7 @@ impl Term {
     }
 }
 
-/// Arguments made from their indices, 0 beyond the arity.
+/// Builds arguments from their indices, with 0 beyond the arity.
 pub fn first<T: Default + Copy>(arity: usize, make: impl Fn(usize) -> T) -> [T; ARITY_MAX] {
     let mut args = [T::default(); ARITY_MAX];
     args.iter_mut().enumerate().take(arity).for_each(|(index, arg)| *arg = make(index));
@@ -133,20 +131,20 @@ pub fn first<T: Default + Copy>(arity: usize, make: impl Fn(usize) -> T) -> [T; 
 }
 
 impl Formula {
-    /// The terms, the whole formula last.
+    /// Returns the terms, the whole formula last.
     pub fn terms(&self) -> &[Term] {
         &self.terms
     }
 
-    /// Number of distinct subterms.
+    /// Returns the number of distinct subterms.
     pub fn size(&self) -> usize {
         self.terms.len()
     }
 
-    /// The value at a position, by the definition. Slow.
+    /// Computes the value at a position by the definition. Slow.
     ///
     /// # Errors
-    /// The first quotient without a value, unless `on_fault` has one.
+    /// The first quotient without a value, unless `on_fault` replaces it.
     pub fn value(&self, scope: &Scope, position: &[i32], on_fault: OnFault) -> Result<i32, Fault> {
         let mut values: Vec<i32> = Vec::with_capacity(self.terms.len());
         for (term, part) in self.terms.iter().enumerate() {
@@ -161,10 +159,11 @@ impl Formula {
         Ok(values.last().copied().unwrap_or(0))
     }
 
-    /// The values at all positions whose features are the given columns.
+    /// Computes the values at all positions, given their features as columns.
     ///
     /// # Errors
-    /// The lowest index of a position at which some quotient has no value, unless `on_fault` has one.
+    /// The lowest index of a position at which a quotient has no value, unless `on_fault` replaces
+    /// it.
     pub fn column(&self, scope: &Scope, features: &[Vec<i32>], on_fault: OnFault) -> Result<Vec<i32>, usize> {
         let positions = features.first().map_or(0, Vec::len);
         let mut end = positions;
@@ -175,7 +174,8 @@ impl Formula {
                 Term::Terminal(terminal) => scope.fill(*terminal, features, &mut out),
                 Term::Apply(op, args) => {
                     let args = args.map(|arg| &columns[usize::from(arg)][..end]);
-                    // Behind a fault nothing is of interest any more; before it another term may have one.
+                    // Positions after a fault no longer matter, but another term may fault at an
+                    // earlier one.
                     if let Err(index) = op.fill(args, &mut out[..end], on_fault) {
                         end = index;
                     }
@@ -186,7 +186,7 @@ impl Formula {
         if end < positions { Err(end) } else { Ok(columns.pop().unwrap_or_default()) }
     }
 
-    /// Symbols of the formula written out, not shared.
+    /// Counts the symbols of the written form, with shared parts repeated.
     pub fn written_symbols(&self) -> u64 {
         let mut sizes: Vec<u64> = Vec::with_capacity(self.terms.len());
         for term in &self.terms {
@@ -196,7 +196,7 @@ impl Formula {
         sizes.last().copied().unwrap_or(0)
     }
 
-    /// Whether the formula is short enough, and its parentheses nested little enough, to be written out.
+    /// Returns whether the formula is short and shallow enough to be written out.
     pub fn is_written_out(&self) -> bool {
         let mut depths: Vec<usize> = Vec::with_capacity(self.terms.len());
         for term in &self.terms {
@@ -205,7 +205,8 @@ impl Formula {
         depths.last().is_none_or(|depth| *depth <= DEPTH_MAX) && self.written_symbols() <= WRITTEN_MAX
     }
 
-    /// The formula fully parenthesised, or as a list of definitions where that would be too long or too deep.
+    /// Writes the formula fully parenthesised, or as a list of definitions if that would be too
+    /// long or too deep.
     pub fn text(&self, scope: &Scope) -> String {
         let Some(root) = self.terms.len().checked_sub(1) else { return String::new() };
         if self.is_written_out() {
@@ -218,12 +219,12 @@ impl Formula {
         text + &format!("t{root}")
     }
 
-    /// A subterm, fully parenthesised where that is not too long, otherwise shortened.
+    /// Writes a subterm fully parenthesised, or shortened if that is too long.
     pub fn part(&self, scope: &Scope, term: usize) -> String {
         let mut texts: Vec<String> = Vec::with_capacity(term + 1);
         for part in &self.terms[..=term] {
             let text = written(scope, part, |arg| texts[usize::from(arg)].clone());
-            // Only parts that the caller does not print can be so long.
+            // The caller never prints a part this long.
             texts.push(if text.len() > 64 * WRITTEN_MAX as usize { "(...)".to_owned() } else { text });
         }
         texts.pop().unwrap_or_default()

@@ -1,23 +1,19 @@
 //! The positions of a game and its moves.
 //!
-//! # What and why
-//! Everything is asked of this graph: where a formula breaks a rule, what is true, what the mex of the options is. It is built from the rules of a
-//! game once and knows no game afterwards.
+//! Formulas are judged, outcomes decided and Grundy values computed on this graph alone; it is
+//! built once from the rules of a game and independent of them afterwards.
 //!
-//! # Shape
-//! Positions are numbered from the end of the game; features are columns of `i32`. Options and parents are adjacency lists:
-//! `starts[i]..starts[i + 1]` are the places of position `i`. Two moves to the same position are one option, as in the paper's 70 configurations.
+//! Positions are numbered from the end of the game; features are columns of `i32`. Options and
+//! parents are adjacency lists: `starts[i]..starts[i + 1]` are the places of position `i`. Two
+//! moves to the same position are one option, as in the paper's 70 configurations. An option takes
+//! eight bytes and one hash look-up when the graph is built.
 //!
 //! # Invariants
-//! 1. An option has a lower number than the position it is an option of: there are no cycles, and one pass upwards decides everything.
-//! 2. Positions with the same sum of features are in lexicographic order, so the first wrong position is a smallest one.
+//! 1. An option has a lower number than its parent. So there are no cycles, and one ascending pass
+//!    decides everything.
+//! 2. Positions with the same sum of features are in lexicographic order, so the first wrong
+//!    position is a smallest one.
 //! 3. At most [`POSITIONS_MAX`] positions and [`OPTIONS_MAX`] options.
-//!
-//! # Cost
-//! Eight bytes an option; building is one hash look-up an option.
-//!
-//! # Not here
-//! Rules of games: `games`. Judging formulas: `score`.
 
 use super::scope::Scope;
 use crate::game::Rule;
@@ -27,25 +23,25 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
-/// Most positions of a graph.
+/// Limit on the positions of a graph.
 pub const POSITIONS_MAX: usize = 1 << 20;
-/// Most options of all positions together.
+/// Limit on the options of all positions together.
 pub const OPTIONS_MAX: usize = 1 << 26;
 
-/// Which orderings of the heaps are positions of their own.
+/// Which orderings of the heaps count as separate positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ordering {
-    /// One for all orderings, heaps descending.
+    /// Heaps in descending order stand for all orderings.
     Descending,
-    /// One for all orderings, heaps ascending.
+    /// Heaps in ascending order stand for all orderings.
     Ascending,
-    /// All.
+    /// Every ordering is a position.
     All,
 }
 
 impl Ordering {
-    /// Brings features into this order.
+    /// Sorts features into this order.
     pub fn arrange(self, features: &mut [i32]) {
         match self {
             Ordering::Descending => features.sort_unstable_by_key(|feature| Reverse(*feature)),
@@ -63,18 +59,18 @@ pub struct TooLarge {
     pub game: String,
     /// The limit.
     pub limit: usize,
-    /// Of what.
+    /// What exceeds the limit.
     pub what: &'static str,
 }
 
-/// Positions and moves.
+/// The positions of a game with their moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
     /// Names of the terminals.
     pub scope: Scope,
     /// Who wins when no move is left.
     pub rule: Rule,
-    /// Position the game starts from.
+    /// The position the game starts from.
     pub start: u32,
     features: Vec<Vec<i32>>,
     names: Option<Vec<String>>,
@@ -118,20 +114,21 @@ impl Lists {
     }
 }
 
-/// Where the positions of a graph come from.
+/// The rules that a graph is built from.
 pub trait Moves {
-    /// What the game is called in messages.
+    /// Returns the name of the game for messages.
     fn name(&self) -> String;
     /// Calls `found` with every position one move away, in any order, repeated or not.
     fn options(&self, position: &[i32], found: &mut dyn FnMut(&[i32]));
-    /// Brings a position into the form that stands for it.
+    /// Brings a position into its canonical form.
     fn arrange(&self, position: &mut [i32]);
 }
 
 impl Graph {
-    /// All positions that can be reached from `start`.
+    /// Builds the graph of all positions that can be reached from `start`.
     ///
-    /// Every move must lower the sum of the features, or leave it and raise the number of those that are not 0.
+    /// Every move must lower the sum of the features, or leave it and raise the number of those
+    /// that are not 0.
     ///
     /// # Errors
     /// [`TooLarge`] beyond `positions_max` positions or [`OPTIONS_MAX`] options.
@@ -203,7 +200,7 @@ impl Graph {
         Ok(Graph::assemble(scope, rule, number[0], features, None, options))
     }
 
-    /// A graph from its parts: `rows` are the options of each position, all of them lower.
+    /// Builds a graph from its parts; `rows` are the options of each position, all of them lower.
     pub fn from_rows(
         scope: Scope,
         rule: Rule,
@@ -231,7 +228,7 @@ impl Graph {
         graph
     }
 
-    /// The same positions and moves, described by other features.
+    /// Describes the same positions and moves by other features.
     pub fn described(mut self, scope: Scope, features: Vec<Vec<i32>>) -> Graph {
         debug_assert!(features.iter().all(|column| column.len() == self.len()));
         self.scope = scope;
@@ -239,42 +236,42 @@ impl Graph {
         self
     }
 
-    /// Number of positions.
+    /// Returns the number of positions.
     pub fn len(&self) -> usize {
         self.options.starts.len() - 1
     }
 
-    /// Whether there is no position; never.
+    /// Returns whether there is no position, which never happens.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of options of all positions together.
+    /// Returns the number of options of all positions together.
     pub fn options_total(&self) -> usize {
         self.options.places.len()
     }
 
-    /// The positions one move away.
+    /// Returns the positions one move away.
     pub fn options(&self, position: u32) -> &[u32] {
         self.options.of(position)
     }
 
-    /// The positions from which one move leads here.
+    /// Returns the positions that have a move to this one.
     pub fn parents(&self, position: u32) -> &[u32] {
         self.parents.of(position)
     }
 
-    /// The features, one column each.
+    /// Returns the features, one column each.
     pub fn features(&self) -> &[Vec<i32>] {
         &self.features
     }
 
-    /// The features of one position.
+    /// Returns the features of one position.
     pub fn position(&self, position: u32) -> Vec<i32> {
         self.features.iter().map(|column| column[position as usize]).collect()
     }
 
-    /// A position as users see it: `(2,1)`, or its name.
+    /// Returns the name of a position, or its features as `(2,1)`.
     pub fn label(&self, position: u32) -> String {
         if let Some(name) = self.names.as_ref().and_then(|names| names.get(position as usize)) {
             return name.clone();
@@ -283,7 +280,7 @@ impl Graph {
         format!("({})", features.join(","))
     }
 
-    /// What every position is worth, by the definition.
+    /// Returns the value of every position, by the definition.
     pub fn outcomes(&self) -> Vec<Value> {
         let mut outcomes: Vec<Value> = Vec::with_capacity(self.len());
         for index in 0..self.len() as u32 {
@@ -296,7 +293,7 @@ impl Graph {
         outcomes
     }
 
-    /// The Grundy value of every position: the least number that no option has.
+    /// Returns the Grundy value of every position: the least number that none of its options has.
     pub fn grundy(&self) -> Vec<i32> {
         let mut values: Vec<i32> = Vec::with_capacity(self.len());
         let mut seen = Vec::new();
@@ -308,7 +305,7 @@ impl Graph {
     }
 }
 
-/// The least number from 0 that is not among `values`; `seen` is scratch space.
+/// Returns the least number from 0 that is not among `values`; `seen` is scratch space.
 pub fn mex(values: impl ExactSizeIterator<Item = i32>, seen: &mut Vec<bool>) -> i32 {
     seen.clear();
     seen.resize(values.len() + 1, false);

@@ -1,32 +1,28 @@
-//! Integer arithmetic of formulas, one value at a time and a column of values at a time.
+//! Integer arithmetic of formulas, one value or one column of values at a time.
 //!
-//! # What and why
-//! The paper leaves width, rounding and division by zero open; here they are those of a C `int` made total. Sum, difference and product wrap at 32
-//! bits; `div` truncates toward zero; `mod` has the sign of the dividend; `and or xor not` work on the bits of the two's complement, so `not 0` is
-//! −1. A division by zero has no value, and neither has `−2147483648 div −1` nor the `mod` of the same pair, which C leaves undefined and processors
-//! trap: both are *faults*, and [`OnFault`] says what becomes of them.
+//! The paper leaves width, rounding and division by zero open; here they are those of a C `int`
+//! made total. Sum, difference and product wrap at 32 bits; `div` truncates toward zero; `mod` has
+//! the sign of the dividend; `and or xor not` work on the bits of the two's complement, so `not 0`
+//! is −1. A division by zero has no value, and neither has `−2147483648 div −1` nor the `mod` of
+//! the same pair, which C leaves undefined and processors trap: both are *faults*, and [`OnFault`]
+//! decides their value.
 //!
-//! Beyond the paper: `min max eq lt if` (comparisons give 1 or 0; `if` takes its second argument where the first is not 0), `phi(x) = ⌊x·φ⌋` with φ
-//! the golden ratio, exact for every x, and `isqrt(x) = ⌊√x⌋`, 0 for negative x.
-//!
-//! # Shape
-//! A column holds one `i32` a position. [`Op::apply`] is the definition; [`Op::fill`] computes whole columns by loops that the compiler turns into
-//! vector code, and is tested against the definition.
+//! Beyond the paper: `min max eq lt if` (comparisons give 1 or 0; `if` takes its second argument
+//! where the first is not 0), `phi(x) = ⌊x·φ⌋` with φ the golden ratio, exact for every x, and
+//! `isqrt(x) = ⌊√x⌋`, 0 for negative x.
 //!
 //! # Invariants
 //! 1. Nothing here panics or uses floating point.
-//! 2. [`Op::fill`] equals [`Op::apply`] position by position.
+//! 2. [`Op::fill`] equals [`Op::apply`], the definition, position by position.
 //!
 //! # Cost
-//! A column costs about a nanosecond for ten positions; `div` and `mod` cost one division a position.
-//!
-//! # Not here
-//! Names of terminals, trees: `formula`.
+//! The loops of [`Op::fill`] compile to vector code: about a nanosecond for ten positions, but one
+//! division for each position of `div` and `mod`.
 
 use serde::Serialize;
 use std::fmt;
 
-/// Most arguments of an operation.
+/// Largest arity of an operation.
 pub const ARITY_MAX: usize = 3;
 
 /// A function symbol.
@@ -66,25 +62,25 @@ pub enum Op {
     Isqrt,
 }
 
-/// What becomes of a quotient that has no value.
+/// Replacement for a quotient that has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFault {
-    /// The evaluation stops and reports it.
+    /// None: evaluation stops and reports the fault.
     #[serde(rename = "error")]
     Stop,
-    /// It is 0.
+    /// 0.
     #[serde(rename = "0")]
     Zero,
-    /// It is 1.
+    /// 1.
     #[serde(rename = "1")]
     One,
-    /// It is the numerator.
+    /// The numerator.
     Numerator,
 }
 
 impl OnFault {
-    /// The value instead of a quotient of `numerator`, if there is to be one.
+    /// Returns the replacement for a quotient of `numerator`, if there is one.
     fn value(self, numerator: i32) -> Option<i32> {
         match self {
             OnFault::Stop => None,
@@ -119,7 +115,7 @@ impl Op {
     /// The functions of the paper.
     pub const PAPER: [Op; 9] = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Mod, Op::And, Op::Or, Op::Xor, Op::Not];
 
-    /// The name in formulas.
+    /// Returns the name in formulas.
     pub const fn name(self) -> &'static str {
         match self {
             Op::Add => "+",
@@ -141,7 +137,7 @@ impl Op {
         }
     }
 
-    /// Number of arguments, 1 to [`ARITY_MAX`].
+    /// Returns the number of arguments, 1 to [`ARITY_MAX`].
     pub const fn arity(self) -> usize {
         match self {
             Op::Not | Op::Phi | Op::Isqrt => 1,
@@ -150,17 +146,17 @@ impl Op {
         }
     }
 
-    /// Whether some arguments have no value.
+    /// Returns whether the operation faults for some arguments.
     pub const fn may_fault(self) -> bool {
         matches!(self, Op::Div | Op::Mod)
     }
 
-    /// Whether the arguments may be exchanged.
+    /// Returns whether the arguments may be exchanged.
     pub const fn commutes(self) -> bool {
         matches!(self, Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Min | Op::Max | Op::Eq)
     }
 
-    /// The value; `None` is a fault. Arguments beyond the arity are ignored.
+    /// Computes the value; `None` is a fault. Ignores arguments beyond the arity.
     pub fn apply(self, [a, b, c]: [i32; ARITY_MAX]) -> Option<i32> {
         Some(match self {
             Op::Add => a.wrapping_add(b),
@@ -188,20 +184,20 @@ impl Op {
         })
     }
 
-    /// As [`Op::apply`], with faults replaced as `on_fault` says.
+    /// Computes [`Op::apply`] with faults replaced as `on_fault` says.
     pub fn apply_with(self, args: [i32; ARITY_MAX], on_fault: OnFault) -> Option<i32> {
         self.apply(args).or_else(|| on_fault.value(args[0]))
     }
 
-    /// Whether no pair of the two columns is a fault.
+    /// Returns whether no pair of the two columns is a fault.
     pub fn is_defined(self, a: &[i32], b: &[i32]) -> bool {
         !self.may_fault() || !a.iter().zip(b).fold(false, |any, (a, b)| any | is_fault(*a, *b))
     }
 
-    /// Computes the column `out` from columns of the same length; at the first fault that has no replacement it stops and returns its index.
+    /// Computes the column `out` from columns of the same length.
     ///
     /// # Errors
-    /// The index of that fault; `out` is then useless.
+    /// The index of the first fault without a replacement; `out` is then meaningless.
     pub fn fill(self, [a, b, c]: [&[i32]; ARITY_MAX], out: &mut [i32], on_fault: OnFault) -> Result<(), usize> {
         match self {
             Op::Add => two(a, b, out, i32::wrapping_add),
@@ -301,7 +297,7 @@ mod tests {
         }
         assert_eq!([1, 2, 3, 4, 5, 13].map(phi), [1, 3, 4, 6, 8, 21]);
         assert_eq!([-1, -2, -3].map(phi), [-2, -4, -5]);
-        // The product in double precision is one more here, the first time it is wrong.
+        // The product in double precision is one more here, its first error.
         assert_eq!(phi(102_334_155), 165_580_140);
         assert_eq!([-4, 0, 3, 4, 99, i32::MAX].map(isqrt), [0, 0, 1, 2, 9, 46_340]);
     }

@@ -1,13 +1,15 @@
-//! Formulas that tell wins from losses, found by Multi Expression Programming and checked.
+//! Formulas that tell wins from losses, found by Multi Expression Programming and then checked.
 //!
-//! # What and why
-//! M. Oltean, *Evolving winning strategies for Nim-like games*, arXiv:2109.13109: a chromosome is a list of genes, each a terminal or a function of
-//! earlier genes; a formula is worth the number of positions at which it breaks the rules of a strategy, so that nobody has to know who wins where.
-//! The paper leaves much open; here every open point is a choice ([`settings`]), the choices that reproduce its experiments are a preset, and so are
-//! better ones. What the paper does not do: check a formula beyond the positions it was found on ([`check`]), and prove it where that can be decided
-//! ([`prove`]).
+//! M. Oltean, *Evolving winning strategies for Nim-like games*, arXiv:2109.13109: a chromosome is a
+//! list of genes, each a terminal or a function of earlier genes. The fitness of a formula is the
+//! number of positions at which it breaks the rules of a strategy, so the true winners need not be
+//! known.
 //!
-//! # Shape
+//! The paper leaves much open. Every open point is a choice in [`settings`]; one preset reproduces
+//! the paper's experiments, others do better. The paper neither checks a formula beyond the
+//! positions it was found on nor proves it; [`check`] does, and so does [`prove`] where a proof can
+//! be decided.
+//!
 //! ```text
 //! games ─► graph ──► engine ──► runs ──► check ──► prove
 //!          positions  one run    many     larger    all heaps
@@ -15,11 +17,14 @@
 //!                        └── chromosome, alphabet, chance, score, int
 //! formula: what a chromosome says; parse, simplify, export
 //! ```
-//! Integers have 32 bits and wrap; division truncates, `mod` has the sign of the dividend, and a quotient by zero, or of −2^31 by −1, has no value:
-//! [`int`]. A position is a list of features, mostly heaps: [`scope`]. Value 0 is a loss for the player to move (P), anything else a win (N).
+//! Integers have 32 bits and wrap; division truncates, `mod` has the sign of the dividend, and a
+//! quotient by zero, or of −2^31 by −1, has no value: [`int`]. A position is a list of features,
+//! mostly heaps: [`scope`]. Value 0 is a loss for the player to move (P), any other value a win
+//! (N).
 //!
 //! ```
-//! use trinim::evolve::{check::{HeldOut, Standing}, games::Game, graph::Ordering, int::OnFault, parse::parse, score::Target};
+//! use trinim::evolve::check::{HeldOut, Standing};
+//! use trinim::evolve::{games::Game, graph::Ordering, int::OnFault, parse::parse, score::Target};
 //! use trinim::game::Rule;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -34,16 +39,16 @@
 //! ```
 //!
 //! # Invariants
-//! 1. A run is a function of game, settings, seed and its number; threads change nothing.
-//! 2. Everything fast has a slow and obvious counterpart that tests compare it with: columns and single values, counting by parents and by options,
-//!    offspring judged by what changed and formulas judged from scratch, proofs bit by bit and whole integers.
-//! 3. No text, file or number of a user makes it panic, and no floating point takes part in the value of a formula.
+//! 1. A run is a function of game, settings, seed and run number; the number of threads changes
+//!    nothing.
+//! 2. Everything fast has a slow, obvious counterpart that tests compare it with: columns and
+//!    single values, counting by parents and by options, offspring judged by their changes and
+//!    formulas judged from scratch, proofs bit by bit and whole integers.
+//! 3. No text, file or number of a user causes a panic, and no floating point takes part in the
+//!    value of a formula.
 //!
-//! # Cost
-//! A run of the paper's size takes about 4 ms, one of the best preset 20 ms.
-//!
-//! # Not here
-//! Files, printing, pictures: the command line.
+//! A run of the paper's size takes about 4 ms, one of the best preset 20 ms. Files, printing and
+//! pictures are left to the command line.
 
 pub mod alphabet;
 pub mod chance;

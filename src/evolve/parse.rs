@@ -1,40 +1,31 @@
-//! Reads formulas.
+//! Reads formulas, by precedence climbing.
 //!
-//! # What and why
-//! Operators bind as in C, which is not how the paper prints its example: unary `not -`, then `* div mod`, `+ -`, `and`, `xor`, `or`, each to the
-//! left. The C spellings `~ / % & ^ |` mean the same. Functions are called like `min(a1, a2)`. A formula may begin with definitions, `t0 = a1 xor
-//! a2; t0 - a3`.
-//!
-//! # Shape
-//! Precedence climbing over the characters; an error names its column, counted from 1.
+//! Operators bind as in C, which is not how the paper prints its example: unary `not -`, then `*
+//! div mod`, `+ -`, `and`, `xor`, `or`, each to the left. The C spellings `~ / % & ^ |` mean the
+//! same. Functions are called like `min(a1, a2)`. A formula may begin with definitions: `t0 = a1
+//! xor a2; t0 - a3`.
 //!
 //! # Invariants
-//! 1. No text makes it panic or recurse deeper than [`DEPTH_MAX`] levels.
-//! 2. What [`Formula::text`] writes is read back as the same formula.
-//!
-//! # Cost
-//! Linear in the text.
-//!
-//! # Not here
-//! Integers: `int`.
+//! 1. No text causes a panic or a recursion deeper than [`DEPTH_MAX`] levels.
+//! 2. Parsing what [`Formula::text`] writes gives the same formula.
 
 use super::formula::{Builder, DEPTH_MAX, Formula, Term, first};
 use super::int::Op;
 use super::scope::{Scope, Terminal};
 use std::collections::HashMap;
 
-/// Longest formula, in characters.
+/// Limit on the length of a formula, in characters.
 pub const LENGTH_MAX: usize = 100_000;
-/// Most different parts of a formula: one definition each, they are no longer than [`LENGTH_MAX`].
+/// Limit on the distinct terms of a formula. That many definitions fit into [`LENGTH_MAX`].
 pub const PARTS_MAX: usize = 2_000;
 /// Characters shown on each side of an error.
 const WINDOW: usize = 60;
 
-/// A text that is no formula.
+/// A text that is not a formula.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("formula, column {column}: {message}{}", self.picture())]
 pub struct ParseError {
-    /// Where, in characters from 1.
+    /// Column of the error, in characters from 1.
     pub column: usize,
     /// What was found and what was expected.
     pub message: String,
@@ -45,7 +36,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    /// The excerpt on a line of its own with a caret below, if there is anything to see.
+    /// Returns the excerpt on a line of its own with a caret below, unless it is blank.
     fn picture(&self) -> String {
         let ParseError { excerpt, caret, .. } = self;
         if excerpt.trim().is_empty() { String::new() } else { format!("\n  {excerpt}\n  {}^", " ".repeat(*caret)) }
@@ -55,7 +46,7 @@ impl ParseError {
 /// Reads a formula over the terminals of `scope`.
 ///
 /// # Errors
-/// What was found instead, with its column.
+/// [`ParseError`] with the column and the expected token.
 pub fn parse(scope: &Scope, text: &str) -> Result<Formula, ParseError> {
     let chars: Vec<char> = text.chars().collect();
     let mut parser = Parser { scope, chars: &chars, at: 0, builder: Builder::default(), defined: HashMap::new() };
@@ -115,7 +106,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The word or symbol here, and where it ends.
+    /// Returns the word or symbol here and its end.
     fn token(&self) -> (String, usize) {
         let rest = &self.chars[self.at..];
         let word = rest.iter().take_while(|c| c.is_alphanumeric() || **c == '_').count();
@@ -130,7 +121,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Steps over `symbol`, if it is here.
+    /// Skips `symbol` if it comes next, and returns whether it did.
     fn eat(&mut self, symbol: char) -> bool {
         self.space();
         let here = self.chars.get(self.at) == Some(&symbol);
@@ -146,7 +137,7 @@ impl Parser<'_> {
         Err(self.error(self.at, format!("found {found}, expected an operator or {symbol:?}")))
     }
 
-    /// The name that is defined here, if this is a definition.
+    /// Skips `name =` if a definition comes next, and returns the name.
     fn definition(&mut self) -> Option<String> {
         let begin = self.at;
         self.space();
@@ -183,7 +174,7 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self, depth: usize) -> Result<u16, ParseError> {
-        // A list and not a recursion: there may be as many signs as characters.
+        // A list rather than recursion: there may be as many signs as characters.
         let mut signs: Vec<(usize, Op)> = Vec::new();
         let mut value = loop {
             self.space();
@@ -208,7 +199,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// What stands behind the signs; a minus right before a number belongs to it.
+    /// Reads the operand after the signs; a minus directly before a number belongs to it.
     fn operand(&mut self, depth: usize, signs: &mut Vec<(usize, Op)>) -> Result<u16, ParseError> {
         let at = self.at;
         if depth > DEPTH_MAX {
@@ -237,7 +228,7 @@ impl Parser<'_> {
     fn number(&mut self, at: usize, digits: &str) -> Result<u16, ParseError> {
         match digits.parse() {
             Ok(value) => self.add(at, Term::Terminal(Terminal::Constant(value))),
-            Err(_) => Err(self.error(at, format!("{digits:?} is no integer of 32 bits"))),
+            Err(_) => Err(self.error(at, format!("{digits:?} is not a 32-bit integer"))),
         }
     }
 
@@ -319,9 +310,9 @@ mod tests {
             ("a9 + 1", 1, "expected a number, a1, a2, a3, a4, n"),
             ("min(a1)", 7, "min takes 2"),
             ("min a1", 5, "expected ("),
-            ("2147483648", 1, "no integer of 32 bits"),
+            ("2147483648", 1, "not a 32-bit integer"),
             ("1.5", 2, "found \".\""),
-            ("12x", 1, "no integer"),
+            ("12x", 1, "not a 32-bit integer"),
             ("a1 a2", 4, "found \"a2\""),
         ];
         for (formula, column, message) in cases {
@@ -350,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Signs and operators nest without parentheses, but not in the written form: found by fuzzing.
+    /// Signs and operators nest without parentheses, but not in the written form. Found by fuzzing.
     #[test]
     fn a_formula_too_deep_to_write_out_is_read_back_from_its_definitions() {
         let scope = Scope { features: vec!["x".repeat(32), "y".repeat(32)], parameter: None };
@@ -374,7 +365,7 @@ mod tests {
         assert_eq!(formula.value(&scope(), &[1, 0, 0, 0], OnFault::Stop), Ok(0));
     }
 
-    /// Texts of the language's own words, now and then with something else.
+    /// Texts of the language's own words, mixed with a few others.
     fn soup() -> impl Strategy<Value = String> {
         let words = [
             "a1",

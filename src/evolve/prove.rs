@@ -1,25 +1,27 @@
-//! Proofs that a formula is right for all heaps, by deciding it bit by bit.
+//! Proofs that a formula is right for all heaps, decided bit by bit.
 //!
-//! # What and why
-//! A check up to some heap size proves nothing beyond it. But formulas of `+ - and or xor not`, constants and products with constants read heaps
-//! from the lowest bit upwards and remember only one carry or borrow for each `+` and `-`: they are finite automata over bit columns. So is the
-//! outcome of Nim and of Moore's Nim (Bouton 1901, Moore 1910: a bit column whose sum is not a multiple of k + 1), in misère play too (whether a
-//! heap of 2 or more exists and the parity of the heaps of 1 are a few bits more), and so is the order of heaps. Running both side by side over all
-//! 32 columns reaches every pair of conditions that any heaps reach, and compares their verdicts: the answer is exact, for all heaps below 2^31,
-//! with the wrap at 32 bits included. In particular `x - y` is 0 exactly where `x xor y` is. Ours.
+//! A check up to some heap size proves nothing beyond it. But formulas of `+ - and or xor not`,
+//! constants and products with constants can read heaps from the lowest bit upwards with a memory
+//! of one carry or borrow for each `+` and `-`: they are finite automata over bit columns. So is
+//! the outcome of Nim and of Moore's Nim (Bouton 1901, Moore 1910: a bit column whose sum is not a
+//! multiple of k + 1), in misère play too (a few more bits: whether a heap of 2 or more exists, and
+//! the parity of the heaps of 1), and so is the order of heaps. Running both side by side over all
+//! 32 columns reaches every pair of conditions that any heaps can reach, and compares their
+//! verdicts: the answer is exact for all heaps below 2^31, including the wrap at 32 bits. In
+//! particular `x - y` is 0 exactly where `x xor y` is. Ours.
 //!
-//! # Shape
-//! A condition is one word: carries, flags of the order, flags of the outcome. One set of conditions for each bit, each with the one it came from,
-//! so that heaps can be read off where the verdicts differ.
+//! A condition is one word: carries, flags of the order, flags of the outcome. Each bit has a set
+//! of conditions, each with its predecessor, so that the heaps can be recovered if the verdicts
+//! differ. Products of two variables, quotients and comparisons are undecided: they need an
+//! unbounded number of carries, or the highest bit first.
 //!
 //! # Invariants
-//! 1. `Proved` is only said after all conditions were compared. Anything that cannot be decided is `Open`, with the reason.
+//! 1. `Proved` means that all conditions were compared. Anything undecided is `Open`, with the
+//!    reason.
 //!
 //! # Cost
-//! `conditions · 2^heaps · terms` for each of 32 bits; more than [`WORK_MAX`] of the first two for one bit is given up.
-//!
-//! # Not here
-//! Products of two variables, quotients, comparisons: they need more than finitely many carries, or the highest bit first.
+//! `conditions · 2^heaps · terms` for each of 32 bits. The proof gives up if the product of the
+//! first two exceeds [`WORK_MAX`] at some bit.
 
 use super::formula::{Formula, Term};
 use super::graph::Ordering;
@@ -29,39 +31,39 @@ use super::simplify::simplify;
 use crate::game::Rule;
 use std::collections::HashMap;
 
-/// Most conditions times inputs that are looked at for one bit.
+/// Limit on conditions times inputs for one bit.
 pub const WORK_MAX: usize = 1 << 18;
-/// Most carries.
+/// Limit on the carries.
 const CARRIES_MAX: usize = 40;
 /// Bits of an integer.
 const BITS: u32 = 32;
 
-/// What is known to be true of a game.
+/// A known theorem about a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theorem {
-    /// Who wins Moore's Nim with moves on up to so many heaps; 1 is Nim.
+    /// The outcome of Moore's Nim with moves on up to `most` heaps; 1 is Nim.
     Outcome {
-        /// Heaps of a move.
+        /// Most heaps that a move may change.
         most: u32,
-        /// Who wins at the end.
+        /// Who wins when no move is left.
         rule: Rule,
     },
     /// The Grundy value of Nim is the xor of all heaps.
     Grundy,
 }
 
-/// The answer.
+/// The outcome of an attempted proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
     /// The formula is right for all heaps from 0 to 2^31 − 1 in this ordering.
     Proved,
-    /// It is wrong for these heaps.
+    /// The formula is wrong for these heaps.
     Refuted(Vec<i32>),
-    /// It cannot be decided here.
+    /// The question is undecided, for this reason.
     Open(String),
 }
 
-/// One bit of a term, from bits of earlier ones.
+/// Computes one bit of a term from bits of earlier ones.
 #[derive(Clone, Copy)]
 enum Wire {
     Heap(usize),
@@ -98,12 +100,12 @@ impl Circuit {
         self.wire(Wire::Sub(a, b, self.carries - 1))
     }
 
-    /// `factor · a` by doubling and adding, highest bit first.
+    /// Multiplies `a` by `factor` by doubling and adding, highest bit first.
     fn times(&mut self, a: usize, factor: i32) -> usize {
         let size = factor.unsigned_abs();
         let mut product = self.wire(Wire::Constant(0));
         for bit in (0..u32::BITS - size.leading_zeros()).rev() {
-            // The first doubling would be of 0.
+            // Skip the first doubling, which would be of 0.
             if size >> bit > 1 {
                 product = self.add(product, product);
             }
@@ -131,7 +133,7 @@ impl Circuit {
                 Term::Terminal(Terminal::Feature(heap)) => circuit.wire(Wire::Heap(usize::from(heap))),
                 Term::Terminal(terminal) => match constant(index as u16) {
                     Some(value) => circuit.wire(Wire::Constant(value as u32)),
-                    None => return Err(format!("{terminal} is not decided bit by bit")),
+                    None => return Err(format!("{terminal} cannot be decided bit by bit")),
                 },
                 Term::Apply(op, [a, b, _]) => {
                     let [left, right] = [a, b].map(|arg| places.get(usize::from(arg)).copied().unwrap_or(0));
@@ -144,22 +146,22 @@ impl Circuit {
                         (Op::Sub, ..) => circuit.sub(left, right),
                         (Op::Mul, _, Some(factor)) => circuit.times(left, factor),
                         (Op::Mul, Some(factor), _) => circuit.times(right, factor),
-                        _ => return Err(format!("{} is not decided bit by bit", formula.part(scope, index))),
+                        _ => return Err(format!("{} cannot be decided bit by bit", formula.part(scope, index))),
                     }
                 }
             };
             places.push(place);
         }
         if circuit.carries > CARRIES_MAX {
-            return Err(format!("{} sums and differences are too many to be decided bit by bit", circuit.carries));
+            return Err(format!("{} sums and differences exceed the limit of {CARRIES_MAX}", circuit.carries));
         }
-        // The last wire is the formula, whatever it was built from.
+        // The last wire is the formula, whatever its root term.
         let root = places.last().copied().unwrap_or(0);
         circuit.wire(Wire::Or(root, root));
         Ok(circuit)
     }
 
-    /// The bit of the formula in this column, and the carries after it.
+    /// Computes the bit of the formula in this column and the carries after it.
     fn step(&self, bit: u32, heaps: u32, carries: u64, values: &mut Vec<bool>) -> (bool, u64) {
         values.clear();
         let mut after = 0;
@@ -187,7 +189,7 @@ impl Circuit {
     }
 }
 
-// Flags above the carries, and above them the order of neighbouring heaps.
+// Flags above the carries; above them the order of neighbouring heaps.
 const FORMULA: u64 = 1 << CARRIES_MAX;
 const COLUMN: u64 = FORMULA << 1;
 const BIG: u64 = FORMULA << 2;
@@ -201,7 +203,8 @@ pub fn prove(formula: &Formula, scope: &Scope, theorem: Theorem, ordering: Order
         Err(reason) => return Proof::Open(reason),
     };
     let heaps = scope.features.len() as u32;
-    // How each condition after a number of bits was reached: the one before, and the column read.
+    // How each condition after some number of bits was reached: its predecessor and the column
+    // read.
     let mut levels: Vec<HashMap<u64, (u64, u32)>> = vec![HashMap::from([(0, (0, 0))])];
     let mut values = Vec::new();
     for bit in 0..BITS {
@@ -209,7 +212,7 @@ pub fn prove(formula: &Formula, scope: &Scope, theorem: Theorem, ordering: Order
         let inputs = if bit < BITS - 1 { 1u32 << heaps } else { 1 };
         let Some(now) = levels.last() else { break };
         if now.len() * inputs as usize > WORK_MAX {
-            return Proof::Open(format!("{} conditions at bit {bit} are too many", now.len()));
+            return Proof::Open(format!("too many conditions at bit {bit}: {}", now.len()));
         }
         let mut next = HashMap::new();
         for condition in now.keys() {
@@ -221,7 +224,7 @@ pub fn prove(formula: &Formula, scope: &Scope, theorem: Theorem, ordering: Order
         levels.push(next);
     }
     let last = levels.last().into_iter().flat_map(HashMap::keys);
-    // Of several wrong ones the same every time.
+    // Of several wrong conditions take the smallest, so the answer is always the same.
     let wrong = last.filter(|condition| **condition >> ORDER == 0 && !is_right(theorem, **condition)).min();
     let Some(&wrong) = wrong else { return Proof::Proved };
     let mut found = vec![0i32; heaps as usize];
@@ -265,7 +268,7 @@ fn advance(
             }
         }
     }
-    // A flag of the order is set while the higher of two neighbours by its place is out of order in the bits so far.
+    // An order flag is set while the heap that should be larger is smaller in the bits so far.
     for pair in 0..heaps.saturating_sub(1) {
         let (left, right) = (column >> pair & 1, column >> (pair + 1) & 1);
         let wrong = match ordering {
@@ -279,7 +282,7 @@ fn advance(
     after
 }
 
-/// Whether formula and theorem agree once all bits are read.
+/// Returns whether formula and theorem agree once all bits are read.
 fn is_right(theorem: Theorem, condition: u64) -> bool {
     let is = |flag: u64| condition & flag != 0;
     match theorem {
@@ -349,7 +352,7 @@ mod tests {
 
     #[test]
     fn order_counts() {
-        // A difference of the larger and the smaller of two heaps is right in any order; the or of both minus one of them only in one.
+        // A difference is zero in any order; the or minus the smaller heap needs the order.
         assert_eq!(answer(2, "a1 - a2", NIM, Ordering::All), Proof::Proved);
         assert_eq!(answer(2, "(a1 or a2) - a2", NIM, Ordering::Descending), Proof::Proved);
         assert!(matches!(answer(2, "(a1 or a2) - a2", NIM, Ordering::All), Proof::Refuted(_)));
@@ -374,8 +377,8 @@ mod tests {
 
     #[test]
     fn theorems_agree_with_the_rules() {
-        // A formula that is 1 everywhere is right exactly where the theorem says win; the refutation of 0 and 1 on a graph cut at small heaps is not
-        // possible here, so the theorem itself is compared through its flags.
+        // The constant 1 is right exactly where the theorem says win, so it reads off the theorem's
+        // verdict.
         for (game, most) in [("nim:3,3,3,3", 1), ("moore:2:3,3,3,3", 2), ("moore:3:3,3,3,3", 3)] {
             for rule in Rule::ALL {
                 let graph = Game::parse(game).unwrap().graph(rule, Ordering::All).unwrap();
@@ -400,7 +403,7 @@ mod tests {
     #[test]
     fn misere_nim_is_proved() {
         let misere = Theorem::Outcome { most: 1, rule: Rule::Misere };
-        // Bit 0 of x decides when no heap has another bit, which the or of all heaps tells; the complement of a carry into bit 1 is not needed.
+        // One heap: only the heap of 1 is lost.
         assert_eq!(answer(1, "a1 - 1", misere, Ordering::All), Proof::Proved);
         assert!(matches!(answer(2, "a1 xor a2", misere, Ordering::All), Proof::Refuted(_)));
         let moore = Theorem::Outcome { most: 2, rule: Rule::Normal };

@@ -1,20 +1,9 @@
-//! Several runs side by side.
-//!
-//! # What and why
-//! Runs share nothing but the problem, so any number of threads may work on them, and results do not depend on how many do.
-//!
-//! # Shape
-//! Threads take the next number until all are taken; results come back in the order of the numbers.
+//! Many independent runs on several threads.
 //!
 //! # Invariants
 //! 1. The results of finished runs are the same for any number of threads.
-//! 2. Once `stop` is set no run is begun, and the running ones end with what they have found, [`Run::finished`] being false.
-//!
-//! # Cost
-//! One thread for each of `threads`, each with its own columns.
-//!
-//! # Not here
-//! One run: `engine`.
+//! 2. Once `stop` is set no run starts, and active runs end with their best so far and
+//!    [`Run::finished`] false.
 
 use super::engine::{Problem, Run, run};
 use super::settings::Settings;
@@ -22,18 +11,19 @@ use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What is run.
+/// A batch of runs.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// The seed of all runs.
+    /// Seed of all runs.
     pub seed: u64,
-    /// Their numbers.
+    /// Run numbers.
     pub runs: Range<u64>,
-    /// Threads to run on.
+    /// Number of threads, each with its own columns.
     pub threads: usize,
 }
 
-/// Runs a batch; `done` counts the runs that come to their end. All runs that were begun, in order.
+/// Runs a batch; `done` counts the runs that finish. Returns every run that started, in the order
+/// of the numbers.
 pub fn run_all(problem: &Problem, settings: &Settings, batch: &Batch, stop: &AtomicBool, done: &AtomicU64) -> Vec<Run> {
     let next = AtomicU64::new(batch.runs.start);
     let begun: Mutex<Vec<Run>> = Mutex::new(Vec::new());

@@ -1,21 +1,14 @@
-//! Terminals and what they mean in a game.
+//! Terminals and their meaning in a game.
 //!
-//! # What and why
-//! The paper's terminals are the heaps `a1..an` and their number `n`. Others help where the paper's do not suffice: constants, `largest`, `smallest`
-//! and `sum` of the features, `nonempty` and `big` (features of at least 1, at least 2), `m` (a parameter of the rules).
-//!
-//! # Shape
-//! A position is a list of features, `i32` each; a [`Scope`] gives them names. Values of a terminal over all positions are a column.
+//! The paper's terminals are the heaps `a1..an` and their number `n`. Others help where those do
+//! not suffice: constants, `largest`, `smallest` and `sum` of the features, `nonempty` and `big`
+//! (the number of features of at least 1, at least 2), and `m` (a parameter of the rules). A
+//! position is a list of `i32` features, named by a [`Scope`]; the values of a terminal at all
+//! positions form a column.
 //!
 //! # Invariants
-//! 1. Names of a scope are distinct and are no words of the formula language.
+//! 1. The names of a scope are distinct and are not words of the formula language.
 //! 2. [`Scope::fill`] equals [`Scope::value`] position by position.
-//!
-//! # Cost
-//! One pass over the features.
-//!
-//! # Not here
-//! How formulas combine terminals: `formula`.
 
 use std::fmt;
 
@@ -24,11 +17,11 @@ use std::fmt;
 pub enum Terminal {
     /// A feature of the position, from 0; the first heap `a1` is feature 0.
     Feature(u16),
-    /// The number of features, the same in all positions.
+    /// The number of features, the same at every position.
     Number,
-    /// Features that are not 0.
+    /// The number of features that are not 0.
     Nonempty,
-    /// Features of 2 or more.
+    /// The number of features of 2 or more.
     Big,
     /// The largest feature.
     Largest,
@@ -42,11 +35,11 @@ pub enum Terminal {
     Constant(i32),
 }
 
-/// Words of the language that are no terminals.
+/// Words of the language that are not terminals.
 const OPERATIONS: [&str; 13] =
     ["div", "mod", "and", "or", "xor", "not", "min", "max", "eq", "lt", "if", "phi", "isqrt"];
 
-/// The terminals of a game.
+/// The terminals of a game by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// Names of the features.
@@ -56,21 +49,21 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Heaps `a1..an`.
+    /// Names heaps `a1..an`.
     pub fn heaps(number: usize, parameter: Option<i32>) -> Scope {
         Scope { features: (1..=number).map(|heap| format!("a{heap}")).collect(), parameter }
     }
 
-    /// Whether a text can be the name of a feature.
+    /// Returns whether a text can name a feature.
     pub fn is_name(text: &str) -> bool {
         let letters = text.starts_with(|c: char| c.is_ascii_alphabetic());
         let clean = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && text.len() <= 32;
-        // t0, t1, .. are the definitions of formulas too long to be written out.
+        // t0, t1, .. name the definitions of formulas too long to be written out.
         let defined = text.strip_prefix('t').is_some_and(|rest| rest.parse::<u32>().is_ok());
         letters && clean && !defined && !OPERATIONS.contains(&text) && Terminal::fixed(text).is_none()
     }
 
-    /// The terminal of that name.
+    /// Returns the terminal of that name.
     pub fn find(&self, name: &str) -> Option<Terminal> {
         let feature = self.features.iter().position(|feature| feature == name);
         let feature = feature.and_then(|index| u16::try_from(index).ok()).map(Terminal::Feature);
@@ -79,7 +72,7 @@ impl Scope {
         feature.or(fixed).or_else(|| name.parse().ok().map(Terminal::Constant))
     }
 
-    /// The name of a terminal.
+    /// Returns the name of a terminal.
     pub fn name(&self, terminal: Terminal) -> String {
         match terminal {
             Terminal::Feature(index) => {
@@ -89,7 +82,7 @@ impl Scope {
         }
     }
 
-    /// All names, for messages.
+    /// Lists all names, for messages.
     pub fn names(&self) -> String {
         let features = match self.features.as_slice() {
             [first, .., last] if self.features.len() > 6 => format!("{first}..{last}"),
@@ -99,7 +92,7 @@ impl Scope {
         format!("{features}, n, nonempty, big, largest, smallest, sum{parameter}")
     }
 
-    /// The value at a position.
+    /// Computes the value at a position.
     pub fn value(&self, terminal: Terminal, position: &[i32]) -> i32 {
         let count = |least: i32| position.iter().filter(|feature| **feature >= least).count() as i32;
         match terminal {
@@ -115,7 +108,7 @@ impl Scope {
         }
     }
 
-    /// The values at all positions whose features are the given columns.
+    /// Computes the values at all positions, given their features as columns.
     pub fn fill(&self, terminal: Terminal, features: &[Vec<i32>], out: &mut [i32]) {
         if let Terminal::Feature(index) = terminal {
             return out.copy_from_slice(&features[usize::from(index)]);
@@ -129,7 +122,7 @@ impl Scope {
 }
 
 impl Terminal {
-    /// A terminal that every game has under the same name.
+    /// Returns a terminal that has the same name in every game.
     pub fn fixed(name: &str) -> Option<Terminal> {
         Some(match name {
             "n" => Terminal::Number,

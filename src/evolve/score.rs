@@ -1,33 +1,26 @@
 //! Where a formula breaks the rules of a strategy.
 //!
-//! # What and why
-//! A formula calls every position a loss (value 0) or a win. It is a strategy exactly if it breaks none of three rules: (i) no move leads from a
-//! loss to a loss, (ii) some move leads from every win to a loss, (iii) where no move is left the position is a loss, in misère play a win. No true
-//! outcome has to be known. Other targets are the outcomes themselves and the Grundy values, which need no labels either: the value has to be the
-//! mex of the values of the options.
+//! A formula calls every position a loss (value 0) or a win. It is a strategy exactly if it breaks
+//! none of three rules: (i) no move leads from a loss to a loss, (ii) some move leads from every
+//! win to a loss, (iii) a position without moves is a loss, in misère play a win. No true outcome
+//! has to be known. Other targets are the outcomes themselves and the Grundy values, which need no
+//! labels either: the value has to be the mex of the values of the options.
 //!
-//! The paper counts one violation for each position that breaks a rule ([`Count::Position`]: its figure 1 shows it). [`Count::Edge`] counts each
-//! move from a loss to a loss. [`Count::AllOptions`] is what the paper's text says, all options being losses: formulas that are wrong pass it, and
-//! it is here to show that.
-//!
-//! # Shape
-//! [`Judge::total`] is the fast count, from losses to their parents; [`violations`] and [`broken`] look at one position and its options and say
-//! which rule.
+//! The paper counts one violation for each position that breaks a rule ([`Count::Position`]; its
+//! figure 1 shows it). [`Count::Edge`] counts each move from a loss to a loss.
+//! [`Count::AllOptions`] is the literal text of the paper, all options being losses; it exists to
+//! show that wrong formulas pass it.
 //!
 //! # Invariants
-//! 1. Both agree. A total of 0 under `Position` or `Edge` is equivalent to the outcomes being right.
-//!
-//! # Cost
-//! One step for each parent of each loss, and one for each position.
-//!
-//! # Not here
-//! Counting along the game tree: `tree`.
+//! 1. [`Judge::total`], the fast count over the parents of losses, agrees with [`violations`],
+//!    which judges each position by its options. A total of 0 under `Position` or `Edge` is
+//!    equivalent to right outcomes.
 
 use super::graph::{Graph, mex};
 use crate::game::Value;
 use serde::Serialize;
 
-/// What is a violation of rule (i).
+/// What counts as a violation of rule (i).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
@@ -41,7 +34,7 @@ pub enum Count {
     AllOptions,
 }
 
-/// What a formula is to compute.
+/// What a formula has to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
@@ -54,7 +47,7 @@ pub enum Target {
     Grundy,
 }
 
-/// What is wrong with a position.
+/// The way a position is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Breach {
     /// Rule (i): a loss with a move to a loss.
@@ -63,14 +56,14 @@ pub enum Breach {
     WinStuck,
     /// Rule (iii): the wrong value where no move is left.
     End,
-    /// Not the true outcome.
+    /// Differs from the true outcome.
     Label,
-    /// Not the mex of the options.
+    /// Differs from the mex of the options.
     Mex,
 }
 
 impl Breach {
-    /// The rule in the paper's numbering, or what takes its place.
+    /// Returns the rule in the paper's numbering, or what takes its place.
     pub const fn name(self) -> &'static str {
         match self {
             Breach::LossToLoss => "(i)",
@@ -82,7 +75,7 @@ impl Breach {
     }
 }
 
-/// Violations by rule.
+/// Number of violations by rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Violations {
     /// Rule (i).
@@ -91,12 +84,12 @@ pub struct Violations {
     pub rule_2: u64,
     /// Rule (iii).
     pub rule_3: u64,
-    /// Wrong outcomes or Grundy values, for these targets.
+    /// Wrong outcomes or Grundy values, for the targets that compare them.
     pub wrong: u64,
 }
 
 impl Violations {
-    /// All together.
+    /// Returns the sum.
     pub fn total(&self) -> u64 {
         [self.rule_1, self.rule_2, self.rule_3, self.wrong].into_iter().fold(0, u64::saturating_add)
     }
@@ -113,7 +106,8 @@ impl Violations {
     }
 }
 
-/// What is wrong with one position, by the definition, and how often it counts. `labels` are the true outcomes, for [`Target::Labels`].
+/// Returns what is wrong with one position, by the definition, and how often it counts. `labels`
+/// are the true outcomes, for [`Target::Labels`].
 pub fn broken(
     graph: &Graph,
     labels: &[Value],
@@ -148,7 +142,7 @@ pub fn broken(
     }
 }
 
-/// What is wrong with a position, in words.
+/// Explains in words what is wrong with a position.
 pub fn explain(graph: &Graph, labels: &[Value], column: &[i32], index: u32, breach: Breach) -> String {
     let value = column[index as usize];
     match breach {
@@ -161,12 +155,12 @@ pub fn explain(graph: &Graph, labels: &[Value], column: &[i32], index: u32, brea
         }
         Breach::Mex => {
             let values = graph.options(index).iter().map(|option| column[*option as usize]);
-            format!("value {value}, but the least that no option has is {}", mex(values, &mut Vec::new()))
+            format!("value {value}, but the mex of the options is {}", mex(values, &mut Vec::new()))
         }
     }
 }
 
-/// A position that breaks a rule, as reports show it.
+/// A position that breaks a rule, as reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Wrong {
     /// The position.
@@ -177,7 +171,7 @@ pub struct Wrong {
     pub broken: String,
 }
 
-/// All positions that break a rule, smallest first.
+/// Lists all positions that break a rule, smallest first.
 pub fn wrong(graph: &Graph, labels: &[Value], target: Target, count: Count, column: &[i32]) -> Vec<Wrong> {
     let here = |index: u32| {
         let (breach, _) = broken(graph, labels, target, count, column, index)?;
@@ -187,7 +181,7 @@ pub fn wrong(graph: &Graph, labels: &[Value], target: Target, count: Count, colu
     (0..graph.len() as u32).filter_map(here).collect()
 }
 
-/// The violations of all positions, by the definition. Slow.
+/// Counts the violations of all positions, by the definition. Slow.
 pub fn violations(graph: &Graph, labels: &[Value], target: Target, count: Count, column: &[i32]) -> Violations {
     let mut violations = Violations::default();
     for index in 0..graph.len() as u32 {
@@ -198,7 +192,7 @@ pub fn violations(graph: &Graph, labels: &[Value], target: Target, count: Count,
     violations
 }
 
-/// Counts violations fast, many formulas one after the other.
+/// A fast counter of violations for many formulas in turn.
 pub struct Judge<'a> {
     graph: &'a Graph,
     labels: &'a [Value],
@@ -212,7 +206,7 @@ pub struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// A judge for one graph; `labels` are its true outcomes.
+    /// Prepares for one graph; `labels` are its true outcomes.
     pub fn new(graph: &'a Graph, labels: &'a [Value], target: Target, count: Count) -> Judge<'a> {
         Judge {
             graph,
@@ -226,7 +220,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The number of violations of a formula with these values.
+    /// Returns the number of violations of a formula with these values.
     pub fn total(&mut self, column: &[i32]) -> u32 {
         match self.target {
             Target::Rules => self.by_rules(column),
@@ -265,7 +259,7 @@ impl<'a> Judge<'a> {
                 .sum()
             }
         };
-        // So far a win without options counted as one that is stuck, which is right in normal play.
+        // Wins without options have counted as stuck so far, which is right in normal play.
         match self.graph.rule.empty() {
             Value::Loss => counted,
             Value::Win => self.ends.iter().fold(counted, |counted, end| match column[*end as usize] == 0 {

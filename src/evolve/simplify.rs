@@ -1,27 +1,20 @@
 //! Shorter formulas with the same values.
 //!
-//! # What and why
-//! Evolved formulas carry dead weight such as `x xor x`. What is rewritten here holds for all 32-bit integers and keeps every fault: a part that
-//! could divide by zero is never dropped.
-//!
-//! # Shape
-//! One pass upwards over the terms, each simplified after its arguments, repeated until nothing changes.
+//! Evolved formulas carry dead weight such as `x xor x`. Each pass simplifies every term after its
+//! arguments; passes repeat until nothing changes. The rewrites hold for all 32-bit integers and
+//! keep every fault: a part that could divide by zero is never dropped. Questions that concern
+//! heaps or outcomes only are decided by `prove`, without rewriting.
 //!
 //! # Invariants
-//! 1. The value of the result is that of the formula for all arguments, faults included, whatever becomes of faults.
+//! 1. The result has the values of the formula for all arguments, including its faults under every
+//!    [`super::int::OnFault`].
 //! 2. The result has no more terms.
-//!
-//! # Cost
-//! A few passes over the terms.
-//!
-//! # Not here
-//! Rewriting that holds for heaps only, or for the outcome only: `prove` decides such questions without rewriting.
 
 use super::formula::{Builder, Formula, Term, first};
 use super::int::Op;
 use super::scope::Terminal;
 
-/// The simplified formula.
+/// Returns the simplified formula.
 pub fn simplify(formula: &Formula) -> Formula {
     let mut formula = formula.clone();
     loop {
@@ -33,7 +26,7 @@ pub fn simplify(formula: &Formula) -> Formula {
     }
 }
 
-/// What is known of the terms built so far.
+/// Properties of the terms built so far.
 #[derive(Default)]
 struct Known {
     builder: Builder,
@@ -43,7 +36,7 @@ struct Known {
 
 impl Known {
     fn add(&mut self, term: Term) -> u16 {
-        // No pass has more terms than the formula it began with.
+        // A pass never has more terms than the formula it starts from.
         let index = self.builder.term(term).unwrap_or(u16::MAX);
         if usize::from(index) == self.total.len() {
             let own = !matches!(term, Term::Apply(op, _) if op.may_fault());
@@ -63,7 +56,7 @@ impl Known {
         self.total[usize::from(index)]
     }
 
-    /// The arguments of a term that is such an operation.
+    /// Returns the arguments of a term if its operation is `op`.
     fn parts(&self, index: u16, op: Op) -> Option<[u16; 3]> {
         match self.builder.terms()[usize::from(index)] {
             Term::Apply(found, args) if found == op => Some(args),
@@ -71,7 +64,7 @@ impl Known {
         }
     }
 
-    /// The index of a constant.
+    /// Returns the index of a constant.
     fn value(&mut self, value: i32) -> u16 {
         self.add(Term::Terminal(Terminal::Constant(value)))
     }
@@ -90,7 +83,7 @@ impl Known {
     }
 
     fn shorter(&mut self, op: Op, [a, b, c]: [u16; 3], constants: [Option<i32>; 3]) -> Option<u16> {
-        // Of a commutative operation with a constant: the constant and the other argument.
+        // The other argument of a commutative operation, if one argument is this constant.
         let with = |place: usize, value: i32| constants[place] == Some(value);
         let other =
             |value: i32| [(0, b), (1, a)].into_iter().find(|(place, _)| with(*place, value)).map(|(_, arg)| arg);
@@ -133,7 +126,7 @@ impl Known {
         }
     }
 
-    /// `x` of `(x xor y) xor y`.
+    /// Returns `x` of `(x xor y) xor y`.
     fn cancelled(&self, pair: u16, other: u16) -> Option<u16> {
         let parts = self.parts(pair, Op::Xor).filter(|_| self.is_total(other))?;
         match parts {
@@ -195,7 +188,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Formulas of few symbols, so that equal parts are frequent.
+    /// Generates formulas of few symbols, so that equal parts are frequent.
     pub fn formulas() -> impl Strategy<Value = Formula> {
         let gene = (0..Op::ALL.len() + 5, any::<[u16; 3]>());
         proptest::collection::vec(gene, 1..25).prop_map(|genes| {

@@ -1,24 +1,12 @@
 //! Statistics of success rates.
 //!
-//! # What and why
-//! Fifty runs are few: a rate of 50 % may as well be 37 or 63. Every rate is given with Wilson's interval, every comparison with Fisher's exact test.
-//!
-//! # Shape
-//! Counts in, probabilities out.
-//!
-//! # Invariants
-//! 1. Results are numbers from 0 to 1 for all counts.
-//!
-//! # Cost
-//! Linear in the counts.
-//!
-//! # Not here
-//! Corrections for many tests: a report that makes many says so.
+//! Fifty runs are few: a measured 50 % may well be 37 or 63. Reports give every rate with Wilson's
+//! interval and every comparison with Fisher's exact test, uncorrected for the number of tests.
 
-/// Quantile of the normal distribution for 95 %.
+/// Quantile of the normal distribution for a 95 % interval.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// The 95 % interval of Wilson for `hits` of `tries`; from 0 to 1 without tries.
+/// Returns Wilson's 95 % interval for `hits` of `tries`; 0 to 1 if there are no tries.
 pub fn wilson(hits: u64, tries: u64) -> (f64, f64) {
     if tries == 0 {
         return (0.0, 1.0);
@@ -30,7 +18,7 @@ pub fn wilson(hits: u64, tries: u64) -> (f64, f64) {
     ((centre - half).max(0.0), (centre + half).min(1.0))
 }
 
-/// Logarithms of the factorials of 0 to `last`.
+/// Returns the logarithms of the factorials of 0 to `last`.
 fn log_factorials(last: u64) -> Vec<f64> {
     let mut logs = vec![0.0];
     for value in 1..=last {
@@ -40,7 +28,8 @@ fn log_factorials(last: u64) -> Vec<f64> {
     logs
 }
 
-/// Fisher's exact test, two-sided: how probable tables at most as probable as this one are, if both have the same rate.
+/// Fisher's exact test, two-sided: returns the probability, at equal rates, of a table no more
+/// probable than this one.
 pub fn fisher((hits_a, tries_a): (u64, u64), (hits_b, tries_b): (u64, u64)) -> f64 {
     let logs = log_factorials(tries_a + tries_b);
     let choose = |from: u64, some: u64| logs[from as usize] - logs[some as usize] - logs[(from - some) as usize];
@@ -48,13 +37,13 @@ pub fn fisher((hits_a, tries_a): (u64, u64), (hits_b, tries_b): (u64, u64)) -> f
     let log = |a: u64| choose(tries_a, a) + choose(tries_b, hits - a) - choose(tries_a + tries_b, hits);
     let here = log(hits_a);
     let range = hits.saturating_sub(tries_b)..=hits.min(tries_a);
-    // Equal tables come out different in the last digits.
+    // Equally probable tables differ in the last digits.
     let sum: f64 = range.map(log).filter(|other| *other <= here + 1e-9).map(f64::exp).sum();
     sum.min(1.0)
 }
 
-/// Logarithm of the probability of `hits` of `tries` at a rate that was measured as `model_hits` of `model_tries`, with half a hit and half a miss
-/// added.
+/// Returns the logarithm of the probability of `hits` of `tries` at a rate measured as `model_hits`
+/// of `model_tries`, with half a hit and half a miss added.
 pub fn log_likelihood(hits: u64, tries: u64, model_hits: u64, model_tries: u64) -> f64 {
     let rate = (model_hits as f64 + 0.5) / (model_tries as f64 + 1.0);
     let logs = log_factorials(tries);
@@ -81,9 +70,10 @@ mod tests {
 
     #[test]
     fn tests_are_fishers() {
-        // The tea of Fisher's lady: 3 of 4 against 1 of 4.
+        // Fisher's lady tasting tea: 3 of 4 against 1 of 4.
         assert!((fisher((3, 4), (1, 4)) - 0.485_714).abs() < 1e-6);
-        // The paper against itself: population 100, 100 generations, 15 genes in experiments 1 and 2.
+        // The paper against itself: population 100, 100 generations, 15 genes in experiments 1 and
+        // 2.
         assert!((fisher((25, 50), (41, 50)) - 0.0014).abs() < 1e-4);
         assert!((fisher((7, 50), (7, 50)) - 1.0).abs() < 1e-9);
         assert!((fisher((0, 0), (0, 0)) - 1.0).abs() < 1e-9);

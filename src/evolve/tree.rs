@@ -1,26 +1,15 @@
-//! The game tree: positions repeated along every way to them.
+//! The game tree, which repeats a position for every path to it.
 //!
-//! # What and why
-//! The paper's example counts violations on the tree of (2,1), where (0,1) stands twice; its experiments on the graph. Both are needed to reproduce
-//! it.
-//!
-//! # Shape
-//! [`tree_violations`] counts without building the tree: a position counts as often as there are ways to it from the start. [`Tree::grow`] builds it
-//! for drawing, in the order of the options.
-//!
-//! # Invariants
-//! 1. The branches marked as broken are as many as [`tree_violations`] counts with [`Count::Position`].
-//!
-//! # Cost
-//! Counting is one pass over the graph; ways are counted up to `u64::MAX` and stay there.
-//!
-//! # Not here
-//! The drawing.
+//! The paper's example counts violations on the tree of (2,1), where (0,1) appears twice; its
+//! experiments count on the graph. Reproducing the paper takes both. [`tree_violations`] counts
+//! without building the tree: each position counts once for every path from the start, up to
+//! `u64::MAX`. [`Tree::grow`] builds the tree for drawing; its broken branches are as many as
+//! [`tree_violations`] counts with [`Count::Position`].
 
 use super::graph::Graph;
 use super::score::{Breach, Count, Target, Violations, broken};
 
-/// Most branches of a tree that is grown.
+/// Limit on the branches of a tree that is built.
 pub const BRANCHES_MAX: usize = 5_000;
 
 /// A position in a tree.
@@ -28,24 +17,24 @@ pub const BRANCHES_MAX: usize = 5_000;
 pub struct Branch {
     /// The position.
     pub position: u32,
-    /// The branch above, `None` at the root.
+    /// The parent branch, `None` at the root.
     pub parent: Option<usize>,
     /// Moves from the start.
     pub depth: usize,
-    /// The value of the formula is 0.
+    /// Whether the value of the formula is 0.
     pub is_loss: bool,
-    /// The rule that is broken here.
+    /// The rule broken here.
     pub breach: Option<Breach>,
 }
 
-/// A game tree, a branch before its subtrees.
+/// A game tree, each branch before its subtrees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     /// The branches.
     pub branches: Vec<Branch>,
 }
 
-/// Violations of the rules along the tree below the start, for a formula with these values.
+/// Counts the violations on the tree below the start, for a formula with these values.
 pub fn tree_violations(graph: &Graph, count: Count, column: &[i32]) -> Violations {
     let mut ways = vec![0u64; graph.len()];
     ways[graph.start as usize] = 1;
@@ -63,7 +52,7 @@ pub fn tree_violations(graph: &Graph, count: Count, column: &[i32]) -> Violation
     violations
 }
 
-/// Branches of the tree below the start.
+/// Counts the branches of the tree below the start.
 pub fn tree_size(graph: &Graph) -> u64 {
     let mut sizes: Vec<u64> = Vec::with_capacity(graph.len());
     for index in 0..=graph.start {
@@ -74,7 +63,8 @@ pub fn tree_size(graph: &Graph) -> u64 {
 }
 
 impl Tree {
-    /// The tree below the start, options descending as the paper draws them; `None` if it has more than [`BRANCHES_MAX`] branches.
+    /// Builds the tree below the start, options descending as the paper draws them; `None` if it
+    /// has more than [`BRANCHES_MAX`] branches.
     pub fn grow(graph: &Graph, column: &[i32]) -> Option<Tree> {
         if tree_size(graph) > BRANCHES_MAX as u64 {
             return None;
@@ -84,16 +74,17 @@ impl Tree {
         while let Some((position, parent, depth)) = open.pop() {
             let breach = broken(graph, &[], Target::Rules, Count::Position, column, position).map(|(breach, _)| breach);
             let is_loss = column[position as usize] == 0;
-            // The last one is taken from the list first.
+            // The last one is popped first.
             open.extend(graph.options(position).iter().map(|option| (*option, Some(branches.len()), depth + 1)));
             branches.push(Branch { position, parent, depth, is_loss, breach });
         }
         Some(Tree { branches })
     }
 
-    /// The tree as text, one branch a line; `label` writes a position, `mark` what is broken.
+    /// Draws the tree as text, one branch a line; `label` writes a position and what is broken
+    /// there.
     pub fn text(&self, label: impl Fn(&Branch) -> String) -> String {
-        // Whether a branch is the last one of its parent: then no line runs on below it.
+        // Whether a branch is the last one of its parent, so that no line continues below it.
         let mut last = vec![true; self.branches.len()];
         let mut newest: Vec<Option<usize>> = vec![None; self.branches.len()];
         for (index, branch) in self.branches.iter().enumerate() {

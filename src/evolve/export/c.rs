@@ -1,20 +1,8 @@
-//! C.
+//! C: `bool strategy(int32_t a1, .., int32_t *value)`.
 //!
-//! # What and why
-//! Overflow of signed integers is undefined, so sums, differences and products are computed unsigned; the way back to signed is what every compiler
-//! in use does.
-//!
-//! # Shape
-//! `bool strategy(int32_t a1, .., int32_t *value)`. `phi` and `isqrt` use the 128-bit integers of GCC and Clang.
-//!
-//! # Invariants
-//! 1. The text compiles for every formula.
-//!
-//! # Cost
-//! One line a term.
-//!
-//! # Not here
-//! The order of the lines: the module above.
+//! Signed overflow is undefined, so sums, differences and products are computed unsigned; the
+//! conversion back relies on what every compiler in use does. `phi` and `isqrt` use the 128-bit
+//! integers of GCC and Clang.
 
 use super::Lines;
 use crate::evolve::formula::Term;

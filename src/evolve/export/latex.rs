@@ -1,26 +1,15 @@
-//! LaTeX.
+//! LaTeX for papers: math mode without delimiters, fully parenthesised except for the outermost
+//! pair.
 //!
-//! # What and why
-//! For papers: xor is a plus in a circle, a complement a line above.
-//!
-//! # Shape
-//! Math mode without its delimiters. A formula too long to be written out is a list of definitions.
-//!
-//! # Invariants
-//! 1. Fully parenthesised but for the outermost pair.
-//!
-//! # Cost
-//! The length of the text.
-//!
-//! # Not here
-//! Integers of 32 bits: whoever prints the formula has to say it.
+//! Xor is a circled plus, a complement an overline. A formula too long to be written out becomes a
+//! list of definitions. The text does not say that integers have 32 bits.
 
 use crate::evolve::formula::{Formula, Term};
 use crate::evolve::int::Op;
 use crate::evolve::scope::{Scope, Terminal};
 use std::fmt::Write;
 
-/// The formula in math mode.
+/// Writes the formula in math mode.
 pub(super) fn text(formula: &Formula, scope: &Scope) -> String {
     let mut texts: Vec<String> = Vec::new();
     let shared = !formula.is_written_out();
@@ -61,12 +50,12 @@ pub(super) fn text(formula: &Formula, scope: &Scope) -> String {
         }
     }
     let root = texts.pop().unwrap_or_default();
-    // The outermost parentheses help nobody here.
+    // Drop the outermost parentheses.
     let bare = root.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).filter(|rest| is_balanced(rest));
     format!("{definitions}{}\n", bare.unwrap_or(&root))
 }
 
-/// Whether no parenthesis closes before it opens.
+/// Returns whether no parenthesis closes before it opens.
 fn is_balanced(text: &str) -> bool {
     let mut open = 0i64;
     text.chars().all(|c| {
@@ -75,7 +64,7 @@ fn is_balanced(text: &str) -> bool {
     })
 }
 
-/// A name with its digits lowered: `a_{1}`.
+/// Sets the digits of a name as an index: `a_{1}`.
 fn name(text: &str) -> String {
     let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
     let letters = &text[..text.len() - digits.len()];

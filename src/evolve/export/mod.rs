@@ -1,21 +1,10 @@
 //! Formulas as source code.
 //!
-//! # What and why
-//! A formula that was found is to be used elsewhere, with the same values: 32-bit wrap, truncating division, faults. So the exported text spells
-//! them out.
-//!
-//! # Shape
-//! One function; one line for each distinct part, in the order of computation. Where a quotient has no value Rust returns `None`, C returns `false`,
-//! Python raises `ZeroDivisionError`, unless faults are replaced by a value. LaTeX is the formula alone, to be read.
-//!
-//! # Invariants
-//! 1. The exported function has the values of [`Formula::value`], faults included; tests compile and run it.
-//!
-//! # Cost
-//! One line a term.
-//!
-//! # Not here
-//! Which positions are losses: 0 is one.
+//! The exported function has the values of [`Formula::value`] anywhere, so its text spells out
+//! 32-bit wrap, truncating division and faults; tests compile and run it. One line computes each
+//! distinct term. Where a quotient has no value Rust returns `None`, C returns `false` and Python
+//! raises `ZeroDivisionError`, unless faults are replaced by a value. LaTeX is the formula alone,
+//! for readers.
 
 mod c;
 mod latex;
@@ -27,7 +16,7 @@ use super::int::{OnFault, Op};
 use super::scope::{Scope, Terminal};
 use serde::Serialize;
 
-/// A language.
+/// A target language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Language {
@@ -41,7 +30,7 @@ pub enum Language {
     Latex,
 }
 
-/// The source code of a formula.
+/// Writes the source code of a formula.
 pub fn export(formula: &Formula, scope: &Scope, language: Language, on_fault: OnFault) -> String {
     match language {
         Language::Rust => Lines { formula, scope, on_fault, language }.rust(),
@@ -89,7 +78,7 @@ impl Lines<'_> {
         lines.iter().map(|line| format!("{comment} {line}\n")).collect()
     }
 
-    /// What replaces a quotient without a value; `None` if nothing does.
+    /// Returns the replacement for a quotient without a value, if there is one.
     fn replacement(&self, numerator: &str) -> Option<String> {
         match self.on_fault {
             OnFault::Stop => None,
@@ -104,12 +93,12 @@ impl Lines<'_> {
         each.collect::<Vec<_>>().join(", ")
     }
 
-    /// All features, with commas between them.
+    /// Lists all features, separated by commas.
     fn features(&self) -> String {
         self.parameters("", "")
     }
 
-    /// The name of a term that needs no line, or `t` and its number.
+    /// Returns the name of a term that needs no line, or `t` and its number.
     fn name(&self, term: u16) -> String {
         match self.formula.terms()[usize::from(term)] {
             Term::Terminal(Terminal::Feature(_)) => identifier(&self.scope.name(self.terminal(term))),
@@ -128,7 +117,8 @@ impl Lines<'_> {
         }
     }
 
-    /// The lines of the body: `guard` is what stands before an operation, `assign` gets the name and the value of each part.
+    /// Writes the lines of the body: `guard` precedes an operation, `assign` takes the name and
+    /// value of each term.
     fn body(
         &self,
         terminal: impl Fn(Terminal) -> String,
@@ -161,7 +151,8 @@ impl Lines<'_> {
     }
 }
 
-/// A feature's name where words are reserved: no language reserves one that ends in a digit.
+/// Makes a feature's name safe where words are reserved: no language reserves a word ending in a
+/// digit.
 fn identifier(name: &str) -> String {
     if name.ends_with(|c: char| c.is_ascii_digit()) { name.to_owned() } else { format!("{name}_") }
 }

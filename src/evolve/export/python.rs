@@ -1,19 +1,6 @@
-//! Python.
+//! Python: `def strategy(a1, ..)`.
 //!
-//! # What and why
-//! Integers of Python have no width: sums, differences and products are wrapped by a function.
-//!
-//! # Shape
-//! `def strategy(a1, ..)`.
-//!
-//! # Invariants
-//! 1. The text compiles for every formula.
-//!
-//! # Cost
-//! One line a term.
-//!
-//! # Not here
-//! The order of the lines: the module above.
+//! Python's integers have no width, so a function wraps sums, differences and products.
 
 use super::Lines;
 use crate::evolve::int::Op;

@@ -1,19 +1,6 @@
-//! Rust.
+//! Rust: `pub fn strategy(a1: i32, ..) -> Option<i32>`.
 //!
-//! # What and why
-//! Methods of `i32` that wrap or check, so that the text does not depend on how it is compiled.
-//!
-//! # Shape
-//! `pub fn strategy(a1: i32, ..) -> Option<i32>`.
-//!
-//! # Invariants
-//! 1. The text compiles for every formula.
-//!
-//! # Cost
-//! One line a term.
-//!
-//! # Not here
-//! The order of the lines: the module above.
+//! Only methods of `i32` that wrap or check, so that build profiles do not matter.
 
 use super::Lines;
 use crate::evolve::int::Op;
@@ -33,7 +20,7 @@ impl Lines<'_> {
         };
         let apply = |op: Op, args: &[String]| {
             let [a, b, c] = [0, 1, 2].map(|index| args.get(index).map_or("", String::as_str));
-            // With a method call behind it a sign would bind last.
+            // A method call would bind tighter than the sign.
             let this = if a.starts_with('-') { format!("({a})") } else { a.to_owned() };
             let quotient = |method: &str| match self.replacement(a) {
                 None => format!("{this}.{method}({b})?"),

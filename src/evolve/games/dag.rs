@@ -1,32 +1,26 @@
 //! Games from a file.
 //!
-//! # What and why
-//! Any game without cycles can be written down as its positions:
+//! Any game without cycles or draws can be listed as its positions:
 //!
 //! ```text
-//! # the game of two matches; what follows # is a comment
+//! # the game of two matches; a comment starts with #
 //! features matches
 //! both: 2 -> one none
 //! one:  1 -> none
 //! none: 0 ->
 //! ```
 //!
-//! The line `features` names the terminals, 1 to [`FEATURES_MAX`] of them, before the first position. A position is a name without white space,
-//! colon and `#`, a colon, its features (integers of 32 bits), an arrow, and the names of the positions one move away, which may be defined later.
-//! The first position is the start.
-//!
-//! # Shape
-//! Positions are renumbered so that options come first; among those that may come next the first in the file does.
+//! The line `features` comes first and names the terminals, 1 to [`FEATURES_MAX`] of them. A
+//! position is a name without white space, colon and `#`, a colon, its features (32-bit integers),
+//! an arrow, and the names of the positions one move away, which may be defined later. The first
+//! position is the start. Positions are renumbered so that options come first, otherwise in file
+//! order.
 //!
 //! # Invariants
-//! 1. A cycle, an unknown or repeated name and a number that is none are errors with their line; of a cycle all positions are named.
-//! 2. At most [`POSITIONS_MAX`] positions and [`OPTIONS_MAX`] options; the recursion is a list, not the call stack.
-//!
-//! # Cost
-//! Linear in the text.
-//!
-//! # Not here
-//! Reading the file. Games with draws.
+//! 1. A cycle, an unknown or repeated name and an invalid number are errors with their line; a
+//!    cycle is printed with its positions.
+//! 2. At most [`POSITIONS_MAX`] positions and [`OPTIONS_MAX`] options; the recursion uses a list,
+//!    not the call stack.
 
 use crate::evolve::graph::{Graph, OPTIONS_MAX, POSITIONS_MAX};
 use crate::evolve::scope::Scope;
@@ -35,7 +29,7 @@ use std::collections::HashMap;
 
 /// Most features of a position.
 pub const FEATURES_MAX: usize = 64;
-/// Positions of a cycle that are named.
+/// Number of positions of a cycle that a message names.
 const CYCLE_SHOWN: usize = 12;
 
 /// A game from a file.
@@ -49,7 +43,7 @@ pub struct Dag {
     options: Vec<Vec<u32>>,
 }
 
-/// A text that is no game.
+/// A text that is not a game.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}, line {line}: {message}")]
 pub struct DagError {
@@ -68,10 +62,10 @@ struct Line<'a> {
     options: Vec<&'a str>,
 }
 
-/// Reads the text of a file; `name` is for messages.
+/// Parses the text of a file; `name` is for messages.
 ///
 /// # Errors
-/// The first line that is wrong, and why.
+/// [`DagError`] with the first wrong line.
 pub fn parse(name: &str, text: &str) -> Result<Dag, DagError> {
     let wrong = |line: usize, message: String| DagError { name: name.to_owned(), line, message };
     let mut header: Option<Vec<String>> = None;
@@ -90,7 +84,7 @@ pub fn parse(name: &str, text: &str) -> Result<Dag, DagError> {
         let position = read_position(number, line, width).map_err(|message| wrong(number, message))?;
         if let Some(earlier) = numbers.insert(position.name, lines.len() as u32) {
             let earlier = lines[earlier as usize].number;
-            return Err(wrong(number, format!("position {:?} is already in line {earlier}", position.name)));
+            return Err(wrong(number, format!("position {:?} is already on line {earlier}", position.name)));
         }
         options_total += position.options.len();
         lines.push(position);
@@ -108,7 +102,8 @@ pub fn parse(name: &str, text: &str) -> Result<Dag, DagError> {
     let mut options: Vec<Vec<u32>> = Vec::with_capacity(lines.len());
     for line in &lines {
         let find = |option: &&str| {
-            let unknown = || wrong(line.number, format!("{:?} leads to {option:?}, which is no position", line.name));
+            let unknown =
+                || wrong(line.number, format!("{:?} leads to {option:?}, which is not a position", line.name));
             numbers.get(option).copied().ok_or_else(unknown)
         };
         options.push(line.options.iter().map(find).collect::<Result<_, _>>()?);
@@ -117,7 +112,7 @@ pub fn parse(name: &str, text: &str) -> Result<Dag, DagError> {
         let shown: Vec<&str> = cycle.iter().take(CYCLE_SHOWN).map(|index| lines[*index as usize].name).collect();
         let more = if cycle.len() > CYCLE_SHOWN { " -> .." } else { "" };
         let first = lines[cycle[0] as usize].name;
-        let text = format!("the game can go on for ever: {}{more} -> {first}", shown.join(" -> "));
+        let text = format!("the game never ends: {}{more} -> {first}", shown.join(" -> "));
         wrong(lines[cycle[0] as usize].number, text)
     })?;
 
@@ -168,9 +163,9 @@ fn read_position(number: usize, line: &str, width: usize) -> Result<Line<'_>, St
     let (values, options) = rest.split_once("->").ok_or_else(shape)?;
     let name = name.trim();
     if name.is_empty() || name.contains(char::is_whitespace) {
-        return Err(format!("{name:?} is no name of a position: expected no white space"));
+        return Err(format!("{name:?} cannot name a position: expected no white space"));
     }
-    let value = |text: &str| text.parse().map_err(|_| format!("{text:?} is no integer of 32 bits"));
+    let value = |text: &str| text.parse().map_err(|_| format!("{text:?} is not a 32-bit integer"));
     let features: Vec<i32> = values.split_whitespace().map(value).collect::<Result<_, _>>()?;
     if features.len() != width {
         return Err(format!("position {name:?} has {} features, expected {width}", features.len()));
@@ -178,7 +173,7 @@ fn read_position(number: usize, line: &str, width: usize) -> Result<Line<'_>, St
     Ok(Line { number, name, features, options: options.split_whitespace().collect() })
 }
 
-/// An order in which options come before what they are options of; or the positions of a cycle.
+/// Orders positions so that options come before their parents, or returns the positions of a cycle.
 fn upwards(options: &[Vec<u32>]) -> Result<Vec<u32>, Vec<u32>> {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
@@ -188,7 +183,7 @@ fn upwards(options: &[Vec<u32>]) -> Result<Vec<u32>, Vec<u32>> {
     }
     let mut marks = vec![Mark::New; options.len()];
     let mut order = Vec::with_capacity(options.len());
-    // The path from a root, each with the number of its options already looked at.
+    // The path from a root: each position with the number of its options already visited.
     let mut path: Vec<(u32, usize)> = Vec::new();
     for root in 0..options.len() as u32 {
         if marks[root as usize] == Mark::New {
@@ -220,12 +215,12 @@ fn upwards(options: &[Vec<u32>]) -> Result<Vec<u32>, Vec<u32>> {
 }
 
 impl Dag {
-    /// The name of the file.
+    /// Returns the name of the file.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The graph.
+    /// Builds the graph.
     pub fn graph(&self, rule: Rule) -> Graph {
         Graph::from_rows(self.scope.clone(), rule, self.start, self.features.clone(), self.names.clone(), &self.options)
     }
@@ -257,13 +252,13 @@ mod tests {
             ("both: 2 -> one", 1, "expected \"features\""),
             ("features a", 1, "no position"),
             ("features a\nx 1", 2, "expected a line like"),
-            ("features a\nx y: 1 ->", 2, "no name of a position"),
-            ("features a\nx: 1.5 ->", 2, "\"1.5\" is no integer"),
+            ("features a\nx y: 1 ->", 2, "cannot name a position"),
+            ("features a\nx: 1.5 ->", 2, "\"1.5\" is not a 32-bit integer"),
             ("features a\nx: 1 2 ->", 2, "has 2 features, expected 1"),
-            ("features a\nx: 1 -> y", 2, "\"x\" leads to \"y\", which is no position"),
-            ("features a\nx: 1 ->\n\nx: 2 ->", 4, "already in line 2"),
-            ("features a\nx: 1 -> x", 2, "for ever: x -> x"),
-            ("features a\ns: 0 -> x\nx: 1 -> y\ny: 2 -> z\nz: 3 -> e x\ne: 0 ->", 3, "for ever: x -> y -> z -> x"),
+            ("features a\nx: 1 -> y", 2, "\"x\" leads to \"y\", which is not a position"),
+            ("features a\nx: 1 ->\n\nx: 2 ->", 4, "already on line 2"),
+            ("features a\nx: 1 -> x", 2, "never ends: x -> x"),
+            ("features a\ns: 0 -> x\nx: 1 -> y\ny: 2 -> z\nz: 3 -> e x\ne: 0 ->", 3, "never ends: x -> y -> z -> x"),
         ];
         for (text, line, message) in cases {
             let error = parse("file", text).unwrap_err();

@@ -1,29 +1,20 @@
 //! The games that formulas are sought for.
 //!
-//! # What and why
-//! A game is a text such as `nim:4,4,4,4`; its positions are heaps unless it says otherwise:
+//! A game is a text such as `nim:4,4,4,4`. Positions are heaps unless noted:
 //!
 //! | text | game |
 //! |---|---|
 //! | `nim:4,4,4,4` | take any number from one heap |
-//! | `subtraction:1,2,3:21` | take 1, 2 or 3 from one heap; one or more heaps behind the second colon |
+//! | `subtraction:1,2,3:21` | take 1, 2 or 3 from one heap; one or more heaps after the second colon |
 //! | `wythoff:10` or `wythoff:8,13` | take from one of two heaps, or the same from both; `plane:10` is the same |
 //! | `moore:2:4,4,4` | take from 1 to 2 heaps at once, any number from each |
-//! | `octal:0.137:10` | the octal code says how many may be taken and how many heaps may remain |
-//! | `triangular:3`, `triangular:3:rows` | Triangular Nim with 3 layers; features are the cells, or the pieces of all lines |
+//! | `octal:0.137:10` | the octal code says how many a move may take and how many heaps it may leave |
+//! | `triangular:3`, `triangular:3:rows` | Triangular Nim with 3 layers; features are the cells, or the pieces in each line |
 //! | `dag:FILE` | positions and moves from a file, see [`dag`] |
 //!
-//! # Shape
-//! [`Game`] is the parsed text, [`Game::graph`] its positions in an [`Ordering`].
-//!
 //! # Invariants
-//! 1. Every accepted text is within the limits named in its error, and prints as a text that is read as the same game.
-//!
-//! # Cost
-//! That of [`Graph::explore`].
-//!
-//! # Not here
-//! Files: whoever calls reads them.
+//! 1. Every accepted text is within the limits named in its error, and prints as a text that parses
+//!    to the same game.
 
 pub mod dag;
 mod octal;
@@ -37,16 +28,16 @@ use std::fmt;
 use triangle::Triangle;
 pub use triangle::{Features as TriangleFeatures, LAYERS_MAX};
 
-/// Most heaps of a game.
+/// Limit on the heaps of a game.
 pub const HEAPS_MAX: usize = 12;
-/// Largest heap.
+/// Limit on the pieces of a heap.
 pub const HEAP_MAX: i32 = 1_000_000;
 
 /// A game that cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GameError {
-    /// The text names no game.
+    /// The text names no known game.
     #[error(
         "unknown game {text:?}: expected nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10, moore:2:4,4,4, octal:0.137:10, triangular:3 or dag:FILE"
     )]
@@ -54,10 +45,10 @@ pub enum GameError {
         /// The text.
         text: String,
     },
-    /// A part of the text is wrong.
+    /// A part of the text is invalid.
     #[error("game {game}: {what} {text:?}: expected {expected}")]
     Part {
-        /// Kind of game.
+        /// The kind of game.
         game: &'static str,
         /// The part.
         what: &'static str,
@@ -66,10 +57,10 @@ pub enum GameError {
         /// What was expected.
         expected: String,
     },
-    /// Too many positions.
+    /// The game has too many positions or options.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
-    /// Larger heaps are asked of a game without heaps.
+    /// Larger heaps were requested for a game without heaps.
     #[error("{game} has no heaps: expected a game whose largest heap can be chosen")]
     OneSize {
         /// The game.
@@ -99,7 +90,7 @@ pub enum Game {
     },
     /// Moore's Nim.
     Moore {
-        /// From how many heaps a move may take.
+        /// Number of heaps that a move may take from.
         most: usize,
         /// The heaps at the start.
         heaps: Vec<i32>,
@@ -110,7 +101,7 @@ pub enum Game {
         code: Octal,
         /// The heaps at the start.
         heaps: Vec<i32>,
-        /// Places for heaps: as many as there can ever be, or more.
+        /// Places for heaps, at least as many as there can ever be.
         places: usize,
     },
     /// Triangular Nim.
@@ -120,10 +111,10 @@ pub enum Game {
 }
 
 impl Game {
-    /// Reads the text of a game; `dag:FILE` is not among them, see [`dag::parse`].
+    /// Parses the text of a game, except `dag:FILE`: see [`dag::parse`].
     ///
     /// # Errors
-    /// Which part is wrong and what was expected.
+    /// [`GameError`] with the invalid part and what was expected.
     pub fn parse(text: &str) -> Result<Game, GameError> {
         let unknown = || GameError::Unknown { text: shortened(text) };
         let (name, rest) = text.trim().split_once(':').ok_or_else(unknown)?;
@@ -170,7 +161,7 @@ impl Game {
         })
     }
 
-    /// The heaps at the start, if the game has heaps.
+    /// Returns the heaps at the start, if the game has heaps.
     pub fn heaps(&self) -> Option<&[i32]> {
         match self {
             Game::Nim { heaps }
@@ -182,7 +173,7 @@ impl Game {
         }
     }
 
-    /// The same game from heaps of `most` pieces each; `None` for games that have one size only.
+    /// Returns the same game with heaps of `most` pieces each; `None` for games of one size.
     pub fn with_heaps_of(&self, most: i32) -> Option<Game> {
         let mut game = self.clone();
         match &mut game {
@@ -199,10 +190,10 @@ impl Game {
         Some(game)
     }
 
-    /// Refuses what would take for ever before a limit is met.
+    /// Rejects games that would take too long to reach a limit.
     fn check_pieces(&self) -> Result<(), GameError> {
         match self {
-            // A heap that can be split becomes up to as many heaps as it has pieces.
+            // Splits turn a heap into at most as many heaps as it has pieces.
             Game::Octal { code, heaps, .. } if code.splits() => {
                 let pieces: i64 = heaps.iter().map(|heap| i64::from(*heap)).sum();
                 let expected = || "at most 64 pieces where heaps can be split".to_owned();
@@ -220,14 +211,14 @@ impl Game {
         }
     }
 
-    /// Refuses a heap that by itself has too many options where any number may be taken.
+    /// Rejects a heap that alone has too many options if any number may be taken.
     fn check_options(&self, heaps: &[i32]) -> Result<(), GameError> {
         let most = heaps.iter().copied().max().unwrap_or(0) as usize;
         let too_large = TooLarge { game: self.to_string(), limit: OPTIONS_MAX, what: "options" };
         if most * (most + 1) / 2 > OPTIONS_MAX { Err(too_large.into()) } else { Ok(()) }
     }
 
-    /// The parameter `m` of the rules.
+    /// Returns the parameter `m` of the rules.
     fn parameter(&self) -> Option<i32> {
         match self {
             Game::Subtraction { numbers, .. } => numbers.last().copied(),
@@ -236,7 +227,7 @@ impl Game {
         }
     }
 
-    /// All positions that can be reached from the start.
+    /// Builds the graph of all positions that can be reached from the start.
     ///
     /// # Errors
     /// [`GameError::TooLarge`] beyond the limits.
@@ -244,7 +235,7 @@ impl Game {
         self.graph_within(rule, ordering, POSITIONS_MAX)
     }
 
-    /// As [`Game::graph`], with a lower limit.
+    /// Builds the graph as [`Game::graph`] does, within a lower limit.
     ///
     /// # Errors
     /// [`GameError::TooLarge`] beyond the limits.
@@ -315,7 +306,8 @@ fn one_heap(option: &mut [i32], found: &mut dyn FnMut(&[i32])) {
     }
 }
 
-/// All ways to take from at most `most` of the heaps from `index` on, at least one piece in all.
+/// Finds all ways to take from at most `most` of the heaps from `index` on, at least one piece in
+/// all.
 fn several_heaps(option: &mut [i32], index: usize, most: usize, taken: bool, found: &mut dyn FnMut(&[i32])) {
     if index == option.len() || most == 0 {
         if taken {
@@ -340,7 +332,7 @@ fn list(values: &[i32]) -> String {
     values.iter().map(i32::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// A text that fits into a message.
+/// Shortens a text for a message.
 fn shortened(text: &str) -> String {
     if text.chars().count() <= 60 { text.to_owned() } else { text.chars().take(60).chain("..".chars()).collect() }
 }
@@ -349,10 +341,10 @@ fn heaps(game: &'static str, text: &str) -> Result<Vec<i32>, GameError> {
     numbers(game, "heaps", text, 0, HEAPS_MAX)
 }
 
-/// Integers with commas between them, from `least` to [`HEAP_MAX`].
+/// Parses integers separated by commas, from `least` to [`HEAP_MAX`].
 fn numbers(game: &'static str, what: &'static str, text: &str, least: i32, most: usize) -> Result<Vec<i32>, GameError> {
     let expected =
-        || part(game, what, text, format!("1 to {most} integers from {least} to {HEAP_MAX} with commas between them"));
+        || part(game, what, text, format!("1 to {most} integers from {least} to {HEAP_MAX}, separated by commas"));
     let values: Option<Vec<i32>> = text
         .split(',')
         .map(|part| part.trim())

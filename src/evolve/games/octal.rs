@@ -1,33 +1,28 @@
-//! Octal games: how many pieces a move may take and how many heaps may remain of the one it takes from.
+//! Octal games: how many pieces a move may take, and how many heaps it may leave of the heap it
+//! takes from.
 //!
-//! # What and why
-//! In the code `d0.d1 d2 d3 ..` the digit `d_k`, a sum of some of 1, 2 and 4, says what a move that takes `k` pieces may leave of the heap: nothing
-//! (1), one heap (2), two heaps (4). `0.77` is Kayles, `0.137` Dawson's Chess, `0.07` Dawson's Kayles; `d0 = 4` lets a heap be split without taking.
+//! In the code `d0.d1 d2 d3 ..` the digit `d_k`, a sum of some of 1, 2 and 4, says what a move that
+//! takes `k` pieces may leave of the heap: nothing (1), one heap (2), two heaps (4). `0.77` is
+//! Kayles, `0.137` Dawson's Chess, `0.07` Dawson's Kayles; `d0 = 4` lets a heap be split without
+//! taking.
 //!
-//! # Shape
-//! A position has a place for each heap there can ever be; unused places are 0. Of a split heap one part keeps the place, the other gets the first
-//! free one.
+//! A position has a place for each heap there can ever be; unused places are 0. When a heap splits,
+//! one part keeps the place and the other gets the first free one.
 //!
 //! # Invariants
 //! 1. A move lowers the sum, or leaves it and raises the number of heaps.
-//!
-//! # Cost
-//! Taking `k` from a heap of `h` has at most `h/2` splits.
-//!
-//! # Not here
-//! Digits beyond 7: no move leaves three heaps.
 
 use std::fmt;
 
 /// The rules of an octal game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Octal {
-    /// `digits[k]` is for moves that take `k`.
+    /// The digit `digits[k]` is for moves that take `k`.
     digits: Vec<u8>,
 }
 
 impl Octal {
-    /// Reads a code like `0.137`.
+    /// Parses a code like `0.137`.
     pub fn parse(text: &str) -> Option<Octal> {
         let (first, rest) = text.split_once('.')?;
         let digit = |c: char| c.to_digit(8).map(|digit| digit as u8);
@@ -40,17 +35,18 @@ impl Octal {
         ((2..=17).contains(&digits.len())).then_some(Octal { digits })
     }
 
-    /// Whether a move can leave two heaps.
+    /// Returns whether a move can leave two heaps.
     pub fn splits(&self) -> bool {
         self.digits.iter().any(|digit| digit & 4 != 0)
     }
 
-    /// The most heaps there can ever be.
+    /// Returns the most heaps there can ever be.
     pub fn heaps_max(&self, heaps: &[i32]) -> usize {
         if !self.splits() {
             return heaps.len();
         }
-        // A heap that cannot be split any more has less than two pieces above the least that a split takes.
+        // A heap that can no longer split has fewer than two pieces above the least that a split
+        // takes.
         let least = self.digits.iter().position(|digit| digit & 4 != 0).unwrap_or(0) as i32;
         heaps.iter().map(|heap| parts(*heap, least).max(1) as usize).sum()
     }
@@ -79,7 +75,8 @@ impl Octal {
     }
 }
 
-/// The most heaps that a heap can become when a split takes `least`: each split makes one heap more and takes `least`, and every heap has a piece.
+/// Returns the most heaps that a heap can become when a split takes `least`: each split makes one
+/// heap more and takes `least`, and every heap has a piece.
 fn parts(heap: i32, least: i32) -> i32 {
     // With s splits: s + 1 heaps of at least 1 piece out of heap − s·least.
     if heap < 1 { 0 } else { (heap - 1) / (least + 1) + 1 }

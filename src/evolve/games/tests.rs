@@ -1,4 +1,4 @@
-//! The graphs of games against what is known of them by other means.
+//! The graphs of games against facts known by other means.
 
 use super::*;
 use crate::game::Value;
@@ -91,7 +91,8 @@ fn moores_nim_is_moores() {
     assert_eq!(graph("moore:1:4,4,4,4", Rule::Normal, Ordering::All), nim);
 }
 
-/// The Grundy values of single heaps of an octal game, by the recursion over sums of heaps and not over a graph of positions.
+/// The Grundy values of single heaps of an octal game, by recursion over sums of heaps rather than
+/// over a graph of positions.
 fn octal_values(digits: &[u8], heap_max: usize) -> Vec<i32> {
     let mut values: Vec<i32> = Vec::new();
     for heap in 0..=heap_max {
@@ -112,7 +113,7 @@ fn octal_values(digits: &[u8], heap_max: usize) -> Vec<i32> {
 
 #[test]
 fn octal_games_have_their_known_values() {
-    // Kayles and Dawson's Chess and Kayles, Winning Ways chapter 4.
+    // Kayles, Dawson's Chess and Dawson's Kayles: Winning Ways, chapter 4.
     let known: [(&str, &[u8], &[i32]); 4] = [
         ("0.77", &[0, 7, 7], &[0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6]),
         ("0.137", &[0, 1, 3, 7], &[0, 1, 1, 2, 0, 3, 1, 1, 0, 3, 3, 2]),
@@ -134,7 +135,7 @@ fn octal_games_have_their_known_values() {
             }
         }
     }
-    // Without digits of 4 or more nothing is split: 0.333 is the subtraction game of 1, 2, 3.
+    // Without digits of 4 or more nothing splits: 0.333 is the subtraction game of 1, 2, 3.
     let octal = graph("octal:0.333:9,9", Rule::Normal, Ordering::All);
     let subtraction = graph("subtraction:1,2,3:9,9", Rule::Normal, Ordering::All);
     assert_eq!(octal.outcomes(), subtraction.outcomes());
@@ -163,7 +164,7 @@ fn triangular_nim_has_its_losses() {
     }
 }
 
-/// A formula found with some heaps is checked on graphs that have at least these.
+/// A formula found with some heaps is checked on graphs with at least as many features.
 #[test]
 fn other_heaps_have_no_fewer_features() {
     for text in ["nim:4,4", "octal:0.77:10", "octal:0.333:5,5", "moore:2:3,3", "wythoff:5"] {

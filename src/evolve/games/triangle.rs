@@ -1,21 +1,10 @@
 //! Triangular Nim as a game to find formulas for.
 //!
-//! # What and why
-//! Boards of up to [`LAYERS_MAX`] layers, played by the moves of [`crate::game::board`]. The features are the cells, 1 with a piece and 0 without, or the
-//! numbers of pieces in all lines of the three directions.
-//!
-//! # Shape
-//! A position is first the list of its cells; in a canonical ordering the largest of its images under the symmetries of the board stands for all of
-//! them (descending), or the smallest (ascending). The other features are computed from it.
-//!
-//! # Invariants
-//! 1. A move lowers the number of pieces.
-//!
-//! # Cost
-//! 2^10 positions at most.
-//!
-//! # Not here
-//! Values from a solved database: the caller compares them with the outcomes of the graph.
+//! Boards of up to [`LAYERS_MAX`] layers, with at most 2^10 positions, played by the moves of
+//! [`crate::game::board`]. The features are the cells (1 with a piece, 0 without), or the numbers
+//! of pieces in all lines of the three directions, computed from the cells. In a canonical ordering
+//! the largest (descending) or smallest (ascending) image under the symmetries of the board stands
+//! for all images.
 
 use super::{GameError, part};
 use crate::evolve::graph::{Graph, Moves, Ordering, TooLarge};
@@ -24,13 +13,13 @@ use crate::game::Rule;
 use crate::game::{Board, Cell};
 use std::fmt;
 
-/// Most layers.
+/// Limit on the layers.
 pub const LAYERS_MAX: u32 = 4;
 
-/// What a formula sees of a board.
+/// The features that formulas see of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Features {
-    /// Each cell, `c0` the apex.
+    /// Each cell, `c0` at the apex.
     Cells,
     /// The pieces of each line: rows `r1..`, and the two slanting directions `s1..` and `u1..`.
     Lines,
@@ -39,9 +28,9 @@ pub enum Features {
 /// Triangular Nim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Triangle {
-    /// Layers.
+    /// Number of layers.
     pub layers: u32,
-    /// What a formula sees.
+    /// The features.
     pub features: Features,
 }
 
@@ -83,7 +72,8 @@ impl Triangle {
         })
     }
 
-    /// The masks of the positions of [`super::Game::graph`], in its order, for comparison with a database.
+    /// Returns the masks of the positions of [`super::Game::graph`], in its order, for comparison
+    /// with a database.
     ///
     /// # Errors
     /// [`TooLarge`], as there.
@@ -98,7 +88,7 @@ fn mask(position: &[i32]) -> u64 {
     position.iter().rev().fold(0, |mask, cell| mask << 1 | u64::from(*cell != 0))
 }
 
-/// Names and masks of all lines.
+/// Returns the names and masks of all lines.
 fn lines(layers: u32) -> (Vec<String>, Vec<u64>) {
     let layers = layers as u8;
     let cells = || (0..layers).flat_map(|row| (0..=row).map(move |col| (row, col)));
