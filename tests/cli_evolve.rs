@@ -1,4 +1,4 @@
-//! `trinim evolve` as its users meet it.
+//! `trinim evolve` on the command line.
 
 mod program;
 
@@ -9,7 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Runs `evolve` with arguments, which has to end with `code`; standard output and standard error.
+/// Runs `evolve` with arguments and checks the exit code. Returns standard output and standard
+/// error.
 fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
     program::ends(folder, code, &[&["evolve"], args].concat())
 }
@@ -96,7 +97,7 @@ fn formulas_are_proved_or_refuted() {
     assert_eq!((proved["check"]["verdict"].as_str(), proved["positions"].as_u64()), (Some("proved"), Some(10_000)));
     let refuted = verify(1, "nim:4,4,4,4", "a1^a2^(a3-a4)", &["--max", "4"]);
     assert_eq!(refuted["check"]["verdict"], "refuted");
-    // Right on the positions that were asked for, wrong where 32 bits wrap: only the proof sees it.
+    // Right on the requested positions, wrong where 32 bits wrap; only the proof finds it.
     let wraps = verify(1, "nim:3,3", "4 * (a1 xor a2)", &["--max", "20"]);
     assert!(wraps["check"]["counterexample"]["truth"].as_str().unwrap().contains("proof"), "{wraps}");
     let checked = verify(0, "subtraction:1,2,3:20", "a1 mod 4", &["--max", "500"]);
@@ -191,11 +192,11 @@ fn mistakes_are_named_in_one_line_and_a_hint() {
     let (_, error) = ends(folder.path(), 2, &["score", "--game", "nim:4,4", "--formula", "a1 + + a2"]);
     assert!(error.contains("\n  a1 + + a2\n       ^"), "{error}");
     assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "something was written");
-    // What is no picture stays as it is, and that is said before any work.
+    // A file that is not a picture is kept, and the error comes before any work.
     std::fs::write(folder.path().join("letter.txt"), "dear").unwrap();
     let (_, error) = ends(folder.path(), 2, &["experiment", "2", "--svg", "letter.txt"]);
     assert!(error.contains("letter.txt exists and is no SVG picture"), "{error}");
-    // With a value for such quotients there is nothing to complain of.
+    // A value for such quotients makes the formula valid.
     ends(folder.path(), 0, &["score", "--game", "nim:2,1", "--formula", "a1 div a2", "--zero", "1"]);
 }
 
@@ -243,10 +244,11 @@ fn formulas_are_exported() {
     assert_eq!(export("latex"), "a_{1} - a_{2}\n");
 }
 
-/// Starts `evolve` with arguments, sends SIGINT once it says that some runs are finished, and returns what it reports.
+/// Starts `evolve`, sends SIGINT once it reports finished runs, and returns its report.
 fn interrupted(folder: &Path, args: &[&str]) -> Value {
     let mut child = trinim(folder, &[&["evolve"], args].concat()).spawn().unwrap();
-    // Until the program has said what it does with SIGUSR1, the signal would just end it: bit 9 of what it catches. It registers that one last.
+    // SIGUSR1, bit 9 of the caught signals, is the last handler to be registered; before that a
+    // signal would just end the program.
     let catches = || {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
@@ -281,7 +283,7 @@ fn what_is_interrupted_keeps_what_was_found() {
     let runs = report["runs"].as_array().unwrap();
     let finished = runs.iter().filter(|run| run["finished"] == true).count() as u64;
     assert!(finished > 0 && Some(finished) == report["runs_finished"].as_u64());
-    // What was stopped in the middle is told, and does not count.
+    // Runs stopped midway are reported, and do not count.
     assert!(runs.iter().all(|run| run["finished"] == true || run["generation"].is_null()), "{report}");
 
     let args = ["experiment", "3", "--runs", "3000", "--json", "--svg", "chart.svg"];

@@ -1,6 +1,6 @@
-//! Evolution against the paper, in statistics: hundreds of seeded runs a rate, so that the bars are not luck.
+//! Evolution against the paper: success rates over hundreds of seeded runs each.
 //!
-//! All runs are a function of their seeds: a bar that holds today holds until the engine changes.
+//! Every run is a function of its seed, so a bar that holds today holds until the engine changes.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use trinim::evolve::alphabet::{Alphabet, Number};
@@ -31,7 +31,7 @@ fn runs_of(problem: &Problem, settings: &Settings, runs: u64, threads: usize) ->
     run_all(problem, settings, &batch, &AtomicBool::new(false), &AtomicU64::new(0))
 }
 
-/// Successes in percent on the paper's game.
+/// Returns the successes in percent on the paper's game.
 fn rate(settings: &Settings, runs: u64) -> f64 {
     let problem = problem(PAPER, Rule::Normal, settings, &[]);
     let found = runs_of(&problem, settings, runs, 2);
@@ -119,7 +119,7 @@ fn some_formulas_of_the_paper_preset_are_no_strategies() {
     assert!((0.03..0.20).contains(&(f64::from(wrong) / f64::from(right + wrong))), "{wrong} of {}", right + wrong);
 }
 
-/// Every choice of the engine, on small budgets.
+/// Lists settings that use every choice of the engine, on small budgets.
 fn variants() -> Vec<Settings> {
     let paper = Settings { population: 30, generations: 12, ..Settings::paper() };
     let best = Settings { population: 30, generations: 12, ..Settings::best() };
@@ -157,7 +157,7 @@ fn variants() -> Vec<Settings> {
     all
 }
 
-/// The incremental evaluation of offspring, and everything else, against counting by the definition.
+/// Compares the incremental evaluation of offspring with counting by the definition.
 #[test]
 fn what_a_run_says_of_its_formulas_is_so() {
     for settings in variants() {
@@ -194,7 +194,7 @@ fn results_depend_on_seed_and_run_alone() {
     assert_eq!(some, all[5..8]);
     let other = Batch { seed: 2027, runs: 0..12, threads: 2 };
     assert_ne!(run_all(&problem, &settings, &other, &AtomicBool::new(false), &AtomicU64::new(0)), all);
-    // After a stop no run is begun; one that was begun keeps what it has found.
+    // No run starts after a stop; an active run keeps its best formula.
     assert_eq!(run_all(&problem, &settings, &batch, &AtomicBool::new(true), &AtomicU64::new(0)), []);
     let stopped = run(&problem, &settings, 2026, 5, &AtomicBool::new(true));
     assert!(!stopped.finished && stopped.success.is_none() && stopped.judged == 1);
@@ -214,7 +214,7 @@ fn other_games_come_out_as_known() {
     assert!(solved("subtraction:1,2,3:40", Rule::Normal, &Settings::paper(), &["1"], 50) >= 30);
     assert!(solved("subtraction:1,2,3:12,12", Rule::Normal, &best, &["3"], 20) >= 19);
     assert!(solved("nim:5,5,5", Rule::Normal, &best, &[], 20) >= 19);
-    // The 1 that misère play needs for two heaps has to come from a quotient.
+    // Misère play with two heaps needs a 1, which has to come from a quotient.
     let protected = Settings { zero: Zero::One, ..best.clone() };
     assert!(solved("nim:6,6", Rule::Misere, &protected, &[], 20) >= 15);
     assert!(solved("moore:2:3,3,3", Rule::Normal, &best, &[], 20) >= 15);
@@ -222,7 +222,8 @@ fn other_games_come_out_as_known() {
     // Grundy values of Nim need no labels either.
     let grundy = Settings { target: Target::Grundy, ..Settings::best() };
     assert!(solved("nim:4,4,4", Rule::Normal, &grundy, &[], 10) >= 9);
-    // Wythoff's losses are golden pairs, which need the floor of a multiple of the golden ratio; what is found has to hold far beyond.
+    // Wythoff's losses are golden pairs, which need multiples of the golden ratio; a formula found
+    // has to hold far beyond its positions.
     let plane = Settings { ordering: Ordering::Ascending, ..Settings::best() };
     let game = Game::parse("wythoff:10").unwrap();
     let graph = game.graph(Rule::Normal, plane.ordering).unwrap();
@@ -233,7 +234,7 @@ fn other_games_come_out_as_known() {
     let found = runs_of(&golden, &plane, 20, 2);
     let right = found.iter().filter(|run| held.standing(&run.best.formula, OnFault::Stop).is_strategy());
     assert!(right.count() >= 15);
-    // Three layers of Triangular Nim: nobody has found a formula, and to find none is a result.
+    // No formula is known for three layers of Triangular Nim; finding none is a result.
     let triangle = Settings { generations: 20, ..Settings::best() };
     let problem = problem("triangular:3", Rule::Misere, &triangle, &[]);
     for run in runs_of(&problem, &triangle, 3, 2) {

@@ -1,6 +1,7 @@
-//! Exported formulas compute what the formula computes: compiled and run as C, compiled into this test as Rust, and interpreted as Python.
+//! Exported formulas have the values of the formula: compiled and run as C, compiled into this test
+//! as Rust, and interpreted as Python.
 //!
-//! The golden files are what `export` writes; `TRINIM_WRITE_GOLDEN=1` writes them anew.
+//! The golden files hold the output of `export`; `TRINIM_WRITE_GOLDEN=1` rewrites them.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use trinim::evolve::int::OnFault;
 use trinim::evolve::parse::parse;
 use trinim::evolve::scope::Scope;
 
-/// All operations and all terminals that need code.
+/// Formulas with every operation and every terminal that needs code.
 const FORMULAS: [(&str, &str, OnFault); 5] = [
     ("xor", "(a1^a2^a3)-a4", OnFault::Stop),
     ("arithmetic", "((a1 * a2 - a3) div (a4 - 2)) + ((a1 + -7) mod (a2 - a3)) * n", OnFault::Stop),
@@ -32,7 +33,8 @@ fn formula(text: &str) -> Formula {
     parse(&scope(), text).unwrap()
 }
 
-/// Arguments with every edge of the semantics: zero, signs, wrap, the trap of the least integer.
+/// Lists arguments at every edge of the semantics: zero, signs, wrap, the trap of the least
+/// integer.
 fn arguments() -> Vec<[i32; 4]> {
     let edges = [0, 1, -1, 2, 3, 13, 21, -5, 46_341, i32::MAX, i32::MIN, 102_334_155];
     let mut all = Vec::new();
@@ -99,7 +101,7 @@ fn rust_computes_the_formula() {
     }
 }
 
-/// Rust links through `cc`, so there is one wherever this test was built.
+/// Rust links through `cc`, so every machine that builds this test has one.
 #[test]
 fn c_computes_the_formula() {
     let folder = tempfile::tempdir().unwrap();
@@ -128,7 +130,8 @@ fn c_computes_the_formula() {
     }
 }
 
-/// The part of Python that is exported, with integers of 128 bits for those without end. `None` is an exception.
+/// An interpreter for the exported part of Python, with 128-bit integers for unbounded ones. `None`
+/// is an exception.
 struct Python<'a> {
     tokens: Vec<String>,
     at: usize,
@@ -163,7 +166,7 @@ impl Python<'_> {
         here
     }
 
-    /// `x if c else y`, where both may be computed: nothing that is exported this way fails.
+    /// Computes `x if c else y`, and both branches, because no exported branch can fail.
     fn conditional(&mut self) -> Option<i128> {
         let value = self.level(0)?;
         if self.eat("if") {
@@ -219,7 +222,7 @@ impl Python<'_> {
         if !self.eat("(") {
             return Some(self.variables[&token]);
         }
-        // The heaps of `sum(heap >= k for heap in [..])` are the variables a1 to a4.
+        // In `sum(heap >= k for heap in [..])` the heaps are the variables a1 to a4.
         let heaps: Vec<i128> = (1..=4).map(|heap| self.variables[&format!("a{heap}")]).collect();
         if self.tokens[self.at] == "heap" {
             let least: i128 = self.tokens[self.at + 2].parse().unwrap();

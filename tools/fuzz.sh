@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Fuzzes each target for some seconds (default 60), or the targets given: tools/fuzz.sh [SECONDS [TARGET ..]]
+# Fuzzes each target, or the given ones, for some seconds (default 60): tools/fuzz.sh [SECONDS [TARGET ..]]
 #
-# libFuzzer on the stable toolchain: the coverage is asked for with flags of LLVM, no nightly compiler is needed, only a C++ compiler for libFuzzer itself.
-# New inputs go to target/fuzz/corpus; MERGE=1 takes those that reach something new into tools/fuzz/corpus. Ends with 1 if a target failed; its input is
-# kept in target/fuzz/found.
+# libFuzzer on the stable toolchain: LLVM flags request the coverage, so no nightly compiler is
+# needed, only a C++ compiler for libFuzzer itself. New inputs go to target/fuzz/corpus; MERGE=1
+# copies those that reach something new to tools/fuzz/corpus. Exits with 1 if a target failed, and
+# keeps its input in target/fuzz/found.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-60}
@@ -15,12 +16,12 @@ else
 fi
 coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
 coverage="$coverage -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
-# With a target named, the flags are kept from the build scripts.
+# Naming the host as target keeps the flags from the build scripts.
 host=$(rustc -vV | sed -n 's/^host: //p')
 RUSTFLAGS="$coverage" cargo build --release --manifest-path tools/fuzz/Cargo.toml --target "$host" --target-dir target/fuzz
 binary=target/fuzz/$host/release/fuzz
 mkdir -p target/fuzz/found
-# One target writes files.
+# One target writes files; write them in memory.
 if [ -d /dev/shm ]; then
     export TMPDIR=/dev/shm
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ours against the papers' ways and the loop that takes one position at a time, in turn, on this machine: see tools/peers.md.
+# Measures trinim, the papers' strategies and the loop over single positions, in turn: see tools/peers.md.
 #
 # bash tools/peers.sh [OPTION OF trinim bench ..], for example --repeats 5 --out /mnt/disk --record benches/record
 set -euo pipefail

@@ -1,4 +1,5 @@
-//! `FORMAT`, manifests and journals of a run folder, through the public doors: what a reader and an owner make of a folder on a simulated disk.
+//! `FORMAT`, manifests and journals of a run folder, as a reader and an owner see them on a
+//! simulated disk.
 
 use crate::{choice, number};
 use pipeline::RunId;
@@ -18,7 +19,7 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// A `FORMAT` with one parameter.
+/// Builds a `FORMAT` with one parameter.
 fn identity() -> Vec<u8> {
     let mut bytes = b"PLFORMAT".to_vec();
     bytes.extend_from_slice(&1u32.to_le_bytes());
@@ -43,7 +44,7 @@ fn manifest_of(records: &[u8]) -> Vec<u8> {
     sealed(bytes)
 }
 
-/// A folder with these files.
+/// Builds a folder with these files.
 fn folder(files: &[(&str, &[u8])]) -> SimulatedStorage {
     let disk = SimulatedStorage::new(1);
     for name in ["m", "logs", "db"] {
@@ -55,7 +56,7 @@ fn folder(files: &[(&str, &[u8])]) -> SimulatedStorage {
     disk
 }
 
-/// Reads the folder and, if it can be read, owns it: both have to say the same.
+/// Reads the folder and opens it as owner; if both succeed they have to agree.
 fn look(disk: SimulatedStorage) {
     let before = inspect(&disk);
     let parameters = match &before {
@@ -64,7 +65,7 @@ fn look(disk: SimulatedStorage) {
     };
     let blocks = |found: &Inspection| found.records.iter().map(|record| record.block).collect::<Vec<_>>();
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-    // Nobody needs the logs: their files are not there.
+    // There are no log files, so no log may be needed.
     let opened = Checkpoint::open(storage, &parameters, RunId(1), &|_, _| false);
     if let (Ok(before), Ok(opened)) = (before, opened) {
         drop(opened);
@@ -74,7 +75,7 @@ fn look(disk: SimulatedStorage) {
     }
 }
 
-/// `FORMAT`: the input is its body, or all of it.
+/// `FORMAT`: the input is its body or the whole file.
 pub fn format(bytes: &[u8]) {
     let (how, rest) = choice(bytes);
     let contents = match how % 3 {
@@ -87,7 +88,7 @@ pub fn format(bytes: &[u8]) {
     look(folder(&[(FORMAT, &contents), (MANIFEST[0], &manifest), (JOURNAL[0], &[]), (JOURNAL[1], &[])]));
 }
 
-/// A manifest: the input is its records, or all of it, in one copy or both.
+/// A manifest: the input is its records or the whole file, in one copy or both.
 pub fn manifest(bytes: &[u8]) {
     let (how, rest) = choice(bytes);
     let contents = match how % 3 {
@@ -107,7 +108,8 @@ pub fn manifest(bytes: &[u8]) {
     ]));
 }
 
-/// A journal of up to eight records: the input has their payloads, each behind its length, or is the file as it is.
+/// A journal of up to eight records: the input is their payloads, each after its length, or the
+/// whole file.
 pub fn journal(bytes: &[u8]) {
     let (how, mut rest) = choice(bytes);
     let manifest = manifest_of(&[0; 4]);
@@ -135,7 +137,7 @@ pub fn journal(bytes: &[u8]) {
     } else {
         contents = rest.to_vec();
     }
-    // The second copy equal, cut, empty, or of other bytes.
+    // The second copy is equal, cut, empty, or other bytes.
     let second = match how >> 1 & 3 {
         0 => contents.clone(),
         1 => contents[..contents.len() / 2].to_vec(),

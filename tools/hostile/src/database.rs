@@ -13,14 +13,14 @@ const IDENTITY: u64 = 11;
 const ORDINAL: u32 = 3;
 const STREAM_WORDS: u64 = 64;
 
-/// A block file: the input is its frame, its index and frame, or all of it.
+/// A block file: the input is the whole file, its frame, or the end of a valid file.
 pub fn block(bytes: &[u8]) {
     let (how, rest) = choice(bytes);
     let file = match how % 3 {
         0 => rest.to_vec(),
         1 => framed(rest),
         _ => {
-            // A right file, with the input over its end.
+            // A valid file whose end is overwritten by the input.
             let stream: Vec<u64> = (0..STREAM_WORDS).map(|word| (word * 0x0101) >> (word % 7)).collect();
             let mut file = block_file(IDENTITY, ORDINAL, &stream);
             let over = rest.len().min(file.len());
@@ -32,7 +32,7 @@ pub fn block(bytes: &[u8]) {
     let _ = read_block(&file);
 }
 
-/// A file with this frame and right hashes.
+/// Builds a file with this frame and valid hashes.
 fn framed(frame: &[u8]) -> Vec<u8> {
     let begin = (HEADER_BYTES + INDEX_ROW_BYTES) as u64;
     let index = [begin.to_le_bytes(), (frame.len() as u64).to_le_bytes(), xxh3_64(frame).to_le_bytes()].concat();
@@ -50,7 +50,7 @@ fn framed(frame: &[u8]) -> Vec<u8> {
     [&header[..], &index, frame].concat()
 }
 
-/// What the reader of a database does with a block file.
+/// Reads a block file as a database does.
 fn read_block(file: &[u8]) -> Option<()> {
     let path = Path::new("x");
     let header: &[u8; HEADER_BYTES] = file.first_chunk()?;
@@ -65,7 +65,7 @@ fn read_block(file: &[u8]) -> Option<()> {
         let mut words = vec![0; index.words_of(number)];
         let whole = frame.decode(&mut words);
         for (at, word) in words.iter().enumerate() {
-            // The two ways to a word agree where both find one.
+            // The two ways to read a word agree if both succeed.
             if let (Ok(()), Ok(found)) = (&whole, frame.word(at)) {
                 assert_eq!(found, *word, "word {at}");
             }
@@ -74,7 +74,7 @@ fn read_block(file: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// `manifest.json`: whatever is accepted comes back from its own text.
+/// `manifest.json`: an accepted manifest survives writing and parsing.
 pub fn manifest(bytes: &[u8]) {
     let path = Path::new("manifest.json");
     let Ok((manifest, game)) = Manifest::parse(path, bytes) else { return };
@@ -84,14 +84,14 @@ pub fn manifest(bytes: &[u8]) {
     assert_eq!(same.layout.canonical_blocks(), game.layout.canonical_blocks());
 }
 
-/// `SUMS` beside two files: without a finding only if it names both with their hashes.
+/// `SUMS` beside two files: clean only if it names both with their hashes.
 pub fn sums(bytes: &[u8]) {
     const FILES: [(&str, &[u8]); 2] = [("000000.blk", b"block"), ("manifest.json", b"{}")];
     let folder = tempfile::Builder::new().prefix("sums").tempdir().expect("a scratch folder");
     for (name, contents) in FILES {
         std::fs::write(folder.path().join(name), contents).expect("a scratch file");
     }
-    // The hashes are put in for the fuzzer: a percent sign and a digit stand for the hash of a file.
+    // Insert the hashes for the fuzzer: a percent sign and a digit stand for the hash of a file.
     let text = String::from_utf8_lossy(bytes).into_owned();
     let hash = |contents: &[u8]| blake3::hash(contents).to_string();
     let text = text.replace("%0", &hash(FILES[0].1)).replace("%1", &hash(FILES[1].1));

@@ -10,10 +10,11 @@ use trinim::evolve::scope::Scope;
 use trinim::evolve::simplify::simplify;
 use trinim::game::Rule;
 
-/// Most positions of a game that is built.
+/// Limit on the positions of a game that is built.
 const POSITIONS_MAX: usize = 500;
 
-/// A formula over as many heaps as the first byte says: what is read is written and read again, and has its values after simplification.
+/// A formula over as many heaps as the first byte says: it survives writing and parsing, and keeps
+/// its values when simplified.
 pub fn formula(bytes: &[u8]) {
     let (first, rest) = choice(bytes);
     let heaps = 1 + usize::from(first % 12);
@@ -35,7 +36,7 @@ pub fn formula(bytes: &[u8]) {
     }
 }
 
-/// The name of a game, which is played if it is small.
+/// The name of a game, built if it is small.
 pub fn game(bytes: &[u8]) {
     let (first, rest) = choice(bytes);
     let Ok(game) = Game::parse(&String::from_utf8_lossy(rest)) else { return };
@@ -54,7 +55,8 @@ pub fn dag(bytes: &[u8]) {
     }
 }
 
-/// Options are below their positions, and the Grundy value is 0 exactly where the player to move loses.
+/// Checks that options are below their parents and that the Grundy value is 0 exactly where the
+/// player to move loses.
 fn is_sound(graph: &Graph) {
     assert!((graph.start as usize) < graph.len());
     for index in 0..graph.len() as u32 {

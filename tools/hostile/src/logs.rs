@@ -8,7 +8,7 @@ use pipeline::log::place::Place;
 use pipeline::{BlockId, LogFile, Placement, RunId};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Longest decoded frame that a target asks for, in words.
+/// Limit on a decoded frame, in words.
 const WORDS_MAX: usize = 4096;
 
 const PLACE: Place = Place {
@@ -17,7 +17,7 @@ const PLACE: Place = Place {
     offset: 8192,
 };
 
-/// The salt of a place, as the format says.
+/// Computes the salt of a place, as the format says.
 fn salt(place: &Place) -> u64 {
     let mut bytes = Vec::new();
     bytes.extend_from_slice(&place.run_id.0.to_le_bytes());

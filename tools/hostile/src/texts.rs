@@ -7,7 +7,7 @@ use trinim::layout::Layout;
 use trinim::plane::game::Game;
 use trinim::plane::winning;
 
-/// A position of a board whose size the first byte says.
+/// A position of a board whose size is in the first byte.
 pub fn position(bytes: &[u8]) {
     let (layers, rest) = choice(bytes);
     let board = Board::triangle(1 + u32::from(layers % 10), None).expect("1 to 10 layers");
@@ -20,12 +20,12 @@ pub fn position(bytes: &[u8]) {
     assert!(position::picture(&board, found).lines().count() >= board.layers() as usize);
 }
 
-/// BID cells of a small board: the layout is refused, or maps positions to blocks and back.
+/// BID cells of a small board: the layout is rejected, or maps positions to blocks and back.
 pub fn layout(bytes: &[u8]) {
     let (layers, cells) = choice(bytes);
     let layers = 1 + u32::from(layers % 6);
     let board = Board::triangle(layers, None).expect("1 to 6 layers");
-    // More cells than there are must be refused; many more are the same.
+    // More cells than the board has must be rejected; many more change nothing.
     let cells = &cells[..cells.len().min(40)];
     let cells: Vec<Cell> = cells.iter().map(|cell| Cell::from_index(u32::from(*cell))).collect();
     let Ok(layout) = Layout::new(&board, &cells) else { return };
@@ -40,7 +40,8 @@ pub fn layout(bytes: &[u8]) {
     }
 }
 
-/// A transcript of Nim on the plane: it is refused, or is a game by the rules that is written and read again.
+/// A transcript of Nim on the plane: it is rejected, or is a legal game that survives writing and
+/// parsing.
 pub fn transcript(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let Ok(game) = Game::parse(&text) else { return };

@@ -1,4 +1,5 @@
-//! The fuzz targets without a fuzzer: the committed corpora, random changes of them, and random bytes.
+//! The fuzz targets without a fuzzer: the committed corpora, random changes of them, and random
+//! bytes.
 
 use hostile::{TARGETS, target};
 use proptest::prelude::*;

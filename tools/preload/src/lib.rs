@@ -1,33 +1,32 @@
-//! Stands between a program and the C library's file calls: counts those below one folder, and does something at one of them.
+//! Replaces the C library's file calls: counts those below one folder and disturbs one of them.
 //!
-//! The fault harness loads it with `LD_PRELOAD` into the unchanged `trinim`. One counter covers all threads, so "call 17" exists once in a run.
-//!
-//! # Shape
-//! Set by environment variables:
+//! The fault harness loads it with `LD_PRELOAD` into the unchanged `trinim`. One counter covers all
+//! threads, so "call 17" happens once in a run. Environment variables control it:
 //!
 //! | variable | meaning |
 //! |---|---|
 //! | `FAULTS_ROOT` | folder; calls on paths in it, and on descriptors opened in it, are watched. Unset: everything passes |
 //! | `FAULTS_CALLS` | kinds that count, comma-separated: `open create read write sync rename unlink truncate mkdir lock list stat space stdout`; default: all but `stdout` |
-//! | `FAULTS_AT` | number of the call that is hit, from 1; 0 or unset: none |
+//! | `FAULTS_AT` | number of the call to hit, from 1; 0 or unset: none |
 //! | `FAULTS_DO` | `kill` (before the call), `tear` (half of a write, then kill), `stop` (SIGSTOP before the call), `short` (half of a read or write), `errno:N` |
-//! | `FAULTS_FOREVER` | `1`: every later call that counts is hit as well |
-//! | `FAULTS_NO_SYNC` | `1`: syncs say yes and do nothing |
-//! | `FAULTS_LOG` | file for the lines below; not in the folder |
+//! | `FAULTS_FOREVER` | `1`: hit every later call that counts as well |
+//! | `FAULTS_NO_SYNC` | `1`: syncs succeed and do nothing |
+//! | `FAULTS_LOG` | file for the lines below; outside the folder |
 //! | `FAULTS_TRACE` | `1`: log `c KIND PATH` for every call that counts |
-//! | `FAULTS_SYNCS` | `1`: log `s LENGTH PATH` after every sync that said yes |
+//! | `FAULTS_SYNCS` | `1`: log `s LENGTH PATH` after every successful sync |
 //!
-//! A call that is hit is logged as `f KIND PATH`, before it is.
+//! A call is logged as `f KIND PATH` before it is hit.
 //!
 //! # Invariants
-//! 1. What is not watched reaches the C library unchanged.
-//! 2. The library allocates nothing and makes its own calls as raw system calls: it is inside `open` and `read` of its host.
+//! 1. Unwatched calls reach the C library unchanged.
+//! 2. The library allocates nothing and makes its own calls as raw system calls, because it runs
+//!    inside `open` and `read` of its host.
 //!
-//! Long because every function of the C library that is replaced needs its own signature, and none can be left out.
+//! The file is long because every replaced function of the C library needs its own signature.
 //!
-//! # Not here
-//! Calls that bypass the C library. Of trinim these are `statvfs` and advice (crate `rustix`): the harness covers the first with a disk that is full
-//! for real; advice cannot fail in a way that shows.
+//! Calls that bypass the C library are out of reach. In trinim these are `statvfs` and advice
+//! (crate `rustix`): the harness covers the first with disks that are really full; a failure of
+//! advice has no visible effect.
 
 use libc::{c_char, c_int, c_uint, c_void, iovec, mode_t, off_t, size_t, ssize_t};
 use std::ffi::CStr;
@@ -107,7 +106,7 @@ fn read_plan() -> Option<Plan> {
     };
     let log = bytes("FAULTS_LOG").map_or(-1, |mut path| {
         path.push(0);
-        // SAFETY: the path ends with a zero byte. A raw call: this library stands in the place of `open`.
+        // SAFETY: the path ends with a zero byte. A raw call, because this library replaces `open`.
         unsafe {
             let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_CLOEXEC;
             libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags, 0o600) as c_int
@@ -126,7 +125,7 @@ fn read_plan() -> Option<Plan> {
     })
 }
 
-/// Where a call goes: a path as given, or the path behind a descriptor.
+/// Target of a call: a path as given, or a descriptor.
 enum Target<'a> {
     Path(&'a [u8]),
     Descriptor(c_int),
@@ -137,7 +136,7 @@ impl Plan {
         path.strip_prefix(&self.root[..]).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
     }
 
-    /// One line of the log, in one write, so that lines of different threads stay apart.
+    /// Writes one line of the log in one write, so that lines of different threads stay apart.
     fn write_line(&self, letter: u8, word: &[u8], target: &Target<'_>) {
         if self.log < 0 {
             return;
@@ -164,7 +163,7 @@ impl Plan {
     }
 }
 
-/// A number in decimal, in the end of `buffer`.
+/// Writes a number in decimal at the end of `buffer`.
 fn decimal(mut number: u64, buffer: &mut [u8; 20]) -> &[u8] {
     let mut at = buffer.len();
     loop {
@@ -184,7 +183,7 @@ fn path_of(descriptor: c_int, buffer: &mut [u8; 4096]) -> &[u8] {
     let number = decimal(descriptor.max(0) as u64, &mut digits);
     name[..prefix.len()].copy_from_slice(prefix);
     name[prefix.len()..prefix.len() + number.len()].copy_from_slice(number);
-    // SAFETY: the name ends with a zero byte, the buffer is as long as said.
+    // SAFETY: the name ends with a zero byte, and the buffer has the length passed.
     let length = unsafe {
         libc::syscall(libc::SYS_readlinkat, libc::AT_FDCWD, name.as_ptr(), buffer.as_mut_ptr(), buffer.len())
     };
@@ -192,7 +191,7 @@ fn path_of(descriptor: c_int, buffer: &mut [u8; 4096]) -> &[u8] {
 }
 
 fn set_errno(number: c_int) {
-    // SAFETY: the C library's own place for the number, of this thread.
+    // SAFETY: the C library's own location of the number, for this thread.
     unsafe { *libc::__errno_location() = number };
 }
 
@@ -206,7 +205,8 @@ fn leave() -> ! {
     }
 }
 
-/// Counts a call; what is left to be done by the caller if it is hit: a failure, a short transfer or a torn write.
+/// Counts a call. Returns what the caller has to do if it is hit: fail, or transfer less, or tear
+/// the write.
 fn meet(kind: usize, target: Target<'_>) -> Option<Action> {
     let plan = plan()?;
     let watched = match &target {
@@ -241,7 +241,7 @@ fn meet_path(kind: usize, path: *const c_char) -> Option<Action> {
     if path.is_null() {
         return None;
     }
-    // SAFETY: the host passes a path that ends with a zero byte, as the C library would need it.
+    // SAFETY: the host passes a path that ends with a zero byte, as the C library requires.
     meet(kind, Target::Path(unsafe { CStr::from_ptr(path) }.to_bytes()))
 }
 
@@ -256,7 +256,7 @@ fn watch(descriptor: c_int, watched: bool) {
     }
 }
 
-/// After an `open`: the descriptor is watched if the path is.
+/// Watches the descriptor of a successful `open` if its path is watched.
 fn opened(path: *const c_char, descriptor: c_int) -> c_int {
     if let Some(plan) = plan()
         && descriptor >= 0
@@ -268,7 +268,7 @@ fn opened(path: *const c_char, descriptor: c_int) -> c_int {
     descriptor
 }
 
-/// Whether the call is to fail; the number of the error is set then.
+/// Returns whether the call has to fail, and sets the error number if so.
 fn fails(hit: Option<Action>) -> bool {
     if let Some(Action::Errno(number)) = hit {
         set_errno(number);
@@ -277,16 +277,16 @@ fn fails(hit: Option<Action>) -> bool {
     false
 }
 
-/// Bytes of a transfer that is hit: half of them, at least one.
+/// Returns the length of a transfer that is hit: half of it, at least one byte.
 fn half(bytes: size_t) -> size_t {
     (bytes / 2).max(1).min(bytes)
 }
 
-/// The address of the C library's function of that name, looked up once.
+/// Returns the address of the C library's function of that name, looked up once.
 fn next(slot: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
     let mut address = slot.load(Ordering::Relaxed);
     if address.is_null() {
-        // SAFETY: a name that ends with a zero byte.
+        // SAFETY: the name ends with a zero byte.
         address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
         if address.is_null() {
             leave();
@@ -296,7 +296,8 @@ fn next(slot: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
     address
 }
 
-/// The C library's function of that name; unsafe, as the signature has to be the documented one.
+/// The C library's function of that name. Unsafe, because the signature has to be the documented
+/// one.
 macro_rules! real {
     ($name:literal as $signature:ty) => {{
         static SLOT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
@@ -304,13 +305,13 @@ macro_rules! real {
     }};
 }
 
-/// Calls that take a path or a descriptor first and either happen or fail.
+/// Calls that take a path or a descriptor first, and either happen or fail.
 macro_rules! plain {
     ($($symbol:ident($($argument:ident: $type:ty),*) as $name:literal, $kind:expr, $meet:expr;)*) => {$(
-        /// Takes the place of the C library's function of this name.
+        /// Replaces the C library's function of this name.
         ///
         /// # Safety
-        /// As that of the C library.
+        /// The same as for the C library's function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol($($argument: $type),*) -> c_int {
             if fails($meet($kind)) {
@@ -343,7 +344,7 @@ plain! {
     unlinkat(folder: c_int, path: *const c_char, flags: c_int) as c"unlinkat", UNLINK, |kind| meet_at(kind, folder, path);
 }
 
-/// A call with a folder's descriptor and a path: an empty path means the descriptor.
+/// Meets a call with a folder's descriptor and a path; an empty path means the descriptor.
 fn meet_at(kind: usize, folder: c_int, path: *const c_char) -> Option<Action> {
     if path.is_null() {
         return None;
@@ -360,14 +361,14 @@ fn kind_of(flags: c_int) -> usize {
     if flags & libc::O_CREAT != 0 { CREATE } else { OPEN }
 }
 
-/// The variadic `open` family: on the supported systems a third argument that was not given is read as garbage and passed on, as the C library
-/// itself ignores it without `O_CREAT`.
+/// The variadic `open` family. On the supported systems a missing third argument is read as garbage
+/// and passed on; the C library ignores it without `O_CREAT`.
 macro_rules! open_family {
     ($($symbol:ident as $name:literal;)*) => {$(
-        /// Takes the place of the C library's function of this name.
+        /// Replaces the C library's function of this name.
         ///
         /// # Safety
-        /// As that of the C library.
+        /// The same as for the C library's function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol(path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
             if fails(meet_path(kind_of(flags), path)) {
@@ -387,10 +388,10 @@ open_family! { open as c"open"; open64 as c"open64"; }
 
 macro_rules! openat_family {
     ($($symbol:ident as $name:literal;)*) => {$(
-        /// Takes the place of the C library's function of this name.
+        /// Replaces the C library's function of this name.
         ///
         /// # Safety
-        /// As that of the C library.
+        /// The same as for the C library's function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
             if fails(meet_at(kind_of(flags), folder, path)) {
@@ -408,10 +409,10 @@ macro_rules! openat_family {
 
 openat_family! { openat as c"openat"; openat64 as c"openat64"; }
 
-/// Takes the place of the C library's function of this name.
+/// Replaces the C library's function of this name.
 ///
 /// # Safety
-/// As that of the C library.
+/// The same as for the C library's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn creat(path: *const c_char, mode: mode_t) -> c_int {
     if fails(meet_path(CREATE, path)) {
@@ -421,10 +422,10 @@ pub unsafe extern "C" fn creat(path: *const c_char, mode: mode_t) -> c_int {
     opened(path, unsafe { real!(c"creat" as unsafe extern "C" fn(*const c_char, mode_t) -> c_int)(path, mode) })
 }
 
-/// Takes the place of the C library's function of this name.
+/// Replaces the C library's function of this name.
 ///
 /// # Safety
-/// As that of the C library.
+/// The same as for the C library's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn close(descriptor: c_int) -> c_int {
     watch(descriptor, false);
@@ -432,10 +433,10 @@ pub unsafe extern "C" fn close(descriptor: c_int) -> c_int {
     unsafe { real!(c"close" as unsafe extern "C" fn(c_int) -> c_int)(descriptor) }
 }
 
-/// Takes the place of the C library's function of this name.
+/// Replaces the C library's function of this name.
 ///
 /// # Safety
-/// As that of the C library.
+/// The same as for the C library's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn opendir(path: *const c_char) -> *mut libc::DIR {
     if fails(meet_path(LIST, path)) {
@@ -451,10 +452,10 @@ pub unsafe extern "C" fn opendir(path: *const c_char) -> *mut libc::DIR {
     }
 }
 
-/// Takes the place of the C library's function of this name.
+/// Replaces the C library's function of this name.
 ///
 /// # Safety
-/// As that of the C library.
+/// The same as for the C library's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closedir(stream: *mut libc::DIR) -> c_int {
     // SAFETY: the host's own argument, an open stream.
@@ -464,10 +465,10 @@ pub unsafe extern "C" fn closedir(stream: *mut libc::DIR) -> c_int {
     }
 }
 
-/// Takes the place of the C library's function of this name.
+/// Replaces the C library's function of this name.
 ///
 /// # Safety
-/// As that of the C library.
+/// The same as for the C library's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn readdir64(stream: *mut libc::DIR) -> *mut c_void {
     // SAFETY: the host's own argument, an open stream.
@@ -481,10 +482,10 @@ pub unsafe extern "C" fn readdir64(stream: *mut libc::DIR) -> *mut c_void {
 
 macro_rules! syncs {
     ($($symbol:ident as $name:literal;)*) => {$(
-        /// Takes the place of the C library's function of this name.
+        /// Replaces the C library's function of this name.
         ///
         /// # Safety
-        /// As that of the C library.
+        /// The same as for the C library's function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol(descriptor: c_int) -> c_int {
             if fails(meet(SYNC, Target::Descriptor(descriptor))) {
@@ -503,23 +504,24 @@ macro_rules! syncs {
 
 syncs! { fsync as c"fsync"; fdatasync as c"fdatasync"; }
 
-/// Logs a sync with the length that the file has now.
+/// Logs a sync with the current length of the file.
 fn said_yes(descriptor: c_int) {
     let Some(plan) = plan().filter(|plan| plan.syncs && is_watched(descriptor)) else { return };
-    // SAFETY: moving to the end is of no effect on a program that reads and writes by position; the length is what is returned.
+    // SAFETY: no memory is involved; the new position does not affect a program that reads and
+    // writes by position.
     let length = unsafe { libc::syscall(libc::SYS_lseek, descriptor, 0, libc::SEEK_END) };
     let mut digits = [0; 20];
     let length = decimal(u64::try_from(length).unwrap_or(0), &mut digits);
     plan.write_line(b's', length, &Target::Descriptor(descriptor));
 }
 
-/// Transfers of bytes; `$length` is what a short one changes.
+/// Transfers of bytes; a short one changes `$length`.
 macro_rules! transfers {
     ($($symbol:ident($descriptor:ident, $buffer:ident: $pointer:ty, $length:ident $(, $offset:ident: $type:ty)?) as $name:literal, $kind:expr;)*) => {$(
-        /// Takes the place of the C library's function of this name.
+        /// Replaces the C library's function of this name.
         ///
         /// # Safety
-        /// As that of the C library.
+        /// The same as for the C library's function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol($descriptor: c_int, $buffer: $pointer, $length: size_t $(, $offset: $type)?) -> ssize_t {
             let kind = if $descriptor == libc::STDOUT_FILENO { STDOUT } else { $kind };
@@ -553,10 +555,10 @@ transfers! {
 /// Transfers of several buffers; a short one is the first buffer alone.
 macro_rules! vectors {
     ($($symbol:ident($($offset:ident: $type:ty)?) as $name:literal, $kind:expr;)*) => {$(
-        /// Takes the place of the C library's function of this name.
+        /// Replaces the C library's function of this name.
         ///
         /// # Safety
-        /// As that of the C library.
+        /// The same as for the C library's function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol(descriptor: c_int, buffers: *const iovec, count: c_int $(, $offset: $type)?) -> ssize_t {
             let kind = if descriptor == libc::STDOUT_FILENO { STDOUT } else { $kind };

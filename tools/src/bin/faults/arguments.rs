@@ -1,4 +1,5 @@
-//! Hostile command lines and environments: the documented code, one reason, one hint, no panic, nothing written.
+//! Hostile command lines and environments: the documented code, one reason, one hint, no panic,
+//! nothing written.
 
 use crate::report::Sheet;
 use crate::setup::Setup;
@@ -9,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-/// Values that nothing takes.
+/// Values that nothing accepts.
 const NEVER: [&str; 24] = [
     "",
     " ",
@@ -37,7 +38,7 @@ const NEVER: [&str; 24] = [
     "\u{202e}7",
 ];
 
-/// Flags of `solve` that take one of few values, and values that these particular ones do not take.
+/// Flags of `solve` that accept few values, with values that they reject.
 const FLAGS: [(&str, &[&str]); 12] = [
     ("--layers", &["0", "10", "11", "4294967303", "7.0", "7 8"]),
     ("--rule", &["nim", "MISERE!", "normal,misere"]),
@@ -53,7 +54,7 @@ const FLAGS: [(&str, &[&str]); 12] = [
     ("--color", &["blue", "always,never"]),
 ];
 
-/// Environment variables with values that they do not take.
+/// Environment variables with values that they reject.
 const ENVIRONMENT: [(&str, &str); 8] = [
     ("TRINIM_LAYERS", "many"),
     ("TRINIM_MEMORY", "-1"),
@@ -86,7 +87,7 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
         ends_with_2(setup, sheet, &here, &notes, &line, Some((name, value)))?;
     }
     random(setup, sheet, &here, &notes)?;
-    sheet.check(files(&here)? == before, || "a hostile command line changed or made a file".into());
+    sheet.check(files(&here)? == before, || "a hostile command line changed or created a file".into());
     sheet.bar("hostile command lines", 250);
     Ok(())
 }
@@ -100,7 +101,7 @@ fn lines() -> Vec<Vec<OsString>> {
         for value in values {
             match flag {
                 "--layers" => add(&[text("solve"), text(flag), text(value)]),
-                // Five layers, in a folder that must not come to be.
+                // Five layers, in a folder that must not be created.
                 _ => add(&[text("solve"), text("-k"), text("5"), text("-o"), text("never"), text(flag), text(value)]),
             }
         }
@@ -108,7 +109,7 @@ fn lines() -> Vec<Vec<OsString>> {
         add(&[text("solve"), text("-k"), text("5"), text(flag), OsStr::from_bytes(b"\xff\xfe")]);
     }
     for value in NEVER.into_iter().chain(["2/11/111", "1/11", "1/11/1111", "y/11/111", "0x40", "0xg"]) {
-        // A position of this board, and the sign that positions come from standard input.
+        // Both are valid: a position of this board, and the sign for standard input.
         if !["0x10", "-"].contains(&value) {
             add(&[text("probe"), text("db3"), text("--"), text(value)]);
         }
@@ -128,7 +129,7 @@ fn lines() -> Vec<Vec<OsString>> {
     lines
 }
 
-/// A refusal: code 2, nothing on standard output, a reason and a hint of one line each.
+/// Checks a refusal: code 2, nothing on standard output, a reason and a hint of one line each.
 fn ends_with_2(
     setup: &Setup,
     sheet: &Sheet,
@@ -145,10 +146,10 @@ fn ends_with_2(
     let ended = launch.run()?;
     sheet.count("hostile command lines", 1);
     let text = || format!("{line:?} {env:?}: {} {:?}", ended.summary(), ended.out);
-    // `probe` answers a bad position in its place among the answers.
+    // `probe` answers a bad position in place, among the other answers.
     let in_place = line.first().is_some_and(|word| word == "probe") && ended.out.starts_with("error: ");
     let said: Vec<&str> = ended.error.lines().collect();
-    // No command at all shows the help, as does `--help`.
+    // No command at all prints the help, as `--help` does.
     let help = line.is_empty() || ended.error.contains("Usage: trinim");
     let two =
         said.len() == 2 && said[0].starts_with("error: ") && said[1].starts_with("hint: ") && ended.out.is_empty();
@@ -156,7 +157,7 @@ fn ends_with_2(
     Ok(())
 }
 
-/// Lines made of random pieces: any documented code, never a panic.
+/// Runs lines of random pieces: any documented code, never a panic.
 fn random(setup: &Setup, sheet: &Sheet, here: &std::path::Path, notes: &std::path::Path) -> Result<()> {
     const WORDS: [&str; 22] = [
         "stats",

@@ -1,4 +1,5 @@
-//! The same bytes for any threads, budget, placement, codec, time zone, locale, umask, current folder and path.
+//! The same bytes for any threads, budget, placement, codec, time zone, locale, umask, current
+//! folder and path.
 
 use crate::report::Sheet;
 use crate::setup::Setup;
@@ -71,7 +72,8 @@ fn surroundings() -> Vec<Surroundings> {
     ]
 }
 
-/// Paths that break naive programs: a space, a byte that is no UTF-8, quotes and a new line, long names.
+/// Lists paths that break naive programs: a space, a byte that is not UTF-8, quotes and a newline,
+/// long names.
 fn paths(folder: &Path) -> Vec<PathBuf> {
     let bytes = |bytes: &[u8]| folder.join(OsString::from_vec(bytes.to_vec()));
     let long = (0..12).fold(folder.to_owned(), |path, level| path.join(format!("{level}{}", "l".repeat(150))));
@@ -144,7 +146,7 @@ fn compare(
     Ok(())
 }
 
-/// From another current folder, with a relative path and with none.
+/// Runs from another current folder, with a relative path and with none.
 fn relative(
     setup: &Setup,
     sheet: &Sheet,

@@ -1,4 +1,5 @@
-//! Disks to be broken: memory file systems, and images mounted through loop devices. Everything is unmounted when dropped, also after Ctrl-C.
+//! Disks to break: file systems in memory, and images mounted through loop devices. Drop unmounts
+//! everything, also after Ctrl-C.
 
 use crate::setup::Setup;
 use crate::system;
@@ -7,7 +8,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs a system program; its complaint is the error.
+/// Runs a system program; its standard error is the error.
 pub fn system_program(name: &str, args: &[&str]) -> Result<String> {
     let output = Command::new(name).args(args).output().with_context(|| format!("{name} cannot be started"))?;
     let error = String::from_utf8_lossy(&output.stderr);
@@ -26,7 +27,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// A file system in memory with these options of mount, like `size=1m`.
+    /// Mounts a file system in memory with these mount options, like `size=1m`.
     pub fn memory(setup: &Setup, options: &str) -> Result<Mount> {
         let point = setup.disk_folder()?;
         system_program("mount", &["-t", "tmpfs", "-o", options, "tmpfs", text(&point)?])?;
@@ -41,7 +42,7 @@ impl Mount {
     pub fn unmount(&mut self) -> Result<()> {
         if self.mounted {
             let point = text(&self.point)?;
-            // A device that has failed can be busy for a moment.
+            // A failed device can be busy for a moment.
             let mut result = Ok(String::new());
             for _ in 0..50 {
                 result = system_program("umount", &[point]);
@@ -60,7 +61,7 @@ impl Mount {
 impl Drop for Mount {
     fn drop(&mut self) {
         if self.unmount().is_err() {
-            // Taken out of sight at least; the kernel lets go of it with its last user.
+            // Detach it at least; the kernel releases it with its last user.
             if let Ok(point) = text(&self.point) {
                 let _ = system_program("umount", &["-l", point]);
             }
@@ -77,12 +78,12 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Makes and mounts one of `mib` MiB with the image in `folder`.
+    /// Makes and mounts a disk of `mib` MiB with the image in `folder`.
     pub fn new(setup: &Setup, kind: &'static str, mib: u64, folder: &Path) -> Result<Disk> {
         let image = folder.join(format!("{kind}.image"));
         File::create(&image)?.set_len(mib << 20)?;
         let program = format!("mkfs.{kind}");
-        // No lazy initialisation in the background: what is written is then what the program writes.
+        // No lazy initialisation in the background, so that only the program writes.
         let options: &[&str] = match kind {
             "ext4" => &["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
             _ => &["-q", "-f"],
@@ -110,20 +111,20 @@ impl Disk {
         }
     }
 
-    /// The power goes: nothing more reaches the image.
+    /// Cuts the power: nothing more reaches the image.
     pub fn cut_off(&self) -> Result<()> {
         let point = File::open(&self.point)?;
         system::cut_off(&point).with_context(|| format!("shutdown of {}", self.kind))
     }
 
-    /// Unmounts and mounts again: what is read from now on comes from the image.
+    /// Unmounts and mounts again, so that reads come from the image.
     pub fn again(&mut self) -> Result<()> {
         self.unmount()?;
         self.mount()
     }
 }
 
-/// The first reason why file systems cannot be mounted here, if there is one.
+/// Returns the first reason why file systems cannot be mounted here, if there is one.
 pub fn no_mounts() -> Option<String> {
     if !system::is_root() {
         return Some("needs root".into());
@@ -138,7 +139,7 @@ pub fn no_mounts() -> Option<String> {
     probe().err().map(|error| format!("{error:#}"))
 }
 
-/// Why images of this kind cannot be mounted here, if so.
+/// Returns the reason why images of this kind cannot be mounted here, if there is one.
 pub fn no_disk(setup: &Setup, kind: &'static str, mib: u64) -> Option<String> {
     if let Some(reason) = no_mounts() {
         return Some(reason);
@@ -157,7 +158,7 @@ pub fn no_disk(setup: &Setup, kind: &'static str, mib: u64) -> Option<String> {
     try_one().err().map(|error| format!("{error:#}"))
 }
 
-/// Fills a file system to the last block; the file to be removed.
+/// Fills a file system to the last block. Returns the file to remove for room.
 pub fn fill(folder: &Path) -> Result<PathBuf> {
     use std::io::Write;
     let path = folder.join("filler");
@@ -166,7 +167,7 @@ pub fn fill(folder: &Path) -> Result<PathBuf> {
         let bytes = vec![0x55; size];
         while file.write_all(&bytes).is_ok() {}
     }
-    // On a file system with delayed allocation the room is taken now.
+    // Delayed allocation takes the room only now.
     if file.sync_all().is_err() && !path.exists() {
         bail!("{} cannot be filled", folder.display());
     }

@@ -1,7 +1,8 @@
-//! What durability costs: solves with and without syncs in turn, A B A B, for both placements of the logs.
+//! The cost of durability: solves with and without syncs in turn, A B A B, for both placements of
+//! the logs.
 //!
-//! Both run under the preload library, which answers the syncs of the second itself: no system call is made for them.
-//! Times are of whole processes, on the disk of the scratch folder.
+//! Both run under the preload library, which answers the syncs of the second without a system call.
+//! Times are those of whole processes, on the disk of the scratch folder.
 
 use crate::report::Sheet;
 use crate::setup::Setup;
@@ -10,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::time::Duration;
 
-/// Highest share of the time, in percent.
+/// Limit on the share of the time, in percent.
 const BAR_PERCENT: f64 = 5.0;
 
 pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {

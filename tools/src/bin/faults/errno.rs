@@ -1,7 +1,9 @@
-//! Every file call fails, once or from then on, with every error that makes sense; standard output, too.
+//! Every file call fails, once or permanently, with every error that makes sense; so does standard
+//! output.
 //!
-//! A run that meets an error has to end with the code of the table in `src/cli/exit.rs`, naming path and operation, and the same command has to
-//! go on afterwards to the golden database. Interrupted and short calls have to be invisible.
+//! A run that meets an error has to end with the code of the table in `src/cli/exit.rs`, naming
+//! path and operation, and the same command has to continue afterwards to the golden database.
+//! Interrupted and short calls have to be invisible.
 
 use crate::kill::complete;
 use crate::report::Sheet;
@@ -33,7 +35,7 @@ const ERRORS: [(&str, i32); 7] = [
     ("EINTR", libc::EINTR),
 ];
 
-/// Kinds of calls, and what else than EIO and ENOSPC they can fail with.
+/// Kinds of calls with their possible errors beyond EIO and ENOSPC.
 const MORE: [(&str, &[&str]); 6] = [
     ("open", &["EMFILE", "EACCES"]),
     ("create", &["EMFILE", "EACCES", "EROFS", "EDQUOT"]),
@@ -43,7 +45,7 @@ const MORE: [(&str, &[&str]); 6] = [
     ("list,stat,lock", &["EMFILE", "EACCES"]),
 ];
 
-/// What nobody may notice: kinds of calls and what happens to them.
+/// Kinds of calls with disturbances that must stay invisible.
 const INVISIBLE: [(&str, &str); 6] = [
     ("read", "short"),
     ("write", "short"),
@@ -53,7 +55,8 @@ const INVISIBLE: [(&str, &str); 6] = [
     ("open,create", "EINTR"),
 ];
 
-/// Words of the program's messages for the kinds of calls. A folder is opened to be synced, a file looked at to be opened.
+/// Words of the program's messages for each kind of call. Syncing a folder opens it, and opening a
+/// file checks it.
 const OPERATIONS: [(&str, &[&str]); 12] = [
     ("open", &["open", "sync", "lock", "read"]),
     ("create", &["create", "lock"]),
@@ -118,7 +121,7 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
     Ok(())
 }
 
-/// How often each kind of call happens in an undisturbed run.
+/// Counts the calls of each kind in an undisturbed run.
 fn calls_of(setup: &Setup, solve: &Solve) -> Result<BTreeMap<String, u64>> {
     let folder = setup.folder()?;
     let out = folder.join("run");
@@ -145,7 +148,7 @@ fn one(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, case: &
     let Case { calls, at, error, forever, .. } = *case;
     let fault = Fault { calls, forever, ..Fault::at(at, &action(error)) };
     let ended = case.solve.launch(setup, &lane.folder, &out).fault(fault).run()?;
-    let often = if forever { "for ever" } else { "once" };
+    let often = if forever { "permanently" } else { "once" };
     let hit = ended.hits().next().map(|(kind, path)| (kind.to_owned(), path.to_owned()));
     let text = format!("{}: {error} {often} at {calls} call {at}, {hit:?}", case.solve);
     if let Some(wrong) = ended.misbehaviour() {
@@ -153,12 +156,12 @@ fn one(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, case: &
         return Ok(());
     }
     let Some((kind, _)) = hit else {
-        sheet.count("runs over before the call", 1);
+        sheet.count("runs that ended before the call", 1);
         return Ok(());
     };
     if !case.visible {
         sheet.count("interrupted and short calls", 1);
-        if sheet.check(ended.code == Some(0), || format!("{text}: it shows: {}", ended.summary()))
+        if sheet.check(ended.code == Some(0), || format!("{text}: it is visible: {}", ended.summary()))
             && let Some(wrong) = golden.compare(&out)
         {
             sheet.fail(format!("{text}: {wrong}"));
@@ -167,19 +170,20 @@ fn one(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, case: &
     }
     sheet.count("failed calls", 1);
     match ended.code {
-        // An error that changes nothing may be passed over, like that of looking whether a folder exists.
+        // An error without consequence may be ignored, like that of checking whether a folder
+        // exists.
         Some(0) => sheet.count(&format!("failed calls of no consequence ({kind})"), 1),
         _ => complaint(sheet, &text, &ended),
     }
     let safe = finished(&out).unwrap_or_else(|error| {
-        sheet.fail(format!("{text}: the folder is refused: {error:#}"));
+        sheet.fail(format!("{text}: the folder cannot be opened: {error:#}"));
         BTreeSet::new()
     });
     complete(setup, sheet, &text, &case.solve, golden, lane, &out, &safe)
 }
 
-/// The code of the table, the path and the operation of a call that was hit, and a way out. With several threads, the first one that is hit need
-/// not be the first one that is heard.
+/// Checks for the code of the table, the path and operation of a call that was hit, and a way out.
+/// With several threads, the first call hit need not be the first one reported.
 fn complaint(sheet: &Sheet, text: &str, ended: &Ended) {
     let named = ended.hits().any(|(kind, path)| {
         let operations = OPERATIONS.iter().find(|(name, _)| *name == kind).map_or(&[][..], |(_, words)| words);
@@ -189,7 +193,8 @@ fn complaint(sheet: &Sheet, text: &str, ended: &Ended) {
     sheet.check(right, || format!("{text}: {}", ended.summary()));
 }
 
-/// The two calls that bypass the C library, made to fail by strace: no forecast and no advice are needed to go on.
+/// Fails the two calls that bypass the C library by strace: a run needs neither forecast nor
+/// advice.
 fn past_the_library(setup: &Setup, sheet: &Sheet, goldens: &Goldens) -> Result<()> {
     let folder = setup.folder()?;
     let solve = SOLVES[2];
@@ -213,7 +218,7 @@ fn past_the_library(setup: &Setup, sheet: &Sheet, goldens: &Goldens) -> Result<(
     Ok(())
 }
 
-/// Commands that read a database: each call fails once.
+/// Runs commands that read a database, and fails each call once.
 fn readers(setup: &Setup, sheet: &Sheet) -> Result<()> {
     let folder = setup.folder()?;
     let out = folder.join("run");
@@ -247,10 +252,10 @@ fn readers(setup: &Setup, sheet: &Sheet) -> Result<()> {
             sheet.fail(format!("{text}: {wrong}"));
         } else if *error == "EINTR" {
             sheet.count("interrupted and short calls", 1);
-            sheet.check(ended.code == Some(0), || format!("{text}: it shows: {}", ended.summary()));
+            sheet.check(ended.code == Some(0), || format!("{text}: it is visible: {}", ended.summary()));
         } else {
             sheet.count("failed calls of readers", 1);
-            // Where there is another copy, or the folder is looked at again, the answer is the right one.
+            // With another copy, or a second look at the folder, the answer is right.
             let right = match ended.code {
                 Some(0) => comparable(&ended.out) == comparable(good),
                 code => code == Some(SYSTEM) && (ended.error.contains(path) || ended.out.contains(path)),
@@ -264,7 +269,7 @@ fn readers(setup: &Setup, sheet: &Sheet) -> Result<()> {
     Ok(())
 }
 
-/// Standard output is full, gone, interrupted or short.
+/// Checks a standard output that is full, closed, interrupted or short.
 fn standard_output(setup: &Setup, sheet: &Sheet) -> Result<()> {
     let folder = setup.folder()?;
     let out = folder.join("run");
@@ -313,7 +318,7 @@ fn standard_output(setup: &Setup, sheet: &Sheet) -> Result<()> {
                 if matches!(error, "EINTR" | "short") {
                     sheet.count("interrupted and short calls", 1);
                     let same = ended.code == Some(0) && (comparable(&ended.out) == comparable(&good.out));
-                    sheet.check(same, || format!("{text}: it shows: {}", ended.summary()));
+                    sheet.check(same, || format!("{text}: it is visible: {}", ended.summary()));
                 } else {
                     sheet.count("failed calls", 1);
                     sheet.check(ended.code == Some(SYSTEM), || format!("{text}: {}", ended.summary()));
@@ -325,26 +330,26 @@ fn standard_output(setup: &Setup, sheet: &Sheet) -> Result<()> {
     Ok(())
 }
 
-/// Lines without those that tell times and memory.
+/// Returns the lines without those about times and memory.
 fn comparable(out: &str) -> Vec<&str> {
     let told = ["elapsed", "rss", "free", "time", "memory", "/s)", "seconds", "disk"];
     out.lines().filter(|line| !told.iter().any(|word| line.contains(word))).collect()
 }
 
-/// The writing end of a pipe that nobody reads.
+/// Opens the writing end of a pipe without a reader.
 fn closed_pipe() -> Result<File> {
     let (reader, writer) = std::io::pipe()?;
     drop(reader);
     Ok(File::from(std::os::fd::OwnedFd::from(writer)))
 }
 
-/// Used by other parts: no code, signal or text that is forbidden.
+/// Checks that a run ended with one of these codes, without a forbidden signal or text.
 pub fn behaves(sheet: &Sheet, text: &str, ended: &Ended, codes: &[i32]) -> bool {
     let fine = ended.misbehaviour().is_none() && ended.code.is_some_and(|code| codes.contains(&code));
     sheet.check(fine, || format!("{text}: {}", ended.summary()))
 }
 
-/// Used by other parts: a complaint that names something below `root`.
+/// Returns whether the message names something below `root`.
 pub fn names_a_path(ended: &Ended, root: &Path) -> bool {
     root.to_str().is_some_and(|root| ended.error.contains(root))
 }

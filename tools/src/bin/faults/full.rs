@@ -1,7 +1,9 @@
-//! Full disks: file systems in memory of many sizes and with too few files, images filled while the solver runs, a limit of file sizes, a quota.
+//! Full disks: file systems in memory of many sizes and with too few files, images filled while the
+//! solver runs, a limit on file sizes, a quota.
 //!
-//! The solver refuses a disk that is too small before it writes; so it is also stopped at a call, the disk is filled to the last block, and it goes
-//! on. In the end there is room again and the same command has to finish with the golden database.
+//! The solver rejects a disk that is too small before it writes. So it is also stopped at a call
+//! while the disk is filled to the last block, and continued. Finally there is room again, and the
+//! same command has to finish with the golden database.
 
 use crate::disks::{Disk, Mount, fill, no_disk, no_mounts, system_program};
 use crate::errno::behaves;
@@ -42,7 +44,8 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
     Ok(())
 }
 
-/// The end of a run on a full disk: code 4, a path and a way out; what was finished stays; 0 if there was just enough.
+/// Checks the end of a run on a full disk: code 4, a path and a way out, or 0 if the room was just
+/// enough. Returns the finished blocks, which must stay.
 fn stopped_cleanly(sheet: &Sheet, text: &str, ended: &Ended, out: &Path) -> BTreeSet<BlockId> {
     sheet.count("full disks", 1);
     if behaves(sheet, text, ended, &[0, 4]) && ended.code == Some(4) {
@@ -52,7 +55,7 @@ fn stopped_cleanly(sheet: &Sheet, text: &str, ended: &Ended, out: &Path) -> BTre
         sheet.check(said, || format!("{text}: says {}", ended.summary()));
     }
     finished(out).unwrap_or_else(|error| {
-        sheet.fail(format!("{text}: the folder is refused: {error:#}"));
+        sheet.fail(format!("{text}: the folder cannot be opened: {error:#}"));
         BTreeSet::new()
     })
 }
@@ -76,7 +79,7 @@ fn sizes(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane) -> Resu
     too_small(setup, sheet, golden, lane, kibs.map(|kib| (format!("{kib} KiB in memory"), format!("size={kib}k"))))
 }
 
-/// Too few files: an error that no forecast of bytes sees.
+/// Too few files, an error that no forecast of bytes predicts.
 fn few_files(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane) -> Result<()> {
     let count = setup.amount(64, 8);
     let counts = (0..count).map(|step| 2 + step * 230 / count);
@@ -84,7 +87,8 @@ fn few_files(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane) -> 
     too_small(setup, sheet, golden, lane, cases)
 }
 
-/// A solve on file systems in memory, each with a text and its options; then again after they were made larger.
+/// Solves on file systems in memory, each given by a text and its options, and again after
+/// enlarging them.
 fn too_small(
     setup: &Setup,
     sheet: &Sheet,
@@ -138,7 +142,7 @@ fn filled_image(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane, 
     Ok(())
 }
 
-/// Stops a solve at a call, fills the disk, lets it go on, makes room, and finishes.
+/// Stops a solve at a call, fills the disk, continues, makes room, and finishes.
 fn filled(
     setup: &Setup,
     sheet: &Sheet,
@@ -152,7 +156,7 @@ fn filled(
     let running = SOLVE.launch(setup, &lane.folder, &out).fault(Fault::at(at, "stop")).start()?;
     let ended = match running.wait_for_stop()? {
         Err(ended) => {
-            sheet.count("runs over before the disk was full", 1);
+            sheet.count("runs that ended before the disk was full", 1);
             ended
         }
         Ok(running) => {
@@ -174,7 +178,7 @@ fn room(disk: &Path) -> Result<u64> {
     Ok(RealStorage::open(disk)?.free_bytes()?)
 }
 
-/// XFS gives the room of a removed file back in the background: waits until there is about as much as before, for some seconds.
+/// Waits up to some seconds for the room of a removed file, which XFS gives back in the background.
 fn wait_for_room(disk: &Path, before_bytes: u64) -> Result<()> {
     for _ in 0..500 {
         if room(disk)? >= before_bytes / 10 * 9 {
@@ -185,7 +189,7 @@ fn wait_for_room(disk: &Path, before_bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// A quota of a btrfs subvolume: EDQUOT while the disk has room.
+/// Runs into the quota of a btrfs subvolume: EDQUOT while the disk has room.
 fn quota(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane) -> Result<()> {
     let has_tool = system_program("btrfs", &["--version"]).is_ok();
     let reason = if has_tool { no_disk(setup, "btrfs", 128) } else { Some("the program btrfs is missing".into()) };
@@ -215,7 +219,7 @@ fn quota(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &mut Lane) -> Resu
     Ok(())
 }
 
-/// Leaves at the next opportunity after Ctrl-C; what is mounted is dropped on the way.
+/// Fails after Ctrl-C, so that the caller returns and drops its mounts.
 pub fn stop_if_asked(setup: &Setup) -> Result<()> {
     anyhow::ensure!(!setup.stopped(), "stopped by a signal");
     Ok(())

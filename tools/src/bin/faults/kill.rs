@@ -1,7 +1,7 @@
 //! SIGKILL at every file call, at random times, during recovery, and in chains.
 //!
-//! A kill leaves what was written in the page cache: this proves that any prefix of the program's calls is a folder that can be gone on with, and that
-//! what was acknowledged stays. Power cuts are another part.
+//! A kill leaves the written bytes in the page cache, so this part proves that a run resumes after
+//! any prefix of its file calls and keeps what it acknowledged. Power cuts are another part.
 
 use crate::report::Sheet;
 use crate::setup::{Lane, Setup, picks};
@@ -38,7 +38,7 @@ enum Manner {
     At(u64, &'static str),
     /// After so many microseconds.
     After(u64),
-    /// Again and again, each time further on.
+    /// Repeatedly, each time further into the run.
     Chain,
 }
 
@@ -85,7 +85,7 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
     Ok(())
 }
 
-/// File calls and writes of an undisturbed run, and its time.
+/// Measures an undisturbed run: file calls, writes and seconds.
 fn measure(setup: &Setup, solve: &Solve) -> Result<(u64, u64, f64)> {
     let folder = setup.folder()?;
     let out = folder.join("run");
@@ -118,7 +118,8 @@ fn one(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, case: &
                 running.kill()?
             }
             Manner::Chain => {
-                // Recovery takes about a hundred calls: most kills come later, so that there is progress, and some within it.
+                // Recovery takes about a hundred calls. Most kills come later, to allow progress;
+                // some come within it.
                 let at = 1 + lane.random.below(case.calls / 2);
                 launch.fault(Fault::at(at, "kill")).run()?
             }
@@ -144,18 +145,19 @@ fn one(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, case: &
     complete(setup, sheet, &text, &case.solve, golden, lane, &out, &safe)
 }
 
-/// Whether the run was killed; if it was over before, it has to have ended well.
+/// Returns whether the run was killed; if it was over before, checks that it ended well.
 fn went_on(sheet: &Sheet, text: &str, ended: &Ended, what: &str) -> bool {
     if ended.was_killed() {
         sheet.count(what, 1);
         return true;
     }
     sheet.check(ended.code == Some(0), || format!("{text}: {}", ended.summary()));
-    sheet.count("runs over before the kill", 1);
+    sheet.count("runs that ended before the kill", 1);
     false
 }
 
-/// Whether the folder can be read and everything that was safe still is; adds what is safe now.
+/// Checks that the folder can be read and holds every safe block; adds the blocks that are safe
+/// now.
 fn keeps(sheet: &Sheet, text: &str, out: &Path, safe: &mut BTreeSet<BlockId>) -> bool {
     match finished(out) {
         Ok(now) => {
@@ -163,11 +165,11 @@ fn keeps(sheet: &Sheet, text: &str, out: &Path, safe: &mut BTreeSet<BlockId>) ->
             *safe = now;
             sheet.check(lost == 0, || format!("{text}: {lost} acknowledged blocks are lost"))
         }
-        Err(error) => sheet.check(false, || format!("{text}: the folder is refused: {error:#}")),
+        Err(error) => sheet.check(false, || format!("{text}: the folder cannot be opened: {error:#}")),
     }
 }
 
-/// A clean run has to finish it, with the golden database and nothing left over.
+/// Finishes a folder by a clean run, which has to give the golden database and leave nothing over.
 #[expect(clippy::too_many_arguments, reason = "the account of one case")]
 pub fn complete(
     setup: &Setup,
@@ -195,15 +197,15 @@ pub fn complete(
     Ok(())
 }
 
-/// The calls that the library sees are those that the kernel sees: else the sweeps would miss some. Both watch the same run: what a run commits, and when,
-/// depends on the clock.
+/// Checks that the library sees every call the kernel sees, otherwise the sweeps would miss some.
+/// Both watch the same run, because commits depend on the clock.
 fn seen_by_the_library(setup: &Setup, sheet: &Sheet) -> Result<()> {
     let folder = setup.folder()?;
     let out = folder.join("run");
     let trace = folder.join("strace");
     let calls = "pread64,pwrite64,write,fsync,fdatasync,rename,unlink,mkdir,flock,ftruncate";
     let tracer = format!("strace -f -qq -y -s 0 -e trace={calls} -o '{}'", trace.display());
-    // The program is to be seen by both, the tracer by none.
+    // Both watch the program, neither watches the tracer.
     let shell =
         format!("preload=$LD_PRELOAD; unset LD_PRELOAD; exec {tracer} -E LD_PRELOAD=\"$preload\" \"$0\" \"$@\"");
     let probe = Launch::new(setup, &folder, &["--version"]).shell(format!("{tracer} true || exit 99; exit 0"));
@@ -219,7 +221,8 @@ fn seen_by_the_library(setup: &Setup, sheet: &Sheet) -> Result<()> {
         sheet.check(ended.code == Some(0), || format!("{solve}, traced: {}", ended.summary()));
         let trace = fs::read_to_string(&trace)?;
         let root = out.display().to_string();
-        // Lines are the process number, then the call; the end of one that was interrupted by another has no bracket after its name.
+        // A line is the process number, then the call; the second half of an interrupted one has no
+        // bracket after its name.
         let traced = |names: &[&str]| {
             let lines = trace.lines().filter(|line| line.contains(&root));
             let names_of = lines.filter_map(|line| line.split_whitespace().nth(1)?.split_once('('));

@@ -1,10 +1,12 @@
 //! Syncs that fail for real, a disk that goes away, and bad sectors.
 //!
-//! - *Failed syncs*: the image of the file system lies, with holes, on a file system in memory. While the solver stands still that is filled: from
-//!   now on the disk says yes to writes and cannot keep them, and the sync fails. The kernel then marks the pages clean, so that a second sync would say
-//!   yes: the solver must not ask twice.
-//! - *Gone*: the file system is cut off its device, and the solver goes on into errors.
-//! - *Bad sectors*: the image is cut below the first byte of a file (reads fail), or has a hole there (reads give zeros).
+//! - *Failed syncs*: the sparse image of the file system is on a file system in memory, which is
+//!   filled while the solver is stopped. From then on the disk accepts writes that it cannot keep,
+//!   and the sync fails. The kernel then marks the pages clean, so a second sync would succeed: the
+//!   solver must not retry it.
+//! - *Gone*: the file system is cut off its device, and the solver continues into errors.
+//! - *Bad sectors*: the image is cut below the first byte of a file (reads fail), or has a hole
+//!   there (reads give zeros).
 
 use crate::disks::{Disk, Mount, fill, no_disk};
 use crate::errno::{behaves, names_a_path};
@@ -27,7 +29,7 @@ use std::time::Duration;
 
 const SOLVE: Solve = Solve::new(6, 12, "dedicated", 2);
 
-/// What all cases need.
+/// The setup shared by all cases.
 struct Field<'a> {
     setup: &'a Setup,
     sheet: &'a Sheet,
@@ -60,7 +62,7 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
     Ok(())
 }
 
-/// A log file that the metadata name, with the updates of a finished block.
+/// Finds a log file that the metadata name, with the updates of a finished block.
 fn needed_log(out: &Path) -> Result<Option<PathBuf>> {
     if !out.join("FORMAT").exists() {
         return Ok(None);
@@ -68,7 +70,7 @@ fn needed_log(out: &Path) -> Result<Option<PathBuf>> {
     let inspection = checkpoint::inspect(&RealStorage::open(out)?)?;
     let done: BTreeSet<BlockId> = inspection.records.iter().map(|record| record.block).collect();
     let extents = inspection.records.iter().flat_map(|record| &record.extents);
-    // A dedicated log waits for the block in its name.
+    // A dedicated log is for the block in its name.
     let needed = extents.filter(|extent| {
         extent.file.placement == Placement::Dedicated && !done.contains(&extent.file.bucket) && extent.length > 0
     });
@@ -76,7 +78,7 @@ fn needed_log(out: &Path) -> Result<Option<PathBuf>> {
 }
 
 impl Field<'_> {
-    /// A solve on the disk that stands still at a call somewhere in its middle.
+    /// Starts a solve on the disk and stops it at a call somewhere in its middle.
     fn standing(&mut self, disk: &Disk) -> Result<Option<(Running, PathBuf, u64)>> {
         let out = disk.point().join("run");
         let at = self.calls / 10 + self.lane.random.below(self.calls * 8 / 10);
@@ -85,21 +87,22 @@ impl Field<'_> {
         match running.wait_for_stop()? {
             Ok(running) => Ok(Some((running, out, at))),
             Err(ended) => {
-                self.sheet.count("runs over before the fault", 1);
+                self.sheet.count("runs that ended before the fault", 1);
                 self.sheet.check(ended.code == Some(0), || ended.summary());
                 Ok(None)
             }
         }
     }
 
-    /// After the disk is as it should be: nothing acknowledged is gone, and the run goes on.
+    /// Checks, once the disk works again, that no acknowledged block is lost and that the run
+    /// resumes.
     fn goes_on(&mut self, text: &str, out: &Path, safe: &BTreeSet<BlockId>) -> Result<()> {
         match finished(out) {
             Ok(now) => {
                 let missing = safe.difference(&now).count();
                 self.sheet.check(missing == 0, || format!("{text}: {missing} acknowledged blocks are lost"));
             }
-            Err(error) => self.sheet.fail(format!("{text}: the folder is refused: {error:#}")),
+            Err(error) => self.sheet.fail(format!("{text}: the folder cannot be opened: {error:#}")),
         }
         complete(self.setup, self.sheet, text, &SOLVE, &self.golden, &self.lane, out, safe)
     }
@@ -119,14 +122,15 @@ impl Field<'_> {
             self.sheet.count("failed syncs", 1);
             self.sheet.check(names_a_path(&ended, &out), || format!("{text}: no path in {}", ended.summary()));
         }
-        // What was acknowledged between the fault and the end counts as well; the folder may be unreadable until the disk is back.
+        // Blocks acknowledged after the fault count as well; the folder may be unreadable until the
+        // disk is back.
         if let Ok(more) = acknowledged(&out, &self.lane.folder, &ended.log) {
             safe.extend(more);
         }
         fs::remove_file(&filler)?;
         disk.again()?;
         if done && let Some(wrong) = self.golden.compare(&out) {
-            self.sheet.fail(format!("{text}: it said done, and {wrong}"));
+            self.sheet.fail(format!("{text}: it reported success, but {wrong}"));
         }
         self.goes_on(&text, &out, &safe)
     }
@@ -150,7 +154,8 @@ impl Field<'_> {
         Ok(())
     }
 
-    /// Makes the first extent of `file` bad: unreadable, or zeros. The image is as it was again after `restore`.
+    /// Makes the first extent of `file` unreadable or zero, until `restore`. Returns the copy of
+    /// the image.
     fn spoil(&self, disk: &mut Disk, file: &Path, unreadable: bool) -> Result<PathBuf> {
         let (offset, length) = first_extent(&File::open(file)?)?;
         disk.unmount()?;
@@ -162,7 +167,8 @@ impl Field<'_> {
         }
         disk.mount()?;
         if unreadable {
-            // Only now: an image that is too short would not be mounted. Nothing of the file has been read since.
+            // After mounting, which rejects an image that is too short. The file has not been read
+            // since.
             image.set_len(offset)?;
         }
         Ok(copy)
@@ -179,13 +185,14 @@ impl Field<'_> {
         let folder = self.setup.folder()?;
         let mut disk = Disk::new(self.setup, kind, DISK_MIB, &folder)?;
         let out = disk.point().join("run");
-        // Killed, in pieces, until there are logs that finished blocks have written and others wait for.
+        // Kill the run repeatedly, until finished blocks have written logs that other blocks still
+        // need.
         let mut log = None;
         for _ in 0..40 {
             let running = SOLVE.launch(self.setup, &self.lane.folder, &out).start()?;
             std::thread::sleep(Duration::from_millis(30 + self.lane.random.below(60)));
             running.kill()?;
-            // Written back: what was never on the device has no place there.
+            // Write back, because the bytes need a place on the device.
             disk.again()?;
             log = needed_log(&out)?;
             if log.is_some() {
@@ -201,12 +208,12 @@ impl Field<'_> {
         let copy = self.spoil(&mut disk, &log, unreadable)?;
         let ended = SOLVE.launch(self.setup, &self.lane.folder, &out).run()?;
         self.sheet.count("spoilt logs", 1);
-        // 0 where nobody needed it any more.
+        // 0 if the log was no longer needed.
         if behaves(self.sheet, &text, &ended, if unreadable { &[0, 3, 4] } else { &[0, 3] }) {
             if ended.code == Some(0) {
                 self.sheet.count("spoilt logs that were not needed", 1);
                 if let Some(wrong) = self.golden.compare(&out) {
-                    self.sheet.fail(format!("{text}: it said done, and {wrong}"));
+                    self.sheet.fail(format!("{text}: it reported success, but {wrong}"));
                 }
             } else {
                 self.sheet.check(names_a_path(&ended, &out), || format!("{text}: no path in {}", ended.summary()));

@@ -1,10 +1,15 @@
-//! Breaks the real program on real disks and checks that nothing is lost, wrong, left over or said badly.
+//! Breaks the real program on real disks and checks that nothing is lost, wrong, left over or badly
+//! reported.
 //!
-//! `cargo run --release -p tools --bin faults -- [--part NAME..] [--ci] [--effort N] [--seed N] [--scratch FOLDER] [--layers K] [--out STEM]`
+//! ```text
+//! cargo run --release -p tools --bin faults -- [--part NAME..] [--ci] [--effort N] [--seed N]
+//!     [--scratch FOLDER] [--layers K] [--out STEM]
+//! ```
 //!
-//! Builds `trinim` and the library for LD_PRELOAD, runs the parts, prints an account and, with `--out`, writes `STEM.md` and `STEM.json`. Ends with 0
-//! if everything held, 1 if something failed, 3 if nothing failed but something could not be run here (root, loop devices), 130 after Ctrl-C.
-//! `--ci` is a bounded run, which ends with 0 in the latter case: the output says what was not run.
+//! Builds `trinim` and the library for LD_PRELOAD, runs the parts, prints an account and, with
+//! `--out`, writes `STEM.md` and `STEM.json`. Exits with 0 if everything held, 1 if something
+//! failed, 3 if nothing failed but something could not run here (root, loop devices), 130 after
+//! Ctrl-C. `--ci` bounds the run, and exits with 0 if something could not run; the output lists it.
 
 mod arguments;
 mod determinism;
@@ -34,21 +39,21 @@ use std::time::Instant;
 
 type Run = fn(&Setup, &Sheet) -> Result<()>;
 
-/// Name, what it proves, and the work.
+/// Name, claim and function of each part.
 const PARTS: [(&str, &str, Run); 10] = [
-    ("kill", "any prefix of the file calls can be gone on with; same bytes, nothing lost or left over", kill::run),
-    ("errno", "every failing call ends with its code, names its path, and a clean run goes on", errno::run),
-    ("full", "a full disk, quota or size limit stops cleanly; with room the run goes on", full::run),
-    ("power", "what was acknowledged survives power cuts; without syncs it does not", power::run),
-    ("lost", "failed syncs, a vanished disk and bad sectors are never taken for success", lost::run),
-    ("memory", "peak memory stays within the budget and 64 MiB; too little is refused", memory::run),
+    ("kill", "a run resumes after any prefix of its file calls; same bytes, nothing lost or left over", kill::run),
+    ("errno", "every failing call ends with its code, names its path, and a clean run resumes", errno::run),
+    ("full", "a full disk, quota or size limit stops cleanly; with room the run resumes", full::run),
+    ("power", "acknowledged blocks survive power cuts; without syncs they do not", power::run),
+    ("lost", "failed syncs, a vanished disk and bad sectors never count as success", lost::run),
+    ("memory", "peak memory stays within the budget plus 64 MiB; too little is rejected", memory::run),
     ("second", "a second process ends at once and changes nothing", second::run),
-    ("determinism", "the same bytes for any threads, budget, locale, clock zone, umask and path", determinism::run),
+    ("determinism", "the same bytes for any threads, budget, locale, time zone, umask and path", determinism::run),
     ("arguments", "hostile command lines end with 2, one reason and one hint", arguments::run),
     ("durability", "syncs cost less than 5 % of the time of a solve", durability::run),
 ];
 
-/// Parts that CI leaves out: the timing needs a quiet machine.
+/// Parts that CI leaves out. The timing needs a quiet machine.
 const NOT_IN_CI: [&str; 1] = ["durability"];
 
 struct Options {
@@ -87,13 +92,13 @@ fn options() -> Result<Options> {
             "--scratch" => options.scratch = value()?.into(),
             "--out" => options.out = Some(value()?.into()),
             _ => bail!(
-                "unknown argument {name}; there are --part NAME, --ci, --effort N, --seed N, --layers K, --scratch FOLDER, --out STEM"
+                "unknown argument {name}: expected --part NAME, --ci, --effort N, --seed N, --layers K, --scratch FOLDER, --out STEM"
             ),
         }
     }
     if let Some(unknown) = options.parts.iter().find(|part| PARTS.iter().all(|(name, ..)| name != part)) {
         let names: Vec<&str> = PARTS.iter().map(|(name, ..)| *name).collect();
-        bail!("there is no part {unknown}; there are {}", names.join(", "));
+        bail!("unknown part {unknown}: expected one of {}", names.join(", "));
     }
     Ok(options)
 }

@@ -1,4 +1,5 @@
-//! Peak memory: within the budget and 64 MiB as the kernel counts it, also under a control group's limit; too small a budget is refused.
+//! Peak memory, as the kernel counts it: within the budget plus 64 MiB, also under a control
+//! group's limit. A budget that is too small is rejected.
 
 use crate::errno::behaves;
 use crate::report::Sheet;
@@ -9,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What the program may take beyond its budget.
+/// Allowance beyond the budget.
 const BEYOND_MIB: u64 = 64;
 
 pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
@@ -66,9 +67,9 @@ fn solve(
     threads: u32,
     group: Option<&Group>,
 ) -> Result<Ended> {
-    // On the disk: in memory, its files would count as the group's.
+    // On the disk, because files in memory would count as the group's.
     let folder = setup.disk_folder()?;
-    // Blocks as large as the budget allows with two workers, so that it matters.
+    // Blocks as large as the budget allows with two workers, so that it binds.
     let bits = match budget {
         0..64 => 22,
         _ if layers > 7 => 24,
@@ -99,7 +100,7 @@ fn within(sheet: &Sheet, text: &str, ended: &Ended, budget: u64, losses: &mut st
     let (peak, told) = (ended.peak_rss_bytes >> 20, answer["peak_rss_bytes"].as_u64().unwrap_or(0) >> 20);
     sheet.check(peak < budget + BEYOND_MIB, || format!("{text}: peak {peak} MiB"));
     // The kernel's two accounts may differ by some pages.
-    sheet.check(told <= peak + 2, || format!("{text}: the program tells {told} MiB, the kernel {peak} MiB"));
+    sheet.check(told <= peak + 2, || format!("{text}: the program reports {told} MiB, the kernel {peak} MiB"));
     sheet.note(format!("{text}: {peak} MiB at most"));
 }
 
@@ -121,7 +122,7 @@ impl Group {
                 }
             }
         }
-        anyhow::bail!("no control group of memory can be made (needs root, and cgroups mounted at /sys/fs/cgroup)")
+        anyhow::bail!("no memory control group can be created (needs root, and cgroups mounted at /sys/fs/cgroup)")
     }
 
     fn limit(&self, mib: u64) -> Result<()> {

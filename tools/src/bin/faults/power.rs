@@ -1,8 +1,10 @@
-//! Power cuts on ext4 and XFS: the file system is cut off its device while the solver stands still, at marked calls and at random times, several times
-//! in a row.
+//! Power cuts on ext4 and XFS: the file system is cut off its device while the solver is stopped,
+//! at marked calls and at random times, several times in a row.
 //!
-//! The solver is stopped first: a sync that races with the cut may say yes too early, which no power cut does. What was acknowledged is read from the log
-//! of the syncs before the cut. As a control the same with syncs that do nothing has to lose blocks, or the cut is none.
+//! The solver is stopped first, because a sync that races with the cut may succeed too early, which
+//! no power cut causes. The log of the syncs before the cut tells what was acknowledged. As a
+//! control, the same with syncs that do nothing has to lose blocks, otherwise the cuts would prove
+//! nothing.
 
 use crate::disks::{Disk, no_disk};
 use crate::full::stop_if_asked;
@@ -16,11 +18,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
-/// XFS does not do with less.
+/// Size of an image; XFS needs this much.
 pub const DISK_MIB: u64 = 320;
-/// Cuts of each file system.
+/// Cuts for each file system.
 const CUTS_EACH: u64 = 55;
-/// Chains after which a machine on which no cut comes in time is given up, and the bar missed.
+/// Limit on the chains. A machine too fast or slow for cuts in time then misses the bar.
 const CHAINS_AT_MOST: usize = 80;
 const SOLVES: [Solve; 4] = [
     Solve::new(6, 10, "dedicated", 2),
@@ -41,7 +43,7 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
         let folder = setup.folder()?;
         let mut disk = Disk::new(setup, kind, DISK_MIB, &folder)?;
         let mut lane = Lane { folder: setup.folder()?, random: setup.random(50 + number as u64) };
-        // How many cuts fit into a chain depends on how fast the machine is.
+        // The number of cuts that fit into a chain depends on the speed of the machine.
         let (before, wanted) = (sheet.counted("power cuts"), setup.amount(CUTS_EACH, 10));
         for solve in SOLVES.iter().cycle().take(CHAINS_AT_MOST * setup.effort as usize) {
             chain(setup, sheet, &goldens, &mut disk, &mut lane, *solve, false)?;
@@ -57,7 +59,7 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
     }
     if ran {
         sheet.check(sheet.counted("controls that lost blocks") > 0, || {
-            "the control lost nothing: these are no power cuts".into()
+            "the control lost nothing: these are not power cuts".into()
         });
         sheet.check(sheet.counted("blocks acknowledged before a cut") > 0, || {
             "no cut came after an acknowledgement".into()
@@ -69,7 +71,7 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
     Ok(())
 }
 
-/// File calls of an undisturbed run.
+/// Counts the file calls of an undisturbed run.
 pub fn calls_of(setup: &Setup, solve: &Solve) -> Result<u64> {
     let folder = setup.folder()?;
     let out = folder.join("run");
@@ -79,7 +81,8 @@ pub fn calls_of(setup: &Setup, solve: &Solve) -> Result<u64> {
     Ok(calls)
 }
 
-/// Up to five cuts in a row, then a clean end. A `control` has no syncs and may lose, but not be wrong.
+/// Cuts a run up to five times in a row, then finishes it. A `control` has no syncs: it may lose
+/// blocks, but must not be wrong.
 fn chain(
     setup: &Setup,
     sheet: &Sheet,
@@ -91,14 +94,15 @@ fn chain(
 ) -> Result<()> {
     let out = disk.point().join("run");
     let _ = fs::remove_dir_all(&out);
-    // Else the first cut brings the folder of the run before back.
+    // Otherwise the first cut would bring back the folder of the previous run.
     disk.again()?;
     let calls = calls_of(setup, &solve)?;
     let (mut safe, mut lost) = (BTreeSet::new(), false);
     for cut in 0..5 {
         stop_if_asked(setup)?;
         let marked = lane.random.below(3) > 0;
-        // Some cuts within the recovery, most after some commits, and so that several fit into a run.
+        // Some cuts fall within the recovery, most after some commits, early enough for several in
+        // a run.
         let reach = if lane.random.below(4) == 0 { 200 } else { calls / 3 };
         let at = if marked { 1 + lane.random.below(reach) } else { 0 };
         let text = format!("{}: {solve}: cut {cut} at call {at}", disk.kind);
@@ -113,8 +117,8 @@ fn chain(
         let running = match stopped {
             Ok(running) => running,
             Err(ended) => {
-                sheet.count("runs over before the cut", 1);
-                // A control that has lost its folder's metadata is refused, loudly.
+                sheet.count("runs that ended before the cut", 1);
+                // A control that has lost its metadata must be rejected.
                 let refused = control && ended.code == Some(3);
                 sheet.check(ended.code == Some(0) || refused, || format!("{text}: {}", ended.summary()));
                 break;
@@ -146,10 +150,10 @@ fn chain(
                 sheet.check(missing == 0, || {
                     format!("{text}: {missing} of {} acknowledged blocks are lost", safe.len())
                 });
-                // All that is left after a power cut is on the disk.
+                // Everything left after a power cut is on the disk, hence safe.
                 safe = now;
             }
-            Err(error) => sheet.fail(format!("{text}: the folder is refused: {error:#}")),
+            Err(error) => sheet.fail(format!("{text}: the folder cannot be opened: {error:#}")),
         }
     }
     if !control {
@@ -158,7 +162,7 @@ fn chain(
     }
     sheet.count("controls", 1);
     sheet.count("controls that lost blocks", u64::from(lost));
-    // Without syncs the folder may be refused; what is published in the end has to be right.
+    // Without syncs the folder may be rejected; a published database has to be right.
     let ended = solve.launch(setup, &lane.folder, &out).run()?;
     match ended.code {
         Some(0) => {

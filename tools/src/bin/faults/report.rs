@@ -1,8 +1,9 @@
-//! What the parts found: counts, failures, and what was not run.
+//! The results of the parts: counts, failures, and cases that could not run.
 //!
 //! # Invariants
-//! 1. A part that could not run says so with a reason, in the output, in the report and in the exit code; it never counts as passed.
-//! 2. A bar that was not reached is a failure.
+//! 1. The output, the report and the exit code show a part that could not run, with the reason; it
+//!    never counts as passed.
+//! 2. A missed bar is a failure.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -11,10 +12,10 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// The most failures that are kept as text; all are counted.
+/// Limit on the failures kept as text; all are counted.
 const FAILURES_KEPT: usize = 40;
 
-/// The account of one part; threads share it.
+/// The account of one part, shared by threads.
 pub struct Sheet {
     pub name: &'static str,
     pub proves: &'static str,
@@ -53,7 +54,7 @@ impl Sheet {
         self.entries().counts.iter().find(|(name, _)| name == what).map_or(0, |(_, count)| *count)
     }
 
-    /// A measured value or a remark for the report.
+    /// Adds a measured value or a remark to the report.
     pub fn note(&self, text: impl Into<String>) {
         self.entries().notes.push(text.into());
     }
@@ -75,14 +76,14 @@ impl Sheet {
         holds
     }
 
-    /// Something that this machine or this user cannot do.
+    /// Records a case that this machine or this user cannot run.
     pub fn not_run(&self, what: &str, reason: impl std::fmt::Display) {
         let text = format!("{what}: {reason}");
         eprintln!("  NOT RUN {}: {text}", self.name);
         self.entries().not_run.push(text);
     }
 
-    /// Fails unless so many of the kind were counted.
+    /// Fails unless at least `least` of the kind were counted.
     pub fn bar(&self, what: &str, least: u64) {
         let count = self.counted(what);
         self.check(count >= least, || format!("only {count} {what}, the bar is {least}"));

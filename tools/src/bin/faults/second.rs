@@ -1,4 +1,5 @@
-//! A second process on a folder in use: it ends at once and changes nothing; after the owner's death the next one takes over.
+//! A second process on a folder in use ends at once and changes nothing; after the owner's death
+//! the next one takes over.
 
 use crate::errno::behaves;
 use crate::kill::complete;
@@ -10,7 +11,7 @@ use anyhow::{Context, Result};
 use std::fs;
 
 const SOLVE: Solve = Solve::new(6, 12, "dedicated", 2);
-/// A start that is refused takes no longer than this, on a loaded machine.
+/// Limit on the seconds of a rejected start, on a loaded machine.
 const QUICKLY_S: f64 = 1.0;
 
 pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
@@ -18,7 +19,7 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
     let lane = Lane { folder: setup.folder()?, random: setup.random(7) };
     let owner = setup.folder()?;
     let out = lane.folder.join("run");
-    // The owner stands still, so that every change would be the second one's.
+    // The owner is stopped, so any change would be the second process's.
     let mut random = setup.random(8);
     let mut slowest: f64 = 0.0;
     for _ in 0..setup.amount(10, 2) {
@@ -61,7 +62,8 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
     Ok(())
 }
 
-/// Several starts on one new folder: exactly one of them solves it, unless it was over before the others began.
+/// Starts several runs on one new folder: exactly one solves it, unless it is over before the
+/// others begin.
 fn many_at_once(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &Lane) -> Result<()> {
     for _ in 0..setup.amount(10, 2) {
         let out = lane.folder.join("race");
@@ -84,7 +86,8 @@ fn many_at_once(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &Lane) -> R
     Ok(())
 }
 
-/// Readers of a finished database beside solvers that find it finished; and readers of one that is just being finished.
+/// Reads a finished database beside solvers that find it finished, and a database while it is being
+/// finished.
 fn readers_beside(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &Lane) -> Result<()> {
     let out = lane.folder.join("read");
     let notes = setup.folder()?;
@@ -95,7 +98,7 @@ fn readers_beside(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &Lane) ->
         for _ in 0..30 {
             let ended = Launch::new(setup, &lane.folder, &["probe", name, "0x1fffff"]).run()?;
             sheet.count("probes beside a solver", 1);
-            // Before it is finished there is no database; then the answer is that of six layers, misère.
+            // There is no database until the end; then the answer is that of six layers, misère.
             if behaves(sheet, "probe beside a solver", &ended, &[0, 2]) && ended.code == Some(0) {
                 sheet.check(ended.out.contains("win"), || format!("probe beside a solver: {}", ended.out));
             }

@@ -1,4 +1,5 @@
-//! What all parts share: the programs, a place for scratch files, the amount of work, random numbers, threads.
+//! The setup shared by all parts: programs, scratch folders, amount of work, random numbers,
+//! threads.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
@@ -11,19 +12,19 @@ use tempfile::TempDir;
 
 /// Time between lines of progress.
 const PROGRESS: Duration = Duration::from_secs(20);
-/// Where the memory file system is on Linux.
+/// The file system in memory on Linux.
 const MEMORY: &str = "/dev/shm";
 
 pub struct Setup {
     /// The release binary of trinim.
     pub binary: PathBuf,
-    /// The library that stands between it and the C library.
+    /// The preload library.
     pub preload: PathBuf,
     /// Scratch on the disk.
     pub disk: TempDir,
-    /// Scratch in memory where there is any: kills and errors need no disk, and syncs there are free.
+    /// Scratch in memory if possible: kills and errors need no disk, and syncs are free there.
     pub memory: TempDir,
-    /// Bounded to a few minutes.
+    /// Whether the run is bounded to a few minutes.
     pub ci: bool,
     pub effort: u64,
     pub seed: u64,
@@ -35,7 +36,7 @@ pub struct Setup {
     fresh: AtomicU64,
 }
 
-/// A folder of one thread's own, and random numbers.
+/// A folder and random numbers for one thread.
 pub struct Lane {
     pub folder: PathBuf,
     pub random: Random,
@@ -75,7 +76,7 @@ impl Setup {
         })
     }
 
-    /// An amount of work: `ci` within the bound of CI, else `full` for each unit of effort.
+    /// Returns an amount of work: `ci` within the bound of CI, else `full` for each unit of effort.
     pub fn amount(&self, full: u64, ci: u64) -> u64 {
         if self.ci { ci } else { full * self.effort }
     }
@@ -84,12 +85,12 @@ impl Setup {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// A folder in memory that did not exist before.
+    /// Creates a new folder in memory.
     pub fn folder(&self) -> Result<PathBuf> {
         self.folder_in(self.memory.path())
     }
 
-    /// A folder on the disk that did not exist before.
+    /// Creates a new folder on the disk.
     pub fn disk_folder(&self) -> Result<PathBuf> {
         self.folder_in(self.disk.path())
     }
@@ -104,7 +105,7 @@ impl Setup {
         Random(self.seed.wrapping_add(salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
-    /// Does `work` with every case, on as many threads as there are processors; ends early when stopped.
+    /// Runs `work` on every case, on one thread for each processor; ends early if stopped.
     pub fn each<T: Send + Sync>(&self, cases: &[T], work: impl Fn(&mut Lane, &T) -> Result<()> + Sync) -> Result<()> {
         let next = AtomicU64::new(0);
         let failure: Mutex<Option<anyhow::Error>> = Mutex::new(None);
@@ -141,7 +142,7 @@ impl Setup {
     }
 }
 
-/// When a line of progress was last printed.
+/// Time of the last line of progress.
 struct Told(Mutex<Instant>);
 
 impl Told {
@@ -154,7 +155,7 @@ impl Told {
     }
 }
 
-/// SplitMix64: a seed gives the same run again.
+/// SplitMix64, so that a seed repeats a run.
 pub struct Random(u64);
 
 impl Random {
@@ -166,13 +167,14 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A number below `end`, which is not 0.
+    /// Draws a number below `end`, which is not 0.
     pub fn below(&mut self, end: u64) -> u64 {
         self.number() % end.max(1)
     }
 }
 
-/// Up to `most` of the numbers from 1 to `end`: all if they fit, else every n-th from a random one on.
+/// Returns up to `most` of the numbers from 1 to `end`: all if they fit, otherwise every n-th from
+/// a random one on.
 pub fn picks(end: u64, most: u64, random: &mut Random) -> Vec<u64> {
     let step = end.div_ceil(most.max(1)).max(1);
     (1 + random.below(step)..=end).step_by(step as usize).collect()

@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A run that takes longer hangs: ten times what the longest one takes on a loaded machine.
+/// A run that takes longer hangs. Ten times the longest run on a loaded machine.
 pub const LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_micros(300);
 
-/// What is to happen at a file call; see the page of the crate `preload`.
+/// A fault at a file call; see the page of the crate `preload`.
 #[derive(Clone, Debug, Default)]
 pub struct Fault {
     /// Kinds of calls that count; empty for all.
     pub calls: &'static str,
-    /// Number of the call that is hit; 0 for none.
+    /// Number of the call to hit; 0 for none.
     pub at: u64,
     /// `kill`, `tear`, `stop`, `short`, `errno:N`.
     pub action: String,
@@ -27,7 +27,7 @@ pub struct Fault {
     pub no_sync: bool,
     /// Log every call that counts.
     pub trace: bool,
-    /// Log every sync that said yes.
+    /// Log every successful sync.
     pub syncs: bool,
 }
 
@@ -37,7 +37,7 @@ impl Fault {
     }
 }
 
-/// A solve that is small, but goes through everything.
+/// A small solve that still uses every part of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Solve {
     pub layers: u32,
@@ -59,7 +59,7 @@ impl Solve {
         text.split(' ').map(OsString::from).chain([out.as_os_str().to_owned()]).collect()
     }
 
-    /// The run, with its folder below `lane`.
+    /// Prepares the run, with its folder below `lane`.
     pub fn launch<'a>(&self, setup: &'a Setup, lane: &Path, out: &Path) -> Launch<'a> {
         Launch::new(setup, lane, &self.args(out)).root(out)
     }
@@ -72,17 +72,17 @@ impl std::fmt::Display for Solve {
     }
 }
 
-/// A command to be run.
+/// A command to run.
 pub struct Launch<'a> {
     setup: &'a Setup,
-    /// Where its output and the log of the faults go.
+    /// Folder of its output and of the log of the faults.
     notes: PathBuf,
     args: Vec<OsString>,
     root: Option<PathBuf>,
     pub fault: Option<Fault>,
     pub envs: Vec<(&'static str, OsString)>,
     pub folder: Option<PathBuf>,
-    /// Commands for a shell that then becomes the program.
+    /// Shell commands before the program, which replaces the shell.
     pub shell: Option<String>,
     pub stdout: Option<File>,
     pub limit: Duration,
@@ -96,7 +96,7 @@ impl<'a> Launch<'a> {
         Launch { setup, notes: notes.to_owned(), args, root, fault, envs, folder, shell, stdout, limit: LIMIT }
     }
 
-    /// The folder whose file calls the fault is about.
+    /// Sets the folder whose file calls count.
     pub fn root(mut self, root: &Path) -> Launch<'a> {
         self.root = Some(root.to_owned());
         self
@@ -166,7 +166,7 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// A run that may be going on; it is killed when dropped.
+/// A run that may be active; killed on drop.
 pub struct Running {
     pub pid: i32,
     begin: Instant,
@@ -194,7 +194,7 @@ impl Running {
         }
     }
 
-    /// Waits until it is stopped by SIGSTOP; the end, if that comes first.
+    /// Waits until SIGSTOP stops it, or for the end if that comes first.
     pub fn wait_for_stop(mut self) -> Result<Result<Running, Ended>> {
         loop {
             let (change, peak_rss_bytes) = system::look_at(self.pid)?;
@@ -208,14 +208,14 @@ impl Running {
         }
     }
 
-    /// Stops it at a time of the harness's choice.
+    /// Stops it now, or returns its end if that came first.
     pub fn stop(self) -> Result<Result<Running, Ended>> {
-        // A run that has just ended is waited for all the same.
+        // A failure means that the run has just ended; wait for it anyway.
         let _ = system::signal(self.pid, libc::SIGSTOP);
         self.wait_for_stop()
     }
 
-    /// Lets a stopped run go on; its time begins anew.
+    /// Continues a stopped run and restarts its time limit.
     pub fn go_on(mut self) -> Result<Running> {
         self.begin = Instant::now();
         system::signal(self.pid, libc::SIGCONT)?;
@@ -237,7 +237,7 @@ impl Running {
         Ok(Ended { code, signal, hung, peak_rss_bytes, seconds, out, error, log })
     }
 
-    /// The log of the faults so far.
+    /// Returns the log of the faults so far.
     pub fn log(&self) -> String {
         String::from_utf8_lossy(&std::fs::read(self.notes.join("log")).unwrap_or_default()).into_owned()
     }
@@ -254,7 +254,7 @@ impl Drop for Running {
     }
 }
 
-/// A run that is over.
+/// A finished run.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -268,24 +268,24 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Whether SIGKILL ended it, and not for hanging.
+    /// Returns whether a SIGKILL ended it that was not the harness's answer to a hang.
     pub fn was_killed(&self) -> bool {
         self.signal == Some(libc::SIGKILL) && !self.hung
     }
 
-    /// What the rules for all ends forbid: a panic, an abort, a signal, a hang.
+    /// Returns the panic, abort, signal or hang that no run may end with, if there is one.
     pub fn misbehaviour(&self) -> Option<String> {
         let bad_code = self.code.is_some_and(|code| ![0, 1, 2, 3, 4, 7, 130, 143].contains(&code));
         let panicked = self.error.contains("panicked") || self.out.contains("panicked");
         (self.hung || bad_code || panicked || self.signal.is_some()).then(|| self.summary())
     }
 
-    /// Kinds and paths of the calls that were hit.
+    /// Lists the calls that were hit: kind and path.
     pub fn hits(&self) -> impl Iterator<Item = (&str, &str)> {
         self.log.lines().filter_map(|line| line.strip_prefix("f ")?.split_once(' '))
     }
 
-    /// The calls of a trace: kind and path.
+    /// Lists the calls of a trace: kind and path.
     pub fn calls(&self) -> impl Iterator<Item = (&str, &str)> {
         self.log.lines().filter_map(|line| line.strip_prefix("c ")?.split_once(' '))
     }

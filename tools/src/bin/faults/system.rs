@@ -1,15 +1,15 @@
-//! The few system calls that the standard library does not have; all unsafe code of the harness.
+//! The few system calls that the standard library lacks, and all unsafe code of the harness.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// What became of a child.
+/// State of a child process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing yet.
+    /// Running.
     None,
-    /// Stopped by SIGSTOP, and still there.
+    /// Stopped by SIGSTOP.
     Stopped,
     /// Ended by itself.
     Exited(i32),
@@ -17,12 +17,13 @@ pub enum Change {
     Killed(i32),
 }
 
-/// Looks at a child without waiting; with the most resident memory it has had, in bytes, once it has ended.
+/// Returns the state of a child without waiting and, once it has ended, its peak resident memory in
+/// bytes.
 pub fn look_at(pid: i32) -> io::Result<(Change, u64)> {
     let mut status = 0;
-    // SAFETY: plain numbers, for which all zeros are a value.
+    // SAFETY: plain numbers, for which all zeros are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: both places are valid for the call.
+    // SAFETY: both pointers are valid for the call.
     let found = unsafe { libc::wait4(pid, &mut status, libc::WNOHANG | libc::WUNTRACED, &mut usage) };
     if found < 0 {
         return Err(io::Error::last_os_error());
@@ -45,7 +46,7 @@ pub fn signal(pid: i32, signal: i32) -> io::Result<()> {
     }
 }
 
-/// Whether this user is root.
+/// Returns whether this user is root.
 pub fn is_root() -> bool {
     // SAFETY: no memory is involved.
     unsafe { libc::geteuid() == 0 }
@@ -53,10 +54,11 @@ pub fn is_root() -> bool {
 
 /// `EXT4_IOC_SHUTDOWN` and `XFS_IOC_GOINGDOWN`, which are the same number: `_IOR('X', 125, u32)`.
 const SHUTDOWN: libc::c_ulong = 0x8004_587d;
-/// Neither the log nor the data are flushed: what a power cut leaves.
+/// Flushes neither log nor data, like a power cut.
 const NO_LOG_FLUSH: u32 = 2;
 
-/// Cuts a mounted ext4 or XFS off its device, as a power cut does: from now on nothing is written, every call fails.
+/// Cuts a mounted ext4 or XFS off its device, like a power cut: from now on nothing is written and
+/// every call fails.
 pub fn cut_off(mount: &File) -> io::Result<()> {
     let flags = NO_LOG_FLUSH;
     // SAFETY: the call reads one u32.
@@ -86,11 +88,11 @@ struct ExtentRequest {
     reserved32: [u32; 3],
 }
 
-/// Where the first extent of a file lies on its device: offset and length in bytes.
+/// Returns the first extent of a file on its device: offset and length in bytes.
 pub fn first_extent(file: &File) -> io::Result<(u64, u64)> {
     // Flag 1: write delayed allocations first.
     let mut request = ExtentRequest { length: u64::MAX, flags: 1, count: 1, ..ExtentRequest::default() };
-    // SAFETY: the structure has room for the one extent that is asked for.
+    // SAFETY: the structure has room for the one extent requested.
     match unsafe { libc::ioctl(file.as_raw_fd(), EXTENTS as _, &mut request) } {
         0 if request.mapped == 1 => Ok((request.physical, request.extent_length)),
         0 => Err(io::Error::other("the file has no extent")),
@@ -98,7 +100,7 @@ pub fn first_extent(file: &File) -> io::Result<(u64, u64)> {
     }
 }
 
-/// Makes a hole of zeros in a file.
+/// Punches a hole of zeros into a file.
 pub fn punch(file: &File, offset: u64, length: u64) -> io::Result<()> {
     let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
     // SAFETY: no memory is involved.

@@ -1,4 +1,4 @@
-//! The oracles: what a folder has to hold after a run, and what it acknowledges.
+//! The oracles: the contents that a folder must have after a run, and the blocks it acknowledges.
 
 use crate::setup::Setup;
 use crate::subject::{Launch, Solve};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every file below a folder, by its path in the folder, with its contents.
+/// Reads every file below a folder, by its path in the folder.
 pub fn files(folder: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
     fn collect(folder: &Path, root: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) -> Result<()> {
         for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
@@ -29,14 +29,15 @@ pub fn files(folder: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
     Ok(found)
 }
 
-/// The published database of a run without any fault.
+/// The published database of a run without faults.
 #[derive(Clone)]
 pub struct Golden {
     database: BTreeMap<PathBuf, Vec<u8>>,
 }
 
 impl Golden {
-    /// Makes it with one thread, and has the verifier, which shares no code with the solver, check it.
+    /// Solves with one thread, and checks the result with the verifier, which shares no code with
+    /// the solver.
     pub fn make(setup: &Setup, solve: &Solve) -> Result<Golden> {
         let folder = setup.folder()?;
         let out = folder.join("run");
@@ -50,7 +51,8 @@ impl Golden {
         Ok(Golden { database })
     }
 
-    /// What is wrong with a finished folder: the database differs, or something was left over.
+    /// Returns what is wrong with a finished folder, if anything: a difference in the database or
+    /// files left over.
     pub fn compare(&self, out: &Path) -> Option<String> {
         let found = match files(out) {
             Ok(found) => found,
@@ -85,7 +87,7 @@ impl Golden {
     }
 }
 
-/// The databases of several solves; each is made once.
+/// The databases of several solves, each made once.
 #[derive(Default)]
 pub struct Goldens(Vec<((u32, u32), Golden)>);
 
@@ -109,7 +111,7 @@ impl Goldens {
     }
 }
 
-/// The blocks that a folder says are finished; none where no run was begun yet.
+/// Reads which blocks a folder records as finished; none if no run has started.
 pub fn finished(out: &Path) -> Result<BTreeSet<BlockId>> {
     if !out.exists() {
         return Ok(BTreeSet::new());
@@ -121,8 +123,9 @@ pub fn finished(out: &Path) -> Result<BTreeSet<BlockId>> {
     }
 }
 
-/// The blocks acknowledged so far by a run that is stopped: those whose records lie within the part of journal b that a sync has said yes to, read
-/// from a copy of the metadata that is cut there. `log` is the log of the syncs.
+/// Reads the blocks acknowledged so far by a stopped run: those whose records are within the synced
+/// part of journal b. It reads them from a copy of the metadata that is cut there. `log` is the log
+/// of the syncs.
 pub fn acknowledged(out: &Path, scratch: &Path, log: &str) -> Result<BTreeSet<BlockId>> {
     let synced = |line: &str| -> Option<(u64, PathBuf)> {
         let (length, path) = line.strip_prefix("s ")?.split_once(' ')?;

@@ -1,4 +1,4 @@
-//! Times as lying bars: as long as the median, with a line from the least to the greatest time.
+//! Times as horizontal bars: as long as the median, with a line from the minimum to the maximum.
 
 use std::fmt::Write;
 use trinim::bench::{Spread, seconds};
@@ -14,7 +14,7 @@ pub struct Bar {
     pub time: Spread,
 }
 
-/// The picture.
+/// Draws the picture.
 pub fn svg(title: &str, bars: &[Bar]) -> String {
     let longest = bars.iter().map(|bar| bar.time.max).fold(1e-9, f64::max);
     let x = |time: f64| LEFT + time / longest * WIDTH;

@@ -1,8 +1,9 @@
-//! Makes the tables of README.md and benches/README.md, and the plots of the latter, from a record of `trinim bench`.
+//! Generates the tables of README.md and benches/README.md, and the plots of the latter, from a
+//! record of `trinim bench`.
 //!
-//! `cargo run --release -p tools --bin readme -- benches/record/DATE.json` rewrites the region between two comments in
-//! both pages, and the plots beside the record. Without an argument it takes the record that README.md names. A test
-//! compares pages and plots with that record.
+//! `cargo run --release -p tools --bin readme -- benches/record/DATE.json` rewrites the region
+//! between two comments in both pages, and the plots beside the record. The default is the record
+//! that README.md names. A test compares pages and plots with that record.
 
 mod bars;
 mod region;
@@ -20,7 +21,7 @@ fn main() -> Result<()> {
         [] => region::record_name(&text)?.to_owned(),
         [name] if !name.starts_with('-') => {
             let path = Path::new(name).canonicalize().with_context(|| name.clone())?;
-            let below = path.strip_prefix(root.canonicalize()?).context("the record has to lie in the repository")?;
+            let below = path.strip_prefix(root.canonicalize()?).context("the record is outside the repository")?;
             below.to_str().context("a path with a plain name")?.to_owned()
         }
         _ => bail!("expected a record, like benches/record/2026-11-20.json, or nothing"),
@@ -38,11 +39,12 @@ fn root() -> Result<PathBuf> {
     Ok(root.to_path_buf())
 }
 
-/// README.md and benches/README.md with their regions for the record `name`, and the plots beside it.
+/// Generates README.md and benches/README.md with their regions for the record `name`, and the
+/// plots beside it.
 fn made(root: &Path, name: &str, readme: &str) -> Result<Vec<(PathBuf, String)>> {
     let path = root.join(name);
     let json = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let record = Record::from_json(&json).with_context(|| format!("{} is no record", path.display()))?;
+    let record = Record::from_json(&json).with_context(|| format!("{} is not a record", path.display()))?;
     let mut evaluated = record.clone();
     evaluated.evaluate();
     if evaluated != record {

@@ -1,4 +1,4 @@
-//! The regions of the pages that are made from a record, and which rows belong into which table and plot.
+//! The generated regions of the pages, and the rows of each table and plot.
 
 use super::bars::Bar;
 use anyhow::{Context, Result, ensure};
@@ -7,7 +7,7 @@ use trinim::bench::{Figures, Record, Row, bytes, seconds};
 
 const BEGIN: &str = "<!-- made from ";
 const BEGIN_END: &str = " by: cargo run --release -p tools --bin readme -->\n";
-const END: &str = "<!-- end of what is made -->\n";
+const END: &str = "<!-- end of the generated part -->\n";
 /// Width of prose, in columns.
 const COLUMNS: usize = 100;
 
@@ -32,22 +32,22 @@ pub struct Plot {
     pub bars: Vec<Bar>,
 }
 
-/// The record that the region of `page` names.
+/// Returns the record that the region of `page` names.
 pub fn record_name(page: &str) -> Result<&str> {
     let (_, rest) = page.split_once(BEGIN).context("the page has no region that begins with <!-- made from")?;
     Ok(rest.split_once(BEGIN_END).context("the first comment of the region is cut")?.0)
 }
 
-/// `page` with its region replaced.
+/// Replaces the region of `page`.
 pub fn replaced(page: &str, name: &str, text: &str) -> Result<String> {
     record_name(page)?;
     let (before, rest) = page.split_once(BEGIN).context("a region")?;
-    let (_, after) = rest.split_once(END).context("the region of the page has no end")?;
+    let (_, after) = rest.split_once(END).context("the region of the page does not end")?;
     ensure!(!after.contains(BEGIN), "the page has two regions");
     Ok(format!("{before}{BEGIN}{name}{BEGIN_END}{text}{END}{after}"))
 }
 
-/// `text` in lines of at most [`COLUMNS`] columns.
+/// Wraps `text` into lines of at most [`COLUMNS`] columns.
 fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -65,7 +65,7 @@ fn wrapped(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Version, method, machine, and the yardsticks that the record has.
+/// Describes version, method, machine, and the yardsticks of the record.
 fn conditions(record: &Record) -> String {
     let revision = record.revision.as_deref().map_or(String::new(), |revision| format!(" ({revision})"));
     wrapped(&format!(
@@ -82,7 +82,7 @@ fn or_dash(value: Option<f64>, form: fn(f64) -> String) -> String {
     value.map_or("-".to_owned(), form)
 }
 
-/// The region of README.md: the rows of [`SHOWN`].
+/// Writes the region of README.md: the rows of [`SHOWN`].
 pub fn short(record: &Record, stem: &str) -> Result<String> {
     let machine = Record { device: None, memory: None, ..record.clone() };
     let mut text = format!("\n{}\n\n", conditions(&machine));
@@ -111,7 +111,7 @@ fn measured(record: &Record) -> impl Iterator<Item = (&Row, Figures)> {
     record.rows.iter().filter_map(|row| Some((row, row.figures?)))
 }
 
-/// Groups with enough solves for a plot, in the order of the record.
+/// Lists the groups with enough solves for a plot, in the order of the record.
 fn groups(record: &Record) -> Vec<&str> {
     let mut groups: Vec<&str> = Vec::new();
     for (row, _) in measured(record) {
@@ -123,7 +123,7 @@ fn groups(record: &Record) -> Vec<&str> {
     groups
 }
 
-/// Plots with their paths: one a group.
+/// Draws one plot for each group, with its path.
 pub fn plots(record: &Record, stem: &str) -> Vec<(String, Plot)> {
     let plot = |group: &&str| {
         let rows = measured(record).filter(|(row, _)| row.group == **group);
@@ -141,7 +141,7 @@ pub fn plots(record: &Record, stem: &str) -> Vec<(String, Plot)> {
     groups(record).iter().map(plot).collect()
 }
 
-/// The region of benches/README.md: every row that the suite calls a headline, and the plots.
+/// Writes the region of benches/README.md: every headline of the suite, and the plots.
 pub fn long(record: &Record, stem: &str) -> String {
     let mut text = format!("\n{}\n\n", conditions(record));
     text.push_str(
