@@ -1,9 +1,9 @@
-//! Damage to a run folder, one case after the other: flipped bits, other lengths, files swapped, deleted, of another time, of another run.
+//! Damage to a run folder, one case at a time: flipped bits, other lengths, files swapped, deleted,
+//! or taken from another time or another run.
 //!
-//! # Shape
-//! A case is a copy of a disk that differs in one file (in two where files are swapped or both copies of something are hit), put there safely,
-//! behind everybody's back. Then one session without faults resumes the run, and the end is judged: right, or refused with a file named, or, of a
-//! published file, contradicted by the checksums beside it.
+//! A case is a copy of a disk with durable changes to one file, or to two if files are swapped or
+//! both copies are hit. Then one session without faults resumes the run. It has to end right, or be
+//! refused naming a file, or publish a file that the checksums beside it contradict.
 
 use crate::explore::Found;
 use crate::judge::{Trust, Verdict, Wrong, judge};
@@ -13,17 +13,17 @@ use crate::subject::Subject;
 use pipeline::Placement;
 use pipeline::testing::SimulatedStorage;
 
-/// A run folder that is going to be damaged.
+/// A run folder to damage.
 pub struct Folder<'a> {
-    /// What runs in it.
+    /// The subject that runs in it.
     pub subject: &'a Subject,
     /// The folder.
     pub disk: SimulatedStorage,
-    /// Blocks that it holds for good, as a set of bits.
+    /// Blocks that it acknowledged, as a set of bits.
     pub acknowledged: u64,
 }
 
-/// Files with their new contents, or without.
+/// Files with their new contents, `None` to delete a file.
 pub type Changes<'a> = [(&'a str, Option<&'a [u8]>)];
 
 /// How the cases of a sweep ended.
@@ -38,22 +38,22 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// Number of cases.
+    /// Returns the number of cases.
     pub fn cases(&self) -> u64 {
         self.right + self.refused + self.detectable
     }
 }
 
 impl Folder<'_> {
-    /// The names of the files.
+    /// Lists the names of the files.
     pub fn names(&self) -> Vec<String> {
         self.disk.names()
     }
 
-    /// Puts other contents in a file, or none; resumes; judges.
+    /// Changes files, resumes the run, and judges the end.
     ///
     /// # Errors
-    /// When the end is wrong.
+    /// [`Found`] if the end is wrong.
     pub fn case(
         &self,
         outcomes: &mut Outcomes,
@@ -85,10 +85,10 @@ impl Folder<'_> {
         Box::new(Found { root, states: root, story: format!("{}, {story}", self.subject.name), wrong })
     }
 
-    /// Every bit of every byte of the files that are asked for, flipped.
+    /// Flips every bit of every byte of the files selected by `of`.
     ///
     /// # Errors
-    /// The first case that ends wrong.
+    /// [`Found`] for the first case that ends wrong.
     pub fn flips(&self, of: &dyn Fn(&str) -> bool) -> Result<Outcomes, Box<Found>> {
         let mut outcomes = Outcomes::default();
         for name in self.names().iter().filter(|name| of(name)) {
@@ -105,10 +105,10 @@ impl Folder<'_> {
         Ok(outcomes)
     }
 
-    /// Every shorter length, and garbage behind the end.
+    /// Cuts files to every shorter length, and appends garbage.
     ///
     /// # Errors
-    /// The first case that ends wrong.
+    /// [`Found`] for the first case that ends wrong.
     pub fn lengths(&self) -> Result<Outcomes, Box<Found>> {
         let mut outcomes = Outcomes::default();
         let mut random = Random(1);
@@ -130,10 +130,10 @@ impl Folder<'_> {
         Ok(outcomes)
     }
 
-    /// Every two files swapped, one copied over the other, and each one and each two deleted.
+    /// Swaps every two files, copies one over the other, and deletes each one and each two.
     ///
     /// # Errors
-    /// The first case that ends wrong.
+    /// [`Found`] for the first case that ends wrong.
     pub fn mix_ups(&self) -> Result<Outcomes, Box<Found>> {
         let mut outcomes = Outcomes::default();
         let names = self.names();
@@ -156,10 +156,10 @@ impl Folder<'_> {
         Ok(outcomes)
     }
 
-    /// Every file that `others` have under a name of this folder, in its place.
+    /// Replaces each file by the one that another folder has under the same name.
     ///
     /// # Errors
-    /// The first case that ends wrong.
+    /// [`Found`] for the first case that ends wrong.
     pub fn replacements(&self, others: &[SimulatedStorage]) -> Result<Outcomes, Box<Found>> {
         let mut outcomes = Outcomes::default();
         for (number, other) in others.iter().enumerate() {

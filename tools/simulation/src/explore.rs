@@ -1,20 +1,23 @@
-//! Histories of failures, one after the other, each to its end.
+//! Histories of failures, each taken to its end.
 //!
-//! # Shape
-//! A *state* is a subject, a disk as a new process finds it (names, contents, and of what is visible what is not safe yet), and the set of blocks
-//! that were acknowledged before. It is explored by one session of the engine without faults, under a random interleaving and with random options,
-//! from that disk to the end, and judged. Two states with equal hashes are one, and explored once.
+//! A *state* is a subject, a disk as a new process finds it (names, contents, and which of the
+//! visible bytes are not durable yet), and the set of blocks acknowledged before. One session of
+//! the engine without faults, under a random interleaving and with random options, takes that disk
+//! to the end, and the result is judged. Two states with equal hashes count as one and are explored
+//! once.
 //!
 //! States come from *roots*: a subject, options, an interleaving, and a kind of failure.
-//! - *Stop*: one session is watched; before each call that changes something, and within each write, the process may be killed or the power cut, under
-//!   several seeds.
-//! - *Errors, lies, silent corruption*: the session is repeated with the fault at the next place of a random stride; then the process ends or the
-//!   power is cut.
+//! - *Stop*: one session is watched; before each call that changes something, and within each
+//!   write, the process may be killed or the power cut, under several seeds.
+//! - *Errors, lies, silent corruption*: the session is repeated with the fault at the next place of
+//!   a random stride; then the process ends or the power is cut.
 //!
-//! From each state that is explored, some moments of its session, chosen at random, make states again: failures of the recovery, up to [`DEPTH`].
+//! Random moments of the session that explores a state give further states: failures of the
+//! recovery, up to [`DEPTH`].
 //!
 //! # Invariants
-//! 1. What is done with a state depends on its root's number and the state alone; a wrong history can be had again from the number.
+//! 1. The exploration of a state depends on its root's number and the state alone, so the number
+//!    repeats a wrong history.
 
 use crate::judge::{Trust, Verdict, Wrong, bits_of, judge};
 use crate::random::Random;
@@ -28,24 +31,25 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Failures in a row, at most.
+/// Limit on failures in a row.
 pub const DEPTH: u32 = 4;
 
-/// A failure that begins a history.
+/// The failure that begins a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The process ends, or the power is cut.
     Stop,
-    /// A call fails, or all later ones do, or the disk is full, or a sync fails and marks pages clean.
+    /// A call fails, or all later ones as well, or the disk is full, or a sync fails and marks
+    /// pages clean.
     Error,
     /// A sync lies, then the power is cut.
     Lie,
-    /// Bytes change, vanish or go astray in silence.
+    /// Bytes change, vanish or go astray silently.
     Silent,
 }
 
 impl Failure {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Failure; 4] = [Failure::Stop, Failure::Error, Failure::Lie, Failure::Silent];
 
     fn trust(self) -> Trust {
@@ -57,24 +61,24 @@ impl Failure {
     }
 }
 
-/// What was explored.
+/// The extent of an exploration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Distinct states, each explored to the end.
     pub states: u64,
-    /// Of these, by failure that began the history, in the order of [`Failure::ALL`].
+    /// The same by the failure that began the history, in the order of [`Failure::ALL`].
     pub by_failure: [u64; 4],
-    /// Of these, states after a failure of a recovery.
+    /// Those after a failure of a recovery.
     pub repeated: u64,
-    /// States that had been explored before.
+    /// States that were already explored.
     pub duplicates: u64,
     /// Sessions of the engine, the failing ones included.
     pub sessions: u64,
-    /// States of disks that lie or corrupt that were refused.
+    /// States of lying or corrupting disks that were refused.
     pub refused: u64,
-    /// States of disks that lie that lost work.
+    /// States of lying disks that lost work.
     pub lost: u64,
-    /// States of disks that corrupt whose result contradicts its checksums.
+    /// States of corrupting disks whose result contradicts its checksums.
     pub detectable: u64,
     /// Sessions with two or more workers.
     pub parallel: u64,
@@ -96,7 +100,7 @@ impl Tally {
     }
 }
 
-/// A state: see the module page.
+/// A state; see the module page.
 struct State {
     disk: SimulatedStorage,
     acknowledged: u64,
@@ -111,9 +115,9 @@ pub struct Found {
     pub root: u64,
     /// States of this root that were explored before.
     pub states: u64,
-    /// What happened, in words.
+    /// The history, in words.
     pub story: String,
-    /// What is wrong.
+    /// The mistake.
     pub wrong: Wrong,
 }
 
@@ -130,7 +134,7 @@ pub struct Explorer<'a> {
     seen: Mutex<HashSet<u64>>,
 }
 
-/// A part of the exploration that one thread does.
+/// A part of the exploration, done by one thread.
 struct Root<'a> {
     explorer: &'a Explorer<'a>,
     subject: &'a Subject,
@@ -141,16 +145,16 @@ struct Root<'a> {
 }
 
 impl<'a> Explorer<'a> {
-    /// An explorer that has seen nothing.
+    /// Starts an exploration without any states.
     pub fn new(subjects: &'a [Subject], failures: &'a [Failure]) -> Explorer<'a> {
         Explorer { subjects, failures, seen: Mutex::default() }
     }
 
-    /// Explores roots from number `first` on, on `threads` threads, until at least `states` states were explored or `limit` is over.
-    /// `progress` is called after each root.
+    /// Explores roots from number `first` on, on `threads` threads, until at least `states` states
+    /// are explored or `limit` runs out. Calls `progress` after each root.
     ///
     /// # Errors
-    /// The first history that ends wrong.
+    /// [`Found`] for the first history that ends wrong.
     pub fn explore(
         &self,
         first: u64,
@@ -189,10 +193,10 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Explores everything that comes from one root.
+    /// Explores all states that come from one root.
     ///
     /// # Errors
-    /// The first history that ends wrong.
+    /// [`Found`] for the first history that ends wrong.
     pub fn root(&self, number: u64) -> Result<Tally, Box<Found>> {
         let mut random = Random(number.wrapping_mul(0x2545_f491_4f6c_dd1d));
         random.bits();
@@ -209,7 +213,7 @@ impl<'a> Explorer<'a> {
     }
 }
 
-/// What a witness keeps of a session: disks, with the number of blocks acknowledged until then.
+/// Disks that a witness keeps of a session, each with the number of blocks acknowledged so far.
 type Kept = Arc<Mutex<Vec<(SimulatedStorage, u32, String)>>>;
 
 impl<'a> Root<'a> {
@@ -241,7 +245,8 @@ impl<'a> Root<'a> {
         })
     }
 
-    /// Ways on from a disk on which a process has ended: the next process finds it as it is, or after a power cut, under some seeds.
+    /// Lists the disks that the next process may find: the disk as it is, and after power cuts
+    /// under some seeds.
     fn images(&mut self, disk: &SimulatedStorage, cuts: u64) -> Vec<(SimulatedStorage, String)> {
         let mut images = vec![(disk.kill(), "killed".to_string())];
         for _ in 0..cuts {
@@ -252,7 +257,8 @@ impl<'a> Root<'a> {
         images
     }
 
-    /// A witness that keeps every moment (`most` 0), or at most `most` of them, equally likely.
+    /// Creates a witness that keeps every moment (`most` 0), or at most `most` of them, equally
+    /// likely.
     fn witness(&mut self, most: usize, acknowledged: &Arc<AtomicU32>) -> (pipeline::testing::Witness, Kept) {
         let kept = Kept::default();
         let (keep, acknowledged) = (Arc::clone(&kept), Arc::clone(acknowledged));
@@ -292,7 +298,7 @@ impl<'a> Root<'a> {
         (Arc::new(witness), kept)
     }
 
-    /// Every stop of one session.
+    /// Explores every stop of one session.
     fn stops(&mut self) -> Result<(), Box<Found>> {
         let disk = SimulatedStorage::new(self.number);
         let (options, told) = self.options();
@@ -316,7 +322,7 @@ impl<'a> Root<'a> {
         Ok(())
     }
 
-    /// One session again and again, with a fault at another place each time.
+    /// Repeats one session with a fault at another place each time.
     fn faults(&mut self, faults: &[Fault]) -> Result<(), Box<Found>> {
         let fault = *self.random.one_of(faults);
         let start = self.random;
@@ -360,7 +366,7 @@ impl<'a> Root<'a> {
         Ok(())
     }
 
-    /// A session that a fault struck ends in an error, or does not notice; never otherwise.
+    /// Checks that a session struck by a fault ended in an error, or was not affected.
     fn check_struck(&self, ending: &Ending, story: &str, fault: Fault, struck: bool) -> Result<(), Box<Found>> {
         let must_fail = struck && matches!(fault, Fault::FailOnce | Fault::FailForever);
         let wrong = match ending {
@@ -372,7 +378,7 @@ impl<'a> Root<'a> {
         Err(self.found(story.to_string(), wrong))
     }
 
-    /// Explores a state, and what comes from failures of its recovery.
+    /// Explores a state and the states from failures of its recovery.
     fn state(&mut self, state: State) -> Result<(), Box<Found>> {
         let mut pending = vec![state];
         while let Some(state) = pending.pop() {
@@ -381,7 +387,8 @@ impl<'a> Root<'a> {
                 self.tally.duplicates += 1;
                 continue;
             }
-            // Chance begins anew with each state, so that it does not matter which ones other roots have seen.
+            // Each state restarts the random numbers, so states seen by other roots make no
+            // difference.
             let before = std::mem::replace(&mut self.random, Random(hash ^ self.number));
             self.explore_one(state, &mut pending)?;
             self.random = before;
@@ -389,7 +396,7 @@ impl<'a> Root<'a> {
         Ok(())
     }
 
-    /// Explores one state; what comes from failures of its recovery is added to `pending`.
+    /// Explores one state, and adds the states from failures of its recovery to `pending`.
     fn explore_one(&mut self, state: State, pending: &mut Vec<State>) -> Result<(), Box<Found>> {
         self.tally.states += 1;
         self.tally.by_failure[self.failure as usize] += 1;
@@ -398,7 +405,7 @@ impl<'a> Root<'a> {
         let (options, told) = self.options();
         let seed = self.random.bits();
         let acknowledged = Arc::new(AtomicU32::new(0));
-        // More often than not a recovery fails once more, in one place or in two.
+        // Three recoveries in four fail again, in one place or two.
         let moments = if state.depth < DEPTH { [0, 1, 1, 2][self.random.below(4) as usize] } else { 0 };
         let disk = state.disk.kill();
         let kept = if moments > 0 {
@@ -419,7 +426,7 @@ impl<'a> Root<'a> {
             Verdict::Lost => self.tally.lost += 1,
             Verdict::Detectable => self.tally.detectable += 1,
         }
-        // What a refused session has done is nothing; what it would have acknowledged is unknown.
+        // A refused session has changed nothing, and what it would have acknowledged is unknown.
         let Some((_, kept)) = kept.filter(|_| verdict != Verdict::Refused) else { return Ok(()) };
         let Ok(order) = committed(&disk) else { return Ok(()) };
         let kept = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));

@@ -1,40 +1,45 @@
-//! What has to hold at the end of a history of failures.
+//! The requirements at the end of a history of failures.
 
 use crate::session::{Ending, Session, committed};
 use crate::subject::{Files, Subject};
 use pipeline::Error;
 use pipeline::testing::SimulatedStorage;
 
-/// What the disk has done in a history, and so what may be asked of the engine.
+/// The worst that the disk did in a history, which decides the requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trust {
-    /// It failed, at worst without finishing what was not synced: the run goes on to the right result, and nothing acknowledged is lost.
+    /// It failed, at worst losing unsynced bytes: the run continues to the right result without
+    /// losing an acknowledged block.
     Honest,
-    /// It said that it had synced and had not: finished blocks may be lost or the folder refused; no result is wrong.
+    /// It reported a sync that it did not do: finished blocks may be lost or the folder refused; no
+    /// result is wrong.
     Lied,
-    /// It changed, lost or mixed up bytes in silence, once: right, nothing acknowledged lost, or refused with the file named.
+    /// It changed, lost or mixed up bytes silently, once: the result is right without losing an
+    /// acknowledged block, or the folder is refused with the file named.
     Corrupted,
 }
 
-/// How a state ended that is not wrong.
+/// An acceptable end of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The right result, nothing lost, nothing left over.
     Right,
     /// The folder was refused, naming a file (never of an honest disk).
     Refused,
-    /// Finished, and a published file contradicts the checksums beside it: whoever reads it refuses it (never of an honest disk).
+    /// Finished, and a published file contradicts the checksums beside it, so that readers refuse
+    /// it (never of an honest disk).
     Detectable,
-    /// Finished rightly, though acknowledged blocks had to be computed again (only of a disk that lied).
+    /// Finished with the right result, but acknowledged blocks had to be computed again (only of a
+    /// disk that lied).
     Lost,
 }
 
-/// What must not be.
+/// A mistake.
 #[derive(Debug)]
 pub enum Wrong {
     /// An acknowledged block is gone.
     Lost(u32),
-    /// A published file is not the right one, and nothing on the disk contradicts it.
+    /// A published file is wrong, and nothing on the disk contradicts it.
     Different(String),
     /// The run cannot be continued.
     Stuck(Error),
@@ -44,19 +49,20 @@ pub enum Wrong {
     Hangs(scheduler::Stuck),
     /// A session panicked.
     Panic(String),
-    /// Files are left that nothing names.
+    /// Files are left over.
     Leftover(Vec<String>),
 }
 
-/// The acknowledged blocks as a set of bits.
+/// Collects the acknowledged blocks into a set of bits.
 pub fn bits_of(blocks: &[u32]) -> u64 {
     blocks.iter().fold(0, |bits, block| bits | 1 << block)
 }
 
-/// Judges a session without faults that was to finish the run on `disk`, whose blocks `acknowledged` had been acknowledged before.
+/// Judges a session without faults that should finish the run on `disk`, whose blocks
+/// `acknowledged` were acknowledged before.
 ///
 /// # Errors
-/// What is wrong.
+/// [`Wrong`] with the mistake.
 pub fn judge(
     subject: &Subject,
     disk: &SimulatedStorage,
@@ -96,7 +102,8 @@ pub fn judge(
     Ok(if lost == 0 { Verdict::Right } else { Verdict::Lost })
 }
 
-/// A refusal that says where. A disk that mixes up what it stores can also make a file vanish or a name unreadable.
+/// Returns whether a refusal says where. A disk that mixes up its contents can also make a file
+/// vanish or a name unreadable.
 fn names_a_file(error: &Error) -> bool {
     matches!(
         error,
@@ -108,7 +115,8 @@ fn names_a_file(error: &Error) -> bool {
     )
 }
 
-/// Whether what stands in `db/` is refused by the checksums that stand beside it: of a game `SUMS`, else the hash in the journal.
+/// Returns whether the checksums contradict the files in `db/`: `SUMS` for a game, otherwise the
+/// hash in the journal.
 fn contradicts_itself(subject: &Subject, disk: &SimulatedStorage) -> bool {
     let files: Files =
         subject.golden.keys().map(|name| (name.clone(), disk.contents(name).unwrap_or_default())).collect();

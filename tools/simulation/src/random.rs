@@ -5,7 +5,7 @@
 pub struct Random(pub u64);
 
 impl Random {
-    /// 64 random bits.
+    /// Draws 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;
@@ -14,12 +14,12 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// A number below `bound`.
+    /// Draws a number below `bound`.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.bits() % bound
     }
 
-    /// One of these.
+    /// Draws one of these.
     pub fn one_of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len() as u64) as usize]
     }

@@ -1,4 +1,4 @@
-//! One simulated process: a run of the engine from what is on a disk, to its end or to an error.
+//! One simulated process: a run of the engine from the state of a disk to its end or to an error.
 
 use crate::subject::Subject;
 use pipeline::run::{Event, Options};
@@ -9,31 +9,32 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Debug)]
 pub enum Ending {
     /// All blocks are finished and the database is sealed.
     Finished,
-    /// With this error.
+    /// The engine returned this error.
     Failed(Error),
-    /// It would never have ended.
+    /// The process would never have ended.
     Hung(Stuck),
-    /// With this panic.
+    /// A thread panicked with this text.
     Panicked(String),
 }
 
-/// What a session did.
+/// The account of a session.
 #[derive(Debug)]
 pub struct Session {
     /// How it ended.
     pub ending: Ending,
-    /// Blocks that it found finished; `None` if it did not get that far.
+    /// Blocks that it found finished; `None` if it ended before.
     pub found_blocks: Option<u32>,
-    /// Blocks that were finished for good, as far as it has said.
+    /// Blocks that it acknowledged as finished.
     pub acknowledged_blocks: u32,
 }
 
-/// Runs a session under the interleaving of `seed`. `acknowledged` counts along, for whoever watches the disk.
+/// Runs a session under the interleaving of `seed`. `acknowledged` follows the count for a witness
+/// of the disk.
 pub fn run_counting(
     subject: &Subject,
     disk: &SimulatedStorage,
@@ -68,7 +69,8 @@ pub fn run(subject: &Subject, disk: &SimulatedStorage, options: Options, seed: u
     run_counting(subject, disk, options, seed, &AtomicU32::new(0))
 }
 
-/// The disk on which a session is killed right after it has acknowledged `blocks` blocks, or more; `None` if it never does before its end.
+/// Returns the disk of a session killed right after it acknowledged at least `blocks` blocks;
+/// `None` if it ended before.
 pub fn killed_after(
     subject: &Subject,
     disk: &SimulatedStorage,
@@ -87,14 +89,14 @@ pub fn killed_after(
     }));
     run_counting(subject, &watched, options, seed, &acknowledged);
     let mut kept = kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    // Power cut 1: everything that was visible is safe.
+    // Power cut 1 keeps everything visible.
     kept.take().map(|disk| disk.power_cut(1))
 }
 
-/// The blocks that count on a disk, in the order of their commits.
+/// Lists the committed blocks on a disk, in the order of their commits.
 ///
 /// # Errors
-/// What [`checkpoint::inspect`] refuses.
+/// The errors of [`checkpoint::inspect`].
 pub fn committed(disk: &SimulatedStorage) -> Result<Vec<u32>, Error> {
     match checkpoint::inspect(disk) {
         Ok(found) => Ok(found.records.iter().map(|record| record.block.0).collect()),

@@ -1,4 +1,4 @@
-//! Bounded channels with the interface of `crossbeam::channel`, as far as the engine uses it.
+//! Bounded channels with the part of the interface of `crossbeam::channel` that the engine uses.
 
 use crate::world::{pause, wait, wake};
 use crossbeam::channel::{RecvError, RecvTimeoutError, SendError};
@@ -19,7 +19,8 @@ struct Inner<T> {
 }
 
 impl<T> Shared<T> {
-    /// Who waits is known by an address; senders and receivers of one channel have different ones.
+    /// Returns the address that waiting senders are known by. Receivers of the same channel have
+    /// another.
     fn senders_key(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }
@@ -35,7 +36,7 @@ pub struct Sender<T>(Arc<Shared<T>>);
 /// The receiving end.
 pub struct Receiver<T>(Arc<Shared<T>>);
 
-/// A channel for up to `bound` messages.
+/// Creates a channel for up to `bound` messages.
 pub fn bounded<T>(bound: usize) -> (Sender<T>, Receiver<T>) {
     let inner = Inner { queue: VecDeque::new(), bound, senders: 1, has_receiver: true };
     let shared = Arc::new(Shared { inner: Mutex::new(inner) });
@@ -46,7 +47,7 @@ impl<T> Sender<T> {
     /// Waits for room and sends.
     ///
     /// # Errors
-    /// [`SendError`] when the receiver has gone.
+    /// [`SendError`] if the receiver has been dropped.
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         pause();
         loop {
@@ -103,20 +104,21 @@ impl<T> Receiver<T> {
     /// Waits for a message.
     ///
     /// # Errors
-    /// [`RecvError`] when there is none and all senders have gone.
+    /// [`RecvError`] if the channel is empty and all senders have been dropped.
     pub fn recv(&self) -> Result<T, RecvError> {
         self.receive(false).map_err(|_| RecvError)
     }
 
-    /// Waits for a message for a while.
+    /// Waits for a message for a limited time, which the seed decides.
     ///
     /// # Errors
-    /// [`RecvTimeoutError::Timeout`] when the time is over, [`RecvTimeoutError::Disconnected`] when nobody can send any more.
+    /// [`RecvTimeoutError::Timeout`] if the time runs out, [`RecvTimeoutError::Disconnected`] if
+    /// the channel is empty and all senders have been dropped.
     pub fn recv_timeout(&self, _limit: Duration) -> Result<T, RecvTimeoutError> {
         self.receive(true)
     }
 
-    /// Whether no message waits.
+    /// Returns whether no message waits.
     pub fn is_empty(&self) -> bool {
         pause();
         self.0.inner.lock().queue.is_empty()

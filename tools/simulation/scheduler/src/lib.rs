@@ -1,26 +1,31 @@
-//! Threads, locks and channels of the engine, run on one thread in an order that a seed decides.
+//! Threads, locks and channels for the engine, run on one thread in an order that a seed decides.
 //!
-//! The package `pipeline` takes its threads, mutexes, condition variables and channels from one module (`sync`). Compiled for simulation, that
-//! module takes them from here: a *thread* is a coroutine, and at every point where it could wait for, wake or be overtaken by another one, the
-//! next to run is chosen by a random number. One seed is one interleaving, repeatable, at the price of a function call.
+//! The package `pipeline` takes its threads, mutexes, condition variables and channels from one
+//! module (`sync`). Compiled for simulation, that module takes them from here: a *thread* is a
+//! coroutine, and at every point where it could wait for, wake or be overtaken by another one, a
+//! random number chooses the next one to run. One seed is one interleaving, repeatable, at the
+//! price of a function call.
 //!
-//! # Shape
-//! [`run`] is a simulated process: its closure is the first thread, [`scope`] makes more. The points of choice are: taking a lock, waiting on
-//! and notifying a condition variable, sending to and receiving from a channel, spawning, ending, and [`pause`], which the simulated disk calls
-//! before every operation. A wait with a time limit ends when what it waits for happens, or at a point of choice that the seed picks, or when
-//! nobody can go on otherwise: time is whatever the seed wants.
+//! [`run`] is a simulated process: its closure is the first thread, [`scope`] adds more. The points
+//! of choice are taking a lock, waiting on and notifying a condition variable, sending to and
+//! receiving from a channel, spawning, ending, and [`pause`], which the simulated disk calls before
+//! every operation. A wait with a time limit ends when its condition holds, at a point of choice
+//! that the seed picks, or when no thread could continue otherwise: the seed decides how time
+//! passes.
 //!
 //! # Invariants
-//! 1. Exactly one thread runs; between two points of choice nobody else does.
-//! 2. When no thread can go on and none waits with a limit, the process is [`Stuck`]; so it is after [`POINTS_AT_MOST`] points.
-//! 3. Outside of [`run`] locks and channels work as long as nobody has to wait.
+//! 1. Exactly one thread runs, and no other runs between two of its points of choice.
+//! 2. The process is [`Stuck`] when no thread can continue and none waits with a limit, or after
+//!    [`POINTS_AT_MOST`] points.
+//! 3. Outside of [`run`] locks and channels work unless a thread has to wait.
 //!
 //! # Cost
-//! A point without a switch: some nanoseconds; a switch: some tens. Stacks are kept from process to process.
+//! Some nanoseconds for a point without a switch, some tens for a switch. Processes reuse stacks.
 //!
 //! # Not here
-//! Weak memory: every atomic is seen by all at once. Interleavings inside of code that meets no point of choice, which shares nothing but
-//! counters. The real mutexes and channels: they have tests with real threads (`pipeline/tests/crash.rs`).
+//! Weak memory: every atomic is visible to all threads at once. Interleavings within code between
+//! points of choice, which shares nothing but counters. The real mutexes and channels, which have
+//! tests with real threads (`pipeline/tests/crash.rs`).
 
 mod channel;
 mod locks;

@@ -1,4 +1,5 @@
-//! Mutexes and condition variables with the interface of `parking_lot`, as far as the engine uses it.
+//! Mutexes and condition variables with the part of the interface of `parking_lot` that the engine
+//! uses.
 
 use crate::world::{pause, wait, wake};
 use std::ops::{Deref, DerefMut};
@@ -10,15 +11,15 @@ pub struct Mutex<T> {
     inner: parking_lot::Mutex<T>,
 }
 
-/// Access to what a mutex guards.
+/// Access to the value of a locked mutex.
 pub struct MutexGuard<'a, T> {
     mutex: &'a Mutex<T>,
-    /// Absent only inside of a wait.
+    /// Absent only during a wait.
     inner: Option<parking_lot::MutexGuard<'a, T>>,
 }
 
 impl<T> Mutex<T> {
-    /// A mutex around `value`.
+    /// Wraps `value` in a mutex.
     pub fn new(value: T) -> Mutex<T> {
         Mutex { inner: parking_lot::Mutex::new(value) }
     }
@@ -67,12 +68,12 @@ impl<T> Drop for MutexGuard<'_, T> {
 /// A condition variable.
 #[derive(Default)]
 pub struct Condvar {
-    /// A zero-sized value would share its address, which is what waiters are known by.
+    /// Waiters are known by the address, which a zero-sized value would share.
     _place: u8,
 }
 
 impl Condvar {
-    /// A condition variable.
+    /// Creates a condition variable.
     pub fn new() -> Condvar {
         Condvar::default()
     }
@@ -89,12 +90,12 @@ impl Condvar {
         timed_out
     }
 
-    /// Releases the lock, waits to be notified, takes the lock again.
+    /// Releases the lock, waits for a notification, and takes the lock again.
     pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
         self.wait_once(guard, false);
     }
 
-    /// Waits as long as `condition` holds and the time is not over.
+    /// Waits while `condition` holds and the time has not run out.
     pub fn wait_while_for<T>(
         &self,
         guard: &mut MutexGuard<'_, T>,
@@ -108,7 +109,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiting threads.
     pub fn notify_all(&self) {
         wake(self.key());
         pause();

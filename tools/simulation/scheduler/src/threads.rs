@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-/// Spawns threads that may borrow what outlives the scope.
+/// Spawns threads that may borrow values that outlive the scope.
 pub struct Scope<'env> {
     shared: Rc<Shared>,
     env: PhantomData<Cell<&'env ()>>,
@@ -39,7 +39,7 @@ impl<'env> Scope<'env> {
     }
 }
 
-/// Runs `body`, which may spawn threads, and returns when it and all of them have ended.
+/// Runs `body`, which may spawn threads, and returns once it and all threads have ended.
 ///
 /// # Panics
 /// If the body or a thread panicked.

@@ -1,9 +1,12 @@
-//! The threads of a simulated process, and who is next.
+//! The threads of a simulated process, and the choice of the next one.
 //!
 //! # Invariants
-//! 1. A coroutine is out of the list of threads while it runs, so the list can be borrowed by what it calls.
-//! 2. What a thread borrows outlives it: [`crate::scope`] does not return before all its threads have ended, and [`run`] not before the first.
-//! 3. No thread is suspended while it unwinds: `std::thread::panicking` is a property of the one real thread.
+//! 1. A coroutine is absent from the list of threads while it runs, so the functions it calls can
+//!    borrow the list.
+//! 2. A thread never outlives its borrows: [`crate::scope`] returns after all its threads have
+//!    ended, and [`run`] after the first.
+//! 3. No thread is suspended while it unwinds, because `std::thread::panicking` is a property of
+//!    the one real thread.
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -18,24 +21,25 @@ const STACK_BYTES: usize = 1 << 20;
 /// How the threads of a process are interleaved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// Of all random numbers; its lowest bits also decide how often threads are switched and how fast time passes.
+    /// Seed of all random numbers, which also decide how often threads switch and how fast time
+    /// passes.
     pub seed: u64,
 }
 
 #[derive(Clone, Copy)]
 enum Style {
-    /// One thread goes on until it waits, seven times out of eight.
+    /// The running thread continues until it waits, seven times out of eight.
     Patient,
-    /// Any thread that can run, each time.
+    /// Any ready thread, each time.
     Restless,
-    /// The thread of the highest priority; now and then the running one gets the lowest.
+    /// The thread of the highest priority; at random the running one gets the lowest.
     Ranked,
 }
 
-/// Nobody can go on: the process would hang.
+/// A process that would hang, because no thread can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Points of choice until then.
+    /// Points of choice so far.
     pub points: u64,
     /// Threads that had not ended.
     pub threads: usize,
@@ -54,7 +58,7 @@ struct Thread {
     routine: Option<Routine>,
     yielder: *const Yielder<(), ()>,
     standing: Standing,
-    /// Whether the last wait ended because its time was over.
+    /// Whether the last wait ended because its time ran out.
     timed_out: bool,
     rank: u64,
 }
@@ -64,7 +68,8 @@ struct World {
     current: usize,
     random: u64,
     style: Style,
-    /// One point of choice in so many lets the time of a waiting thread run out; 0: only when nobody can go on.
+    /// Average number of points of choice until the time of a waiting thread runs out; 0 if it runs
+    /// out only when no thread can continue otherwise.
     impatience: u64,
     lowest_rank: u64,
     points: u64,
@@ -77,7 +82,7 @@ thread_local! {
     static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What a thread of a stuck process unwinds with.
+/// The panic that unwinds the threads of a stuck process.
 struct GivenUp;
 
 impl World {
@@ -133,7 +138,7 @@ impl World {
         true
     }
 
-    /// The thread that runs next.
+    /// Chooses the thread that runs next.
     fn pick(&mut self) -> usize {
         self.points += 1;
         if self.impatience > 0 && self.bits().is_multiple_of(self.impatience) {
@@ -170,13 +175,14 @@ impl World {
         }
     }
 
-    /// Nobody can go on: every thread is made to unwind.
+    /// Makes every thread unwind, as none can continue.
     fn give_up(&mut self) {
         let threads = self.count(|thread| thread.standing != Standing::Ended);
         let points = self.points;
         self.stuck.get_or_insert(Stuck { points, threads });
         self.giving_up += 1;
-        // A thread that waits while others unwind is woken again and again; that ends, or the scheduler itself is wrong.
+        // A thread that waits while others unwind is woken repeatedly. That ends unless the
+        // scheduler itself is wrong.
         if self.giving_up > 10_000 {
             eprintln!("a stuck simulated process does not unwind");
             std::process::abort();
@@ -193,7 +199,7 @@ fn with_world<T>(work: impl FnOnce(&mut World) -> T) -> Option<T> {
     WORLD.with_borrow_mut(|world| world.as_mut().map(work))
 }
 
-/// Lets the thread that was picked run until this one is picked again.
+/// Runs the chosen thread until this one is chosen again.
 fn switch(next: usize) {
     let here = with_world(|world| {
         let here = world.current;
@@ -201,7 +207,8 @@ fn switch(next: usize) {
         (here != next).then(|| world.threads[here].yielder)
     });
     if let Some(Some(yielder)) = here {
-        // SAFETY: the pointer was set by the coroutine that is running, which is this one; its yielder lives as long as it does.
+        // SAFETY: the running coroutine, which is this one, set the pointer; its yielder lives as
+        // long as it does.
         #[expect(unsafe_code, reason = "a coroutine's own yielder cannot be kept in a thread-local otherwise")]
         unsafe {
             (*yielder).suspend(());
@@ -215,7 +222,7 @@ fn unwind_if_stuck() {
     }
 }
 
-/// A point of choice. Nothing happens outside of a simulated process, or while a thread unwinds.
+/// Marks a point of choice. Does nothing outside of a simulated process or while a thread unwinds.
 pub fn pause() {
     if std::thread::panicking() {
         return;
@@ -226,9 +233,10 @@ pub fn pause() {
     }
 }
 
-/// Waits until somebody wakes those who wait for `key`, or, if `timed`, until the seed says that the time is over, which is the answer.
+/// Waits until another thread wakes `key` or, if `timed`, until the seed lets the time run out.
+/// Returns whether the time ran out.
 ///
-/// Whoever calls looks afterwards whether it can go on.
+/// The caller has to check its condition afterwards.
 pub(crate) fn wait(key: usize, timed: bool) -> bool {
     if std::thread::panicking() {
         eprintln!("a thread of a simulated process waits while it unwinds");
@@ -246,7 +254,7 @@ pub(crate) fn wait(key: usize, timed: bool) -> bool {
     with_world(|world| world.threads[world.current].timed_out).unwrap_or(false)
 }
 
-/// As [`wait`], in the clean-up of a stuck process as well.
+/// Waits like [`wait`], also in the clean-up of a stuck process.
 pub(crate) fn wait_for_end(key: usize) {
     let next = with_world(|world| {
         let current = world.current;
@@ -268,10 +276,10 @@ pub(crate) fn wake(key: usize) {
     });
 }
 
-/// Adds a thread; it runs when it is picked.
+/// Adds a thread, which runs once it is chosen.
 pub(crate) fn spawn<'a>(work: impl FnOnce() + 'a) {
     let work: Box<dyn FnOnce() + 'a> = Box::new(work);
-    // SAFETY: invariant 2; a coroutine that has ended is dropped before its scope returns.
+    // SAFETY: invariant 2; an ended coroutine is dropped before its scope returns.
     #[expect(unsafe_code, reason = "scoped threads borrow; the standard library's do it the same way")]
     let work: Box<dyn FnOnce()> = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce()>>(work) };
     let stack = STACKS.with_borrow_mut(Vec::pop);
@@ -298,10 +306,10 @@ pub(crate) fn spawn<'a>(work: impl FnOnce() + 'a) {
 /// Runs `work` as the first thread of a simulated process, until it ends.
 ///
 /// # Errors
-/// [`Stuck`] when nobody can go on; its threads have unwound.
+/// [`Stuck`] if no thread can continue; its threads have unwound.
 ///
 /// # Panics
-/// With the panic of `work`, if it has one; inside of another simulated process.
+/// With the panic of `work`, or if called inside another simulated process.
 pub fn run<T>(timing: Timing, work: impl FnOnce() -> T) -> Result<T, Stuck> {
     WORLD.with_borrow_mut(|world| {
         assert!(world.is_none(), "a simulated process inside of another");

@@ -1,4 +1,4 @@
-//! The simulated threads: repeatable, exhaustive enough to find planted mistakes, and never hanging themselves.
+//! The simulated threads are repeatable, find planted mistakes, and never hang themselves.
 
 use scheduler::{Condvar, Mutex, RecvTimeoutError, Timing, bounded, pause, run, scope};
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Letters in the order in which three threads wrote them.
+/// Returns letters in the order in which three threads wrote them.
 fn letters(seed: u64) -> String {
     run(Timing { seed }, || {
         let text = Mutex::new(String::new());
@@ -83,7 +83,7 @@ fn a_deadlock_is_told_and_its_threads_unwind() {
     }
     assert!((5..95).contains(&stuck), "{stuck} of 100");
     assert_eq!(dropped.into_inner(), 200);
-    // A wait that nobody ends.
+    // A wait that no thread ends.
     let forgotten = run(Timing { seed: 1 }, || {
         let (value, changed) = (Mutex::new(()), Condvar::new());
         changed.wait(&mut value.lock());

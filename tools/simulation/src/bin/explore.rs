@@ -1,6 +1,6 @@
 //! Explores states of the simulated disk until there are enough: `explore [STATES] [FIRST ROOT]`.
 //!
-//! `SIMULATION_THREADS` says on how many threads (default: 2), `SIMULATION_SECONDS` after how many seconds to stop all the same.
+//! `SIMULATION_THREADS` sets the number of threads (default: 2), `SIMULATION_SECONDS` a time limit.
 
 use simulation::explore::{Explorer, Failure};
 use simulation::subject::Subject;

@@ -1,7 +1,9 @@
-//! Writes run folders of the current format, to be opened by every later version: `golden FOLDER` (`tests/golden/folders` in this repository).
+//! Writes run folders of the current format for every later version to open: `golden FOLDER`
+//! (`tests/golden/folders` in this repository).
 //!
-//! Four layers in eight blocks, on the simulated disk, so the bytes are the same each time: killed in the second generation with dedicated and with
-//! shared logs, and finished. Folders of an older version stay as they are; those of a new one get names of their own.
+//! Four layers in eight blocks on the simulated disk, so the bytes are the same each time: killed
+//! in the second generation with dedicated and with shared logs, and finished. Folders of an older
+//! version stay as they are; those of a new one get new names.
 
 use pipeline::Placement;
 use pipeline::testing::SimulatedStorage;
@@ -11,7 +13,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use trinim::game::Rule;
 
-/// Killed with blocks in the manifest, blocks in the journal, and logs of both generations that are still needed.
+/// Runs until a kill leaves blocks in the manifest, blocks in the journal, and needed logs of both
+/// generations.
 fn middle(subject: &Subject, placement: Placement, codec: &str) -> Option<SimulatedStorage> {
     let options = || subject.options(1, placement, codec);
     (0..10_000).find_map(|seed| {
