@@ -1,41 +1,34 @@
-//! What a run does: every point that the paper leaves open is a choice here.
+//! Settings of a run: every point that the paper leaves open is a choice here.
 //!
-//! # What and why
-//! - [`Settings::paper`]: the paper as it reads once its gaps are filled the way that reproduces its experiments 2 and 3.
-//! - [`Settings::source`]: the habits of the author's later published programs: the best gene stands for the chromosome, both offspring replace,
-//!   each symbol is mutated with a probability, half of the symbols drawn are terminals, the initial population is the first generation.
-//! - [`Settings::best`]: the best gene, each symbol mutated with probability 2/genes, all orderings of the heaps judged, which leaves no room for
-//!   formulas that are right in one ordering only.
-//!
-//! # Shape
-//! Plain values; probabilities are numbers from 0 to 1.
+//! - [`Settings::paper`]: the paper, with its gaps filled in the way that reproduces its
+//!   experiments 2 and 3.
+//! - [`Settings::source`]: the author's later published programs. The best gene represents the
+//!   chromosome, both offspring replace, each symbol mutates with a probability, half of the
+//!   symbols drawn are terminals, and the initial population is the first generation.
+//! - [`Settings::best`]: the best gene represents the chromosome, each symbol mutates with
+//!   probability 2/genes, and all orderings of the heaps are judged, which rejects formulas that
+//!   are right in one ordering only.
 //!
 //! # Invariants
-//! 1. [`Settings::check`] accepts only what the engine can do without overflow.
-//!
-//! # Cost
-//! None.
-//!
-//! # Not here
-//! The terminals and functions: `alphabet`.
+//! 1. [`Settings::check`] accepts only values that the engine handles without overflow.
 
 use super::graph::Ordering;
 use super::int::OnFault;
 use super::score::{Count, Target};
 use serde::Serialize;
 
-/// Most chromosomes of a population.
+/// Limit on the population.
 pub const POPULATION_MAX: usize = 100_000;
-/// Most genes of a chromosome.
+/// Limit on the genes of a chromosome.
 pub const GENES_MAX: usize = 1_000;
-/// Most generations.
+/// Limit on the generations.
 pub const GENERATIONS_MAX: u32 = 1_000_000;
-/// Most chromosomes of which one becomes a parent.
+/// Limit on the chromosomes of a tournament.
 pub const TOURNAMENT_MAX: u32 = 1_000;
 const WHOLE: &str = "a whole number";
 const ANY: &str = "a number";
 
-/// Which gene stands for the chromosome.
+/// Which gene represents the chromosome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Representative {
@@ -53,7 +46,7 @@ pub enum Steps {
     Half,
     /// The population.
     Population,
-    /// So many.
+    /// This number.
     #[serde(untagged)]
     Exactly(u32),
 }
@@ -74,13 +67,13 @@ pub enum Replacement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mutation {
-    /// `mutations` random genes are drawn anew, maybe one twice.
+    /// `mutations` random genes are redrawn, possibly one twice.
     Genes,
-    /// Each gene is drawn anew with probability mutations/genes.
+    /// Each gene is redrawn with probability mutations/genes.
     GeneRate,
-    /// `mutations` random symbols, functions or single arguments, are drawn anew.
+    /// `mutations` random symbols, functions or single arguments, are redrawn.
     Symbols,
-    /// Each symbol is drawn anew with probability mutations/genes.
+    /// Each symbol is redrawn with probability mutations/genes.
     SymbolRate,
 }
 
@@ -88,7 +81,7 @@ pub enum Mutation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Crossover {
-    /// Exchange everything behind one point.
+    /// Exchange everything after one point.
     OnePoint,
     /// Exchange everything between two points.
     TwoPoint,
@@ -96,7 +89,7 @@ pub enum Crossover {
     Uniform,
 }
 
-/// What a division without a value does.
+/// The effect of a division without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Zero {
@@ -115,7 +108,7 @@ pub enum Zero {
 }
 
 impl Zero {
-    /// What a finished formula does.
+    /// Returns the effect in a finished formula.
     pub const fn on_fault(self) -> OnFault {
         match self {
             Zero::Terminal | Zero::Worst => OnFault::Stop,
@@ -126,48 +119,48 @@ impl Zero {
     }
 }
 
-/// All choices.
+/// All choices of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
-    /// Chromosomes.
+    /// Number of chromosomes.
     pub population: usize,
-    /// Generations.
+    /// Number of generations.
     pub generations: u32,
-    /// Genes of a chromosome.
+    /// Genes per chromosome.
     pub genes: usize,
     /// Pairs of parents in a generation.
     pub steps: Steps,
-    /// Chromosomes of which the best becomes a parent.
+    /// Number of random chromosomes of which the best becomes a parent.
     pub tournament: u32,
     /// How parents are combined.
     pub crossover: Crossover,
-    /// How often.
+    /// Probability of crossover.
     pub crossover_probability: f64,
     /// How offspring are mutated.
     pub mutation: Mutation,
-    /// How much.
+    /// Amount of mutation, see [`Mutation`].
     pub mutations: f64,
-    /// Who replaces whom.
+    /// When offspring replace the worst chromosome.
     pub replacement: Replacement,
-    /// Which gene counts.
+    /// Which gene represents the chromosome.
     pub representative: Representative,
-    /// Divisions without a value.
+    /// The effect of a division without a value.
     pub zero: Zero,
-    /// What is a violation.
+    /// What counts as a violation of rule (i).
     pub count: Count,
-    /// What is to be computed.
+    /// What a formula has to compute.
     pub target: Target,
     /// Which orderings of the heaps are judged.
     #[serde(rename = "states")]
     pub ordering: Ordering,
     /// Probability that a drawn symbol is a terminal; `None` draws all symbols alike.
     pub terminal_share: Option<f64>,
-    /// The initial population is the first generation.
+    /// Whether the initial population is the first generation.
     pub initial_counts: bool,
 }
 
 impl Settings {
-    /// The paper's preset.
+    /// Returns the paper's preset.
     pub const fn paper() -> Settings {
         Settings {
             population: 100,
@@ -190,7 +183,7 @@ impl Settings {
         }
     }
 
-    /// The preset of the author's later programs.
+    /// Returns the preset of the author's later programs.
     pub const fn source() -> Settings {
         Settings {
             mutation: Mutation::SymbolRate,
@@ -202,7 +195,7 @@ impl Settings {
         }
     }
 
-    /// The better preset.
+    /// Returns the preset with the highest success rate.
     pub const fn best() -> Settings {
         Settings {
             mutation: Mutation::SymbolRate,
@@ -212,12 +205,12 @@ impl Settings {
         }
     }
 
-    /// Generations after the initial population.
+    /// Returns the number of generations after the initial population.
     pub fn rounds(&self) -> u32 {
         self.generations.saturating_sub(u32::from(self.initial_counts))
     }
 
-    /// Pairs of parents in a generation.
+    /// Returns the number of pairs of parents in a generation.
     pub fn pairs(&self) -> usize {
         match self.steps {
             Steps::Half => self.population / 2,
@@ -229,7 +222,7 @@ impl Settings {
     /// Checks all numbers.
     ///
     /// # Errors
-    /// The first that is out of range, with its range.
+    /// [`SettingsError`] for the first one out of range.
     pub fn check(&self) -> Result<(), SettingsError> {
         let range = |name, what, value: f64, least: f64, most: f64| {
             let is_right = (least..=most).contains(&value) && (what == ANY || value.fract() == 0.0);
@@ -240,7 +233,7 @@ impl Settings {
         range("genes", WHOLE, self.genes as f64, 1.0, GENES_MAX as f64)?;
         range("tournament", WHOLE, self.tournament.into(), 1.0, TOURNAMENT_MAX.into())?;
         range("crossover-probability", ANY, self.crossover_probability, 0.0, 1.0)?;
-        // Drawn for each gene or symbol they are an expectation, and need not be whole.
+        // As a rate the amount is an expectation and need not be whole.
         let mutations = match self.mutation {
             Mutation::Genes | Mutation::Symbols => WHOLE,
             Mutation::GeneRate | Mutation::SymbolRate => ANY,
@@ -254,14 +247,14 @@ impl Settings {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{name} {value}: expected {what} from {least} to {most}")]
 pub struct SettingsError {
-    /// The number.
+    /// Name of the setting.
     pub name: &'static str,
     /// Its value.
     pub value: f64,
-    /// Which kind of number it has to be.
+    /// The kind of number expected.
     pub what: &'static str,
-    /// Least.
+    /// The smallest accepted value.
     pub least: f64,
-    /// Most.
+    /// The largest accepted value.
     pub most: f64,
 }
