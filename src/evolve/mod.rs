@@ -6,9 +6,8 @@
 //! known.
 //!
 //! The paper leaves much open. Every open point is a choice in [`settings`]; one preset reproduces
-//! the paper's experiments, others do better. The paper neither checks a formula beyond the
-//! positions it was found on nor proves it; [`check`] does, and so does [`prove`] where a proof can
-//! be decided.
+//! the paper's experiments, others do better. The paper does not check formulas beyond the positions
+//! they were found on, nor prove them; here [`check`] and [`prove`] do.
 //!
 //! ```text
 //! games ─► graph ──► engine ──► runs ──► check ──► prove
@@ -17,6 +16,7 @@
 //!                        └── chromosome, alphabet, chance, score, int
 //! formula: what a chromosome says; parse, simplify, export
 //! ```
+//!
 //! Integers have 32 bits and wrap; division truncates, `mod` has the sign of the dividend, and a
 //! quotient by zero, or of −2^31 by −1, has no value: [`int`]. A position is a list of features,
 //! mostly heaps: [`scope`]. Value 0 is a loss for the player to move (P), any other value a win
