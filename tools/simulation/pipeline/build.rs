@@ -1,8 +1,9 @@
-//! Copies the engine's sources and applies the controls to the copy, so that what ships has no switch for a test.
+//! Copies the engine's sources and applies the controls to the copy, so that the shipped engine has
+//! no test switches.
 //!
-//! A control is a diff of `pipeline/src` in the folder `controls`. Its line numbers do not count: the lines of each hunk
-//! that are there before, context and removals, must stand in the file exactly once. When the engine changes such a
-//! line, the build stops here, and the diff has to follow.
+//! A control is a diff of `pipeline/src` in the folder `controls`. Line numbers are ignored: the
+//! old lines of each hunk, context and removals, must occur in the file exactly once. When the
+//! engine changes such a line, the build stops here until the diff is updated.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -47,7 +48,7 @@ fn copy(from: &Path, to: &Path) {
         if path.is_dir() {
             copy(&path, &target);
         } else if path == Path::new(SOURCES).join("lib.rs") {
-            // A file that is included may not begin with attributes of the crate, nor with its page.
+            // An included file must not start with attributes of the crate or with its page.
             let inner = |line: &&str| !line.starts_with("//!") && !line.starts_with("#![");
             let lines = read(&path).lines().filter(inner).map(|line| format!("{line}\n")).collect::<String>();
             write(&target, &lines);
@@ -61,7 +62,7 @@ fn copy(from: &Path, to: &Path) {
 fn apply(control: &Path, out: &Path) {
     let diff = read(control);
     let mut file = None;
-    // What each hunk finds, and what it leaves.
+    // The file, old lines and new lines of each hunk.
     let mut hunks: Vec<(PathBuf, String, String)> = Vec::new();
     for line in diff.lines() {
         if let Some(name) = line.strip_prefix("+++ b/pipeline/") {
@@ -71,7 +72,7 @@ fn apply(control: &Path, out: &Path) {
             hunks.push((file, String::new(), String::new()));
         } else if let Some((_, before, after)) = hunks.last_mut().filter(|_| !line.starts_with("--- ")) {
             let (kind, text) = line.split_at_checked(1).unwrap_or((" ", ""));
-            assert!([" ", "-", "+"].contains(&kind), "{}: {line:?} is no line of a diff", control.display());
+            assert!([" ", "-", "+"].contains(&kind), "{}: {line:?} is not a line of a diff", control.display());
             if kind != "+" {
                 before.extend([text, "\n"]);
             }
@@ -82,13 +83,13 @@ fn apply(control: &Path, out: &Path) {
     }
     assert!(!hunks.is_empty(), "{} changes nothing", control.display());
     for (file, before, after) in hunks {
-        // Whole lines: both begin behind the end of a line.
+        // Match whole lines: the texts start after the end of a line.
         let (source, before, after) = (format!("\n{}", read(&file)), format!("\n{before}"), format!("\n{after}"));
         let found = source.matches(&before).count();
         assert!(
             found == 1,
-            "tools/simulation/pipeline/{} no longer fits {}: these lines stand there {found} times, not once. The \
-             sources have changed; bring the diff up to date, so that its rule can still be left out.{before}",
+            "tools/simulation/pipeline/{} no longer fits {}: these lines occur {found} times, not once. The sources \
+             have changed; update the diff so that its rule can still be left out.{before}",
             control.display(),
             file.strip_prefix(out).unwrap_or(&file).display(),
         );

@@ -1,4 +1,4 @@
-//! A storage that leaves out one rule of the protocol, between the protocol and the simulated disk.
+//! A storage between the protocol and the simulated disk that leaves out one rule of the protocol.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -7,20 +7,20 @@ use pipeline::Error;
 use pipeline::storage::{Create, Entry, LockGuard, Storage, StorageFile};
 use pipeline::testing::SimulatedStorage;
 
-/// A rule of the protocol that is not kept.
+/// The rule of the protocol to leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Omit {
-    /// All rules are kept.
+    /// None.
     Nothing,
-    /// Sync of files whose names begin so.
+    /// Sync of files whose names start with this.
     Files(&'static str),
     /// Sync of a folder.
     Folder(&'static str),
     /// Logs and published files are synced after the journal, not before it.
     DataBeforeJournal,
-    /// Files are named before they are synced.
+    /// Files are renamed before they are synced, not after.
     SyncBeforeRename,
-    /// A failed sync is the end: here it is tried again, and the kernel says that all is well.
+    /// A failed sync is retried instead of final, and the kernel reports success.
     NoRetry,
     /// Removal of log files.
     Removal,
@@ -28,7 +28,7 @@ pub enum Omit {
 
 type Late = Arc<Mutex<Vec<Arc<dyn StorageFile>>>>;
 
-/// Stands between the protocol and the disk and leaves out one rule.
+/// A disk with one rule left out.
 pub struct Sloppy {
     disk: SimulatedStorage,
     omit: Omit,
@@ -43,7 +43,7 @@ struct SloppyFile {
 }
 
 impl Sloppy {
-    /// The disk without the rule.
+    /// Wraps a disk to leave out the rule.
     pub fn new(disk: SimulatedStorage, omit: Omit) -> Self {
         let disk = if omit == Omit::NoRetry { disk.forgiving() } else { disk };
         Self { disk, omit, late: Arc::default() }

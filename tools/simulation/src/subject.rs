@@ -1,4 +1,5 @@
-//! What is run on the simulated disk: a made-up workload with every kind of edge, and Triangular Nim, solved and sealed as the program does it.
+//! Subjects to run on the simulated disk: a synthetic workload with every kind of edge, and
+//! Triangular Nim, solved and sealed as in the program.
 
 #[path = "../../../pipeline/tests/synthetic/mod.rs"]
 mod synthetic;
@@ -24,16 +25,16 @@ use trinim::solve::solve;
 /// Files by name, relative to the run folder.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// Something to run, and what it has to leave.
+/// A workload with its expected result.
 pub struct Subject {
-    /// In messages.
+    /// Name for messages.
     pub name: String,
     work: Work,
-    /// Everything in `db/` at the end.
+    /// Expected files of `db/` at the end.
     pub golden: Files,
-    /// The rule at the seam to the storage that is left out.
+    /// The rule that the storage leaves out.
     pub omit: Omit,
-    /// Identity of a run that begins.
+    /// Identity of a new run.
     pub run_id: RunId,
 }
 
@@ -43,7 +44,8 @@ enum Work {
 }
 
 impl Subject {
-    /// The subjects of the exploration: the made-up workload, sparse and dense, and boards of two to four layers under both rules.
+    /// Lists the subjects of the exploration: the synthetic workload, sparse and dense, and boards
+    /// of two to four layers under both rules.
     pub fn all() -> Vec<Subject> {
         let games = [(2, 1), (3, 3), (4, 6)];
         let games = games.iter().flat_map(|(layers, bits)| Rule::ALL.map(|rule| Subject::game(*layers, rule, *bits)));
@@ -51,18 +53,19 @@ impl Subject {
         made_up.into_iter().chain(games).collect()
     }
 
-    /// The made-up workload with streams of `words` words on `2^bits` blocks; what it has to leave is computed block by block in memory.
+    /// Builds the synthetic workload with streams of `words` words on `2^bits` blocks, and computes
+    /// its result block by block in memory.
     pub fn synthetic(bits: u32, words: usize, density: u32) -> Subject {
         let workload = Synthetic { bits, words, density, salt: 11, stop_after: None };
         let streams = workload.reference();
         let files = (0..).zip(&streams).filter_map(|(block, stream)| workload.publish(BlockId(block), stream));
         let golden = files.map(|file| (format!("db/{}", file.name), file.bytes)).collect();
-        let name = format!("made-up workload, {} blocks of {words} words, density {density} %", 1 << bits);
+        let name = format!("synthetic workload, {} blocks of {words} words, density {density} %", 1 << bits);
         Subject { name, work: Work::Synthetic(workload), golden, omit: Omit::Nothing, run_id: RunId(7) }
     }
 
-    /// Triangular Nim, in blocks of at most `2^offset_bits` positions; what it has to leave is what a clean run leaves, after each of its bits was
-    /// compared with the reference.
+    /// Builds Triangular Nim in blocks of at most `2^offset_bits` positions. The expected result is
+    /// that of a clean run, with each bit compared to the reference.
     ///
     /// # Panics
     /// If the clean run is wrong.
@@ -112,7 +115,7 @@ impl Subject {
         Some(stream)
     }
 
-    /// Blocks of the workload.
+    /// Returns the number of blocks.
     pub fn blocks(&self) -> u32 {
         match &self.work {
             Work::Synthetic(workload) => workload.blocks(),
@@ -120,7 +123,7 @@ impl Subject {
         }
     }
 
-    /// Options of a session. The time between commits is whatever the schedule makes of it.
+    /// Returns the options of a session. The interleaving decides the time between commits.
     pub fn options(&self, threads: usize, placement: Placement, codec: &str) -> Options {
         let words = match &self.work {
             Work::Synthetic(workload) => workload.stream_words(),
@@ -137,7 +140,7 @@ impl Subject {
         }
     }
 
-    /// Runs to the end, from whatever is on the disk.
+    /// Runs to the end, from the state of the disk.
     pub(crate) fn run(
         &self,
         disk: &SimulatedStorage,

@@ -1,14 +1,15 @@
-//! Negative controls: the real engine with one rule left out is caught by the exploration that it passes with all of them.
+//! Negative controls: the exploration that the real engine passes catches it with one rule left
+//! out.
 
 use pipeline::omitted::{Rule, without};
 use simulation::explore::{Explorer, Failure, Found};
 use simulation::sloppy::Omit;
 use simulation::subject::Subject;
 
-/// States after which a control counts as not caught.
+/// Limit on the states before a control counts as not caught.
 const STATES_AT_MOST: u64 = 60_000;
 
-/// Explores root after root on this thread; the states until the first wrong one, and that one.
+/// Explores root after root on this thread. Returns the number of states, and the first wrong one.
 fn search(omit: Omit, rules: &[Rule], failures: &[Failure]) -> (u64, Option<Box<Found>>) {
     let mut subjects = [Subject::synthetic(3, 40, 50), Subject::game(3, trinim::game::Rule::Misere, 3)];
     for subject in &mut subjects {
@@ -46,7 +47,8 @@ fn with_all_rules_nothing_is_caught() {
 
 #[test]
 fn syncs_left_out_are_caught() {
-    // Not among them: the sync of db/manifest.json. A resume writes a manifest anew that is not what the journal says.
+    // The sync of db/manifest.json is missing here, because a resume rewrites a manifest that
+    // differs from the journal.
     for files in ["logs/", "db/0", "db/SUMS", "m/journal", "m/manifest", "FORMAT"] {
         caught(Omit::Files(files), &[], &CRASHES);
     }

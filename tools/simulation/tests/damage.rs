@@ -1,5 +1,6 @@
-//! Every damage to a small run folder, in the middle and finished: the right result, or a refusal that names the file; never a panic, never
-//! a wrong value, never a lost block, and no memory for lengths that only the damage declares.
+//! Every kind of damage to a small run folder, unfinished and finished, ends with the right result
+//! or with a refusal that names the file: never with a panic, a wrong value, a lost block, or
+//! memory for lengths that only the damage declares.
 
 use pipeline::Placement;
 use pipeline::RunId;
@@ -12,14 +13,15 @@ use simulation::session::{committed, killed_after, run};
 use simulation::subject::Subject;
 use trinim::game::Rule as Play;
 
-/// Nobody needs more for folders of some ten thousand bytes.
+/// Limit on the memory; folders have some ten thousand bytes.
 const MEMORY_KIB_AT_MOST: u64 = 512 << 10;
 
 fn subject(rule: Play) -> Subject {
     Subject::game(3, rule, 3)
 }
 
-/// A folder in its second generation, with blocks in the manifest, blocks in the journal, and logs of both generations that are still needed.
+/// Creates a folder in its second generation, with blocks in the manifest, blocks in the journal,
+/// and needed logs of both generations.
 fn middle(subject: &Subject, placement: Placement) -> SimulatedStorage {
     let options = || subject.options(1, placement, "raw");
     let folders = (0..1000).filter_map(|seed| {
@@ -39,7 +41,7 @@ fn finished(subject: &Subject) -> SimulatedStorage {
         run(subject, &disk, subject.options(1, Placement::Dedicated, "raw"), seed);
         disk.power_cut(1)
     };
-    // The one with the shortest journal: most bytes there are padding.
+    // Take the shortest journal, because most of its bytes are padding.
     (0..30).map(one).min_by_key(|disk| disk.contents("m/journal.1.a").map(|journal| journal.len())).unwrap()
 }
 
@@ -107,7 +109,8 @@ fn files_that_are_swapped_deleted_or_of_another_time_or_run() {
         let here = folder(&misere, middle(&misere, placement));
         told("mix-ups in the middle", here.mix_ups());
         let options = || misere.options(1, placement, "raw");
-        // Earlier and later states of the same folder, the same state of the other rule and of another run.
+        // Earlier and later states of the same folder; the same state under the other rule and in
+        // another run.
         let times = (0..40).filter_map(|seed| {
             let first = killed_after(&misere, &SimulatedStorage::new(1), options(), seed, 1)?;
             killed_after(&misere, &first, options(), seed + 1, 1 + seed as u32 % 3)
@@ -134,7 +137,7 @@ fn hashes_left_out_are_caught() {
         (&[Rule::SecondCopy], &metadata),
         (&[Rule::LogHashes, Rule::ExtentHash], &logs),
     ] {
-        // One copy was never written, where the rule says so.
+        // Without this rule the second copy was never written.
         let here = if rules == [Rule::SecondCopy] {
             without(rules, || folder(&subject, middle(&subject, Placement::Dedicated)))
         } else {
@@ -145,14 +148,15 @@ fn hashes_left_out_are_caught() {
     }
 }
 
-/// A log of the other rule lies in the same file at the same place and has the same shape. The salt refuses it, and so does the hash in the journal;
-/// without both it is believed.
+/// A log of the other rule has the same shape at the same place in the same file. The salt rejects
+/// it, and so does the hash in the journal; without both it is accepted.
 #[test]
 fn either_of_salt_and_extent_hash_refuses_foreign_logs() {
     let (misere, normal) = (subject(Play::Misere), subject(Play::Normal));
     let mut foreign = subject(Play::Normal);
     foreign.run_id = RunId(9);
-    // Of another run and rule; of another rule, begun with the same identity, which nobody does on purpose.
+    // Logs of another run and rule, and logs of another rule with the same identity, which only a
+    // mistake produces.
     let here = |rules: &[Rule], others: &[&Subject]| {
         without(rules, || {
             let here = folder(&misere, middle(&misere, Placement::Dedicated));

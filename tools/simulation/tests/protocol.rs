@@ -1,4 +1,5 @@
-//! Negative controls of the commit protocol under the toy pipeline of its crash tests: each rule left out, and caught.
+//! Negative controls of the commit protocol under the toy pipeline of its crash tests: leaving out
+//! any rule is caught.
 //!
 //! A crash test that passes on a protocol without its syncs proves nothing about the protocol with
 //! them. The whole engine has its controls in `controls.rs`.
@@ -68,8 +69,8 @@ fn plain(disk: SimulatedStorage) -> Arc<dyn Storage> {
     Arc::new(disk)
 }
 
-/// Failed syncs that mark pages clean, a kill, a resume that works on, and a power cut. Random kills
-/// do not find this one: it takes the fault.
+/// Failed syncs that mark pages clean, a kill, a resume that continues, and a power cut. Random
+/// kills do not find this one; it takes the fault.
 #[test]
 fn continuing_an_old_generation_is_caught() {
     let reach = Reach { faults: &[Fault::LoseSync], cuts: 0, stride: 3, second_cuts: 3 };
@@ -81,7 +82,8 @@ fn continuing_an_old_generation_is_caught() {
     println!("{told}");
 }
 
-/// A run with one commit, each byte of copy a of its journal flipped: what goes wrong first.
+/// Flips each byte of copy a of the journal of a run with one commit, and returns the first
+/// mistake.
 fn flips() -> Option<Wrong> {
     let committed = (1..).find_map(|step| {
         let disk = SimulatedStorage::new(1).with_fault(step, Fault::Stop);

@@ -1,6 +1,8 @@
-//! Two hundred thousand states of failing disks, each taken to its end by the real engine: nothing wrong, nothing lost, nobody stuck.
+//! Two hundred thousand states of failing disks, each taken to its end by the real engine: nothing
+//! wrong, nothing lost, nothing stuck.
 //!
-//! More of them: `cargo run --release -p simulation -- 5_000_000` (see the page of `explore` for what a state is).
+//! `cargo run --release -p simulation -- 5_000_000` explores more (the page of `explore` defines
+//! states).
 
 use simulation::explore::{Explorer, Failure};
 use simulation::subject::Subject;
@@ -22,7 +24,7 @@ fn nothing_is_wrong_lost_or_stuck() {
     assert!(tally.refused > 0 && tally.lost > 0, "lies and corruption had no effect");
 }
 
-/// A found history can be had again from the number of its root.
+/// The number of its root repeats a history.
 #[test]
 fn a_root_is_repeatable() {
     let subjects = [Subject::synthetic(2, 40, 50)];

@@ -1,10 +1,12 @@
-//! Rules of the engine and of its protocol that can be left out, to see that the tests of crashes and damage notice.
+//! Rules of the engine and of its protocol that can be left out, to prove that the tests of crashes
+//! and damage notice.
 //!
-//! A test that passes without a rule proves nothing about the rule. Each rule has a diff of the engine's sources in
-//! `../controls`; what it adds asks [`omits`] whether the rule is left out now. Rules at the seam to the storage (what
-//! is synced, and when) need no diff: `Sloppy` of package `simulation` leaves them out from outside.
+//! A test that passes without a rule proves nothing about the rule. Each rule has a diff of the
+//! engine's sources in `../controls`, which asks [`omits`] whether to leave out the rule. Rules at
+//! the seam to the storage (what is synced, and when) need no diff: `Sloppy` of package `simulation`
+//! leaves them out from outside.
 //!
-//! A rule is left out on one thread; the threads of a simulated run are one.
+//! A rule is left out on one thread, and a simulated run has one.
 
 use std::cell::Cell;
 
@@ -13,13 +15,13 @@ use std::cell::Cell;
 pub enum Rule {
     /// Logs are removed after the commit of the block that read them.
     RemovalLast,
-    /// A commit leaves a log unsynced only if it commits all targets that are left of it.
+    /// A commit leaves a log unsynced only if it commits all remaining targets of the log.
     AllTargets,
     /// Targets of a block start after its entries are in their files.
     WrittenFirst,
-    /// Log entries begin on fresh sectors.
+    /// Log entries start on fresh sectors.
     FreshSectors,
-    /// Each opening begins a generation, and so writes all metadata anew.
+    /// Each open starts a generation and rewrites all metadata.
     NewGeneration,
     /// Hashes of the metadata are compared.
     Hashes,
@@ -27,9 +29,9 @@ pub enum Rule {
     SecondCopy,
     /// Hashes of log entries and their frames are compared.
     LogHashes,
-    /// The hash of an extent is the one in the journal.
+    /// The hash of an extent is compared with the journal.
     ExtentHash,
-    /// An entry counts only in its own place of its own run.
+    /// An entry is valid only at its own place in its own run.
     Salt,
 }
 
@@ -38,12 +40,12 @@ thread_local! {
     static OMITTED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Whether a rule is left out on this thread.
+/// Returns whether a rule is left out on this thread.
 pub fn omits(rule: Rule) -> bool {
     OMITTED.get() >> rule as u32 & 1 == 1
 }
 
-/// Does some work without these rules.
+/// Runs `work` without these rules.
 pub fn without<T>(rules: &[Rule], work: impl FnOnce() -> T) -> T {
     OMITTED.set(rules.iter().fold(0, |bits, rule| bits | 1 << *rule as u32));
     let result = work();
