@@ -5,11 +5,7 @@
 //! parsed frames in memory (warm).
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use pipeline::CodecChoice;
-use pipeline::Placement;
-use pipeline::RunId;
-use pipeline::run::Options;
-use pipeline::storage::{RealStorage, Storage};
+use pipeline::{CodecChoice, Options, Placement, RealStorage, RunId, Storage};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

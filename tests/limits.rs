@@ -4,8 +4,7 @@ mod common;
 mod program;
 
 use common::{Solving, Way, assert_same_files, database_files};
-use pipeline::measure::metrics::Metrics;
-use pipeline::storage::{LimitedStorage, RealStorage, Storage};
+use pipeline::{LimitedStorage, Metrics, RealStorage, Storage};
 use program::{SLOW, ends, json, run, tree};
 use std::fs;
 use std::sync::Arc;

@@ -4,12 +4,8 @@ mod common;
 mod program;
 
 use common::{Solving, Way, assert_same_files, database_files};
-use pipeline::BlockId;
 use pipeline::Error as RunError;
-use pipeline::Placement;
-use pipeline::run::Run;
-use pipeline::storage::RealStorage;
-use pipeline::workload::{Edge, Publication, Workload};
+use pipeline::{BlockId, Edge, Placement, Publication, RealStorage, Run, Workload};
 use program::{copy, ends, json, tree};
 use std::collections::BTreeMap;
 use std::fs;

@@ -6,9 +6,7 @@
 mod common;
 
 use common::{Bitmaps, Random, Solving, Way, assert_same_files, database_files, layout_with};
-use pipeline::Error;
-use pipeline::Placement;
-use pipeline::run::Event;
+use pipeline::{Error, Event, Placement};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};

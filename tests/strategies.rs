@@ -3,13 +3,10 @@
 mod common;
 
 use common::{Bitmaps, Random, Solving, Way, assert_same_files, database_files, layout_with};
-use pipeline::Error;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, Parameters, PublishedFile};
-use pipeline::measure::metrics::Metrics;
-use pipeline::measure::stage::Stage;
-use pipeline::storage::{Create, RealStorage, Storage};
+use pipeline::storage::Create;
 use pipeline::testing::{Fault, SimulatedStorage};
-use pipeline::{BlockId, RunId};
+use pipeline::{BlockId, Error, Metrics, RealStorage, RunId, Stage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

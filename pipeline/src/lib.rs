@@ -1,20 +1,106 @@
-//! External-memory update-log engine: blocks, compressed logs, buckets, checkpoints. No game inside.
+//! An external-memory engine for computations over blocks of bits that update each other.
+//!
+//! You describe the computation as a [`Workload`]: its blocks, an acyclic graph of [`Edge`]s between them, and what to do
+//! with a block. The engine keeps within a memory budget, moves the updates through compressed logs on disk, and survives
+//! any interruption: the same call goes on where the last one stopped and ends with the same bytes.
+//!
+//! # Example
+//! A sieve. A block is 64 numbers, one bit each; its stream says which are prime. Primes strike out their multiples in
+//! later blocks.
+//!
+//! ```
+//! # extern crate trinim_pipeline as pipeline;
+//! use pipeline::{BlockId, Edge, RealStorage, Run, Workload};
+//! use std::sync::Arc;
+//!
+//! struct Sieve {
+//!     blocks: u32,
+//! }
+//! /// Sets the bits of the multiples of `prime` in a block, from its square on.
+//! fn strike(prime: u64, block: BlockId, bitmap: &mut [u64]) {
+//!     let first = u64::from(block.0) * 64;
+//!     let start = first.next_multiple_of(prime).max(prime * prime);
+//!     (start..first + 64).step_by(prime as usize).for_each(|number| bitmap[0] |= 1 << (number - first));
+//! }
+//!
+//! /// Whether the square of some number of `source` is not behind the end of `target`.
+//! fn updates(source: BlockId, target: BlockId) -> bool {
+//!     source < target && u64::from(source.0).pow(2) * 64 <= u64::from(target.0)
+//! }
+//!
+//! impl Workload for Sieve {
+//!     fn parameters(&self) -> Vec<(String, String)> {
+//!         vec![("blocks".to_owned(), self.blocks.to_string())]
+//!     }
+//!     fn blocks(&self) -> u32 {
+//!         self.blocks
+//!     }
+//!     fn stream_words(&self) -> usize {
+//!         1
+//!     }
+//!     fn edges_into(&self, target: BlockId) -> Vec<Edge> {
+//!         let sources = BlockId::all(self.blocks).filter(|source| updates(*source, target));
+//!         sources.map(|source| Edge::new(source, target)).collect()
+//!     }
+//!     fn edges_from(&self, source: BlockId) -> Vec<Edge> {
+//!         let targets = BlockId::all(self.blocks).filter(|target| updates(source, *target));
+//!         targets.map(|target| Edge::new(source, target)).collect()
+//!     }
+//!     fn apply(&self, edge: &Edge, primes: &[u64], bitmap: &mut [u64]) {
+//!         let is_prime = |bit: &u64| primes[0] >> bit & 1 == 1;
+//!         (0..64).filter(is_prime).for_each(|bit| strike(u64::from(edge.source.0) * 64 + bit, edge.target, bitmap));
+//!     }
+//!     fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
+//!         if block == BlockId(0) {
+//!             bitmap[0] |= 0b11; // 0 and 1 are no primes
+//!             (2..8).for_each(|number| strike(number, block, bitmap));
+//!         }
+//!         bitmap[0] = !bitmap[0];
+//!     }
+//! }
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let (sieve, folder) = (Sieve { blocks: 100 }, tempfile::tempdir()?);
+//!     let storage = Arc::new(RealStorage::create(folder.path())?);
+//!     let run = Run::new(&sieve, storage).memory_bytes(64 << 20).start()?;
+//!     let mut primes = 0; // below 6400
+//!     for block in BlockId::all(sieve.blocks) {
+//!         primes += run.stream(block)?[0].count_ones();
+//!     }
+//!     assert_eq!(primes, 834);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Map
+//! | | |
+//! |---|---|
+//! | computing | [`Workload`], [`Edge`], [`Run`], [`Options`], [`Finished`] |
+//! | watching | [`Event`], [`Metrics`], [`Counts`], [`Stage`], [`timeline`] |
+//! | the run folder | [`checkpoint`]: what is finished, durably; [`care`]: check and repair; [`mod@format`]: every byte |
+//! | below | [`storage`]: every file call; [`log`]: entries, frames, codecs |
+//!
+//! With the feature `testing`, `testing` has a simulated disk that loses, tears and lies.
 #![forbid(unsafe_code)]
 
 mod bitmap;
 pub mod care;
 pub mod checkpoint;
-pub mod error;
+mod error;
 mod finding;
 mod ids;
 pub mod log;
-pub mod measure;
-pub mod run;
+mod measure;
+mod run;
 pub mod storage;
 mod sync;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
-pub mod workload;
+mod workload;
+
+#[cfg(doc)]
+#[doc = include_str!("../FORMAT.md")]
+pub mod format {}
 
 pub use bitmap::Bitmap;
 pub use error::{Damaged, Error};
@@ -22,3 +108,10 @@ pub use finding::{Damage, Expected, Finding, Weight, sort_findings};
 pub use ids::{BlockId, RunId};
 pub use log::choose::{Candidate, CodecChoice};
 pub use log::place::{Extent, LogFile, Placement};
+pub use measure::metrics::{Counts, InStage, Metrics, Stopwatch};
+pub use measure::stage::Stage;
+pub use measure::timeline;
+pub use run::schedule::{Next, Schedule};
+pub use run::{Event, Finished, Options, Run, footprint_bytes};
+pub use storage::{LimitedStorage, RealStorage, Storage, StorageFile};
+pub use workload::{Edge, Publication, Unreadable, Workload};

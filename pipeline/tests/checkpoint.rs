@@ -10,7 +10,7 @@ mod toy;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pipeline::storage::Storage;
+use pipeline::Storage;
 use pipeline::testing::{Fault, SimulatedStorage};
 use toy::explore::{Reach, explore};
 use toy::{Broken, Wrong, finish, golden};

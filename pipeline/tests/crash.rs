@@ -12,13 +12,11 @@ extern crate trinim_pipeline as pipeline;
 
 mod synthetic;
 
-use pipeline::Placement;
-use pipeline::run::{Event, Finished, Options, Run, footprint_bytes};
-use pipeline::storage::Storage;
 use pipeline::testing::{Fault, SimulatedStorage};
-use pipeline::workload::{Edge, Publication, Workload};
-use pipeline::{BlockId, RunId};
-use pipeline::{CodecChoice, Error, checkpoint};
+use pipeline::{
+    BlockId, CodecChoice, Edge, Error, Event, Finished, Options, Placement, Publication, Run, RunId, Storage, Workload,
+    checkpoint, footprint_bytes,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU32, Ordering};

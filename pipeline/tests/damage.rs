@@ -7,11 +7,9 @@ mod toy;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pipeline::Error;
-use pipeline::RunId;
 use pipeline::checkpoint::{Checkpoint, Parameters, inspect};
-use pipeline::storage::Storage;
 use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::{Error, RunId, Storage};
 use toy::{Broken, Wrong, finish, golden, parameters, run};
 
 fn plain(disk: SimulatedStorage) -> Arc<dyn Storage> {

@@ -2,9 +2,9 @@
 
 extern crate trinim_pipeline as pipeline;
 
-use pipeline::Error;
-use pipeline::storage::{Create, Storage};
+use pipeline::storage::Create;
 use pipeline::testing::{Fault, SECTOR_BYTES, SimulatedStorage};
+use pipeline::{Error, Storage};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 

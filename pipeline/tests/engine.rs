@@ -5,16 +5,10 @@ extern crate trinim_pipeline as pipeline;
 mod seek;
 mod synthetic;
 
-use pipeline::CodecChoice;
-use pipeline::Error;
-use pipeline::Placement;
-use pipeline::measure::metrics::Metrics;
-use pipeline::measure::stage::Stage;
-use pipeline::measure::timeline;
-use pipeline::run::{Options, Run, footprint_bytes};
-use pipeline::storage::{RealStorage, Storage};
-use pipeline::workload::Workload;
-use pipeline::{BlockId, RunId};
+use pipeline::{
+    BlockId, CodecChoice, Error, Metrics, Options, Placement, RealStorage, Run, RunId, Stage, Storage, Workload,
+    footprint_bytes, timeline,
+};
 use seek::{SeekModel, SeekStorage};
 use std::path::Path;
 use std::sync::Arc;
@@ -224,10 +218,10 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
         fn stream_words(&self) -> usize {
             self.0.stream_words()
         }
-        fn edges_into(&self, target: BlockId) -> Vec<pipeline::workload::Edge> {
+        fn edges_into(&self, target: BlockId) -> Vec<pipeline::Edge> {
             self.0.edges_into(target)
         }
-        fn edges_from(&self, source: BlockId) -> Vec<pipeline::workload::Edge> {
+        fn edges_from(&self, source: BlockId) -> Vec<pipeline::Edge> {
             self.0.edges_from(source)
         }
         fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
@@ -236,7 +230,7 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
         fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
             self.0.orient(orientation, restriction, stream, oriented);
         }
-        fn apply(&self, edge: &pipeline::workload::Edge, stream: &[u64], bitmap: &mut [u64]) {
+        fn apply(&self, edge: &pipeline::Edge, stream: &[u64], bitmap: &mut [u64]) {
             self.0.apply(edge, stream, bitmap);
         }
         fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
@@ -245,7 +239,7 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
         fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
             self.0.summarise(block, stream)
         }
-        fn publish(&self, block: BlockId, stream: &[u64]) -> Option<pipeline::workload::Publication> {
+        fn publish(&self, block: BlockId, stream: &[u64]) -> Option<pipeline::Publication> {
             self.0.publish(block, stream)
         }
     }

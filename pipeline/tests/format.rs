@@ -5,9 +5,8 @@ extern crate trinim_pipeline as pipeline;
 use std::sync::Arc;
 
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Parameters, PublishedFile};
-use pipeline::storage::Storage;
 use pipeline::testing::SimulatedStorage;
-use pipeline::{BlockId, Extent, LogFile, Placement, RunId};
+use pipeline::{BlockId, Extent, LogFile, Placement, RunId, Storage};
 use xxhash_rust::xxh3::xxh3_128;
 
 fn u32_at(bytes: &[u8], offset: usize) -> u32 {

@@ -4,13 +4,9 @@ extern crate trinim_pipeline as pipeline;
 
 mod synthetic;
 
-use pipeline::Placement;
-use pipeline::RunId;
 use pipeline::checkpoint::inspect;
-use pipeline::run::{Options, Run};
-use pipeline::storage::{LimitedStorage, Storage};
 use pipeline::testing::SimulatedStorage;
-use pipeline::{CodecChoice, Error};
+use pipeline::{CodecChoice, Error, LimitedStorage, Options, Placement, Run, RunId, Storage};
 use std::sync::Arc;
 use std::time::Duration;
 use synthetic::Synthetic;

@@ -4,16 +4,11 @@ extern crate trinim_pipeline as pipeline;
 
 mod synthetic;
 
-use pipeline::CodecChoice;
-use pipeline::Error;
-use pipeline::Placement;
 use pipeline::care::check::{Depth, Report, Request, check};
 use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
-use pipeline::run::{Options, Run};
-use pipeline::storage::{RealStorage, Storage};
 use pipeline::testing::{Fault, SimulatedStorage};
-use pipeline::{RunId, Weight};
+use pipeline::{CodecChoice, Error, Options, Placement, RealStorage, Run, RunId, Storage, Weight};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -11,11 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pipeline::Error;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, inspect};
-use pipeline::storage::{Create, EntryKind, RealStorage, Storage, StorageFile};
+use pipeline::storage::{Create, EntryKind};
 use pipeline::testing::{Fault, SimulatedStorage};
-use pipeline::{BlockId, RunId};
+use pipeline::{BlockId, Error, RealStorage, RunId, Storage, StorageFile};
 use toy::{Broken, golden, parameters, run};
 
 fn both(test: impl Fn(&dyn Storage)) {

@@ -53,7 +53,7 @@ fn of(value: Option<&Value>) -> String {
 impl Record {
     /// Returns the record as CSV with a header; each stage has a column for its time.
     pub fn csv(&self) -> String {
-        let stages = pipeline::measure::stage::Stage::ALL.map(|stage| stage.name());
+        let stages = pipeline::Stage::ALL.map(|stage| stage.name());
         let mut text = format!("{CSV_SIGNATURE}{}", FIELDS.join(","));
         for stage in stages {
             text.push_str(&format!(",{stage}_s"));

@@ -16,10 +16,8 @@ use crate::kernel::{Kernel, bitmap_words};
 use crate::solve::RemovalGame;
 use crate::verify::workers::{Halt, Watch, run};
 use parking_lot::Mutex;
-use pipeline::Bitmap;
-use pipeline::BlockId;
-use pipeline::storage::{EntryKind, RealStorage, Storage, read_whole};
-use pipeline::workload::Workload;
+use pipeline::storage::{EntryKind, read_whole};
+use pipeline::{Bitmap, BlockId, RealStorage, Storage, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a database after a check.

@@ -35,8 +35,7 @@ pub use repair::{Estimate, Repair};
 
 use crate::database::{DatabaseError, MANIFEST, SUMS};
 use pipeline::checkpoint::{FORMAT, METADATA, PUBLISHED};
-use pipeline::sort_findings;
-use pipeline::storage::RealStorage;
+use pipeline::{RealStorage, sort_findings};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

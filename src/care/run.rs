@@ -5,10 +5,10 @@ use crate::database::{BlockSummary, Game, LIST_BYTES_MAX, MANIFEST, Manifest, SU
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
-use pipeline::BlockId;
 use pipeline::care::check;
 use pipeline::checkpoint::{FORMAT, PUBLISHED, examine};
-use pipeline::storage::{EntryKind, RealStorage, Storage, read_whole};
+use pipeline::storage::{EntryKind, read_whole};
+use pipeline::{BlockId, RealStorage, Storage};
 use std::collections::BTreeMap;
 
 /// What is known of a run folder after a check.

@@ -9,7 +9,7 @@
 use super::output::{self, Paint, note};
 use super::signals::Signals;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pipeline::measure::metrics::{Metrics, Stopwatch};
+use pipeline::{Metrics, Stopwatch};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};

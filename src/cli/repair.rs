@@ -7,7 +7,7 @@ use super::output::{Out, counted, seconds};
 use super::progress;
 use super::signals::Signals;
 use clap::Args;
-use pipeline::measure::metrics::Stopwatch;
+use pipeline::Stopwatch;
 use serde::Serialize;
 use std::path::PathBuf;
 use trinim::care::{self, Estimate, Finding, Repair};

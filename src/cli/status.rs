@@ -13,7 +13,7 @@ use super::summary::board;
 use clap::Args;
 use pipeline::BlockId;
 use pipeline::checkpoint::{self, Inspection, LOCK, LOGS, METADATA, PUBLISHED};
-use pipeline::storage::{RealStorage, Storage};
+use pipeline::{RealStorage, Storage};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

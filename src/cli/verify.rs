@@ -7,7 +7,7 @@ use super::progress::{self, time_left};
 use super::signals::Signals;
 use super::solve::peak_rss_bytes;
 use clap::Args;
-use pipeline::measure::metrics::Stopwatch;
+use pipeline::Stopwatch;
 use serde::Serialize;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};

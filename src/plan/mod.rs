@@ -21,9 +21,8 @@ use crate::game::Rule;
 use crate::game::{Board, Cell};
 use crate::kernel::bitmap_words;
 use crate::layout::{BID_BITS_MAX, Layout};
-use pipeline::Placement;
 use pipeline::log::place::ENTRY_ALIGNMENT;
-use pipeline::run::footprint_bytes;
+use pipeline::{Placement, footprint_bytes};
 use rates::Rates;
 use std::time::Duration;
 

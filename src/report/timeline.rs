@@ -16,8 +16,8 @@
 //!    number of threads; lanes beyond the first 150 are added up in one.
 //! 3. The file begins with [`SIGNATURE`], which identifies an earlier timeline.
 
-use pipeline::measure::stage::Stage;
-use pipeline::measure::timeline::{BINS, ByStage, Recorded, merged};
+use pipeline::Stage;
+use pipeline::timeline::{BINS, ByStage, Recorded, merged};
 use std::fmt::Write;
 
 /// The beginning of every timeline, and of no other file.

@@ -3,10 +3,7 @@
 use super::{Solved, solve};
 use crate::database::Game;
 use crate::kernel::Kernel;
-use pipeline::Error;
-use pipeline::measure::metrics::Metrics;
-use pipeline::run::Options;
-use pipeline::storage::{RealStorage, Storage};
+use pipeline::{Error, Metrics, Options, RealStorage, Storage};
 use std::path::Path;
 use std::sync::Arc;
 

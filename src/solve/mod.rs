@@ -1,7 +1,7 @@
 //! Solves a board: hands the workload to the engine and turns what it leaves into a database.
 //!
 //! # Path
-//! [`Game`] → [`RemovalGame`] (the workload) → `pipeline::run::Run` → one [`BlockSummary`] for each canonical block → manifest and
+//! [`Game`] → [`RemovalGame`] (the workload) → `pipeline::Run` → one [`BlockSummary`] for each canonical block → manifest and
 //! `SUMS` beside the published blocks. [`baseline`] has the papers' ways to the same folder; [`Strategy`] names all ways.
 //!
 //! # Not here
@@ -18,12 +18,9 @@ pub use workload::RemovalGame;
 
 use crate::database::{BlockSummary, Game, MANIFEST, Manifest, SUMS, Sums};
 use crate::kernel::Kernel;
-use pipeline::BlockId;
 use pipeline::care::check;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED};
-use pipeline::measure::metrics::Metrics;
-use pipeline::run::{Event, Options, Run};
-use pipeline::storage::Storage;
+use pipeline::{BlockId, Event, Metrics, Options, Run, Storage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

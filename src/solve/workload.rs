@@ -17,8 +17,7 @@ use crate::database::{BlockSummary, DatabaseError, Game, block_file, block_file_
 use crate::game::Rule;
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
 use crate::layout::Bid;
-use pipeline::BlockId;
-use pipeline::workload::{Edge, Publication, Unreadable, Workload};
+use pipeline::{BlockId, Edge, Publication, Unreadable, Workload};
 use std::collections::HashMap;
 use std::sync::Arc;
 

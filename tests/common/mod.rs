@@ -1,12 +1,7 @@
 //! What the tests of whole solves share: problems, runs in temporary folders, and comparisons.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
-use pipeline::Placement;
-use pipeline::RunId;
-use pipeline::measure::metrics::Metrics;
-use pipeline::run::{Event, Options, footprint_bytes};
-use pipeline::storage::{RealStorage, Storage};
-use pipeline::{CodecChoice, Error};
+use pipeline::{CodecChoice, Error, Event, Metrics, Options, Placement, RealStorage, RunId, Storage, footprint_bytes};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

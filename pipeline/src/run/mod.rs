@@ -28,7 +28,7 @@ mod budget;
 mod committer;
 pub(crate) mod ledger;
 mod reader;
-pub mod schedule;
+pub(crate) mod schedule;
 mod session;
 mod unsynced;
 mod worker;

@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pipeline::Error;
-use pipeline::storage::{Create, Entry, LockGuard, Storage, StorageFile};
+use pipeline::storage::{Create, Entry, LockGuard};
+use pipeline::{Error, Storage, StorageFile};
 
 /// What the device costs.
 #[derive(Clone, Copy, Debug, PartialEq)]

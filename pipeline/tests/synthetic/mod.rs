@@ -2,8 +2,7 @@
 //! streams that are not a whole number of frames, and loss densities from none to all.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
-use pipeline::BlockId;
-use pipeline::workload::{Edge, Publication, Unreadable, Workload};
+use pipeline::{BlockId, Edge, Publication, Unreadable, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 

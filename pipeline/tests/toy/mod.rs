@@ -12,11 +12,10 @@ pub mod explore;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pipeline::Error;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Finished, Opened, Parameters, PublishedFile};
-use pipeline::storage::{Create, Storage, StorageFile};
+use pipeline::storage::Create;
 use pipeline::testing::{SECTOR_BYTES, SimulatedStorage};
-use pipeline::{BlockId, Extent, LogFile, Placement, RunId};
+use pipeline::{BlockId, Error, Extent, LogFile, Placement, RunId, Storage, StorageFile};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 pub const BLOCKS: u32 = 6;

@@ -6,8 +6,7 @@
 //! 3. When the bench is asked to stop, the child is killed at once: its folder is thrown away anyway.
 
 use super::super::signals::Signals;
-use pipeline::Error;
-use pipeline::measure::metrics::Stopwatch;
+use pipeline::{Error, Stopwatch};
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::PathBuf;

@@ -10,9 +10,8 @@
 //! the memory that is free.
 
 use super::super::exit::Refused;
-use pipeline::Error;
-use pipeline::measure::metrics::Stopwatch;
-use pipeline::storage::{Create, RealStorage, Storage};
+use pipeline::storage::Create;
+use pipeline::{Error, RealStorage, Stopwatch, Storage};
 use rustix::fs::Advice;
 use std::fs::File;
 use std::hint::black_box;

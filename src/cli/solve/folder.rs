@@ -2,10 +2,8 @@
 
 use super::super::args::GameArgs;
 use super::{Outcome, Run};
-use pipeline::BlockId;
 use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
-use pipeline::storage::{RealStorage, Storage};
-use pipeline::{Damage, Error, Expected};
+use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
 use trinim::database::{BlockSummary, Game, MANIFEST, Manifest, SUMS};

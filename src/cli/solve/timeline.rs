@@ -2,7 +2,7 @@
 
 use crate::cli::export::{Export, ExportKind};
 use clap::Args;
-use pipeline::measure::metrics::Metrics;
+use pipeline::Metrics;
 use std::path::PathBuf;
 use trinim::report::timeline;
 

@@ -13,11 +13,7 @@ use crate::database::Game;
 use crate::layout::Layout;
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
-use pipeline::BlockId;
-use pipeline::measure::stage::Stage;
-use pipeline::run::schedule::{Next, Schedule};
-use pipeline::workload::{Edge, Workload};
-use pipeline::{Bitmap, Error};
+use pipeline::{Bitmap, BlockId, Edge, Error, Next, Schedule, Stage, Workload};
 
 /// Who loads whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

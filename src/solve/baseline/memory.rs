@@ -8,8 +8,7 @@ use super::{Counters, Run};
 use crate::database::Game;
 use crate::game::Rule;
 use crate::kernel::bitmap_words;
-use pipeline::measure::stage::Stage;
-use pipeline::{Bitmap, Error};
+use pipeline::{Bitmap, Error, Stage};
 use std::ops::Range;
 
 /// Positions between two looks at the stop flag: some milliseconds.

@@ -7,13 +7,9 @@
 use super::super::RemovalGame;
 use super::super::strategy::Baseline;
 use parking_lot::Mutex;
-use pipeline::Error;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Opened, PUBLISHED, Parameters, PublishedFile};
-use pipeline::measure::metrics::Metrics;
-use pipeline::measure::stage::Stage;
-use pipeline::storage::{Create, Storage, StorageFile};
-use pipeline::workload::Workload;
-use pipeline::{BlockId, RunId};
+use pipeline::storage::Create;
+use pipeline::{BlockId, Error, Metrics, RunId, Stage, Storage, StorageFile, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;

@@ -10,12 +10,9 @@
 
 use super::Counters;
 use parking_lot::Mutex;
-use pipeline::BlockId;
 use pipeline::checkpoint::LOGS;
-use pipeline::measure::metrics::Metrics;
-use pipeline::measure::stage::Stage;
-use pipeline::storage::{Create, Storage};
-use pipeline::{Damage, Error};
+use pipeline::storage::Create;
+use pipeline::{BlockId, Damage, Error, Metrics, Stage, Storage};
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// Bytes of one read or write.

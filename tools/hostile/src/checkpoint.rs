@@ -2,10 +2,9 @@
 //! simulated disk.
 
 use crate::{choice, number};
-use pipeline::RunId;
 use pipeline::checkpoint::{Checkpoint, Inspection, Parameters, inspect};
-use pipeline::storage::Storage;
 use pipeline::testing::SimulatedStorage;
+use pipeline::{RunId, Storage};
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -1,9 +1,8 @@
 //! One simulated process: a run of the engine from the state of a disk to its end or to an error.
 
 use crate::subject::Subject;
-use pipeline::run::{Event, Options};
 use pipeline::testing::SimulatedStorage;
-use pipeline::{Error, checkpoint};
+use pipeline::{Error, Event, Options, checkpoint};
 use scheduler::{Stuck, Timing};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use pipeline::Error;
-use pipeline::storage::{Create, Entry, LockGuard, Storage, StorageFile};
+use pipeline::storage::{Create, Entry, LockGuard};
 use pipeline::testing::SimulatedStorage;
+use pipeline::{Error, Storage, StorageFile};
 
 /// The rule of the protocol to leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

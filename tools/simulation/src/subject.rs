@@ -5,14 +5,8 @@
 mod synthetic;
 
 use crate::sloppy::{Omit, Sloppy};
-use pipeline::Error;
-use pipeline::Placement;
-use pipeline::measure::metrics::Metrics;
-use pipeline::run::{Event, Options, Run, footprint_bytes};
-use pipeline::storage::Storage;
 use pipeline::testing::SimulatedStorage;
-use pipeline::workload::Workload;
-use pipeline::{BlockId, RunId};
+use pipeline::{BlockId, Error, Event, Metrics, Options, Placement, Run, RunId, Storage, Workload, footprint_bytes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use synthetic::Synthetic;

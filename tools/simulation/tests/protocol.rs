@@ -10,8 +10,8 @@ mod toy;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use pipeline::Storage;
 use pipeline::omitted::{Rule, without};
-use pipeline::storage::Storage;
 use pipeline::testing::{Fault, SimulatedStorage};
 use simulation::sloppy::{Omit, Sloppy};
 use toy::explore::{Reach, explore};

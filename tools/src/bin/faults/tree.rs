@@ -3,9 +3,7 @@
 use crate::setup::Setup;
 use crate::subject::{Launch, Solve};
 use anyhow::{Context, Result, ensure};
-use pipeline::BlockId;
-use pipeline::checkpoint;
-use pipeline::storage::RealStorage;
+use pipeline::{BlockId, RealStorage, checkpoint};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
