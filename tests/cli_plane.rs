@@ -84,7 +84,7 @@ fn flips_are_answered_by_model() {
     let kinds: Vec<bool> =
         found["moves"].as_array().unwrap().iter().map(|step| step["flip"].as_bool().unwrap()).collect();
     assert_eq!(kinds, [false, true]);
-    // A flip as a turn changes who wins, and without limit nobody may.
+    // A flip as a turn changes the winner, and without limit the game is a draw.
     let found = at(&["6", "10", "--flip", "turn"]);
     assert_eq!((&found["value"], &found["moves"][0]["kind"]), (&json!("win"), &json!("flip")));
     assert_eq!(found["moves"][0]["to"], json!(["6", "10"]));

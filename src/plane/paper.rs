@@ -2,8 +2,8 @@
 //!
 //! This is \[Ver10\] section 17, step by step, with the paper's number of Newton steps. Where these
 //! are too few, V mistakes a wrong point for a loss and throws a won game away; the smallest case
-//! is (378, 611). Two things are added. V is not asked at (0, 0), where it would call itself the
-//! winner. At (1, 2), where it has no move, it takes one from the longer heap.
+//! is (378, 611). Two things are added. The program asks V nothing at (0, 0), where V would call
+//! itself the winner. At (1, 2), where it has no move, it takes one from the longer heap.
 
 use super::newton::Ratio;
 use super::number;
