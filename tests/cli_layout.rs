@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 const FIGURE_3F: &str = "(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)";
 
-/// Runs a command that has to end with `code`; standard output and standard error.
+/// Runs a command that must end with `code`; returns standard output and standard error.
 fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
     ends_with(folder, code, args, &[])
 }
@@ -31,7 +31,8 @@ fn report(folder: &Path, args: &[&str]) -> Value {
     serde_json::from_str(&ends(folder, 0, args).0).unwrap()
 }
 
-/// A command that is refused with one line and one hint, and writes nothing to standard output.
+/// Checks that a command is refused with one error line and one hint, and writes nothing to
+/// standard output.
 fn refused(folder: &Path, args: &[&str], reason: &str) {
     let (out, error) = ends(folder, 2, args);
     assert!(out.is_empty(), "{args:?}: {out}");
@@ -63,12 +64,13 @@ fn a_layout_is_analysed() {
     assert!(error.is_empty());
     assert!(text.starts_with("         .\n        X X\n"), "{text}");
     assert!(text.contains("canonical updates  87,"), "{text}");
-    // The same cells as a solve would take, and none at all.
+    // The same cells as a solve would choose, and none at all.
     let suggested = report(folder.path(), &["layout", "-k", "8", "--json"]);
     assert_eq!(suggested["bid_cells"], report(folder.path(), &["plan", "-k", "8", "--json"])["bid_cells"]);
     let whole = report(folder.path(), &["layout", "-k", "5", "--bid-cells", "none", "--order", "search", "--json"]);
     assert_eq!((&whole["blocks"], &whole["updates"], &whole["symmetries"]), (&json!(1), &json!(0), &json!(6)));
-    // Ten layers cannot be solved yet, but looked at. Two corners are the ends of a line, which is a run of two BID cells.
+    // Ten layers cannot be solved yet, but analysed. Two corners are the ends of a line, which is a
+    // run of two BID cells.
     let large = report(folder.path(), &["layout", "-k", "10", "--bid-cells", "(9,0)(9,9)(0,0)", "--json"]);
     assert_eq!((&large["updates"], &large["canonical_updates"]), (&json!(18), &json!(10)));
 }
@@ -147,15 +149,15 @@ fn an_order_is_written_and_used_and_changes_no_byte() {
     assert_eq!(solve("numeric", &["--order", "numeric.order", "--threads", "1"]), sums);
     let variable = [("TRINIM_SOLVE_ORDER", "numeric.order")];
     ends_with(path, 0, &[&["solve", "--out", "variable"], &cells[..]].concat(), &variable);
-    // A finished folder takes any order, and none; the order is checked all the same.
+    // A finished folder accepts any order, and none; the order is checked anyway.
     assert_eq!(solve("best", &["--order", "numeric.order"]), sums);
     assert_eq!(solve("best", &[]), sums);
 
-    // Another strategy would not use it.
+    // No other strategy would use it.
     let pull = ["solve", "--out", "pull", "--order", "best.order", "--strategy", "block-pull"];
     refused(path, &[&pull[..], &cells[..]].concat(), "--order makes no sense with --strategy block-pull");
 
-    // What is there is never overwritten.
+    // Existing files are never overwritten.
     let again = layout(&["--order", "popcount", "--write-order", "best.order"]);
     refused(path, &again, "--write-order best.order: there is something already");
     refused(path, &layout(&["--write-order", "best"]), "there is something already");
@@ -164,7 +166,7 @@ fn an_order_is_written_and_used_and_changes_no_byte() {
     assert!(ends(path, 4, &missing).1.contains("missing/best.order"));
 }
 
-/// A run that was killed goes on in another order: what counts is which blocks are finished.
+/// A killed run continues in another order: only the set of finished blocks matters.
 #[test]
 fn a_killed_run_goes_on_in_another_order() {
     let folder = TempDir::new().unwrap();
@@ -231,7 +233,8 @@ fn orders_that_do_not_fit_are_refused_with_their_line() {
     refused(path, &solve("folder"), "order folder: this is no regular file");
     refused(path, &solve("pipe"), "order pipe: this is no regular file");
     assert!(!path.join("run").exists());
-    // A layout without symmetry has no blocks that are not canonical; here block 2 is the mirror image of block 1.
+    // A layout without symmetry has only canonical blocks; here block 2 is the mirror image of
+    // block 1.
     let cells = ["--layers", "5", "--bid-cells", "(4,0)(4,4)"];
     let text = "# trinim block order\n# layers 5\n# BID cells (4,0)(4,4)\n0\n2\n3\n";
     fs::write(path.join("image"), text).unwrap();

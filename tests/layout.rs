@@ -1,4 +1,5 @@
-//! Layouts against published figures, and their block graphs against the definition. One long file: most tests share the figures of the paper.
+//! Layouts against published figures, and their block graphs against the definition. One long file:
+//! most tests share the figures of the paper.
 
 use pipeline::BlockId;
 use proptest::prelude::*;
@@ -20,7 +21,7 @@ fn layout(layers: u32, bid_cells: &[(u8, u8)]) -> Layout {
     Layout::new(&triangle(layers), &cells(bid_cells)).unwrap()
 }
 
-/// The cells together with all their images.
+/// Returns the cells together with all their images.
 fn closure(board: &Board, seeds: &[(u8, u8)]) -> Vec<Cell> {
     let mask = cells(seeds).iter().fold(0, |mask, cell| {
         board.symmetries().iter().fold(mask, |mask, symmetry| mask | symmetry.apply(cell.mask()))
@@ -28,7 +29,7 @@ fn closure(board: &Board, seeds: &[(u8, u8)]) -> Vec<Cell> {
     (0..board.cells()).map(Cell::from_index).filter(|cell| mask & cell.mask() != 0).collect()
 }
 
-/// Every count in the tables of [SWLK12] that is no time.
+/// Every count in the tables of [SWLK12], times excluded.
 #[test]
 fn the_tables_of_the_paper() {
     let rows = layouts::rows();
@@ -39,7 +40,7 @@ fn the_tables_of_the_paper() {
     }
 }
 
-/// What the table of the paper's layouts says of some of them beyond their counts.
+/// The claims beyond counts in the table of the paper's layouts.
 #[test]
 fn figures_that_other_sets_meet_as_well() {
     let board = triangle(8);
@@ -52,12 +53,12 @@ fn figures_that_other_sets_meet_as_well() {
         |name: &str| layouts::rows().into_iter().find(|row| row.figure.name == name).unwrap().figure.bid_cells();
     let nine = triangle(9);
     assert_eq!(search::best_closed(&nine, 15), Some(figure("10(c)")));
-    // 9(c) is the best of all sets of 13 cells, and keeps a mirror, which the paper made no use of.
+    // 9(c) is the best of all sets of 13 cells; it keeps a mirror, which the paper did not use.
     let counts = Layout::new(&nine, &figure("9(c)")).unwrap().counts();
     assert_eq!((counts.canonical_blocks, counts.canonical_updates), (4_160, 44_816));
 }
 
-/// Counts by looking at every pair of blocks.
+/// Counts by enumeration of every pair of blocks.
 fn enumerated(board: &Board, bid_cells: &[Cell]) -> Counts {
     let cells: Vec<u64> = bid_cells.iter().map(|cell| cell.mask()).collect();
     let set = cells.iter().fold(0, |set, cell| set | cell);
@@ -99,7 +100,7 @@ fn counting_arguments_agree_with_looking_at_every_block() {
         assert_eq!(search::canonical_updates(&board, &cells), u128::from(layout.counts().canonical_updates));
         assert_eq!(search::canonical_blocks(&board, &cells), u128::from(layout.counts().canonical_blocks));
     }
-    // Closed under the rotations and nothing else; with the centre, which every symmetry keeps.
+    // Closed under the rotations only; with the centre, which every symmetry keeps.
     let board = triangle(7);
     for (set, symmetries) in [(vec![(1, 0), (6, 1), (5, 5)], 3), (vec![(4, 2)], 6), (vec![(4, 2), (0, 0), (2, 1)], 2)] {
         let layout = Layout::new(&board, &cells(&set)).unwrap();
@@ -116,7 +117,8 @@ fn counts_of_two_million_blocks() {
     assert!(counts.canonical_loads <= counts.canonical_updates);
 }
 
-/// The best closed sets, by exhaustive search: board, BID cells, canonical blocks, updates after redundancy removal.
+/// The best closed sets, by exhaustive search: board, BID cells, canonical blocks, updates after
+/// redundancy removal.
 #[test]
 fn the_best_closed_sets() {
     let best = [
@@ -139,7 +141,7 @@ fn the_best_closed_sets() {
         assert_eq!(grouped, counts.blocks);
         assert!(counts.canonical_loads <= counts.canonical_updates);
     }
-    // Four sets are equally good here; the one with whole corners is chosen.
+    // Four sets are equally good here; the one with whole corners wins.
     let set = search::best_closed(&triangle(8), 9);
     assert_eq!(set, Some(cells(&[(2, 1), (3, 0), (3, 3), (4, 0), (4, 4), (6, 1), (6, 5), (7, 3), (7, 4)])));
     let board = triangle(9);
@@ -152,7 +154,8 @@ fn request(bits: u32, kept: Kept) -> Request {
     Request { bits, kept, top: 1, sets_at_most: 100_000_000, seed: 0 }
 }
 
-/// The optima among closed sets are optima among all sets, which the bound for sets without symmetry proves.
+/// The optima among closed sets are optima among all sets, which the bound for sets without
+/// symmetry proves.
 #[test]
 fn no_set_is_better_than_the_best_closed_one() {
     for (layers, bits, updates) in [(8, 6, 87), (8, 9, 798), (8, 12, 8_258), (9, 12, 7_420), (9, 15, 78_852)] {
@@ -167,7 +170,7 @@ fn no_set_is_better_than_the_best_closed_one() {
     assert_eq!((found.sets[0].canonical_updates, found.sets[0].symmetries, found.exhaustive), (44_816, 2, true));
 }
 
-/// All sets of small boards, each scored by itself.
+/// All sets of small boards, each scored separately.
 #[test]
 fn the_search_finds_what_looking_at_every_set_finds() {
     for (layers, max_take) in [(1, None), (2, None), (3, None), (4, None), (4, Some(2)), (5, Some(3)), (5, None)] {
@@ -246,7 +249,7 @@ fn orders_are_read_back_and_wrong_ones_refused() {
         assert!(layout.peak_live_blocks(&order) <= layout.peak_live_blocks(&numeric));
         assert_eq!(layout.clone().with_order(order.clone()).unwrap().order(), order);
     }
-    // The blocks of a layout without its symmetries are others, and so is their order.
+    // Without symmetries a layout has other blocks, and so another order.
     assert_eq!(layout.clone().with_order(numeric.clone()).unwrap().without_symmetries().order().len(), 64);
     let zeros = vec![BlockId(0); 16];
     assert_eq!(layout.clone().with_order(zeros).unwrap_err(), OrderError::Repeated { bid: Bid(0) });
@@ -343,7 +346,8 @@ fn cells_that_make_no_layout_are_refused_in_words() {
     assert_eq!(Layout::new(&board, &many).unwrap_err(), LayoutError::TooMany { found: 25 });
 }
 
-/// Layouts of small boards: no, some and all cells as BID cells, with and without symmetry, with a limit on the take.
+/// Layouts of small boards: no, some and all cells as BID cells, with and without symmetry, with a
+/// limit on the take.
 fn small_layouts() -> Vec<(Board, Layout)> {
     let mut layouts = Vec::new();
     for (layers, max_take) in [(1, None), (2, None), (3, None), (4, None), (4, Some(2)), (5, None)] {
@@ -365,7 +369,7 @@ fn small_layouts() -> Vec<(Board, Layout)> {
     layouts
 }
 
-/// Every position of every canonical block: its moves, found through edges and inner moves, are its moves.
+/// Every position of every canonical block: edges and inner moves together give exactly its moves.
 #[test]
 fn the_block_graph_holds_every_move_once() {
     for (board, layout) in small_layouts() {
@@ -405,7 +409,8 @@ fn the_block_graph_holds_every_move_once() {
     }
 }
 
-/// Every block for itself: the paper's updates before redundancy is removed, each child under its own number.
+/// Every block by itself: the paper's updates before redundancy is removed, each child under its
+/// own number.
 #[test]
 fn without_symmetries_every_block_is_its_own() {
     for (_, layout) in small_layouts() {
@@ -478,7 +483,8 @@ fn a_layout_does_not_depend_on_the_order_of_its_cells() {
     assert_eq!(one.order(), other.order());
 }
 
-/// A board of any size with BID cells of any kind: closed under all symmetries, under one, or under none.
+/// A board of any size with BID cells of any kind: closed under all symmetries, under one, or under
+/// none.
 fn any_layout() -> impl Strategy<Value = (Board, Layout)> {
     (1u32..=10, any::<u64>(), any::<u64>(), 0usize..7).prop_map(|(layers, one, two, kind)| {
         let board = triangle(layers);

@@ -6,13 +6,13 @@ use std::fmt;
 /// The BID bits of a block, bit 0 being the BID cell with the lowest index.
 ///
 /// Every block has one, canonical or not. The engine numbers only the canonical blocks:
-/// [`Layout::bid`](super::Layout::bid) and [`Layout::canonical`](super::Layout::canonical) lead from one number to the
-/// other.
+/// [`Layout::bid`](super::Layout::bid) and [`Layout::canonical`](super::Layout::canonical) lead
+/// from one number to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Bid(pub u32);
 
 impl Bid {
-    /// The number of pieces on BID cells.
+    /// Returns the number of pieces on BID cells.
     pub fn pieces(self) -> u32 {
         self.0.count_ones()
     }

@@ -1,27 +1,26 @@
-//! # Counting blocks under symmetry without looking at them
+//! Block counts under symmetry, without enumeration.
 //!
-//! Two classic counting arguments answer for `2^b` blocks in as many steps as there are symmetries, cells and traces.
+//! Two classic counting arguments answer for `2^b` blocks in as many steps as there are symmetries,
+//! cells and traces.
 //!
-//! **Groups** (Burnside's lemma, and the same for each subgroup). A block that a symmetry fixes is a union of its cycles
-//! in the BID cells, so a symmetry with `c` cycles fixes `2^c` blocks, and the whole group fixes `2^o` if the cells fall
-//! into `o` orbits. Blocks fixed by a subgroup but by no larger one make isomorphic groups of the subgroup's index.
+//! **Groups** (Burnside's lemma, and the same for each subgroup). A block that a symmetry fixes is
+//! a union of its cycles in the BID cells, so a symmetry with `c` cycles fixes `2^c` blocks, and
+//! the whole group fixes `2^o` if the cells fall into `o` orbits. Blocks fixed by a subgroup but by
+//! no larger one make isomorphic groups of the subgroup's index.
 //!
-//! **Updates** (ours). The pairs of a target block and a trace in it fall into orbits under the symmetries, and the number
-//! of canonical updates is the number of pairs with a canonical target. Summing over the targets of one group, weighted
-//! by their stabiliser, gives
+//! **Updates** (ours). The pairs of a target block and a trace in it fall into orbits under the
+//! symmetries, and the number of canonical updates is the number of pairs with a canonical target.
+//! The sum over the targets of one group, weighted by their stabiliser, gives
 //!
 //! ```text
-//! updates = 1/|G| * sum over symmetries g, over traces D, of the number of blocks J with g(J) = J and D inside J
+//! updates = 1/|G| * sum over symmetries g, over traces D,
+//!           of the number of blocks J with g(J) = J and D inside J
 //! ```
 //!
-//! because a canonical block stands for `|G| / |stabiliser|` blocks with equally many traces each, so that counting
-//! each block once for each symmetry that fixes it counts every group `|G|` times. A block that `g` fixes is a
-//! union of cycles of `g`; if it contains `D`, it contains the cycles that `D` meets, and the others are free:
-//! `2^(cycles - cycles met)` blocks.
-//!
-//! ## Not here
-//!
-//! Sums over many sets at once ([`super::search`]); loads, which no such argument counts ([`super::Counts`]).
+//! because a canonical block represents `|G| / |stabiliser|` blocks with equally many traces each,
+//! so that counting each block once for each symmetry that fixes it counts every group `|G|` times.
+//! A block that `g` fixes is a union of cycles of `g`; if it contains `D`, it contains the cycles
+//! that `D` meets, and the others are free: `2^(cycles - cycles met)` blocks.
 
 use crate::game::{Board, Symmetry};
 
@@ -45,23 +44,23 @@ enum Kind {
 }
 
 impl Action {
-    /// All symmetries of the board that keep `set`.
+    /// Returns all symmetries of the board that keep `set`.
     pub(super) fn on(board: &Board, set: u64) -> Action {
         Action::of(board.symmetries().iter().filter(|symmetry| symmetry.apply(set) == set), set)
     }
 
-    /// These symmetries, a group that keeps `set`.
+    /// Returns the action of these symmetries, a group that keeps `set`.
     pub(super) fn of<'a>(symmetries: impl Iterator<Item = &'a Symmetry>, set: u64) -> Action {
         let symmetries = symmetries.map(|symmetry| Cycles { kind: kind(symmetry), masks: cycles(symmetry, set) });
         Action { cells: set.count_ones(), symmetries: symmetries.collect() }
     }
 
-    /// The number of symmetries.
+    /// Returns the number of symmetries.
     pub(super) fn order(&self) -> usize {
         self.symmetries.len()
     }
 
-    /// How many isomorphic groups have 1, 2, 3 and 6 blocks.
+    /// Returns the numbers of isomorphic groups of 1, 2, 3 and 6 blocks.
     pub(super) fn groups(&self) -> [u128; 4] {
         let all = 1u128 << self.cells;
         let fixed = |kind| {
@@ -82,7 +81,7 @@ impl Action {
         }
     }
 
-    /// The number of orbits of cells under all symmetries together.
+    /// Returns the number of orbits of cells under all symmetries together.
     fn orbits(&self) -> usize {
         let mut orbits: Vec<u64> = Vec::new();
         for &cycle in self.symmetries.iter().flat_map(|symmetry| &symmetry.masks) {
@@ -93,7 +92,7 @@ impl Action {
         orbits.len()
     }
 
-    /// The number of updates of canonical targets, for these distinct traces in the set.
+    /// Returns the number of updates of canonical targets, for these distinct traces in the set.
     pub(super) fn updates(&self, traces: &[u64]) -> u128 {
         let of_symmetry = |symmetry: &Cycles| {
             let free = |trace| symmetry.masks.iter().filter(|&cycle| cycle & trace == 0).count();
@@ -103,12 +102,12 @@ impl Action {
     }
 }
 
-/// The number of updates over all blocks.
+/// Returns the number of updates over all blocks.
 pub(super) fn all_updates(cells: u32, traces: &[u64]) -> u128 {
     traces.iter().map(|trace| 1u128 << (cells - trace.count_ones())).sum()
 }
 
-/// The distinct traces of the moves in a set of cells.
+/// Returns the distinct traces of the moves in a set of cells.
 pub(super) fn traces(moves: &[u64], set: u64) -> Vec<u64> {
     let mut traces: Vec<u64> = moves.iter().map(|cells| cells & set).filter(|&trace| trace != 0).collect();
     traces.sort_unstable();
@@ -116,7 +115,7 @@ pub(super) fn traces(moves: &[u64], set: u64) -> Vec<u64> {
     traces
 }
 
-/// The cycles of a symmetry in a set that it keeps, as masks of cells.
+/// Returns the cycles of a symmetry in a set that it keeps, as masks of cells.
 pub(super) fn cycles(symmetry: &Symmetry, set: u64) -> Vec<u64> {
     let mut cycles = Vec::new();
     let mut left = set;
@@ -133,7 +132,8 @@ pub(super) fn cycles(symmetry: &Symmetry, set: u64) -> Vec<u64> {
     cycles
 }
 
-/// A triangle has no symmetries but these: turns by a third are not their own inverse, reflections are.
+/// Returns the kind of a symmetry. A triangle has no others: turns by a third are not their own
+/// inverse, reflections are.
 fn kind(symmetry: &Symmetry) -> Kind {
     match symmetry {
         symmetry if symmetry.is_identity() => Kind::Identity,

@@ -1,12 +1,9 @@
-//! # Figures of a layout
+//! Figures of a layout.
 //!
-//! The numbers by which \[SWLK12\] (figures 3, 9 and 10) and the search compare layouts. All but the loads are computed
-//! by counting arguments ([`super::burnside`]).
-//!
-//! ## Cost
-//!
-//! The loads need a walk over the canonical blocks and their children, one block at a time and nothing kept: a second
-//! for 21 BID bits closed under all symmetries. Where no symmetry is kept they are the updates, and nothing is walked.
+//! \[SWLK12\] (figures 3, 9 and 10) and the search compare layouts by these numbers. Counting
+//! arguments ([`super::burnside`]) give all but the loads. The loads need a walk over the canonical
+//! blocks and their children, one block at a time and nothing kept: a second for 21 BID bits closed
+//! under all symmetries. Without symmetry they equal the updates, and there is no walk.
 
 use super::burnside::{self, Action};
 use super::{Bid, Layout};
@@ -15,25 +12,27 @@ use serde::{Serialize, Serializer};
 /// The possible sizes of an isomorphic group, in the order of [`Counts::groups`].
 pub const GROUP_SIZES: [u32; 4] = [1, 2, 3, 6];
 
-/// How much work a layout makes. All updates are between blocks; one update reads or streams one block once.
+/// The work that a layout makes. All updates are between blocks; one update reads or streams one
+/// block once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// All blocks.
     pub blocks: u64,
-    /// The blocks that are evaluated, one for each isomorphic group.
+    /// Blocks that are evaluated, one for each isomorphic group.
     pub canonical_blocks: u64,
-    /// How many isomorphic groups have 1, 2, 3 and 6 blocks.
+    /// The numbers of isomorphic groups of 1, 2, 3 and 6 blocks.
     #[serde(serialize_with = "by_size")]
     pub groups: [u64; 4],
     /// Pairs of a target block and one of its child blocks, over all blocks.
     pub updates: u64,
     /// The same over canonical targets only: the paper's updates with redundancy removed.
     pub canonical_updates: u64,
-    /// Pairs of a canonical target and a *canonical* source: what is left if one load serves several orientations.
+    /// Pairs of a canonical target and a *canonical* source: the loads, if one load serves several
+    /// orientations.
     pub canonical_loads: u64,
 }
 
-/// Numbers of isomorphic groups as a map from the size of a group.
+/// Serialises the numbers of isomorphic groups as a map from the size of a group.
 fn by_size<S: Serializer>(groups: &[u64; 4], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(GROUP_SIZES.iter().zip(groups))
 }
@@ -45,7 +44,7 @@ impl Counts {
         let traces: Vec<u64> = layout.traces.iter().map(|trace| cells_of(trace.bid)).collect();
         let symmetries = layout.symmetries.iter().map(|symmetry| symmetry.board());
         let action = Action::of(symmetries, cells_of((layout.blocks() - 1) as u32));
-        // At most 2^24 blocks with at most some dozens of updates each.
+        // There are at most 2^24 blocks with at most some dozens of updates each.
         let groups = action.groups().map(|groups| groups as u64);
         let updates = burnside::all_updates(cells, &traces) as u64;
         Counts {

@@ -1,7 +1,7 @@
-//! # Traces and edges: which block updates which
+//! Traces and edges: which block updates which.
 //!
-//! The trace of a move depends on the BID cells alone, and so do the operations that belong to it. A layout has some
-//! dozens of traces, kept once; an edge refers to one by number.
+//! The trace of a move depends on the BID cells alone, and so do its operations. A layout has some
+//! dozens of traces and keeps each once; an edge refers to one by number.
 
 use super::{Bid, Layout};
 use crate::game::BitPermutation;
@@ -12,29 +12,32 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TraceId(pub u32);
 
-/// The BID part that some moves have in common.
+/// The common BID part of some moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// The BID bits that the moves empty. Not 0.
+    /// The BID bits that the moves empty; not 0.
     pub bid: u32,
-    /// The offset bits that each of the moves empties, sorted, each once; 0 for a move on BID cells only.
+    /// The offset bits that each of the moves empties, sorted, without duplicates; 0 for a move on
+    /// BID cells only.
     pub operations: Vec<u64>,
 }
 
 /// One update between blocks: the losses of a child block make positions of the target block wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Edge {
-    /// The ordinal of the canonical block that stands for the child block.
+    /// The ordinal of the canonical block that represents the child block.
     pub source: BlockId,
-    /// The ordinal of the block that is updated.
+    /// The ordinal of the updated block.
     pub target: BlockId,
-    /// The place in [`Layout::symmetries`] of the symmetry that takes the source to the child block.
+    /// The place in [`Layout::symmetries`] of the symmetry that takes the source to the child
+    /// block.
     pub symmetry: u8,
-    /// The BID part of the moves that lead from the target to the child, and with it the operations.
+    /// The BID part of the moves from the target to the child, which names the operations.
     pub trace: TraceId,
 }
 
-/// The traces of the moves sorted by BID bits, and the offset masks of the moves without one.
+/// Returns the traces of the moves sorted by BID bits, and the offset masks of the moves without
+/// one.
 pub(super) fn traces(moves: &[u64], to_bits: &BitPermutation, offset_bits: u32) -> (Vec<Trace>, Vec<u64>) {
     let mut operations: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for &cells in moves {
@@ -51,13 +54,13 @@ pub(super) fn traces(moves: &[u64], to_bits: &BitPermutation, offset_bits: u32) 
 }
 
 impl Layout {
-    /// The traces, sorted by their BID bits.
+    /// Returns the traces, sorted by their BID bits.
     pub fn traces(&self) -> &[Trace] {
         &self.traces
     }
 
-    /// The operations of a trace: offset masks `m` such that a loss at offset `x` of the child, `x & m == 0`, makes
-    /// `x | m` of the target a win.
+    /// Returns the operations of a trace: offset masks `m` such that a loss at offset `x` of the
+    /// child, `x & m == 0`, makes `x | m` of the target a win.
     pub fn operations(&self, trace: TraceId) -> &[u64] {
         &self.traces[trace.0 as usize].operations
     }
@@ -66,9 +69,9 @@ impl Layout {
         self.traces.iter().enumerate().map(|(index, trace)| (TraceId(index as u32), trace.bid))
     }
 
-    /// The updates of the canonical block `target`, one for each of its child blocks, sorted by source, then by
-    /// symmetry. Several of them may have the same source. Their sum over all canonical targets is the paper's number
-    /// of inter-block updates with redundancy removed.
+    /// Returns the updates of the canonical block `target`, one for each of its child blocks,
+    /// sorted by source, then by symmetry. Several of them may have the same source. Their sum over
+    /// all canonical targets is the paper's number of inter-block updates with redundancy removed.
     pub fn edges_into(&self, target: BlockId) -> Vec<Edge> {
         let Bid(bid) = self.bid(target);
         let mut edges: Vec<Edge> = self
@@ -84,15 +87,15 @@ impl Layout {
         edges
     }
 
-    /// The updates for which the canonical block `source` is read, sorted by target, then by symmetry: the same edges
-    /// as those of [`Layout::edges_into`], seen from the other end.
+    /// Returns the updates that read the canonical block `source`, sorted by target, then by
+    /// symmetry: the edges of [`Layout::edges_into`], seen from the other end.
     pub fn edges_from(&self, source: BlockId) -> Vec<Edge> {
         let bid = self.bid(source);
         let mut children: Vec<Bid> = Vec::new();
         let mut edges = Vec::new();
         for (index, symmetry) in self.symmetries.iter().enumerate() {
             let child = symmetry.map_bid(bid);
-            // The first symmetry that leads to a block is the one its edges name.
+            // The edges of a block name the first symmetry that leads to it.
             if children.contains(&child) {
                 continue;
             }

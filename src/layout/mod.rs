@@ -1,11 +1,11 @@
-//! # Layouts: which cells are the high bits
+//! Layouts: the cells that become the high bits.
 //!
-//! A solve works on blocks. Some cells, the *BID cells*, become the high bits of a position and name its block; the
-//! others become the *offset* inside it. If a symmetry of the board keeps the set of BID cells, whole blocks are images
-//! of each other, and only the smallest of such an *isomorphic group*, the *canonical block*, is evaluated
-//! (\[SWLK12\] sections 3.1 and 3.2).
+//! A solve works on blocks. Some cells, the *BID cells*, become the high bits of a position and
+//! name its block; the others become the *offset* inside it. If a symmetry of the board keeps the
+//! set of BID cells, whole blocks are images of each other. Only the smallest block of such an
+//! *isomorphic group*, the *canonical block*, is evaluated (\[SWLK12\] sections 3.1 and 3.2).
 //!
-//! ## Shape
+//! # Shape
 //!
 //! ```text
 //! position:  one bit a cell, row by row                      moved by Layout::split / Layout::join
@@ -15,29 +15,27 @@
 //!            | lowest first     | see `offset_order`         |
 //! ```
 //!
-//! Block `i` updates block `j` when some move's BID part, its *trace*, is `j ^ i` and a part of `j`. An [`Edge`] is one
-//! such pair with a canonical `j`: it names the canonical block that stands for `i`, the symmetry that turns it into
-//! `i`, and the trace, which in turn names the *operations*, the offset parts of all moves with that trace.
+//! Block `i` updates block `j` when some move's BID part, its *trace*, is `j ^ i` and a part of
+//! `j`. An [`Edge`] is one such pair with a canonical `j`. It names the canonical block that
+//! represents `i`, the symmetry that turns it into `i`, and the trace, which in turn names the
+//! *operations*, the offset parts of all moves with that trace.
 //!
-//! ## Invariants
+//! # Invariants
+//! 1. A BID does not depend on the order in which the BID cells are listed: bit 0 is the cell with
+//!    the lowest index.
+//! 2. Every edge leads from a numerically smaller canonical block to a larger one, so numeric order
+//!    is topological: a child is a subset of its target, and a canonical block is the smallest of
+//!    its group.
+//! 3. If several symmetries take a canonical block to the same block, the first one is used
+//!    everywhere, so a canonical block is needed in at most [`Layout::orbit_size`] orientations.
+//! 4. Operations are written in the bits of the *target*: the child `target ^ trace` in its own
+//!    orientation, after the edge's symmetry has been applied to the canonical source.
 //!
-//! 1. A BID does not depend on the order in which the BID cells are listed: bit 0 is the cell with the lowest index.
-//! 2. Every edge leads from a numerically smaller canonical block to a larger one, so numeric order is topological:
-//!    a child is a subset of its target, and a canonical block is the smallest of its group.
-//! 3. Of several symmetries that take a canonical block to the same block, the first one is used everywhere, so a
-//!    canonical block is needed in at most [`Layout::orbit_size`] orientations.
-//! 4. Operations are written in the bits of the *target*: the child `target ^ trace` in its own orientation, after the
-//!    edge's symmetry has been applied to the canonical source.
-//!
-//! ## Cost
-//!
-//! A layout with `b` BID bits lists its canonical blocks in `2^b` steps and keeps nothing else
-//! of that size. Edges are not stored: those of one block are found when asked for, in as many steps as the layout has
-//! traces, some dozens. The order of the blocks is kept once it was found, 4 bytes a canonical block.
-//!
-//! ## Not here
-//!
-//! Bitmaps and how they are updated ([`crate::kernel`]).
+//! # Cost
+//! A layout with `b` BID bits lists its canonical blocks in `2^b` steps and keeps nothing else of
+//! that size. Edges are not stored: a query finds those of one block, in as many steps as the
+//! layout has traces, some dozens. The order of the blocks is computed once and then kept, 4 bytes
+//! a canonical block.
 
 mod bid;
 mod block_order;
@@ -58,7 +56,7 @@ use crate::game::{BitPermutation, Board, Cell};
 use pipeline::BlockId;
 use std::sync::OnceLock;
 
-/// The most BID cells a layout can have: 16 million blocks.
+/// The most BID cells of a layout: 16 million blocks.
 pub const BID_BITS_MAX: u32 = 24;
 
 /// The division of a board's positions into blocks.
@@ -69,8 +67,8 @@ pub const BID_BITS_MAX: u32 = 24;
 ///
 /// // \[SWLK12\] figure 3(f): the six cells next to the corners.
 /// let board = Board::triangle(8, None)?;
-/// let cells = [(1, 0), (1, 1), (6, 0), (6, 6), (7, 1), (7, 6)].map(|(row, col)| Cell::new(row, col));
-/// let layout = Layout::new(&board, &cells)?;
+/// let cells = [(1, 0), (1, 1), (6, 0), (6, 6), (7, 1), (7, 6)];
+/// let layout = Layout::new(&board, &cells.map(|(row, col)| Cell::new(row, col)))?;
 /// assert_eq!(layout.blocks(), 64);
 /// assert_eq!(layout.canonical_blocks().len(), 16);
 /// let edges: usize = layout.ordinals().map(|ordinal| layout.edges_into(ordinal).len()).sum();
@@ -82,14 +80,14 @@ pub struct Layout {
     layers: u32,
     bid_cells: Vec<u8>,
     offset_cells: Vec<u8>,
-    /// From the cells of a position to its BID bits above its offset bits, and back.
+    /// Moves the cells of a position to its BID bits above its offset bits, and back.
     to_bits: BitPermutation,
     to_cells: BitPermutation,
     symmetries: Vec<LayoutSymmetry>,
     canonical: Vec<Bid>,
     traces: Vec<Trace>,
     inner_moves: Vec<u64>,
-    /// The order of the blocks, once it was given or asked for.
+    /// The order of the blocks, once given or computed.
     order: OnceLock<Vec<BlockId>>,
 }
 
@@ -100,24 +98,24 @@ pub enum BlockOrder {
     Numeric,
     /// By number of pieces on BID cells, then by BID.
     Pieces,
-    /// [`Layout::order`] of a layout that was given none.
+    /// [`Layout::order`] of a layout without a given order.
     Chosen,
-    /// The best of the chosen order and so many more, which a search with this seed finds.
+    /// The best of the chosen order and `orders` others, which a search with this seed finds.
     Searched {
-        /// The number of orders that are tried.
+        /// The number of orders tried.
         orders: u32,
-        /// Start of the random numbers.
+        /// The seed of the random numbers.
         seed: u64,
     },
 }
 
 impl Layout {
-    /// The layout of `board` with these BID cells, listed in any order.
+    /// Creates the layout of `board` with these BID cells, listed in any order.
     ///
     /// # Errors
-    ///
-    /// [`LayoutError::Outside`] for a cell that is not on the board, [`LayoutError::Repeated`] for one listed twice,
-    /// [`LayoutError::TooMany`] for more than [`BID_BITS_MAX`] cells.
+    /// Returns [`LayoutError::Outside`] for a cell that is not on the board,
+    /// [`LayoutError::Repeated`] for one listed twice, and [`LayoutError::TooMany`] for more than
+    /// [`BID_BITS_MAX`] cells.
     pub fn new(board: &Board, bid_cells: &[Cell]) -> Result<Layout, LayoutError> {
         let mut bid_mask = 0;
         for &cell in bid_cells {
@@ -135,12 +133,12 @@ impl Layout {
         Ok(Layout::from_mask(board, bid_mask))
     }
 
-    /// The best known layout whose blocks have at most `2^offset_bits_at_most` positions.
+    /// Creates the best known layout whose blocks have at most `2^offset_bits_at_most` positions.
     ///
-    /// That is the one found by [`search::best_closed`] for the smallest number of BID cells that suffices, or for the
-    /// next larger number for which a set closed under all symmetries exists. Boards of at most `offset_bits_at_most`
-    /// cells become one block. Where more than [`BID_BITS_MAX`] BID cells would be needed, the blocks are larger than
-    /// asked for.
+    /// It comes from [`search::best_closed`] for the smallest number of BID cells that suffices, or
+    /// for the next larger number with a set closed under all symmetries. Boards of at most
+    /// `offset_bits_at_most` cells become one block. If more than [`BID_BITS_MAX`] BID cells would
+    /// be needed, the blocks are larger than requested.
     pub fn suggested(board: &Board, offset_bits_at_most: u32) -> Layout {
         let wanted = board.cells().saturating_sub(offset_bits_at_most);
         let most = board.cells().min(BID_BITS_MAX);
@@ -179,69 +177,70 @@ impl Layout {
         }
     }
 
-    /// The same division with every block evaluated for itself: the identity is the only symmetry, every block is canonical and its own
-    /// ordinal. This is \[SWLK12\] section 3.1, before redundancy is removed; the edges are [`Counts::updates`] then.
+    /// Returns the same division with every block evaluated separately: the identity is the only
+    /// symmetry, and every block is canonical and its own ordinal. This is \[SWLK12\] section 3.1,
+    /// before redundancy is removed; the edges are then [`Counts::updates`].
     #[must_use]
     pub fn without_symmetries(&self) -> Layout {
         let identity: Vec<LayoutSymmetry> = self.symmetries[..1].to_vec();
         let canonical = (0..1 << self.bid_bits()).map(Bid).collect();
-        // An order is one of the blocks of this layout only.
+        // An order belongs to the blocks of one layout.
         Layout { symmetries: identity, canonical, order: OnceLock::new(), ..self.clone() }
     }
 
-    /// The number of layers of the board.
+    /// Returns the number of layers of the board.
     pub fn layers(&self) -> u32 {
         self.layers
     }
 
-    /// The number of BID cells, the paper's and these texts' `b`.
+    /// Returns the number of BID cells, the `b` of the paper and of these pages.
     pub fn bid_bits(&self) -> u32 {
         self.bid_cells.len() as u32
     }
 
-    /// The number of the other cells, `m`: a block has `2^m` positions.
+    /// Returns the number of the other cells, `m`: a block has `2^m` positions.
     pub fn offset_bits(&self) -> u32 {
         self.offset_cells.len() as u32
     }
 
-    /// The cell index of each BID bit, bit 0 first.
+    /// Returns the cell index of each BID bit, bit 0 first.
     pub fn bid_cells(&self) -> &[u8] {
         &self.bid_cells
     }
 
-    /// The cell index of each offset bit, bit 0 first.
+    /// Returns the cell index of each offset bit, bit 0 first.
     pub fn offset_cells(&self) -> &[u8] {
         &self.offset_cells
     }
 
-    /// The number of blocks, `2^b`.
+    /// Returns the number of blocks, `2^b`.
     pub fn blocks(&self) -> u64 {
         1 << self.bid_bits()
     }
 
-    /// The BIDs of the canonical blocks in ascending order. The place of a block in this list is its *ordinal*, the
-    /// number by which the engine and the files of a database know it.
+    /// Returns the BIDs of the canonical blocks in ascending order. The place of a block in this
+    /// list is its *ordinal*, its number in the engine and in the files of a database.
     pub fn canonical_blocks(&self) -> &[Bid] {
         &self.canonical
     }
 
-    /// The canonical blocks by ordinal, ascending.
+    /// Returns the ordinals of the canonical blocks, ascending.
     pub fn ordinals(&self) -> impl DoubleEndedIterator<Item = BlockId> + ExactSizeIterator + use<> {
         BlockId::all(self.canonical.len() as u32)
     }
 
-    /// The BID of a canonical block.
+    /// Returns the BID of a canonical block.
     pub fn bid(&self, ordinal: BlockId) -> Bid {
         self.canonical[ordinal.index()]
     }
 
-    /// The block of a position, canonical or not, and the offset in it.
+    /// Returns the block of a position, canonical or not, and the offset in it.
     pub fn split(&self, position: u64) -> (Bid, u64) {
         let bits = self.to_bits.apply(position);
         (Bid((bits >> self.offset_bits()) as u32), bits & self.offset_mask())
     }
 
-    /// The position at `offset` in block `bid`, the inverse of [`Layout::split`].
+    /// Returns the position at `offset` in block `bid`, the inverse of [`Layout::split`].
     pub fn join(&self, bid: Bid, offset: u64) -> u64 {
         self.to_cells.apply(u64::from(bid.0) << self.offset_bits() | offset)
     }
@@ -250,13 +249,13 @@ impl Layout {
         (1 << self.offset_bits()) - 1
     }
 
-    /// The symmetries that keep the set of BID cells, the identity first.
+    /// Returns the symmetries that keep the set of BID cells, the identity first.
     pub fn symmetries(&self) -> &[LayoutSymmetry] {
         &self.symmetries
     }
 
-    /// The ordinal of the canonical block that stands for block `bid`, and the place in [`Layout::symmetries`] of the
-    /// first symmetry that takes the canonical block to `bid`.
+    /// Returns the ordinal of the canonical block that represents block `bid`, and the place in
+    /// [`Layout::symmetries`] of the first symmetry that takes the canonical block to `bid`.
     pub fn canonical(&self, bid: Bid) -> (BlockId, usize) {
         let (smallest, symmetry) = self
             .symmetries
@@ -267,10 +266,11 @@ impl Layout {
         (self.ordinal(smallest), symmetry)
     }
 
-    /// Where the value of a position is stored: the ordinal of a canonical block and the offset in it.
+    /// Returns the place where the value of a position is stored: the ordinal of a canonical block
+    /// and the offset in it.
     ///
-    /// The answer is the same for all images of a position under [`Layout::symmetries`]: where a canonical block is an
-    /// image of itself, the smallest of the offsets is chosen.
+    /// The place is the same for all images of a position under [`Layout::symmetries`]: if a
+    /// canonical block is an image of itself, the smallest of the offsets is chosen.
     pub fn locate(&self, position: u64) -> (BlockId, u64) {
         let (bid, offset) = self.split(position);
         let (bid, offset) = self
@@ -291,34 +291,36 @@ impl Layout {
         self.symmetries.iter().all(|symmetry| symmetry.map_bid(bid) >= bid)
     }
 
-    /// The BID of the canonical block that stands for block `bid`.
+    /// Returns the BID of the canonical block that represents block `bid`.
     fn canonical_bid(&self, bid: Bid) -> Bid {
         self.symmetries.iter().map(|symmetry| symmetry.map_bid(bid)).min().expect("the identity is a symmetry")
     }
 
-    /// The number of blocks for which the canonical block `ordinal` stands, itself included: 1, 2, 3 or 6.
+    /// Returns the number of blocks that the canonical block `ordinal` represents, itself included:
+    /// 1, 2, 3 or 6.
     pub fn orbit_size(&self, ordinal: BlockId) -> u32 {
         let bid = self.bid(ordinal);
         let fixing = self.symmetries.iter().filter(|symmetry| symmetry.map_bid(bid) == bid).count();
         (self.symmetries.len() / fixing) as u32
     }
 
-    /// The offset masks of the moves inside a block, sorted.
+    /// Returns the offset masks of the moves inside a block, sorted.
     pub fn inner_moves(&self) -> &[u64] {
         &self.inner_moves
     }
 
-    /// Every ordinal once, children before their targets: the order given by [`Layout::with_order`], or else one chosen so
-    /// that few finished blocks are still needed at any time. The same layout always gives the same order.
+    /// Returns every ordinal once, children before their targets: the order given to
+    /// [`Layout::with_order`], or else one chosen so that few finished blocks are still needed at
+    /// any time. The same layout always gives the same order.
     pub fn order(&self) -> Vec<BlockId> {
         self.order.get_or_init(|| block_order::order(self)).clone()
     }
 
-    /// The layout with another order of its blocks, which no result depends on.
+    /// Returns the layout with another order of its blocks; no result depends on the order.
     ///
     /// # Errors
-    ///
-    /// [`OrderError`] unless `order` holds every ordinal once, children before their targets.
+    /// Returns an [`OrderError`] unless `order` has every ordinal once, children before their
+    /// targets.
     pub fn with_order(self, order: Vec<BlockId>) -> Result<Layout, OrderError> {
         let mut places = vec![None; self.canonical.len()];
         for (place, &ordinal) in order.iter().enumerate() {
@@ -341,7 +343,7 @@ impl Layout {
         Ok(Layout { order: OnceLock::from(order), ..self })
     }
 
-    /// The blocks in an order of this kind, as [`Layout::order`] returns them.
+    /// Returns the blocks in an order of this kind, as [`Layout::order`] returns them.
     pub fn ordered(&self, kind: BlockOrder) -> Vec<BlockId> {
         match kind {
             BlockOrder::Numeric => block_order::numeric(self),
@@ -351,24 +353,25 @@ impl Layout {
         }
     }
 
-    /// A number of live blocks below which no order's peak can be.
+    /// Returns a lower bound on the peak of live blocks of every order.
     pub fn peak_at_least(&self) -> u32 {
         block_order::peak_at_least(self)
     }
 
-    /// The largest number of finished canonical blocks that an unfinished target still needs at some moment, when the
-    /// blocks are evaluated in `order`, which must hold every ordinal once.
+    /// Returns the largest number of finished canonical blocks that an unfinished target still
+    /// needs at some moment, if the blocks are evaluated in `order`, which must have every ordinal
+    /// once.
     pub fn peak_live_blocks(&self, order: &[BlockId]) -> u32 {
         block_order::peak_live_blocks(self, order)
     }
 
-    /// The figures by which layouts are compared.
+    /// Returns the figures by which layouts are compared.
     pub fn counts(&self) -> Counts {
         Counts::of(self)
     }
 }
 
-/// Why cells do not make a layout.
+/// A reason why cells do not make a layout.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
@@ -388,7 +391,7 @@ pub enum LayoutError {
         /// The cell.
         cell: Cell,
     },
-    /// There are more blocks than can be numbered.
+    /// There are more blocks than ordinals.
     #[error("{found} BID cells are too many: expected at most {BID_BITS_MAX}")]
     TooMany {
         /// The number of cells listed.
@@ -396,34 +399,34 @@ pub enum LayoutError {
     },
 }
 
-/// Why a list of blocks is no order of a layout's blocks.
+/// A reason why a list of blocks is not an order of a layout's blocks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OrderError {
     /// No canonical block has this ordinal.
     #[error("there is no canonical block number {ordinal}")]
     Unknown {
-        /// The number.
+        /// The ordinal.
         ordinal: BlockId,
     },
-    /// A block comes twice.
+    /// A block is listed twice.
     #[error("block {bid} is listed twice")]
     Repeated {
-        /// Its BID.
+        /// The BID of the block.
         bid: Bid,
     },
-    /// A block does not come.
+    /// A block is missing.
     #[error("block {bid} is missing: expected every canonical block once")]
     Missing {
-        /// Its BID.
+        /// The BID of the block.
         bid: Bid,
     },
     /// A block comes before one that updates it.
     #[error("block {target} comes before block {child}, which updates it")]
     NotTopological {
-        /// The BID of the canonical block that should be first.
+        /// The BID of the canonical block that must come first.
         child: Bid,
-        /// The BID of the block that should come later.
+        /// The BID of the block that must come later.
         target: Bid,
     },
 }

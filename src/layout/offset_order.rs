@@ -1,13 +1,15 @@
-//! # The order of the offset cells
+//! The order of the offset cells.
 //!
-//! Which cell becomes which bit of the offset changes no result, but it decides how well a loss bitmap compresses. A
-//! corner whose border is empty is a game of its own, so few different patterns of losses occur over the positions of
-//! one corner, and they repeat: the cells of a corner belong into neighbouring low bits.
+//! The assignment of cells to offset bits changes no result, but it decides how well a loss bitmap
+//! compresses. A corner whose border is empty is a game of its own, so few different patterns of
+//! losses occur over the positions of one corner, and they repeat. The cells of a corner therefore
+//! belong in neighbouring low bits.
 //!
-//! **Sector order**, for BID sets that are closed under rotation. The offset cells fall into three sectors, one a
-//! corner. Sector 0 takes one cell of each rotation orbit and is ordered from the apex downwards, row by row; sectors 1
-//! and 2 are its rotations, cell by cell; sector 0 has the lowest bits, and a centre cell, which no rotation moves, the
-//! highest one. Rotating a position is then rotating three bit fields of equal length.
+//! **Sector order**, for BID sets that are closed under rotation. The offset cells fall into three
+//! sectors, one for each corner. Sector 0 takes one cell of each rotation orbit and is ordered from
+//! the apex downwards, row by row; sectors 1 and 2 are its rotations, cell by cell. Sector 0 has
+//! the lowest bits, and a centre cell, which no rotation moves, the highest one. A rotation of a
+//! position then rotates three bit fields of equal length.
 //!
 //! ```text
 //!           0             six layers, no BID cell: sector 0 is the bits 0 to 6 as
@@ -18,21 +20,22 @@
 //!      L L L R R R
 //! ```
 //!
-//! Sector 0 takes the cell of the orbit that is nearest to the apex. Where two cells of an orbit are equally near, they
-//! are mirror images of each other and the third lies on the apex's own axis; taking *that* one keeps every sector
-//! symmetric about its axis, so that a reflection, too, takes sectors to sectors: it keeps one field, exchanges the
-//! other two, and permutes bits inside them. The third is the farthest of its orbit, so it ends up in the
-//! sector's high bits.
+//! Sector 0 takes the cell of the orbit that is nearest to the apex. If two cells of an orbit are
+//! equally near, they are mirror images of each other and the third is on the apex's own axis.
+//! Taking *that* one keeps every sector symmetric about its axis, so that a reflection, too, takes
+//! sectors to sectors: it keeps one field, exchanges the other two, and permutes bits inside them.
+//! The third is the farthest of its orbit, so it ends up in the sector's high bits.
 //!
-//! **Corner order**, for all other BID sets: the three corner triangles of three rows first, each from its corner
-//! inwards, then the other cells row by row.
+//! **Corner order**, for all other BID sets: the three corner triangles of three rows first, each
+//! from its corner inwards, then the other cells row by row.
 
 use crate::game::{Board, Cell, Symmetry};
 
-/// How many rows of a corner the corner order takes.
+/// The rows of a corner that the corner order takes.
 const CORNER_LAYERS: u8 = 3;
 
-/// The cells outside `bid_mask` in the order of the offset bits, as cell indices, bit 0 first.
+/// Returns the cells outside `bid_mask` in the order of the offset bits, as cell indices, bit 0
+/// first.
 pub(super) fn offset_cells(board: &Board, bid_mask: u64) -> Vec<u8> {
     let rotations = board.symmetries().get(1..3);
     match rotations {
@@ -53,13 +56,13 @@ fn sector_order(board: &Board, bid_mask: u64, once: &Symmetry, twice: &Symmetry)
             sector.push(cell);
         }
     }
-    // `free_cells` runs row by row, which is from the apex inwards.
+    // `free_cells` goes row by row, that is, from the apex inwards.
     let turned = |symmetry| sector.iter().map(move |&cell| turn(symmetry, cell));
     let cells = sector.iter().copied().chain(turned(once)).chain(turned(twice)).chain(centre);
     cells.map(|cell| cell.index() as u8).collect()
 }
 
-/// The cell of a rotation orbit that belongs to the apex's sector.
+/// Returns the cell of a rotation orbit that belongs to the apex's sector.
 fn representative(orbit: [Cell; 3]) -> Cell {
     let nearest = orbit.iter().map(|cell| cell.row).min().expect("an orbit has cells");
     let mut near = orbit.iter().filter(|cell| cell.row == nearest);
@@ -97,7 +100,8 @@ fn free_cells(board: &Board, bid_mask: u64) -> impl Iterator<Item = Cell> {
 mod tests {
     use super::*;
 
-    /// Every set of cells a rotation or the whole group keeps, made from a few orbits.
+    /// Returns every set of cells that a rotation or the whole group keeps, built from a few
+    /// orbits.
     fn closed_masks(board: &Board) -> Vec<u64> {
         let mut masks = vec![0];
         for cell in [0, 1, 4, 7, 12] {

@@ -1,4 +1,4 @@
-//! # Orders of blocks as text
+//! Orders of blocks as text.
 //!
 //! ```text
 //! # trinim block order
@@ -10,15 +10,10 @@
 //! 4
 //! ```
 //!
-//! ## Shape
-//!
-//! Lines that begin with `#` are comments, except that the first line and those of layers and BID cells must be there, before
-//! the first block. Every other line that is not blank is the BID of a canonical block in decimal, bit 0 being the BID cell
-//! with the lowest index. Every canonical block comes once, and after all blocks that update it.
-//!
-//! ## Not here
-//!
-//! Reading and writing files: the command line does.
+//! Lines that begin with `#` are comments, but the first line and those of layers and BID cells are
+//! required, before the first block. Every other line that is not blank is the BID of a canonical
+//! block in decimal; bit 0 is the BID cell with the lowest index. Every canonical block is listed
+//! once, after all blocks that update it.
 
 use super::{Bid, Layout, OrderError};
 use crate::game::Cell;
@@ -30,7 +25,7 @@ const TITLE: &str = "# trinim block order";
 const LAYERS: &str = "# layers ";
 const BID_CELLS: &str = "# BID cells ";
 
-/// The order as text, which [`parse`] reads.
+/// Formats the order as text for [`parse`].
 pub fn to_text(layout: &Layout, order: &[BlockId]) -> String {
     let peak = layout.peak_live_blocks(order);
     let mut text = format!(
@@ -53,11 +48,10 @@ fn bid_cells(layout: &Layout) -> String {
     }
 }
 
-/// The layout with the order that `text` describes.
+/// Parses the order in `text` and returns the layout with it.
 ///
 /// # Errors
-///
-/// [`OrderFileError`] names the line and what is wrong with it.
+/// Returns an [`OrderFileError`] with the line and what is wrong there.
 pub fn parse(text: &str, layout: Layout) -> Result<Layout, OrderFileError> {
     let fail = |line: usize, reason: String| Err(OrderFileError { line, reason });
     let lines = || (1..).zip(text.lines());
@@ -113,11 +107,11 @@ fn is_block(line: &str) -> bool {
     !line.trim().is_empty() && !line.starts_with('#')
 }
 
-/// Why a text is no order of a layout's blocks.
+/// A reason why a text is not an order of a layout's blocks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct OrderFileError {
-    /// The line, counted from 1; the last one where something is missing.
+    /// The line, from 1; the last line if something is missing.
     pub line: usize,
     /// What was found and what was expected.
     pub reason: String,

@@ -1,12 +1,13 @@
-//! # Symmetries of a layout
+//! Symmetries of a layout.
 //!
-//! Of the symmetries of a board, those that keep the set of BID cells take whole blocks to whole blocks: each moves the
-//! bits of the BID among themselves and the bits of the offset among themselves.
+//! Those symmetries of a board that keep the set of BID cells take whole blocks to whole blocks:
+//! each permutes the bits of the BID and the bits of the offset separately.
 
 use super::Bid;
 use crate::game::{BitPermutation, Symmetry};
 
-/// A symmetry of the board that keeps the set of BID cells, seen as one permutation of BID bits and one of offset bits.
+/// A symmetry of the board that keeps the set of BID cells, as one permutation of BID bits and one
+/// of offset bits.
 #[derive(Clone, Debug)]
 pub struct LayoutSymmetry {
     board: Symmetry,
@@ -16,7 +17,7 @@ pub struct LayoutSymmetry {
 }
 
 impl LayoutSymmetry {
-    /// Those of `symmetries` that keep the set `bid_cells`, in the same order.
+    /// Returns those of `symmetries` that keep the set `bid_cells`, in the same order.
     pub(super) fn all(symmetries: &[Symmetry], bid_cells: &[u8], offset_cells: &[u8]) -> Vec<LayoutSymmetry> {
         let mask = |cells: &[u8]| cells.iter().fold(0u64, |mask, &cell| mask | 1 << cell);
         let bid_mask = mask(bid_cells);
@@ -38,32 +39,33 @@ impl LayoutSymmetry {
             .collect()
     }
 
-    /// The symmetry as a permutation of the cells.
+    /// Returns the symmetry as a permutation of the cells.
     pub fn board(&self) -> &Symmetry {
         &self.board
     }
 
-    /// The block to which this symmetry takes the block `bid`.
+    /// Returns the block to which this symmetry takes the block `bid`.
     pub fn map_bid(&self, bid: Bid) -> Bid {
         Bid(self.bid.apply(u64::from(bid.0)) as u32)
     }
 
-    /// The offset to which this symmetry takes `offset`, whatever the block.
+    /// Returns the offset to which this symmetry takes `offset`, in any block.
     pub fn map_offset(&self, offset: u64) -> u64 {
         self.offset.apply(offset)
     }
 
-    /// Where each bit of the offset goes: bit `i` of the source to bit `offset_permutation()[i]` of its image.
+    /// Returns the permutation of the offset bits: bit `i` of the source becomes bit
+    /// `offset_permutation()[i]` of its image.
     pub fn offset_permutation(&self) -> &[u8] {
         self.offset.image()
     }
 
-    /// Where each bit of the BID goes, in the same manner.
+    /// Returns the permutation of the BID bits, in the same form.
     pub fn bid_permutation(&self) -> &[u8] {
         self.bid.image()
     }
 
-    /// The place of the inverse in [`Layout::symmetries`](super::Layout::symmetries).
+    /// Returns the place of the inverse in [`Layout::symmetries`](super::Layout::symmetries).
     pub fn inverse(&self) -> usize {
         self.inverse
     }

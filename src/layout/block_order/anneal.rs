@@ -1,26 +1,27 @@
-//! # A search for the weights of the greedy order
+//! A search for the weights of the greedy order.
 //!
-//! The score of [`super::greedy`] has a number of weights. Which are good depends on the graph; they are found by threshold
-//! accepting (Dueck and Scheuer 1990): change a few at random, keep the change if the peak is not higher by more than
-//! a threshold that sinks to zero. Short rounds are better than a long one: they begin in turn with the same weights and
-//! with the best found. One step costs one greedy order. Ours is what is varied: rather than moving blocks in an
-//! order, which hardly ever lowers a peak that thousands of blocks make together, it moves the rule that makes the
-//! order.
+//! The score of [`super::greedy`] has a number of weights, and the good ones depend on the graph.
+//! Threshold accepting (Dueck and Scheuer 1990) finds them: change a few at random, and keep the
+//! change if the peak grows by no more than a threshold that sinks to zero. Short rounds are better
+//! than a long one; they start in turn from the initial weights and from the best weights found.
+//! One step costs one greedy order. Our part is the choice of what to vary. Moving blocks within an
+//! order hardly ever lowers a peak that thousands of blocks make together, so the search changes
+//! the rule that makes the order.
 
 use super::graph::Graph;
 use super::greedy::{self, Direction, Equals, Scoring};
 use crate::layout::Layout;
 use crate::random::Random;
 
-/// The share of a child whose last target comes next.
+/// The share of a child that waits only for its last target.
 const WHOLE_SHARE: f64 = 1e6;
-/// Most targets left at which a child has a share.
+/// The most remaining targets at which a child has a share.
 const SHARES: usize = 48;
 /// Steps of a round.
 const ROUND: u32 = 400;
-/// At the start a worse peak is accepted if it is worse by this part of the blocks.
+/// The initial threshold: the peak may grow by one block in this many.
 const THRESHOLD_PART: u64 = 400;
-/// One change moves a weight by at most this.
+/// The largest change of a weight in one step.
 const CELL_STEP: usize = 150_000;
 const TARGET_STEP: usize = 45_000;
 const TARGET_MAX: i64 = 1_000_000;
@@ -30,7 +31,8 @@ const EXPONENTS: std::ops::RangeInclusive<i64> = 1..=32;
 /// A rule that makes an order.
 #[derive(Clone, Debug)]
 struct Rule {
-    /// A child with `l` targets left has a share of `l` to the power of minus a quarter of this.
+    /// A child with `l` remaining targets has a share of `l` to the power of minus a quarter of
+    /// this.
     quarters: i64,
     target: i64,
     cells: Vec<i64>,
@@ -38,7 +40,7 @@ struct Rule {
 
 impl Rule {
     fn order(&self, graph: &Graph, images: &[Vec<u32>]) -> Vec<u32> {
-        // Square roots and products are exact to the last bit on every machine; powers need not be.
+        // Square roots and products are exact to the last bit on every machine; powers may not be.
         let share = |left: usize| {
             let quarter = (left as f64).sqrt().sqrt();
             (WHOLE_SHARE / (0..self.quarters).fold(1.0, |product, _| product * quarter)) as i64
@@ -56,7 +58,7 @@ impl Rule {
 
     fn change(&mut self, random: &mut Random) {
         for _ in 0..=random.below(3) {
-            // Half of the way in a bell, so that small steps are frequent.
+            // The sum of two random numbers makes small steps frequent.
             let mut step = |most: usize| (random.below(most) + random.below(most)) as i64 - most as i64;
             let (exponent, target, cell) = (step(4), step(TARGET_STEP), step(CELL_STEP));
             match random.below(self.cells.len() + 2) {
@@ -68,7 +70,7 @@ impl Rule {
     }
 }
 
-/// The best of `orders` orders, or `best` with its peak if none has a lower one.
+/// Returns the best of `orders` orders, or `best` with its peak if none has a lower one.
 pub(super) fn anneal(layout: &Layout, graph: &Graph, best: (Vec<u32>, u32), orders: u32, seed: u64) -> (Vec<u32>, u32) {
     let mut best = best;
     let images: Vec<Vec<u32>> = layout

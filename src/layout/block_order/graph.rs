@@ -1,16 +1,14 @@
-//! # Which canonical blocks need which
-//!
 //! The block graph with each pair of blocks once, whatever the orientation.
 
 use crate::layout::Layout;
 
-/// Which blocks need which: canonical blocks only, each pair once.
+/// The dependencies among canonical blocks, each pair once.
 pub(super) struct Graph {
     pub(super) children: Lists,
     pub(super) targets: Lists,
 }
 
-/// A list of blocks for each block, one after the other.
+/// One list of blocks for each block, end to end.
 pub(super) struct Lists {
     starts: Vec<u32>,
     blocks: Vec<u32>,
@@ -58,7 +56,7 @@ impl Graph {
         self.children.starts.len() - 1
     }
 
-    /// The number of pairs of a target and a child.
+    /// Returns the number of pairs of a target and a child.
     pub(super) fn pairs(&self) -> usize {
         self.children.blocks.len()
     }

@@ -1,14 +1,15 @@
-//! # One block after the other, by score
+//! A greedy order of the blocks, by score.
 //!
-//! Of the blocks whose children are all finished, the one with the highest score is taken. The score of a block is
+//! Among the blocks whose children are all finished, the one with the highest score is next. Three
+//! terms make the score of a block:
 //!
-//! - less `target` for each of its targets that is not *touched* yet, a target being touched once one of its children is
-//!   finished: an untouched target is one more block that will hold others back;
-//! - more by a *share* for each of its children, the larger the fewer targets that child still waits for: finishing the
-//!   last of them sets the child free;
-//! - less the weights of its pieces, one weight for each BID cell; of the images of a block the one with the smallest sum
-//!   counts, or the one with the largest. Equal weights decide how far the order may run ahead to blocks of many
-//!   pieces, different ones let it sweep over the board.
+//! - minus `target` for each of its targets that is not *touched* yet; a target is touched once one
+//!   of its children is finished. An untouched target is one more block that will hold others back.
+//! - plus a *share* for each of its children, larger if that child waits for fewer targets:
+//!   finishing the last of them frees the child.
+//! - minus the weights of its pieces, one weight for each BID cell; among the images of a block the
+//!   smallest sum counts, or the largest. Equal weights decide how far the order may run ahead to
+//!   blocks of many pieces, different ones let it sweep over the board.
 //!
 //! All arithmetic is on integers, so the order is the same on every machine.
 
@@ -22,27 +23,28 @@ pub(super) enum Direction {
     Down,
 }
 
-/// Which of several equally good blocks is taken, by ordinal.
+/// The choice among equally good blocks, by ordinal.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Equals {
     LowestFirst,
     HighestFirst,
 }
 
-/// What makes a block good.
+/// The weights of the score.
 pub(super) struct Scoring<'a> {
     pub(super) direction: Direction,
     /// The weight of one untouched target.
     pub(super) target: i64,
-    /// The share of a child with so many targets left; ascending towards 1. Longer waits than the list count nothing.
+    /// The share of a child by its number of remaining targets, ascending towards 1. Longer waits
+    /// than the list have no share.
     pub(super) shares: &'a [i64],
     /// The weight of the pieces of each block.
     pub(super) pieces: &'a [i64],
     pub(super) equals: Equals,
 }
 
-/// Children before targets. `Direction::Down` runs on the reversed graph and returns the result reversed, so that it,
-/// too, has children before targets.
+/// Returns an order with children before targets. `Direction::Down` runs on the reversed graph and
+/// reverses the result, so it has children before targets, too.
 pub(super) fn order(graph: &Graph, scoring: &Scoring<'_>) -> Vec<u32> {
     let (children, targets, sign) = match scoring.direction {
         Direction::Up => (&graph.children, &graph.targets, 1),
@@ -66,7 +68,8 @@ pub(super) fn order(graph: &Graph, scoring: &Scoring<'_>) -> Vec<u32> {
         };
         (scores[block as usize], rank, block)
     };
-    // A score only grows, so the newest entry of a block is met first; older ones are recognised and dropped.
+    // A score only grows, so the newest entry of a block comes out first; older ones are recognised
+    // and dropped.
     let mut available: BinaryHeap<(i64, u32, u32)> =
         blocks.clone().filter(|&block| children_left[block as usize] == 0).map(|block| entry(&scores, block)).collect();
     let mut finished = vec![false; graph.blocks()];

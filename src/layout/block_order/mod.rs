@@ -1,14 +1,16 @@
-//! # The order of the blocks
+//! The order of the blocks.
 //!
-//! A finished block must be kept until its last target is finished. The order of evaluation decides how many blocks are
-//! kept at the worst moment, and with them how much disk a solve needs.
+//! A finished block must be kept until its last target is finished. The order of evaluation decides
+//! how many blocks are kept at the worst moment, and with them how much disk a solve needs.
 //!
-//! Ours: blocks are taken one after the other by a score ([`greedy`]), above all for leaving targets untouched as long as
-//! possible. The same is done on the reversed graph, from the full block downwards, and the result is read backwards. A
-//! few weights and both directions are tried, then a few steps of a search for better weights ([`anneal`]), and the order
-//! with the lowest peak is kept. It is a heuristic: the peak it reaches is measured, not proved.
+//! Ours: [`greedy`] takes blocks one after the other by a score, above all for leaving targets
+//! untouched as long as possible. The same is done on the reversed graph, from the full block
+//! downwards, and the result is read backwards. A few weights and both directions are tried, then a
+//! few steps of a search for better weights ([`anneal`]), and the order with the lowest peak wins.
+//! It is a heuristic: its peak is measured, not proved.
 //!
-//! The peaks as parts of the canonical blocks. The test `peaks_are_low` holds the first three rows:
+//! The peaks as parts of the canonical blocks; the test `peaks_are_low` checks the first three
+//! rows:
 //!
 //! | board, BID bits | numeric order | this order | best found by search | no order has less |
 //! |---|---|---|---|---|
@@ -17,12 +19,13 @@
 //! | 9 layers, 15 bits | .584 | .410 | .392 | .205 |
 //! | 9 layers, 18 bits | .588 | .423 | | .191 |
 //!
-//! The searches were `trinim layout --order search` with `--effort 6000` for 12 and 2400 for 15 bits, `--seed 3`.
+//! The searches were `trinim layout --order search` with `--effort 6000` for 12 and 2400 for 15
+//! bits, `--seed 3`.
 //!
-//! ## Cost
-//!
-//! All arithmetic is on integers, so the order is the same on every machine. The time grows with the number of edges:
-//! for 5,728 canonical blocks some 5 ms for an order of the first kind and 13 ms for one step of the search.
+//! # Cost
+//! All arithmetic is on integers, so the order is the same on every machine. The time grows with
+//! the number of edges: for 5,728 canonical blocks some 5 ms for an order of the first kind and 13
+//! ms for one step of the search.
 
 mod anneal;
 mod graph;
@@ -36,10 +39,11 @@ use pipeline::BlockId;
 /// The weight of one untouched target.
 const TARGET: i64 = 100;
 
-/// The weights of one piece that are tried, in hundredths of a target.
+/// The tried weights of one piece, in hundredths of a target.
 const PIECE_WEIGHTS: [i64; 3] = [1, 50, 100];
 
-/// Steps of the search that every layout is worth, fewer where the graph has so many pairs that they would take seconds.
+/// Steps of the search for every layout; fewer if the graph has so many pairs that they would take
+/// seconds.
 const QUICK_STEPS: usize = 12;
 const QUICK_PAIRS: usize = 2_000_000;
 
@@ -72,12 +76,12 @@ fn greedy_orders(layout: &Layout, graph: &Graph) -> (Vec<u32>, u32) {
     (best, lowest_peak)
 }
 
-/// By BID.
+/// Returns the blocks by BID.
 pub(super) fn numeric(layout: &Layout) -> Vec<BlockId> {
     layout.ordinals().collect()
 }
 
-/// By number of pieces, then by BID.
+/// Returns the blocks by number of pieces, then by BID.
 pub(super) fn by_pieces(layout: &Layout) -> Vec<BlockId> {
     let mut order = numeric(layout);
     order.sort_by_key(|&ordinal| layout.bid(ordinal).pieces());
@@ -94,19 +98,20 @@ pub(super) fn peak_live_blocks(layout: &Layout, order: &[BlockId]) -> u32 {
     Graph::of(layout).peak_live_blocks(&order)
 }
 
-/// An order of the graph's vertices, which are ordinals, as one of blocks.
+/// Turns an order of the graph's vertices, which are ordinals, into one of blocks.
 fn blocks(order: Vec<u32>) -> Vec<BlockId> {
     order.into_iter().map(BlockId).collect()
 }
 
-/// No order of the canonical blocks has fewer live ones at its peak.
+/// Returns a lower bound on the live blocks at the peak of any order of the canonical blocks.
 ///
-/// Consider the blocks that are not finished. Each finished block that differs from one of them by a single piece is live, so
-/// the live ones are at least the neighbours of a set of corners of the `b`-dimensional cube. By Harper's theorem the
-/// fewest neighbours that a set of a given size can have, taken for the worst size, are the sum of `C(m, m/2)` for all
-/// `m < b` (Chandran and Kavitha, The treewidth and pathwidth of hypercubes, 2006). The set shrinks by a whole group at
-/// a time, so the worst size may be missed by one less than the symmetries, each costing a neighbour at most; and a group
-/// stands for at most as many blocks as there are symmetries.
+/// Consider the unfinished blocks. Each finished block that differs from one of them by a single
+/// piece is live, so the live ones are at least the neighbours of a set of corners of the
+/// `b`-dimensional cube. By Harper's theorem the fewest neighbours of a set of a given size, at the
+/// worst size, are the sum of `C(m, m/2)` for all `m < b` (Chandran and Kavitha, The treewidth and
+/// pathwidth of hypercubes, 2006). The set shrinks by a whole group at a time, so it may miss the
+/// worst size by one less than the number of symmetries, each costing at most a neighbour; and a
+/// group has at most as many blocks as there are symmetries.
 pub(super) fn peak_at_least(layout: &Layout) -> u32 {
     let (bits, symmetries) = (u64::from(layout.bid_bits()), layout.symmetries.len() as u64);
     let middle = |m: u64| (1..=m / 2).fold(1, |product, i| product * (m - m / 2 + i) / i);

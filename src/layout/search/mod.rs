@@ -1,31 +1,31 @@
-//! # Search for good BID sets
+//! Search for good BID sets.
 //!
-//! The best set of a given size is taken to be the one with the fewest updates after redundancy removal, as in
-//! \[SWLK12\] section 4. Symmetry is worth more than anything else, so sets are looked at by the symmetries they keep: a
-//! set that a group of symmetries keeps is a union of the group's orbits of cells, and there are few unions.
+//! The best set of a given size is the one with the fewest updates after redundancy removal, as in
+//! \[SWLK12\] section 4. Symmetry is worth more than anything else, so the search goes by the
+//! symmetries that sets keep: a set that a group of symmetries keeps is a union of the group's
+//! orbits of cells, and there are few unions.
 //!
-//! | kept | unions of a given size, nine layers | looked at |
+//! | kept | unions of a given size, nine layers | examined |
 //! |---|---|---|
 //! | all six ([`Kept::All`]) | some hundreds at most | all |
 //! | a mirror at least ([`Kept::Mirror`]) | up to 3 million | all, as long as the limit allows |
 //! | any, or none ([`Kept::Any`]) | up to 4 * 10^12 | see below |
 //!
-//! [`Kept::Any`] looks at the unions for all symmetries, for a mirror and for the rotations alone. What is left are sets
-//! that keep no symmetry. Nothing divides their updates: there are `2^b * b / 2` and more, because cells share lines. That
-//! bound (`score.rs`) nearly always exceeds what sets with a mirror reach, and then no such set
-//! needs to be looked at. Otherwise all are, or a local search takes a sample.
+//! [`Kept::Any`] examines the unions for all symmetries, for a mirror and for the rotations alone.
+//! The remaining sets keep no symmetry. Nothing divides their updates: there are `2^b * b / 2` and
+//! more, because cells share lines. That bound (`score.rs`) nearly always exceeds what sets with a
+//! mirror reach, and then no such set needs to be examined. Otherwise all are, or a local search
+//! takes a sample.
 //!
-//! ## Invariants
-//!
-//! 1. [`Found::exhaustive`] says that no set that was asked for has fewer updates than those found, whether it was looked at
-//!    or excluded by the bound.
+//! # Invariants
+//! 1. [`Found::exhaustive`] says that no requested set has fewer updates than those found: each was
+//!    examined, or excluded by the bound.
 //! 2. The same request gives the same answer on every machine.
 //! 3. Of sets that are images of each other only one is returned.
 //!
-//! ## Cost
-//!
-//! A set costs some ten nanoseconds where all are looked at, because sums are kept for each line and a step from set to
-//! set touches a few lines.
+//! # Cost
+//! An exhaustive search costs some ten nanoseconds a set, because it keeps sums for each line, and
+//! a step from set to set touches a few lines.
 
 mod sample;
 mod score;
@@ -46,24 +46,24 @@ pub enum Kept {
     /// All symmetries of the board.
     #[serde(rename = "d3")]
     All,
-    /// The mirror with the vertical axis, or more.
+    /// The mirror with the vertical axis, and possibly more.
     Mirror,
-    /// Whatever they keep.
+    /// Any symmetries, or none.
     Any,
 }
 
-/// What is searched.
+/// The parameters of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// The number of BID cells, at most [`BID_BITS_MAX`] and at most the board's cells.
     pub bits: u32,
     /// The symmetries kept.
     pub kept: Kept,
-    /// How many of the best sets are returned.
+    /// The number of best sets to return.
     pub top: usize,
-    /// The most sets of one kind that are looked at. Where there are more, a local search looks at so many.
+    /// The most sets of one kind to examine. If there are more, a local search examines this many.
     pub sets_at_most: u64,
-    /// Start of the local search's random numbers.
+    /// The seed of the local search's random numbers.
     pub seed: u64,
 }
 
@@ -73,7 +73,8 @@ pub struct Scored {
     /// The cells, by index.
     #[serde(rename = "bid_cells")]
     pub cells: Vec<Cell>,
-    /// Updates with redundancy removed, [`Counts::canonical_updates`](super::Counts::canonical_updates).
+    /// Updates with redundancy removed,
+    /// [`Counts::canonical_updates`](super::Counts::canonical_updates).
     pub canonical_updates: u128,
     /// Blocks that are evaluated.
     pub canonical_blocks: u128,
@@ -84,22 +85,22 @@ pub struct Scored {
 /// The answer to a [`Request`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Best first. Among equals the set that leaves the corners whole to the greatest depth comes first, because corners
-    /// left in the offset compress well; then the one with the first cells in row order.
+    /// The sets, best first. Among equals, the set that leaves the corners whole to the greatest
+    /// depth comes first, because corners in the offset compress well; then the one with the first
+    /// cells in row order.
     pub sets: Vec<Scored>,
-    /// The number of sets that were looked at.
+    /// The number of sets examined.
     pub looked_at: u64,
     /// Whether no other set can be better than those found.
     pub exhaustive: bool,
-    /// No set without symmetry has fewer updates than this; given where that was used.
+    /// A lower bound on the updates of sets without symmetry, if the search used it.
     pub asymmetric_at_least: Option<u128>,
 }
 
-/// The best sets that a request asks for.
+/// Returns the best sets for a request.
 ///
 /// # Errors
-///
-/// [`SearchError`] for more bits than the board or a layout has cells.
+/// Returns a [`SearchError`] if there are more bits than the board or a layout has cells.
 pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
     let most = board.cells().min(BID_BITS_MAX);
     if request.bits > most {
@@ -128,8 +129,9 @@ pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
     Ok(best.into_found())
 }
 
-/// The set of `bits` cells, closed under all symmetries of the board, with the fewest updates after redundancy removal,
-/// among equals the first as in [`Found::sets`]. `None` if no closed set has that size.
+/// Returns the set of `bits` cells, closed under all symmetries of the board, with the fewest
+/// updates after redundancy removal; among equals the first as in [`Found::sets`]. `None` if no
+/// closed set has that size.
 pub fn best_closed(board: &Board, bits: u32) -> Option<Vec<Cell>> {
     Some(cells(best_closed_mask(board, bits)?))
 }
@@ -141,13 +143,15 @@ pub(super) fn best_closed_mask(board: &Board, bits: u32) -> Option<u64> {
     best.sets.into_values().next()
 }
 
-/// The number of updates after redundancy removal, [`Counts::canonical_updates`](super::Counts::canonical_updates).
+/// Returns the number of updates after redundancy removal,
+/// [`Counts::canonical_updates`](super::Counts::canonical_updates).
 pub fn canonical_updates(board: &Board, bid_cells: &[Cell]) -> u128 {
     let set = mask(bid_cells);
     Action::on(board, set).updates(&burnside::traces(board.moves(), set))
 }
 
-/// The number of isomorphic groups of blocks, [`Counts::canonical_blocks`](super::Counts::canonical_blocks).
+/// Returns the number of isomorphic groups of blocks,
+/// [`Counts::canonical_blocks`](super::Counts::canonical_blocks).
 pub fn canonical_blocks(board: &Board, bid_cells: &[Cell]) -> u128 {
     Action::on(board, mask(bid_cells)).groups().iter().sum()
 }
@@ -160,7 +164,7 @@ fn cells(set: u64) -> Vec<Cell> {
     (0..u64::BITS).filter(|cell| set >> cell & 1 == 1).map(Cell::from_index).collect()
 }
 
-/// By which sets are compared: updates, whole corners, first cells.
+/// The order of sets: updates, whole corners, first cells.
 type Rank = (u128, Reverse<Vec<u8>>, Reverse<u64>);
 
 /// The best sets so far.
@@ -181,7 +185,7 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// Looks at the unions of the orbits of `group`, all or a sample.
+    /// Examines the unions of the orbits of `group`, all or a sample.
     fn unions(&mut self, scores: &Scores, group: &[&Symmetry]) {
         let orbits = walk::Orbits::new(self.board, scores, group);
         if orbits.unions(self.request.bits) <= u128::from(self.request.sets_at_most) {
@@ -193,25 +197,26 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// The updates of the last of the sets that would be returned, if there are as many already.
+    /// Returns the updates of the last set that would be returned, if there are enough already.
     fn worst(&self) -> Option<u128> {
         let full = self.sets.len() >= self.request.top;
         self.sets.last_key_value().filter(|_| full).map(|(rank, _)| rank.0)
     }
 
-    /// Takes note of a set that `group` keeps, with its updates if it keeps nothing else.
+    /// Records a set that `group` keeps, with its updates if it keeps nothing else.
     fn offer(&mut self, set: u64, updates: u128, group: &[&Symmetry]) {
         self.found.looked_at += 1;
         if self.worst().is_some_and(|worst| updates > worst) {
             return;
         }
-        // Sets that keep more have been looked at with the larger group, where they count less.
+        // The larger group has already examined sets that keep more, and they count less there.
         let images = self.board.symmetries().iter().map(|symmetry| symmetry.apply(set));
         let kept = images.clone().filter(|&image| image == set).count();
         if kept != group.len() {
             return;
         }
-        // The images of a set with this mirror have other mirrors; elsewhere one of the images is chosen.
+        // The images of a set with this mirror have other mirrors; elsewhere one of the images is
+        // chosen.
         let with_image = group.len() == 1 || group.len() == 3;
         if with_image && images.max_by_key(|image| image.reverse_bits()) != Some(set) {
             return;
@@ -238,7 +243,8 @@ impl<'a> Best<'a> {
     }
 }
 
-/// For each cell of a set, the number of rows between it and its nearest corner, in ascending order.
+/// Returns, for each cell of a set, the number of rows between it and its nearest corner, in
+/// ascending order.
 fn corner_distances(board: &Board, set: u64) -> Vec<u8> {
     let cells = (0..board.cells() as usize).filter(|cell| set >> cell & 1 == 1);
     let rows = |cell: usize| {
@@ -249,12 +255,12 @@ fn corner_distances(board: &Board, set: u64) -> Vec<u8> {
     distances
 }
 
-/// More BID cells than there can be.
+/// A request for too many BID cells.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bits} BID cells are too many: expected at most {most}")]
 pub struct SearchError {
-    /// The number asked for.
+    /// The requested number.
     pub bits: u32,
-    /// The most that this board can have.
+    /// The most BID cells of this board.
     pub most: u32,
 }

@@ -1,18 +1,20 @@
-//! # A local search among unions of orbits
+//! A local search among unions of orbits.
 //!
-//! From a random union to the best of those that differ in one exchange, until none is better; then from another random
-//! union, until so many unions have been looked at. An exchange takes out one orbit and puts in others of as many
-//! cells: one of the same size, or two of half the size; or the other way round. It proves nothing.
+//! From a random union it goes to the best of those that differ in one exchange, until none is
+//! better; then it restarts from another random union, until it has examined the requested number.
+//! An exchange takes out one orbit and puts in others of as many cells: one of the same size, or
+//! two of half the size; or the other way round. The search proves nothing.
 
 use super::walk::{Orbits, Union};
 use crate::random::Random;
 
-/// Offers up to `sets` unions of `bits` cells with their updates. There must be such unions.
+/// Offers up to `sets` unions of `bits` cells with their updates. At least one such union must
+/// exist.
 pub(super) fn some(orbits: &Orbits<'_>, bits: u32, sets: u64, seed: u64, offer: &mut impl FnMut(u64, u128)) {
     let mut random = Random::new(seed);
     let mut left = sets;
     while left > 0 {
-        // A start that fails costs its turn, so that the loop ends.
+        // A failed start also counts, so that the loop ends.
         left -= 1;
         let Some(mut union) = start(orbits, bits, &mut random) else { continue };
         let mut updates = orbits.updates(&union);
@@ -45,7 +47,7 @@ fn apply(orbits: &Orbits<'_>, union: &mut Union, exchange: &[usize]) {
     }
 }
 
-/// Orbits in random order as long as they fit.
+/// Returns a union of orbits in random order, as many as fit.
 fn start(orbits: &Orbits<'_>, bits: u32, random: &mut Random) -> Option<Union> {
     let mut order: Vec<usize> = (0..orbits.orbits.len()).collect();
     random.shuffle(&mut order);
@@ -60,7 +62,7 @@ fn start(orbits: &Orbits<'_>, bits: u32, random: &mut Random) -> Option<Union> {
     (left == 0).then_some(union)
 }
 
-/// The orbits to toggle, for every exchange.
+/// Returns the orbits to toggle, for every exchange.
 fn exchanges(orbits: &Orbits<'_>, union: &Union) -> Vec<Vec<usize>> {
     let all = 0..orbits.orbits.len();
     let (inside, outside): (Vec<usize>, Vec<usize>) =
@@ -70,7 +72,7 @@ fn exchanges(orbits: &Orbits<'_>, union: &Union) -> Vec<Vec<usize>> {
     for (ones, others) in [(&inside, &outside), (&outside, &inside)] {
         for &one in ones {
             for (index, &first) in others.iter().enumerate() {
-                // An exchange of one for one is found from both sides, and wanted once.
+                // An exchange of one for one turns up from both sides; keep it once.
                 if cells(first) == cells(one) && std::ptr::eq(ones, &inside) {
                     exchanges.push(vec![one, first]);
                 }

@@ -1,20 +1,18 @@
-//! # Scores of sets, line by line
+//! Scores of sets, line by line.
 //!
-//! By Burnside's lemma ([`crate::layout::burnside`]) the updates of a set are `1/|G|` times the sum over symmetries `g` and
-//! traces `D` of `2^(cycles - cycles that D meets)`. A trace of several cells lies in one line, and how many cycles it meets
-//! depends on that line alone: two cells of one cycle in a line are the same two for every set. So the sum over the
-//! traces of a line is looked up by the pattern of BID cells in the line:
+//! By Burnside's lemma ([`crate::layout::burnside`]) the updates of a set are `1/|G|` times the sum
+//! over symmetries `g` and traces `D` of `2^(cycles - cycles that D meets)`. A trace of several
+//! cells is in one line, and the number of cycles that it meets depends on that line alone: two
+//! cells of one cycle in a line are the same two for every set. So a table by the pattern of BID
+//! cells in the line gives the sum over the traces of a line:
 //!
 //! ```text
 //! updates = 1/|G| * sum over g of 2^cycles * (b / 2 + sum over lines of the line's weight of g)
 //! weight of g = sum over runs D of two and more BID cells in the line of 2^-(cycles that D meets)
 //! ```
 //!
-//! A single cell is in three lines and meets one cycle: it is counted once, as `1/2`.
-//!
-//! ## Shape
-//!
-//! Weights are integers in units of `2^-10`: a line has at most ten cells.
+//! A single cell is in three lines and meets one cycle: it is counted once, as `1/2`. Weights are
+//! integers in units of `2^-10`: a line has at most ten cells.
 
 use crate::game::{Board, Cell, LAYERS_MAX, Symmetry};
 
@@ -29,7 +27,7 @@ pub(super) struct Scores {
     max_take: u32,
     /// The cells of each line from end to end.
     lines: Vec<Vec<u8>>,
-    /// Where a line's patterns begin in the tables.
+    /// The start of each line's patterns in the tables.
     starts: Vec<usize>,
     /// For each cell, its lines and its bit in their patterns.
     places: Vec<Vec<(usize, usize)>>,
@@ -70,12 +68,12 @@ impl Scores {
         self.starts[line]
     }
 
-    /// The lines of a cell and its bit in their patterns.
+    /// Returns the lines of a cell and its bit in their patterns.
     pub(super) fn places(&self, cell: usize) -> &[(usize, usize)] {
         &self.places[cell]
     }
 
-    /// The weight of every pattern of every line under a symmetry.
+    /// Returns the weight of every pattern of every line under a symmetry.
     pub(super) fn weights(&self, symmetry: &Symmetry) -> Vec<u32> {
         let patterns = |line: &Vec<u8>| 0..1usize << line.len();
         self.lines.iter().flat_map(|line| patterns(line).map(|pattern| self.weight(symmetry, line, pattern))).collect()
@@ -97,7 +95,8 @@ impl Scores {
         weight
     }
 
-    /// The updates of a set of `bits` cells from each symmetry's number of cycles and sum of weights over the lines.
+    /// Returns the updates of a set of `bits` cells from each symmetry's number of cycles and sum
+    /// of weights over the lines.
     pub(super) fn updates(bits: u32, sums: impl ExactSizeIterator<Item = (u32, u64)>) -> u128 {
         let order = sums.len() as u64;
         let singles = u64::from(bits) * SINGLE;
@@ -106,11 +105,12 @@ impl Scores {
         u64::try_from(sum).map_or_else(|_| sum / u128::from(order), |sum| u128::from(sum / order))
     }
 
-    /// No set of `bits` cells that keeps no symmetry has fewer updates than this.
+    /// Returns a lower bound on the updates of sets of `bits` cells that keep no symmetry.
     ///
-    /// The cells of such a set fall on the lines of each direction. A line with `m` of them has a weight that grows with `m`,
-    /// and by more for each further cell, so the sum is least when every cell in turn goes where it adds least. A
-    /// limit on the pieces a move takes makes the weight depend on more than `m`; then only single cells are counted.
+    /// The cells of such a set fall on the lines of each direction. A line with `m` of them has a
+    /// weight that grows with `m`, and by more for each further cell, so the sum is least when
+    /// every cell in turn goes where it adds least. A limit on the pieces of a move makes the
+    /// weight depend on more than `m`; then only single cells count.
     pub(super) fn asymmetric_at_least(&self, bits: u32) -> u128 {
         let longest = self.lines.iter().map(Vec::len).max().unwrap_or(0);
         let weight = |cells: u32| (2..=cells).map(|run| u64::from(cells - run + 1) << (UNIT_BITS - run)).sum::<u64>();

@@ -1,7 +1,7 @@
-//! # All unions of orbits
+//! All unions of orbits.
 //!
-//! A walk through the unions of a given size that takes or leaves one orbit after the other and keeps the sums of weights
-//! up to date: taking an orbit touches the lines of its cells only.
+//! The walk through the unions of a given size takes or leaves one orbit after the other and keeps
+//! the sums of weights up to date: taking an orbit touches only the lines of its cells.
 
 use super::score::Scores;
 use crate::game::{Board, Symmetry};
@@ -61,7 +61,7 @@ impl<'a> Orbits<'a> {
         }
     }
 
-    /// The number of unions of `bits` cells.
+    /// Returns the number of unions of `bits` cells.
     pub(super) fn unions(&self, bits: u32) -> u128 {
         let mut unions = vec![0u128; bits as usize + 1];
         unions[0] = 1;
@@ -77,7 +77,7 @@ impl<'a> Orbits<'a> {
         Union { set: 0, patterns: vec![0; self.scores.lines()], sums: vec![(0, 0); self.weights.len()] }
     }
 
-    /// Takes an orbit that is not in the union, or leaves one that is.
+    /// Takes an orbit that is not in the union, or removes one that is.
     pub(super) fn toggle(&self, union: &mut Union, orbit: &Orbit) {
         let taken = union.set & orbit.mask == 0;
         union.set ^= orbit.mask;
@@ -101,7 +101,7 @@ impl<'a> Orbits<'a> {
 
 /// Offers every union of `bits` cells with its updates.
 pub(super) fn all(orbits: &Orbits<'_>, bits: u32, offer: &mut impl FnMut(u64, u128)) {
-    // The cells that are left from each orbit on: a walk that cannot become large enough is cut short.
+    // The cells remaining from each orbit on, to cut a walk that cannot become large enough.
     let mut left: Vec<u32> = orbits
         .orbits
         .iter()
