@@ -154,23 +154,18 @@ fn clocks_are_read_for_metrics_and_the_command_line() {
 }
 
 #[test]
-fn threads_are_the_engines_the_baselines_the_verifiers_and_the_command_lines() {
+fn threads_are_the_engines_the_baselines_and_the_command_lines() {
     let words = ["thread", "crossbeam", "mpsc", "rayon"];
     let places = [
         // Whose threads, locks and channels: the real ones, or those of a simulated run.
         "pipeline/src/sync.rs",
         "pipeline/src/run/",
-        // Files are synced side by side.
-        "pipeline/src/checkpoint/commit.rs",
-        // Hashes are compared side by side.
-        "pipeline/src/care/check.rs",
+        // Many tasks of one kind, side by side: syncs, hashes, blocks to be verified, runs of the evolution.
+        "pipeline/src/parallel.rs",
         // The papers' strategies in blocks: a free core takes any block whose children are finished.
         "src/solve/baseline/blocks.rs",
         // How many cores there are.
         "src/solve/builder.rs",
-        "src/verify/workers.rs",
-        // Runs of the evolution, which share nothing, side by side.
-        "src/evolve/runs.rs",
         "src/cli/",
     ];
     only_in("threads and channels", &words, &places);

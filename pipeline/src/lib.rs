@@ -91,6 +91,7 @@ mod finding;
 mod ids;
 pub mod log;
 mod measure;
+pub mod parallel;
 mod run;
 pub mod storage;
 mod sync;

@@ -8,6 +8,7 @@
 use super::engine::{Problem, Run, run};
 use super::settings::Settings;
 use parking_lot::Mutex;
+use pipeline::parallel;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -25,26 +26,23 @@ pub struct Batch {
 /// Runs a batch; `done` counts the runs that finish. Returns every run that started, in the order
 /// of the numbers.
 pub fn run_all(problem: &Problem, settings: &Settings, batch: &Batch, stop: &AtomicBool, done: &AtomicU64) -> Vec<Run> {
-    let next = AtomicU64::new(batch.runs.start);
     let begun: Mutex<Vec<Run>> = Mutex::new(Vec::new());
-    let work = || {
-        while !stop.load(Ordering::Relaxed) {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= batch.runs.end {
-                return;
+    let runs = usize::try_from(batch.runs.end.saturating_sub(batch.runs.start)).unwrap_or(usize::MAX);
+    // The one failure is that no more runs are to be begun.
+    let _ = parallel::for_each(
+        batch.threads,
+        runs,
+        || Ok(()),
+        |(), index| {
+            if stop.load(Ordering::Relaxed) {
+                return Err(());
             }
-            let result = run(problem, settings, batch.seed, number, stop);
+            let result = run(problem, settings, batch.seed, batch.runs.start + index as u64, stop);
             done.fetch_add(u64::from(result.finished), Ordering::Relaxed);
             begun.lock().push(result);
-        }
-    };
-    std::thread::scope(|scope| {
-        let runs = batch.runs.end.saturating_sub(batch.runs.start).clamp(1, 1024) as usize;
-        for _ in 1..batch.threads.clamp(1, runs) {
-            scope.spawn(work);
-        }
-        work();
-    });
+            Ok(())
+        },
+    );
     let mut begun = begun.into_inner();
     begun.sort_unstable_by_key(|result| result.run);
     begun

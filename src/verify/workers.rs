@@ -2,7 +2,8 @@
 
 use crate::database::DatabaseError;
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use pipeline::parallel;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a task ended early.
 pub(crate) enum Halt {
@@ -57,34 +58,23 @@ pub(crate) fn run<S>(
     scratch: impl Fn() -> Result<S, DatabaseError> + Sync,
     task: impl Fn(&mut S, usize) -> Result<(), Halt> + Sync,
 ) -> Result<bool, DatabaseError> {
-    let next = AtomicUsize::new(0);
-    let failure = Mutex::new(None);
-    let work = || -> Result<(), Halt> {
-        let mut scratch = scratch()?;
-        loop {
-            watch.advance(0)?;
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= tasks {
-                return Ok(());
+    let worked = parallel::for_each(
+        threads,
+        tasks,
+        || Ok::<S, Halt>(scratch()?),
+        |scratch, index| {
+            let worked = watch.advance(0).and_then(|()| task(scratch, index));
+            if matches!(worked, Err(Halt::Failed(_))) {
+                watch.failed.store(true, Ordering::Relaxed);
             }
-            task(&mut scratch, index)?;
-        }
-    };
-    let stopped = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, tasks.max(1)) {
-            scope.spawn(|| match work() {
-                Ok(()) => {}
-                Err(Halt::Stopped) => stopped.store(true, Ordering::Relaxed),
-                Err(Halt::Failed(error)) => {
-                    watch.failed.store(true, Ordering::Relaxed);
-                    failure.lock().get_or_insert(error);
-                }
-            });
-        }
+            worked
+        },
+    );
+    let Err(halts) = worked else { return Ok(true) };
+    // Those that another one's failure stopped are not stopped by anybody outside.
+    let failure = halts.into_iter().find_map(|halt| match halt {
+        Halt::Failed(error) => Some(error),
+        Halt::Stopped => None,
     });
-    match failure.into_inner() {
-        Some(error) => Err(error),
-        None => Ok(!stopped.into_inner()),
-    }
+    failure.map_or(Ok(false), Err)
 }

@@ -31,14 +31,14 @@ use crate::log::codec::{FRAME_WORDS, Scratch};
 use crate::log::place::Extent;
 use crate::log::reader::EntryReader;
 use crate::measure::metrics::Metrics;
+use crate::parallel;
 use crate::run::ledger::Needs;
 use crate::storage::{Entry, EntryKind, Storage, read_whole};
 use crate::workload::Workload;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// How closely a folder is looked at.
@@ -240,40 +240,25 @@ impl Look<'_> {
 
     /// Looks at the contents on several threads; what is wrong with which task.
     fn contents(&self, run_id: RunId, tasks: &[Task<'_>], all: u64) -> Result<BTreeMap<usize, Finding>, Error> {
-        let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
-        let (found, failure) = (Mutex::new(BTreeMap::new()), Mutex::new(None));
-        let work = || -> Result<(), Error> {
-            let mut buffers = Buffers::default();
-            while failure.lock().is_none() {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(task) = tasks.get(index) else { break };
-                if self.request.stop.load(Ordering::Relaxed) {
-                    return Err(Error::Interrupted);
-                }
-                let looked = match task {
-                    Task::Entry(extent) => self.entry(run_id, extent, &mut buffers),
-                    Task::Published(record, file) => self.published(record.block, file, &mut buffers),
-                };
-                if let Err(error) = looked {
-                    found.lock().insert(index, Finding::of(Weight::Damage, error)?);
-                }
-                (self.request.progress)(done.fetch_add(task.bytes(), Ordering::Relaxed) + task.bytes(), all);
+        let (done, found) = (AtomicU64::new(0), Mutex::new(BTreeMap::new()));
+        let look = |buffers: &mut Buffers, index: usize| -> Result<(), Error> {
+            if self.request.stop.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
             }
+            let task = &tasks[index];
+            let looked = match task {
+                Task::Entry(extent) => self.entry(run_id, extent, buffers),
+                Task::Published(record, file) => self.published(record.block, file, buffers),
+            };
+            if let Err(error) = looked {
+                found.lock().insert(index, Finding::of(Weight::Damage, error)?);
+            }
+            (self.request.progress)(done.fetch_add(task.bytes(), Ordering::Relaxed) + task.bytes(), all);
             Ok(())
         };
-        thread::scope(|scope| {
-            for _ in 0..self.request.threads.clamp(1, tasks.len().max(1)) {
-                scope.spawn(|| {
-                    if let Err(error) = work() {
-                        failure.lock().get_or_insert(error);
-                    }
-                });
-            }
-        });
-        match failure.into_inner() {
-            Some(error) => Err(error),
-            None => Ok(found.into_inner()),
-        }
+        parallel::for_each(self.request.threads, tasks.len(), || Ok(Buffers::default()), look)
+            .map_err(|mut failures| failures.swap_remove(0))?;
+        Ok(found.into_inner())
     }
 
     fn entry(&self, run_id: RunId, extent: &Extent, buffers: &mut Buffers) -> Result<(), Error> {

@@ -1,11 +1,10 @@
 //! The commit: steps C2 to C5 of the table on the page of [`super`].
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use super::{BlockRecord, Checkpoint};
 use crate::Error;
+use crate::parallel;
 use crate::storage::StorageFile;
 
 /// What one commit makes durable, together or not at all. Step C1 is done: the engine has written it.
@@ -60,31 +59,12 @@ impl Checkpoint {
 
 /// Syncs files, up to `parallelism` at the same time; an error ends it early.
 pub(crate) fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Result<(), Error> {
-    if parallelism <= 1 || files.len() <= 1 {
-        return files.iter().try_for_each(|file| file.sync());
-    }
-    let next = AtomicUsize::new(0);
-    let sync_some = || -> Result<(), Error> {
-        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            file.sync()?;
-        }
-        Ok(())
-    };
-    let mut errors: Vec<Error> = thread::scope(|scope| {
-        // A thread that cannot be had leaves its share to the others; this one takes part.
-        let threads: Vec<_> = (1..parallelism.min(files.len()))
-            .filter_map(|_| thread::Builder::new().spawn_scoped(scope, sync_some).ok())
-            .collect();
-        let here = sync_some();
-        let others = threads.into_iter().map(|thread| {
-            let joined = thread.join();
-            joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        std::iter::once(here).chain(others).filter_map(Result::err).collect()
-    });
+    let synced = parallel::for_each(parallelism, files.len(), || Ok(()), |(), index| files[index].sync());
     // The threads behind a failed one see "poisoned"; the cause is what counts.
-    errors.sort_by_key(|error| matches!(error, Error::Poisoned));
-    errors.into_iter().next().map_or(Ok(()), Err)
+    synced.map_err(|mut errors| {
+        let cause = errors.iter().position(|error| !matches!(error, Error::Poisoned));
+        errors.swap_remove(cause.unwrap_or(0))
+    })
 }
 
 #[cfg(test)]

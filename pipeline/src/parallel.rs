@@ -1,0 +1,93 @@
+//! The same work for many tasks on several threads, until all are done or one fails.
+
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+/// Calls `task` once for each number below `tasks`, on up to `threads` threads, of which the calling one is the first. Each thread has
+/// `scratch` memory of its own. Numbers are taken in ascending order; after a failure none is taken any more.
+///
+/// # Errors
+/// All failures, the first one first: threads that were at work when one failed may fail, too, and not every failure is a cause.
+///
+/// # Panics
+/// If a task does.
+pub fn for_each<S, E: Send>(
+    threads: usize,
+    tasks: usize,
+    scratch: impl Fn() -> Result<S, E> + Sync,
+    task: impl Fn(&mut S, usize) -> Result<(), E> + Sync,
+) -> Result<(), Vec<E>> {
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let failures = Mutex::new(Vec::new());
+    let work_on = || -> Result<(), E> {
+        let mut scratch = scratch()?;
+        while !failed.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= tasks {
+                break;
+            }
+            task(&mut scratch, index)?;
+        }
+        Ok(())
+    };
+    let work = || {
+        if let Err(failure) = work_on() {
+            failures.lock().push(failure);
+            failed.store(true, Ordering::Relaxed);
+        }
+    };
+    if tasks > 0 {
+        thread::scope(|scope| {
+            for _ in 1..threads.min(tasks) {
+                // A thread that cannot be had leaves its share to the others.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+    }
+    let failures = failures.into_inner();
+    if failures.is_empty() { Ok(()) } else { Err(failures) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_task_is_done_once_on_any_number_of_threads() {
+        for threads in [0, 1, 2, 7, 100] {
+            for tasks in [0, 1, 2, 50] {
+                let done = Mutex::new(Vec::new());
+                let scratches = AtomicUsize::new(0);
+                let scratch = || Ok::<usize, ()>(scratches.fetch_add(1, Ordering::Relaxed));
+                let task = |_: &mut usize, index| {
+                    done.lock().push(index);
+                    Ok(())
+                };
+                for_each(threads, tasks, scratch, task).unwrap();
+                let mut done = done.into_inner();
+                done.sort_unstable();
+                assert_eq!(done, (0..tasks).collect::<Vec<_>>(), "{threads} threads");
+                assert!(scratches.into_inner() <= threads.max(1), "more memory than threads");
+            }
+        }
+    }
+
+    #[test]
+    fn after_a_failure_nothing_is_begun() {
+        for threads in [1, 4] {
+            let begun = Mutex::new(BTreeSet::new());
+            let task = |(): &mut (), index: usize| {
+                begun.lock().insert(index);
+                if index == 3 { Err(index) } else { Ok(()) }
+            };
+            assert_eq!(for_each(threads, 1 << 20, || Ok(()), task), Err(vec![3]));
+            let begun = begun.into_inner();
+            assert!(begun.len() < 1 << 20 && begun.contains(&0), "{} begun", begun.len());
+        }
+        let refused = for_each(3, 5, || Err("no memory"), |(): &mut (), _| Ok(())).unwrap_err();
+        assert_eq!(refused[0], "no memory");
+    }
+}
