@@ -2,8 +2,8 @@
 //!
 //! A run is a function of seed and run number on every machine and for any number of threads. The
 //! step from words to choices is fixed here, so that no library version can change a result: a
-//! choice among `count` takes one 32-bit word, `word · count >> 32`, with a bias below `count /
-//! 2^32`.
+//! choice among `count` takes one 32-bit word, `word · count >> 32`. The bias is below
+//! `count/2^32`.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -20,7 +20,7 @@ use super::score::Target;
 use crate::game::Rule;
 use crate::game::Value;
 
-/// Limit on the positions of a held-out graph whose size nobody chose.
+/// Limit on the positions of a held-out graph of default size.
 const POSITIONS_MAX: usize = 100_000;
 
 /// A graph with its true outcomes.
@@ -104,7 +104,7 @@ impl Truth {
     }
 }
 
-/// Words the outcome that a formula's value states.
+/// Returns the outcome that a formula's value claims, in words.
 fn said_of(value: i32) -> String {
     format!("{} (value {value})", Value::from_loss(value == 0).outcome())
 }

@@ -76,7 +76,7 @@ impl<'a> Variation<'a> {
         (0..self.settings.genes).map(|place| self.any_gene(place, chance)).collect()
     }
 
-    /// Turns two copies of the parents into offspring, before mutation, by crossover if it happens.
+    /// Crosses two copies of the parents, with the probability of the settings.
     pub fn cross(&self, one: &mut [Gene], other: &mut [Gene], chance: &mut Chance) {
         if !chance.happens(self.crossing) {
             return;

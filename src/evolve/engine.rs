@@ -306,7 +306,7 @@ impl Front {
     }
 }
 
-/// Runs once, or until `stop` is set; judges at least one chromosome.
+/// Performs one run, or a part of it if `stop` is set; judges at least one chromosome.
 pub fn run(problem: &Problem, settings: &Settings, seed: u64, run: u64, stop: &AtomicBool) -> Run {
     let mut chance = Chance::new(seed, run);
     let variation = Variation::new(&problem.alphabet, settings);

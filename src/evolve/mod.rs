@@ -6,8 +6,8 @@
 //! known.
 //!
 //! The paper leaves much open. Every open point is a choice in [`settings`]; one preset reproduces
-//! the paper's experiments, others do better. The paper does not check formulas beyond the positions
-//! they were found on, nor prove them; here [`check`] and [`prove`] do.
+//! the paper's experiments, others do better. The paper does not check formulas beyond the
+//! positions they were found on, nor prove them; here [`check`] and [`prove`] do.
 //!
 //! ```text
 //! games ─► graph ──► engine ──► runs ──► check ──► prove

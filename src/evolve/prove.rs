@@ -414,7 +414,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_circuit_computes_the_formula(formula in super::super::simplify::tests::formulas(), a in 0..i32::MAX, b in 0..100) {
+        fn the_circuit_computes_the_formula(
+            formula in super::super::simplify::tests::formulas(),
+            a in 0..i32::MAX,
+            b in 0..100,
+        ) {
             let scope = Scope::heaps(2, None);
             if let Ok(circuit) = Circuit::of(&formula, &scope) {
                 let (mut carries, mut value) = (0, 0u32);

@@ -188,7 +188,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Generates formulas of few symbols, so that equal parts are frequent.
+    /// Generates formulas of few symbols, so that equal terms are frequent.
     pub fn formulas() -> impl Strategy<Value = Formula> {
         let gene = (0..Op::ALL.len() + 5, any::<[u16; 3]>());
         proptest::collection::vec(gene, 1..25).prop_map(|genes| {
@@ -233,7 +233,8 @@ pub(super) mod tests {
         #[test]
         fn columns_are_single_values(formula in formulas(), seed in any::<i32>()) {
             let scope = Scope::heaps(2, None);
-            let features: Vec<Vec<i32>> = vec![(0..20).collect(), (0..20).map(|index| seed % 5 + index / 3 - 3).collect()];
+            let second = (0..20).map(|index| seed % 5 + index / 3 - 3);
+            let features: Vec<Vec<i32>> = vec![(0..20).collect(), second.collect()];
             for on_fault in [OnFault::Stop, OnFault::One] {
                 let single: Vec<Option<i32>> = (0..20)
                     .map(|index| formula.value(&scope, &[features[0][index], features[1][index]], on_fault).ok())

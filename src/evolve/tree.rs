@@ -146,8 +146,8 @@ mod tests {
             let class = if branch.is_loss { "P" } else { "N" };
             format!("{} {class}", graph.label(branch.position))
         });
-        let expected = "(2,1) P\n|- (2,0) N\n|  |- (1,0) N\n|  |  `- (0,0) P\n|  `- (0,0) P\n|- (1,1) P\n|  |- (1,0) N\n\
-                        |  |  `- (0,0) P\n|  `- (0,1) P\n|     `- (0,0) P\n`- (0,1) P\n   `- (0,0) P\n";
+        let expected = "(2,1) P\n|- (2,0) N\n|  |- (1,0) N\n|  |  `- (0,0) P\n|  `- (0,0) P\n|- (1,1) P\n\
+                        |  |- (1,0) N\n|  |  `- (0,0) P\n|  `- (0,1) P\n|     `- (0,0) P\n`- (0,1) P\n   `- (0,0) P\n";
         assert_eq!(text, expected);
     }
 

@@ -1,7 +1,8 @@
 //! Enumerates all P-positions, the losses for the player to move, of four layers in normal play.
 //!
-//! Only canonical blocks are stored. Each is decoded once, and the symmetries of the layout turn its losses into those
-//! of the blocks that it stands for. Memory is one bitmap; a set holds the result only because it is small.
+//! Only canonical blocks are stored. Each is decoded once, and the symmetries of the layout map its
+//! losses to those of its isomorphic blocks. Memory is one bitmap; a set holds the result only
+//! because it is small.
 //!
 //! `cargo run --release --example p_positions`
 
@@ -22,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut bitmap = vec![0; bitmap_words(layout.offset_bits())];
     for (ordinal, bid) in (0..).zip(layout.canonical_blocks()) {
         database.bitmap(ordinal, &mut bitmap)?;
-        // A bitmap has at least 512 bits; those beyond the offsets of the layout stand for no position.
+        // A bitmap has at least 512 bits; bits beyond the offsets of the layout are not positions.
         for offset in 0..1_u64 << layout.offset_bits() {
             if bitmap[offset as usize / 64] >> (offset % 64) & 1 == 1 {
                 let loss = layout.join(*bid, offset);

@@ -1,9 +1,9 @@
 //! Formulas as source code.
 //!
-//! The exported function has the values of [`Formula::value`] anywhere, so its text spells out
-//! 32-bit wrap, truncating division and faults; tests compile and run it. One line computes each
-//! distinct term. Where a quotient has no value Rust returns `None`, C returns `false` and Python
-//! raises `ZeroDivisionError`, unless faults are replaced by a value. LaTeX is the formula alone,
+//! The exported function has the values of [`Formula::value`] in every language, so its text spells
+//! out 32-bit wrap, truncating division and faults; tests compile and run it. One line computes
+//! each distinct term. Where a quotient has no value Rust returns `None`, C returns `false` and
+//! Python raises `ZeroDivisionError`, unless a value replaces faults. LaTeX is the formula alone,
 //! for readers.
 
 mod c;

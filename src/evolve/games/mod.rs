@@ -39,7 +39,8 @@ pub const HEAP_MAX: i32 = 1_000_000;
 pub enum GameError {
     /// The text names no known game.
     #[error(
-        "unknown game {text:?}: expected nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10, moore:2:4,4,4, octal:0.137:10, triangular:3 or dag:FILE"
+        "unknown game {text:?}: expected nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10, moore:2:4,4,4, \
+         octal:0.137:10, triangular:3 or dag:FILE"
     )]
     Unknown {
         /// The text.

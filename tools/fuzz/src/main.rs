@@ -9,7 +9,8 @@ fn chosen() -> fn(&[u8]) {
     *CHOSEN.get_or_init(|| {
         let name = std::env::var("FUZZ_TARGET").unwrap_or_default();
         let names: Vec<&str> = hostile::TARGETS.iter().map(|(name, _)| *name).collect();
-        hostile::target(&name).unwrap_or_else(|| panic!("FUZZ_TARGET is {name:?}: expected one of {}", names.join(", ")))
+        hostile::target(&name)
+            .unwrap_or_else(|| panic!("FUZZ_TARGET is {name:?}: expected one of {}", names.join(", ")))
     })
 }
 

@@ -328,20 +328,29 @@ plain! {
     unlink(path: *const c_char) as c"unlink", UNLINK, |kind| meet_path(kind, path);
     rmdir(path: *const c_char) as c"rmdir", UNLINK, |kind| meet_path(kind, path);
     mkdir(path: *const c_char, mode: mode_t) as c"mkdir", MKDIR, |kind| meet_path(kind, path);
-    ftruncate(descriptor: c_int, length: off_t) as c"ftruncate", TRUNCATE, |kind| meet(kind, Target::Descriptor(descriptor));
-    ftruncate64(descriptor: c_int, length: off_t) as c"ftruncate64", TRUNCATE, |kind| meet(kind, Target::Descriptor(descriptor));
+    ftruncate(descriptor: c_int, length: off_t)
+        as c"ftruncate", TRUNCATE, |kind| meet(kind, Target::Descriptor(descriptor));
+    ftruncate64(descriptor: c_int, length: off_t)
+        as c"ftruncate64", TRUNCATE, |kind| meet(kind, Target::Descriptor(descriptor));
     flock(descriptor: c_int, operation: c_int) as c"flock", LOCK, |kind| meet(kind, Target::Descriptor(descriptor));
-    fallocate(descriptor: c_int, mode: c_int, offset: off_t, length: off_t) as c"fallocate", SPACE, |kind| meet(kind, Target::Descriptor(descriptor));
-    fallocate64(descriptor: c_int, mode: c_int, offset: off_t, length: off_t) as c"fallocate64", SPACE, |kind| meet(kind, Target::Descriptor(descriptor));
+    fallocate(descriptor: c_int, mode: c_int, offset: off_t, length: off_t)
+        as c"fallocate", SPACE, |kind| meet(kind, Target::Descriptor(descriptor));
+    fallocate64(descriptor: c_int, mode: c_int, offset: off_t, length: off_t)
+        as c"fallocate64", SPACE, |kind| meet(kind, Target::Descriptor(descriptor));
     statvfs(path: *const c_char, figures: *mut c_void) as c"statvfs", SPACE, |kind| meet_path(kind, path);
     statvfs64(path: *const c_char, figures: *mut c_void) as c"statvfs64", SPACE, |kind| meet_path(kind, path);
     stat64(path: *const c_char, figures: *mut c_void) as c"stat64", STAT, |kind| meet_path(kind, path);
     lstat64(path: *const c_char, figures: *mut c_void) as c"lstat64", STAT, |kind| meet_path(kind, path);
-    fstat64(descriptor: c_int, figures: *mut c_void) as c"fstat64", STAT, |kind| meet(kind, Target::Descriptor(descriptor));
-    statx(folder: c_int, path: *const c_char, flags: c_int, mask: c_uint, figures: *mut c_void) as c"statx", STAT, |kind| meet_at(kind, folder, path);
-    renameat(old: c_int, from: *const c_char, new: c_int, to: *const c_char) as c"renameat", RENAME, |kind| meet_at(kind, new, to);
-    renameat2(old: c_int, from: *const c_char, new: c_int, to: *const c_char, flags: c_uint) as c"renameat2", RENAME, |kind| meet_at(kind, new, to);
-    unlinkat(folder: c_int, path: *const c_char, flags: c_int) as c"unlinkat", UNLINK, |kind| meet_at(kind, folder, path);
+    fstat64(descriptor: c_int, figures: *mut c_void)
+        as c"fstat64", STAT, |kind| meet(kind, Target::Descriptor(descriptor));
+    statx(folder: c_int, path: *const c_char, flags: c_int, mask: c_uint, figures: *mut c_void)
+        as c"statx", STAT, |kind| meet_at(kind, folder, path);
+    renameat(old: c_int, from: *const c_char, new: c_int, to: *const c_char)
+        as c"renameat", RENAME, |kind| meet_at(kind, new, to);
+    renameat2(old: c_int, from: *const c_char, new: c_int, to: *const c_char, flags: c_uint)
+        as c"renameat2", RENAME, |kind| meet_at(kind, new, to);
+    unlinkat(folder: c_int, path: *const c_char, flags: c_int)
+        as c"unlinkat", UNLINK, |kind| meet_at(kind, folder, path);
 }
 
 /// Meets a call with a folder's descriptor and a path; an empty path means the descriptor.
@@ -492,8 +501,12 @@ macro_rules! syncs {
                 return -1;
             }
             let lies = plan().is_some_and(|plan| plan.no_sync);
-            // SAFETY: the host's own argument.
-            let result = if lies { 0 } else { unsafe { real!($name as unsafe extern "C" fn(c_int) -> c_int)(descriptor) } };
+            let result = if lies {
+                0
+            } else {
+                // SAFETY: the host's own argument.
+                unsafe { real!($name as unsafe extern "C" fn(c_int) -> c_int)(descriptor) }
+            };
             if result == 0 {
                 said_yes(descriptor);
             }
@@ -517,13 +530,19 @@ fn said_yes(descriptor: c_int) {
 
 /// Transfers of bytes; a short one changes `$length`.
 macro_rules! transfers {
-    ($($symbol:ident($descriptor:ident, $buffer:ident: $pointer:ty, $length:ident $(, $offset:ident: $type:ty)?) as $name:literal, $kind:expr;)*) => {$(
+    ($($symbol:ident($descriptor:ident, $buffer:ident: $pointer:ty, $length:ident $(, $offset:ident: $type:ty)?)
+        as $name:literal, $kind:expr;)*) => {$(
         /// Replaces the C library's function of this name.
         ///
         /// # Safety
         /// The same as for the C library's function.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $symbol($descriptor: c_int, $buffer: $pointer, $length: size_t $(, $offset: $type)?) -> ssize_t {
+        pub unsafe extern "C" fn $symbol(
+            $descriptor: c_int,
+            $buffer: $pointer,
+            $length: size_t
+            $(, $offset: $type)?
+        ) -> ssize_t {
             let kind = if $descriptor == libc::STDOUT_FILENO { STDOUT } else { $kind };
             let hit = meet(kind, Target::Descriptor($descriptor));
             if fails(hit) {
@@ -560,7 +579,12 @@ macro_rules! vectors {
         /// # Safety
         /// The same as for the C library's function.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $symbol(descriptor: c_int, buffers: *const iovec, count: c_int $(, $offset: $type)?) -> ssize_t {
+        pub unsafe extern "C" fn $symbol(
+            descriptor: c_int,
+            buffers: *const iovec,
+            count: c_int
+            $(, $offset: $type)?
+        ) -> ssize_t {
             let kind = if descriptor == libc::STDOUT_FILENO { STDOUT } else { $kind };
             let hit = meet(kind, Target::Descriptor(descriptor));
             if fails(hit) {

@@ -3,8 +3,8 @@
 //!
 //! A test that passes without a rule proves nothing about the rule. Each rule has a diff of the
 //! engine's sources in `../controls`, which asks [`omits`] whether to leave out the rule. Rules at
-//! the seam to the storage (what is synced, and when) need no diff: `Sloppy` of package `simulation`
-//! leaves them out from outside.
+//! the seam to the storage (what is synced, and when) need no diff: `Sloppy` of package
+//! `simulation` leaves them out from outside.
 //!
 //! A rule is left out on one thread, and a simulated run has one.
 

@@ -92,7 +92,8 @@ fn options() -> Result<Options> {
             "--scratch" => options.scratch = value()?.into(),
             "--out" => options.out = Some(value()?.into()),
             _ => bail!(
-                "unknown argument {name}: expected --part NAME, --ci, --effort N, --seed N, --layers K, --scratch FOLDER, --out STEM"
+                "unknown argument {name}: expected --part NAME, --ci, --effort N, --seed N, --layers K, \
+                 --scratch FOLDER, --out STEM"
             ),
         }
     }

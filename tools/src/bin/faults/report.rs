@@ -110,8 +110,8 @@ impl Sheet {
         let counts: serde_json::Map<String, Value> =
             entries.counts.iter().map(|(name, count)| (name.clone(), (*count).into())).collect();
         json!({
-            "part": self.name, "proves": self.proves, "seconds": entries.seconds, "counts": counts, "notes": entries.notes,
-            "failed": entries.failed, "failures": entries.failures, "not_run": entries.not_run,
+            "part": self.name, "proves": self.proves, "seconds": entries.seconds, "counts": counts,
+            "notes": entries.notes, "failed": entries.failed, "failures": entries.failures, "not_run": entries.not_run,
         })
     }
 }
@@ -170,7 +170,8 @@ impl Report<'_> {
         }
         let parts: Vec<Value> = self.sheets.iter().map(Sheet::json).collect();
         let record = json!({
-            "date": self.date, "command": self.command, "machine": self.machine, "seconds": self.seconds, "parts": parts,
+            "date": self.date, "command": self.command, "machine": self.machine, "seconds": self.seconds,
+            "parts": parts,
         });
         let name = |ending: &str| {
             let mut name = stem.as_os_str().to_owned();
