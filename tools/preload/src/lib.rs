@@ -22,7 +22,7 @@
 //! 2. The library allocates nothing and makes its own calls as raw system calls, because it runs
 //!    inside `open` and `read` of its host.
 //!
-//! The file is long because every replaced function of the C library needs its own signature.
+//! Long because every replaced function of the C library needs its own signature.
 //!
 //! Calls that bypass the C library are out of reach. In trinim these are `statvfs` and advice
 //! (crate `rustix`): the harness covers the first with disks that are really full; a failure of
