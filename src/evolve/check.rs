@@ -42,9 +42,9 @@ pub struct Counterexample {
     pub label: String,
     /// The value of the formula, `None` if it has none.
     pub value: Option<i32>,
-    /// What the formula says, in words.
+    /// The formula's claim, in words.
     pub said: String,
-    /// What is true, in words.
+    /// The truth, in words.
     pub truth: String,
     /// For a win, the position reached by a winning move.
     #[serde(rename = "winning_move_to")]

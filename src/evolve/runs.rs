@@ -28,7 +28,7 @@ pub struct Batch {
 pub fn run_all(problem: &Problem, settings: &Settings, batch: &Batch, stop: &AtomicBool, done: &AtomicU64) -> Vec<Run> {
     let begun: Mutex<Vec<Run>> = Mutex::new(Vec::new());
     let runs = usize::try_from(batch.runs.end.saturating_sub(batch.runs.start)).unwrap_or(usize::MAX);
-    // The one failure is that no more runs are to be begun.
+    // An error only means that `stop` was set.
     let _ = parallel::for_each(
         batch.threads,
         runs,

@@ -34,7 +34,7 @@ pub enum Count {
     AllOptions,
 }
 
-/// What a formula has to compute.
+/// The values that a formula has to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
@@ -167,7 +167,7 @@ pub struct Wrong {
     pub position: String,
     /// The rule.
     pub rule: &'static str,
-    /// What is wrong.
+    /// The mistake, in words.
     pub broken: String,
 }
 

@@ -130,7 +130,7 @@ pub struct Settings {
     pub genes: usize,
     /// Pairs of parents in a generation.
     pub steps: Steps,
-    /// Number of random chromosomes of which the best becomes a parent.
+    /// Number of random chromosomes in a tournament, whose best becomes a parent.
     pub tournament: u32,
     /// How parents are combined.
     pub crossover: Crossover,
@@ -148,7 +148,7 @@ pub struct Settings {
     pub zero: Zero,
     /// What counts as a violation of rule (i).
     pub count: Count,
-    /// What a formula has to compute.
+    /// The values that a formula has to compute.
     pub target: Target,
     /// Which orderings of the heaps are judged.
     #[serde(rename = "states")]

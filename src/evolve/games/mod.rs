@@ -53,9 +53,9 @@ pub enum GameError {
         game: &'static str,
         /// The part.
         what: &'static str,
-        /// What was found.
+        /// The text found.
         text: String,
-        /// What was expected.
+        /// The text expected.
         expected: String,
     },
     /// The game has too many positions or options.
