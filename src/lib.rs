@@ -1,5 +1,5 @@
-//! Strongly solves impartial removal games, first of all Triangular Nim, on state spaces the size of a disk, and leaves
-//! a database with the value of every position.
+//! Strongly solves impartial removal games, above all Triangular Nim, on state spaces as large as a
+//! disk, and keeps the value of every position in a database.
 //!
 //! ```
 //! use trinim::{Database, Game, Rule, Solve, Value};
@@ -14,32 +14,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The names at the root are those of a first program; the modules have the rest. [`database::format`] specifies every
-//! byte of a database.
+//! The root re-exports the names that a first program needs; the modules have the rest.
+//! [`database::format`] specifies every byte of a database.
 //!
 //! # Words
 //!
-//! - A *board* is a set of *cells*. Each cell is empty or holds one *piece*. A *move* takes one or more consecutive
-//!   pieces along a *line*, which is a row of cells.
+//! - A *board* is a set of *cells*. Each cell is empty or holds one *piece*. A *move* takes one or
+//!   more consecutive pieces along a *line*, which is a row of cells.
 //! - A *position* is the set of pieces present. A move leads from a *parent* to a *child*.
-//! - In *normal* play whoever takes the last piece wins; in *misère* play that player loses. A *win* is a position that
-//!   the player to move wins (N-position), a *loss* one that this player loses (P-position).
-//! - A game is *strongly solved* when the value of every position is known. *Retrograde* work goes from a loss to its
-//!   parents, all of which are wins.
-//! - The *BID cells* are the high bits of a position and name its *block*; the other bits are the *offset* in it.
-//! - Blocks that a symmetry maps onto each other form an *isomorphic group*. Its smallest member, the *canonical block*,
-//!   is the only one solved. An *orientation* is a symmetry that takes it to another member.
-//! - An *inter-block update* is what the losses of one block say about another. The *loss stream* of a finished block
-//!   is the bitmap of its losses; an *update log* is a loss stream with the operations to apply.
-//! - A log is stored as an *entry* of independently encoded *frames*. The *bucket* of a block holds all logs that wait
-//!   for it. The reader *merges* a bucket; a block is *settled* once everything has been *applied* to it; then it
-//!   *emits* its own logs, which the writer gathers and *spills*.
-//! - A *checkpoint* is what survives a stop: a *manifest*, which is everything known when a *generation* began, and a
-//!   journal of what followed.
-//! - A *census* counts losses; a *loss rate* is their share. To *probe* is to look a position up, to *verify* is to
-//!   check a database against the rules, and a *plan* says what a solve will cost.
-//! - A *strategy* is a way to solve: by update logs, or by a *baseline*, one of the papers' ways.
-//! - Nim on the plane is another game with words of its own, on the page of [`plane`].
+//! - In *normal* play the player who takes the last piece wins; in *misère* play that player loses.
+//!   A *win* is a position that the player to move wins (N-position), a *loss* one that this player
+//!   loses (P-position).
+//! - A game is *strongly solved* when the value of every position is known. *Retrograde* work goes
+//!   from a loss to its parents, all of which are wins.
+//! - The *BID cells* are the high bits of a position and name its *block*; the other bits are the
+//!   *offset* in it.
+//! - Blocks that a symmetry maps onto each other form an *isomorphic group*. Its smallest member,
+//!   the *canonical block*, is the only one solved. An *orientation* is a symmetry that maps it to
+//!   another member.
+//! - An *inter-block update* carries what the losses of one block imply for another. The *loss
+//!   stream* of a finished block is the bitmap of its losses; an *update log* is a loss stream with
+//!   the operations to apply.
+//! - A log is stored as an *entry* of independently encoded *frames*. The *bucket* of a block holds
+//!   all logs that wait for it. The reader *merges* a bucket; a block is *settled* once everything
+//!   has been *applied* to it; then it *emits* its own logs, which the writer gathers and *spills*.
+//! - A *checkpoint* is the state that survives a stop: a *manifest*, which records the state at the
+//!   start of a *generation*, and a journal of what followed.
+//! - A *census* counts losses; a *loss rate* is their share. To *probe* is to look a position up,
+//!   to *verify* is to check a database against the rules, and a *plan* predicts the cost of a
+//!   solve.
+//! - A *strategy* is a way to solve: by update logs, or by a *baseline* from the papers.
+//! - Nim on the plane is another game with a vocabulary of its own; see [`plane`].
 #![deny(unsafe_code)]
 
 pub mod bench;

@@ -1,13 +1,12 @@
-//! # Repeatable randomness
-//!
-//! SplitMix64 (Steele, Lea and Flood 2014): the same numbers for the same seed, on every machine and in every version.
+//! Repeatable randomness: SplitMix64 (Steele, Lea and Flood 2014), which yields the same numbers
+//! for the same seed on every machine and in every version.
 
-/// A sequence of numbers that its seed determines.
+/// A generator of pseudorandom numbers, determined by its seed.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed.
+    /// Creates the generator for a seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -19,12 +18,13 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A number below `limit`, which is not 0; even enough for limits far below 2^64.
+    /// Returns a number below `limit`, which must not be 0. The bias is negligible for limits far
+    /// below 2^64.
     pub fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
 
-    /// The elements in random order.
+    /// Shuffles the elements.
     pub fn shuffle<T>(&mut self, elements: &mut [T]) {
         for last in (1..elements.len()).rev() {
             elements.swap(last, self.below(last + 1));

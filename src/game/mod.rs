@@ -1,4 +1,5 @@
-//! The game: boards and moves, the rule, positions and their values, and what is true by definition.
+//! The game: boards and moves, rules, positions and their values, and the reference solver that
+//! defines them.
 
 mod board;
 pub mod position;

@@ -1,11 +1,8 @@
-//! # Positions as text
+//! Positions as text.
 //!
-//! A position is a `u64` mask over the cells of a [`Board`]: bit `i` is set when cell `i` holds a piece. This module
-//! reads and writes it in the three ways people use.
-//!
-//! ## Shape
-//!
-//! The position with pieces on cells 0, 1, 2, 3 and 5 of a board with three layers, in all of them:
+//! A position is a `u64` mask over the cells of a [`Board`]: bit `i` is set when cell `i` holds a
+//! piece. This module reads and writes three forms; here for the position with pieces on cells 0,
+//! 1, 2, 3 and 5 of a board with three layers:
 //!
 //! | form | text | written by |
 //! |---|---|---|
@@ -13,15 +10,12 @@
 //! | the mask in hexadecimal | `0x2f` | [`hex`] |
 //! | a picture, `x` for a piece, `.` for none | lines `x`, `x x`, `x . x` | [`picture`] |
 //!
-//! [`parse`] reads the first two. Rows may also use `x` (or `X`) and `.`, and `0` alone is the empty position.
-//!
-//! ## Not here
-//!
-//! The value of a position: ask [`crate::game::reference`] or a database.
+//! [`parse`] reads the first two. Rows may also use `x` (or `X`) and `.`, and `0` alone is the
+//! empty position.
 
 use crate::game::Board;
 
-/// Reads a position of `board`, written as [`rows`] or as [`hex`].
+/// Reads a position of `board` in the form of [`rows`] or [`hex`].
 ///
 /// ```
 /// use trinim::game::Board;
@@ -36,9 +30,8 @@ use crate::game::Board;
 /// ```
 ///
 /// # Errors
-///
-/// A [`PositionError`] that says what is wrong and where: an unexpected character, too few or too many rows, a row of
-/// the wrong length, or a mask with bits outside the board.
+/// Returns a [`PositionError`] that says what is wrong and where: an unexpected character, too few
+/// or too many rows, a row of the wrong length, or a mask with bits outside the board.
 pub fn parse(board: &Board, text: &str) -> Result<u64, PositionError> {
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         return parse_hex(board, text, digits);
@@ -69,7 +62,7 @@ pub fn parse(board: &Board, text: &str) -> Result<u64, PositionError> {
 }
 
 fn parse_hex(board: &Board, text: &str, digits: &str) -> Result<u64, PositionError> {
-    // The standard parser would take a sign.
+    // The standard parser would accept a sign.
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_ascii_hexdigit()) {
         return Err(PositionError::Hex { text: text.to_owned() });
     }
@@ -79,7 +72,7 @@ fn parse_hex(board: &Board, text: &str, digits: &str) -> Result<u64, PositionErr
     }
 }
 
-/// The position as rows from the apex: `1/11/101`.
+/// Formats the position as rows from the apex: `1/11/101`.
 pub fn rows(board: &Board, position: u64) -> String {
     let mut text = String::new();
     let mut cell = 0;
@@ -95,17 +88,18 @@ pub fn rows(board: &Board, position: u64) -> String {
     text
 }
 
-/// The position as its mask, cell 0 in the lowest bit: `0x2f`.
+/// Formats the position as its mask, cell 0 in the lowest bit: `0x2f`.
 pub fn hex(position: u64) -> String {
     format!("{position:#x}")
 }
 
-/// The indices of the cells of a mask, ascending.
+/// Returns the indices of the cells of a mask, ascending.
 pub fn cells(mask: u64) -> Vec<u32> {
     (0..64).filter(|cell| mask >> cell & 1 == 1).collect()
 }
 
-/// The position as a picture, one line a row, `x` for a piece and `.` for none; every line ends in a newline.
+/// Draws the position with one line for each row, `x` for a piece and `.` for none; every line ends
+/// in a newline.
 ///
 /// ```text
 ///   x
@@ -126,9 +120,9 @@ pub enum PositionError {
         if *found == 1 { "" } else { "s" }
     )]
     Rows {
-        /// The layers of the board.
+        /// The number of rows of the board.
         expected: u32,
-        /// The rows in the text.
+        /// The number of rows in the text.
         found: usize,
     },
     /// A row is too short or too long.
@@ -138,9 +132,9 @@ pub enum PositionError {
         row + 1
     )]
     RowLength {
-        /// The row.
+        /// The row, counted from 0.
         row: usize,
-        /// The cells it has in the text.
+        /// The number of cells that the row has in the text.
         found: usize,
     },
     /// A character that is neither a piece nor an empty cell.
@@ -151,9 +145,9 @@ pub enum PositionError {
     Character {
         /// The row.
         row: usize,
-        /// The place in the row.
+        /// The column.
         col: usize,
-        /// What stands there.
+        /// The unexpected character.
         found: char,
     },
     /// What follows `0x` is not a hexadecimal number.

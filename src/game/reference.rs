@@ -1,31 +1,23 @@
-//! # The reference: the definition, executed
+//! The reference solver: slow and obvious, the definition against which all fast code is tested.
 //!
-//! The slow and obvious solver against which everything fast is tested. It takes the moves as a slice of masks and
-//! knows nothing else of the program: no board, no layout, no kernel.
+//! It takes the moves as a slice of masks and depends on no board, layout or kernel. Positions are
+//! masks over the cells; a table of values has one [`Value`] for every position, indexed by the
+//! mask.
 //!
-//! ## Shape
-//!
-//! Positions are masks over the cells; a table of values has one [`Value`] for every position, indexed by the mask.
-//!
-//! ## Cost
-//!
-//! [`values`] looks at every move in every position: `2^cells * moves` steps at worst and one byte a position:
-//! under a second for six layers (21 cells), two hundred times the work and 256 MiB for seven. [`value_of`] and
-//! [`winning_moves`] visit the subsets of one position and suit positions of up to some twenty pieces. [`grundy`] does
-//! the same for each connected component alone.
-//!
-//! ## Not here
-//!
-//! Anything clever. The one theorem used is that of Sprague and Grundy, and only in [`grundy`], which makes it an
-//! oracle independent of the others.
+//! [`values`] tries every move in every position: up to `2^cells * moves` steps and one byte for
+//! each position. Six layers (21 cells) take under a second, seven layers two hundred times the
+//! work and 256 MiB. [`value_of`] and [`winning_moves`] visit the subsets of one position and suit
+//! positions of up to about twenty pieces. [`grundy`] does the same for each connected component;
+//! it alone uses a theorem, that of Sprague and Grundy, which makes it an independent oracle.
 
 use crate::game::Rule;
 use crate::game::Value;
 use std::collections::HashMap;
 
-/// The values of all positions on `cells` cells, indexed by position. Slow; meant for up to 21 cells, six layers.
+/// Returns the values of all positions on `cells` cells, indexed by position. Slow; meant for up to
+/// 21 cells, six layers.
 ///
-/// Every move must empty at least one cell and lie inside the cells.
+/// Every move must be nonempty and inside the cells.
 ///
 /// ```
 /// use trinim::game::Board;
@@ -46,13 +38,14 @@ pub fn values(cells: u32, moves: &[u64], rule: Rule) -> Vec<Value> {
     values
 }
 
-/// The value of one position. Slow: visits every position that can be reached from it.
+/// Returns the value of one position. Slow: visits every position that can be reached from it.
 pub fn value_of(moves: &[u64], rule: Rule, position: u64) -> Value {
     value_remembered(moves, rule, position, &mut HashMap::new())
 }
 
-/// The moves that lead from `position` to a loss of the opponent, in the order of `moves`: none if it is a loss. Slow,
-/// as [`value_of`]. The empty position has no move, even where it counts as a win.
+/// Returns the moves from `position` to a loss of the opponent, in the order of `moves`; none if
+/// the position is a loss. As slow as [`value_of`]. The empty position has no move, even where it
+/// counts as a win.
 pub fn winning_moves(moves: &[u64], rule: Rule, position: u64) -> Vec<u64> {
     let mut known = HashMap::new();
     let legal = moves.iter().copied().filter(|taken| position & taken == *taken);
@@ -71,16 +64,18 @@ fn value_remembered(moves: &[u64], rule: Rule, position: u64, known: &mut HashMa
     Value::from_loss(loss)
 }
 
-/// The positions to which one move leads. A position may appear once only, as the moves are distinct.
+/// Returns the children of a position, without duplicates because the moves are distinct.
 pub fn children(moves: &[u64], position: u64) -> impl Iterator<Item = u64> {
     moves.iter().filter(move |&&taken| position & taken == taken).map(move |taken| position ^ taken)
 }
 
-/// The Grundy value of a position under normal play: the position is a loss exactly if it is 0.
+/// Returns the Grundy value of a position under normal play: it is 0 exactly if the position is a
+/// loss.
 ///
-/// Two pieces are connected if one move could take both. A move takes pieces of one component, so a position is the sum
-/// of its components and its Grundy value the XOR of theirs (Sprague 1935, Grundy 1939). Slow, but it works on a
-/// board of any size as long as the components are small: about twenty pieces each.
+/// Two pieces are connected if one move could take both. A move takes pieces of one component, so a
+/// position is the sum of its components and its Grundy value the XOR of theirs (Sprague 1935,
+/// Grundy 1939). Slow, but it works on a board of any size if each component has at most about
+/// twenty pieces.
 pub fn grundy(moves: &[u64], position: u64) -> u32 {
     grundy_remembered(moves, position, &mut HashMap::new())
 }
@@ -97,13 +92,13 @@ fn component_grundy(moves: &[u64], component: u64, known: &mut HashMap<u64, u32>
         children(moves, component).map(|child| grundy_remembered(moves, child, known)).collect();
     reached.sort_unstable();
     reached.dedup();
-    // The least number that is not reached.
+    // The least number not reached (mex).
     let grundy = (0..).zip(&reached).take_while(|(number, reached)| number == *reached).count() as u32;
     known.insert(component, grundy);
     grundy
 }
 
-/// The connected components of a position as masks.
+/// Returns the connected components of a position as masks.
 fn components(moves: &[u64], position: u64) -> Vec<u64> {
     let mut components = Vec::new();
     let mut rest = position;
@@ -127,7 +122,7 @@ fn components(moves: &[u64], position: u64) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// Three cells in a line, every run a move: plain enough to be worked out by hand.
+    /// Three cells in a line, every run a move: simple enough to solve by hand.
     const LINE: [u64; 6] = [0b001, 0b010, 0b100, 0b011, 0b110, 0b111];
 
     #[test]

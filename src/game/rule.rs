@@ -1,6 +1,5 @@
-//! # Rules: who wins when the last piece is gone
-//!
-//! Both rules play the same moves and differ only in the value of the empty position.
+//! Rules: who wins when the last piece is gone. Both rules have the same moves and differ only in
+//! the value of the empty position.
 
 use crate::game::Value;
 use serde::Serialize;
@@ -11,9 +10,11 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
-    /// Who takes the last piece wins: the empty position is a loss for the player to move.
+    /// The player who takes the last piece wins: the empty position is a loss for the player to
+    /// move.
     Normal,
-    /// Who takes the last piece loses: the empty position is a win for the player to move. The game people play.
+    /// The player who takes the last piece loses: the empty position is a win for the player to
+    /// move. The usual game.
     Misere,
 }
 
@@ -21,7 +22,7 @@ impl Rule {
     /// Both rules.
     pub const ALL: [Rule; 2] = [Rule::Normal, Rule::Misere];
 
-    /// The value of the empty position for the player who should move in it.
+    /// Returns the value of the empty position for the player to move.
     pub const fn empty(self) -> Value {
         match self {
             Rule::Normal => Value::Loss,
@@ -29,7 +30,7 @@ impl Rule {
         }
     }
 
-    /// The name in plain ASCII, `normal` or `misere`.
+    /// Returns the name in plain ASCII, `normal` or `misere`.
     pub const fn name(self) -> &'static str {
         match self {
             Rule::Normal => "normal",
@@ -44,11 +45,11 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The text names no rule.
+/// The error for a text that names no rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown rule {text:?}: expected normal or misere")]
 pub struct ParseRuleError {
-    /// What was read instead.
+    /// The text that was read.
     pub text: String,
 }
 

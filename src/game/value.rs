@@ -1,12 +1,13 @@
-//! # Values and outcomes
+//! Values and outcomes.
 //!
-//! A position is a win or a loss *for the player to move*. The literature names the same thing after the player who
-//! wins: a loss is a P-position (the previous player wins), a win is an N-position (the next player wins).
+//! A position is a win or a loss *for the player to move*. The literature names the same thing
+//! after the player who wins: a loss is a P-position (the previous player wins), a win is an
+//! N-position (the next player wins).
 
 use serde::Serialize;
 use std::fmt;
 
-/// What a position is worth to the player to move.
+/// The value of a position for the player to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Value {
@@ -17,7 +18,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value as the outcome class of the literature.
+    /// Returns the value as the outcome class of the literature.
     pub const fn outcome(self) -> Outcome {
         match self {
             Value::Win => Outcome::N,
@@ -25,12 +26,12 @@ impl Value {
         }
     }
 
-    /// [`Value::Loss`] if `loss` is true; loss bitmaps hold exactly this bit.
+    /// Returns [`Value::Loss`] if `loss` is true; loss bitmaps store exactly this bit.
     pub const fn from_loss(loss: bool) -> Value {
         if loss { Value::Loss } else { Value::Win }
     }
 
-    /// Whether this is a loss.
+    /// Returns whether this is a loss.
     pub const fn is_loss(self) -> bool {
         matches!(self, Value::Loss)
     }
@@ -45,7 +46,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// The outcome class of a position in the literature's words.
+/// The outcome class of a position, as the literature names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Outcome {
     /// The next player wins: a win for the player to move.
@@ -55,7 +56,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What a position of this class is worth to the player to move.
+    /// Returns the value of a position of this class for the player to move.
     pub const fn value(self) -> Value {
         match self {
             Outcome::N => Value::Win,

@@ -7,7 +7,7 @@ use pipeline::{Error, Metrics, Options, RealStorage, Storage};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A solve by update logs, ready to run. No setting has an influence on the bytes of the database.
+/// A solve by update logs, ready to run. No setting changes the bytes of the database.
 ///
 /// ```
 /// use trinim::{Database, Game, Rule, Solve};
@@ -25,19 +25,20 @@ pub struct Solve<'a> {
 }
 
 impl<'a> Solve<'a> {
-    /// A solve with a thread for each core, 1 GiB of memory and the fastest kernel of this machine.
+    /// Creates a solve with a thread for each core, 1 GiB of memory and the fastest kernel of this
+    /// machine.
     pub fn new(game: &'a Game) -> Solve<'a> {
         Solve { game, kernel: Kernel::detect(), options: Options::default() }
     }
 
-    /// Runs on at most `threads` workers; on fewer where the memory does not suffice for all.
+    /// Runs at most `threads` workers, fewer if the memory does not suffice for all.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Solve<'a> {
         self.options.threads = threads;
         self
     }
 
-    /// Takes at most `memory_bytes` bytes for bitmaps and queues.
+    /// Uses at most `memory_bytes` bytes for bitmaps and queues.
     #[must_use]
     pub fn memory_bytes(mut self, memory_bytes: u64) -> Solve<'a> {
         self.options.memory_bytes = memory_bytes;
@@ -51,18 +52,19 @@ impl<'a> Solve<'a> {
         self
     }
 
-    /// Hands these options to the engine, in place of everything set before.
+    /// Passes these options to the engine and replaces all previous settings.
     #[must_use]
     pub fn options(mut self, options: Options) -> Solve<'a> {
         self.options = options;
         self
     }
 
-    /// Solves in `folder`, which is made if need be, or goes on where an interrupted solve of the same game stopped.
-    /// [`Database::open`](crate::database::Database::open) then reads the folder.
+    /// Solves in `folder`, which is created if necessary, or continues an interrupted solve of the
+    /// same game. [`Database::open`](crate::database::Database::open) then reads the folder.
     ///
     /// # Errors
-    /// As [`solve`], which also reports progress; [`Error::Io`] when the folder cannot be made.
+    /// Those of [`solve`], which also reports progress; [`Error::Io`] if the folder cannot be
+    /// created.
     pub fn run(&self, folder: &Path) -> Result<Solved, Error> {
         let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?);
         solve(self.game, self.kernel, &storage, &self.options, &Metrics::default(), &|_| {})

@@ -1,11 +1,8 @@
-//! Solves a board: hands the workload to the engine and turns what it leaves into a database.
+//! Solves a board: passes the workload to the engine and turns its results into a database.
 //!
-//! # Path
-//! [`Game`] → [`RemovalGame`] (the workload) → `pipeline::Run` → one [`BlockSummary`] for each canonical block → manifest and
-//! `SUMS` beside the published blocks. [`baseline`] has the papers' ways to the same folder; [`Strategy`] names all ways.
-//!
-//! # Not here
-//! How logs move (package `pipeline`), what a block file holds (`database`), printing (`cli`).
+//! [`Game`] → [`RemovalGame`] (the workload) → `pipeline::Run` → one [`BlockSummary`] for each
+//! canonical block → manifest and `SUMS` beside the published blocks. [`baseline`] has the papers'
+//! strategies, which fill the same folder; [`Strategy`] names all of them.
 
 pub mod baseline;
 mod builder;
@@ -26,21 +23,22 @@ use std::sync::Arc;
 
 /// A solved board.
 pub struct Solved {
-    /// What the database's manifest says: census, digest, layout.
+    /// The manifest of the database: census, digest, layout.
     pub manifest: Manifest,
-    /// What was measured to choose the codec of the logs, if that was left to the engine.
+    /// The measurements behind the choice of the log codec, if the engine chose it.
     pub candidates: Vec<pipeline::Candidate>,
-    /// Bytes of all files in the `db` folder; 0 when no database was kept.
+    /// Bytes of all files in the `db` folder; 0 if no database was kept.
     pub database_bytes: u64,
-    /// Highest sum of memory leased by the engine, in bytes.
+    /// Peak of the memory leased by the engine, in bytes.
     pub peak_leased_bytes: u64,
 }
 
-/// Solves a game in the folder behind `storage`, or goes on where an earlier call stopped. The kernel has no influence
-/// on the result.
+/// Solves a game in the folder of `storage`, or continues an interrupted solve. The kernel does not
+/// change the result.
 ///
 /// # Errors
-/// Those of [`Run::start`]; [`pipeline::Error::Corrupt`] when a published block is not what was written.
+/// Those of [`Run::start`]; [`pipeline::Error::Corrupt`] if a published block differs from what was
+/// written.
 pub fn solve(
     game: &Game,
     kernel: Kernel,
@@ -61,20 +59,20 @@ pub fn solve(
     })
 }
 
-/// The manifest of a run whose blocks all have their records.
+/// Builds the manifest of a run in which all blocks have records.
 fn solved_manifest(game: &Game, records: &BTreeMap<BlockId, BlockRecord>) -> Result<Manifest, pipeline::Error> {
     let summaries: Vec<BlockSummary> = records
         .values()
         .map(|record| BlockSummary::from_bytes(&record.summary))
         .collect::<Option<_>>()
-        .ok_or_else(|| pipeline::Error::workload("a block's summary in the journal is not one of this program"))?;
+        .ok_or_else(|| pipeline::Error::workload("a block summary in the journal is malformed"))?;
     Ok(Manifest::new(game, &summaries))
 }
 
-/// Writes manifest and `SUMS`, unless they are there as they have to be; returns the bytes of the database.
+/// Writes the manifest and `SUMS` unless both are already right; returns the bytes of the database.
 ///
-/// What can be seen without reading the blocks again is looked at: a manifest with other bytes or a `SUMS` of another length was damaged, and both are
-/// written anew from blocks that are checked first.
+/// A manifest with other bytes or a `SUMS` of another length, which show without reading the
+/// blocks, is damage: both files are written again from blocks that are checked first.
 fn seal(
     storage: &dyn Storage,
     checkpoint: &Checkpoint,
@@ -100,12 +98,12 @@ fn seal(
     Ok(total)
 }
 
-/// The name of a file without its folder.
+/// Returns the name of a file without its folder.
 fn file_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// Whether a file exists and has these bytes.
+/// Returns whether a file exists and has exactly these bytes.
 fn holds(storage: &dyn Storage, name: &str, expected: &[u8]) -> Result<bool, pipeline::Error> {
     if storage.length(name)? != Some(expected.len() as u64) {
         return Ok(false);

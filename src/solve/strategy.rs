@@ -1,6 +1,5 @@
-//! Which way to the result: the update logs of this program, or one of the ways of the papers.
-//!
-//! Every strategy leaves the same `db` folder; they differ in time, memory and bytes moved.
+//! Strategies: the update logs of this program, or one of the papers' baselines. All leave the same
+//! `db` folder; they differ in time, memory and bytes moved.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,26 +7,30 @@ use std::str::FromStr;
 /// A way to solve a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// Ours: a finished block writes compressed logs for its targets ([`super::solve`]).
+    /// Update logs: a finished block writes compressed logs for its targets ([`super::solve`]).
     UpdateLog,
-    /// A way of the papers ([`super::baseline`]).
+    /// A strategy from the papers ([`super::baseline`]).
     Baseline(Baseline),
 }
 
-/// A way of the papers to solve a board.
+/// A strategy from the papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Baseline {
-    /// Forward checking (Hsu 1985, \[SWLK12\] 2.1): the board in memory; a position looks at all its children.
+    /// Forward checking (Hsu 1985, \[SWLK12\] 2.1): the board in memory; a position inspects its
+    /// children.
     Forward,
-    /// Retrograde (\[LWS09\] chapter 3, \[SWLK12\] 2.2): the board in memory; a loss makes all its parents wins.
+    /// Retrograde (\[LWS09\] chapter 3, \[SWLK12\] 2.2): the board in memory; a loss turns all its
+    /// parents into wins.
     Retrograde,
-    /// \[LWS09\] 4.1, the first algorithm of \[SWLK12\] 3.1: a finished block loads, updates and stores every target.
+    /// \[LWS09\] 4.1, the first algorithm of \[SWLK12\] 3.1: a finished block loads, updates and
+    /// stores every target.
     BlockPush(Redundancy),
-    /// The second algorithm of \[SWLK12\] 3.1: a block loads every child block, updates itself and is stored once.
+    /// The second algorithm of \[SWLK12\] 3.1: a block loads every child block, updates itself and
+    /// is stored once.
     BlockPull(Redundancy),
 }
 
-/// Whether blocks that are images of each other are all evaluated.
+/// Whether to evaluate every block or one of each isomorphic group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redundancy {
     /// All `2^b` blocks (\[SWLK12\] 3.1).
@@ -36,7 +39,7 @@ pub enum Redundancy {
     Remove,
 }
 
-/// The name of a strategy or redundancy was none.
+/// The error for an unknown name of a strategy or redundancy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} `{name}`")]
 pub struct ParseStrategyError {
@@ -45,7 +48,7 @@ pub struct ParseStrategyError {
 }
 
 impl Strategy {
-    /// All strategies, the default first; those in blocks with redundancy removed.
+    /// All strategies, the default first; block strategies with redundancy removed.
     pub const ALL: [Strategy; 5] = [
         Strategy::UpdateLog,
         Strategy::Baseline(Baseline::BlockPull(Redundancy::Remove)),
@@ -54,7 +57,7 @@ impl Strategy {
         Strategy::Baseline(Baseline::Forward),
     ];
 
-    /// Name on the command line, in reports and in run folders.
+    /// Returns the name used on the command line, in reports and in run folders.
     pub fn name(self) -> &'static str {
         match self {
             Strategy::UpdateLog => "update-log",
@@ -62,7 +65,7 @@ impl Strategy {
         }
     }
 
-    /// Which blocks are evaluated; without blocks all positions are.
+    /// Returns which blocks are evaluated; strategies in memory evaluate all positions.
     pub fn redundancy(self) -> Redundancy {
         match self {
             Strategy::UpdateLog => Redundancy::Remove,
@@ -72,7 +75,7 @@ impl Strategy {
 }
 
 impl Baseline {
-    /// Name on the command line, in reports and in run folders.
+    /// Returns the name used on the command line, in reports and in run folders.
     pub fn name(self) -> &'static str {
         match self {
             Baseline::Forward => "forward",
@@ -82,7 +85,7 @@ impl Baseline {
         }
     }
 
-    /// Which blocks are evaluated, if there are blocks.
+    /// Returns which blocks are evaluated; `None` for a baseline in memory.
     pub fn redundancy(self) -> Option<Redundancy> {
         match self {
             Baseline::Forward | Baseline::Retrograde => None,
@@ -90,7 +93,7 @@ impl Baseline {
         }
     }
 
-    /// The same with these blocks; without blocks there is nothing to change.
+    /// Returns this baseline with another redundancy; a baseline in memory stays as it is.
     #[must_use]
     pub fn with_redundancy(self, redundancy: Redundancy) -> Baseline {
         match self {
@@ -102,10 +105,10 @@ impl Baseline {
 }
 
 impl Redundancy {
-    /// Both.
+    /// Both kinds.
     pub const ALL: [Redundancy; 2] = [Redundancy::Remove, Redundancy::Keep];
 
-    /// Name on the command line and in reports.
+    /// Returns the name used on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Redundancy::Keep => "keep",

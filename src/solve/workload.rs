@@ -1,16 +1,14 @@
 //! Triangular Nim, or any game given as cells and move masks, as a workload of the engine.
 //!
-//! # Shape
-//! Engine blocks are the ordinals of the layout's canonical blocks, orientations the indices of the layout's symmetries. A bitmap holds
-//! `2^max(m, 9)` bits for `m` offset bits; bit `x` stands for the position with offset `x`.
+//! Engine blocks are the ordinals of the layout's canonical blocks, orientations the indices of its
+//! symmetries. A bitmap has `2^max(m, 9)` bits for `m` offset bits; bit `x` represents the position
+//! with offset `x`.
 //!
 //! # Invariants
-//! 1. A stream is the loss bitmap of the whole block: `x` is set iff the player to move at (block, `x`) loses.
-//! 2. A restriction is the set of offset cells that every operation of an edge fills: a loss with one of these cells present has no parent
-//!    through this edge and need not be logged.
-//!
-//! # Not here
-//! Files, threads, codecs of the logs (package `pipeline`); bytes of the published blocks (`database`).
+//! 1. A stream is the loss bitmap of the whole block: `x` is set iff the player to move at (block,
+//!    `x`) loses.
+//! 2. A restriction is the set of offset cells that every operation of an edge fills: a loss that
+//!    occupies one of these cells has no parent through this edge and need not be logged.
 
 use crate::database::block::read_block;
 use crate::database::{BlockSummary, DatabaseError, Game, block_file, block_file_name, stream_digest};
@@ -34,7 +32,8 @@ pub struct RemovalGame<'a> {
 }
 
 impl<'a> RemovalGame<'a> {
-    /// Prepares the plans of all updates; finished blocks become a database. The kernel has no influence on the bytes.
+    /// Prepares the plans of all updates; finished blocks are published as a database. The kernel
+    /// does not change the bytes.
     pub fn new(game: &'a Game, kernel: Kernel) -> RemovalGame<'a> {
         let layout = &game.layout;
         let bits = layout.offset_bits();
@@ -47,7 +46,7 @@ impl<'a> RemovalGame<'a> {
         RemovalGame { game, kernel, operations, apply, settle, turns, identity: game.identity(), publish: true }
     }
 
-    /// The same workload without files for its finished blocks.
+    /// Returns the same workload, but one that publishes no files.
     #[must_use]
     pub fn unpublished(self) -> RemovalGame<'a> {
         RemovalGame { publish: false, ..self }
@@ -87,7 +86,8 @@ impl Workload for RemovalGame<'_> {
 
     fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
         mark_phantoms(self.game.layout.offset_bits(), bitmap);
-        // The empty position has no move: a loss in normal play, which is what no update means; a win in misère.
+        // The empty position has no move. It is a loss in normal play, the default without updates,
+        // and a win in misère.
         if self.game.rule == Rule::Misere && self.game.layout.bid(block) == Bid(0) {
             bitmap[0] |= 1;
         }

@@ -1,12 +1,12 @@
-//! # Boards: cells, moves and symmetries
+//! Boards: cells, moves and symmetries.
 //!
-//! A board is data and nothing else: a number of cells, the moves as masks over them, and the symmetries as
-//! permutations of them. Everything fast works on those masks, so another removal game is another constructor.
+//! A board is plain data: a number of cells, the moves as masks over them, and the symmetries as
+//! permutations of them. All fast code works on those masks, so another removal game needs only
+//! another constructor.
 //!
-//! ## Shape
-//!
-//! The triangle of `k` layers has `k (k + 1) / 2` cells. Cell `(row, column)`, both counted from 0, has the index
-//! `row (row + 1) / 2 + column`; a position is a `u64` whose bit `i` says that cell `i` holds a piece.
+//! The triangle of `k` layers has `k (k + 1) / 2` cells. Cell `(row, column)`, both counted from 0,
+//! has the index `row (row + 1) / 2 + column`; a position is a `u64` in which bit `i` is set if
+//! cell `i` holds a piece.
 //!
 //! ```text
 //!             0                      (0,0)
@@ -16,23 +16,13 @@
 //!    10  11  12  13  14
 //! ```
 //!
-//! Lines run in three directions: along a row, along a column (`column` fixed) and along a diagonal (`row - column`
-//! fixed). A move takes one or more neighbouring pieces of one line; move `m` is legal in position `p` when
-//! `p & m == m`, and leads to `p ^ m` (\[SWLK12\] section 2).
+//! Lines run in three directions: along a row, along a column (`column` fixed) and along a diagonal
+//! (`row - column` fixed). A move takes one or more neighbouring pieces of one line; move `m` is
+//! legal in position `p` when `p & m == m`, and leads to `p ^ m` (\[SWLK12\] section 2).
 //!
-//! ## Invariants
-//!
-//! 1. The moves are distinct, not empty, inside the board and sorted by their numeric value.
-//! 2. The symmetries are distinct, form a group, map moves to moves, and the identity comes first.
-//!
-//! ## Cost
-//!
-//! Building the largest board, ten layers, takes microseconds. Applying a symmetry is one table look-up for every
-//! eight cells.
-//!
-//! ## Not here
-//!
-//! Positions as text ([`crate::game::position`]), who wins ([`crate::game::reference`]), blocks ([`crate::layout`]).
+//! # Invariants
+//! 1. The moves are distinct, nonempty, inside the board and sorted by their numeric value.
+//! 2. The symmetries are distinct, form a group and map moves to moves; the identity comes first.
 
 mod permutation;
 mod symmetry;
@@ -45,25 +35,25 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The largest number of layers a board can have: its 55 cells still fit a 64-bit mask.
+/// The largest number of layers of a board: its 55 cells fit a 64-bit mask.
 pub const LAYERS_MAX: u32 = 10;
 
-/// One cell of a triangle, by row from the apex and column from the left, both counted from 0.
+/// A cell of a triangle, by row from the apex and column from the left, both counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell {
     /// The row; row `r` has `r + 1` cells.
     pub row: u8,
-    /// The place along the row, from 0 to `row`.
+    /// The column within the row, from 0 to `row`.
     pub col: u8,
 }
 
 impl Cell {
-    /// The cell in row `row` and column `col`.
+    /// Creates the cell in row `row` and column `col`.
     pub const fn new(row: u8, col: u8) -> Cell {
         Cell { row, col }
     }
 
-    /// The cell with this index, the inverse of [`Cell::index`].
+    /// Returns the cell with this index; the inverse of [`Cell::index`].
     pub fn from_index(index: u32) -> Cell {
         let mut row = 0;
         while (row + 1) * (row + 2) / 2 <= index {
@@ -72,19 +62,19 @@ impl Cell {
         Cell { row: row as u8, col: (index - row * (row + 1) / 2) as u8 }
     }
 
-    /// The bit of this cell in a position. Meaningful where `col <= row`.
+    /// Returns the bit of this cell in a position, provided that `col <= row`.
     pub const fn index(self) -> u32 {
         let row = self.row as u32;
         row * (row + 1) / 2 + self.col as u32
     }
 
-    /// The position in which only this cell holds a piece.
+    /// Returns the position in which only this cell holds a piece.
     pub const fn mask(self) -> u64 {
         1 << self.index()
     }
 }
 
-/// As its index.
+/// Serializes a cell as its index.
 impl Serialize for Cell {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u32(self.index())
@@ -118,12 +108,12 @@ pub struct Board {
 }
 
 impl Board {
-    /// The triangle with `layers` rows; a move takes at most `max_take` pieces, or any number if it is `None`.
+    /// Builds the triangle with `layers` rows. A move takes at most `max_take` pieces, or any
+    /// number if it is `None`.
     ///
     /// # Errors
-    ///
-    /// [`BoardError::Layers`] unless `layers` lies between 1 and [`LAYERS_MAX`]; [`BoardError::MaxTake`] if
-    /// `max_take` is 0, because then no move exists.
+    /// [`BoardError::Layers`] unless `layers` is between 1 and [`LAYERS_MAX`];
+    /// [`BoardError::MaxTake`] if `max_take` is 0.
     pub fn triangle(layers: u32, max_take: Option<u32>) -> Result<Board, BoardError> {
         if !(1..=LAYERS_MAX).contains(&layers) {
             return Err(BoardError::Layers { layers });
@@ -140,38 +130,39 @@ impl Board {
         })
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn layers(&self) -> u32 {
         self.layers
     }
 
-    /// The most pieces a move may take, if there is such a limit.
+    /// Returns the most pieces that a move may take, if there is a limit.
     pub fn max_take(&self) -> Option<u32> {
         self.max_take
     }
 
-    /// The number of cells, which is the number of bits of a position.
+    /// Returns the number of cells, which is the number of bits of a position.
     pub fn cells(&self) -> u32 {
         self.cells
     }
 
-    /// The position in which every cell holds a piece: the start of the game.
+    /// Returns the position in which every cell holds a piece: the start of the game.
     pub fn full(&self) -> u64 {
         u64::MAX >> (64 - self.cells)
     }
 
-    /// Every move as the mask of the cells it empties: distinct and sorted.
+    /// Returns every move as the mask of the cells it empties, distinct and sorted.
     pub fn moves(&self) -> &[u64] {
         &self.moves
     }
 
-    /// The symmetries: the identity, the two rotations, the three reflections; the identity alone where the board is a
-    /// single cell.
+    /// Returns the symmetries: the identity, the two rotations and the three reflections; only the
+    /// identity if the board is a single cell.
     pub fn symmetries(&self) -> &[Symmetry] {
         &self.symmetries
     }
 
-    /// Moves, or positions, sorted into classes of images of each other under the symmetries: the smallest image, and the members ascending.
+    /// Groups moves or positions into classes under the symmetries. Each class is its smallest
+    /// image and its members, ascending.
     pub fn classes(&self, masks: &[u64]) -> Vec<(u64, Vec<u64>)> {
         let mut classes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for mask in masks {
@@ -182,17 +173,18 @@ impl Board {
         classes.into_iter().collect()
     }
 
-    /// Whether `cell` lies on this board.
+    /// Returns whether `cell` is on this board.
     pub fn contains(&self, cell: Cell) -> bool {
         u32::from(cell.row) < self.layers && cell.col <= cell.row
     }
 
-    /// The indices of the cells as a multi-line picture, apex on top; every line ends in a newline.
+    /// Draws the cell indices as a multi-line picture, apex on top; every line ends in a newline.
     pub fn numbering(&self) -> String {
         triangle::picture(self.layers, 3, |index| index.to_string())
     }
 
-    /// The board as a multi-line picture with `cell(index)` at every cell, each padded to `width` characters.
+    /// Draws the board as a multi-line picture with `cell(index)` at every cell, padded to `width`
+    /// characters each.
     pub fn picture(&self, width: usize, cell: impl Fn(u32) -> String) -> String {
         triangle::picture(self.layers, width, cell)
     }
@@ -205,10 +197,10 @@ pub enum BoardError {
     /// The number of layers is out of range.
     #[error("a board of {layers} layers is not possible: expected 1 to {LAYERS_MAX}")]
     Layers {
-        /// The number that was asked for.
+        /// The requested number.
         layers: u32,
     },
-    /// A move may take no piece at all.
+    /// The limit on the pieces of a move is 0.
     #[error("a limit of 0 pieces a move leaves no move: expected 1 or more")]
     MaxTake,
 }

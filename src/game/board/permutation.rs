@@ -1,19 +1,18 @@
-//! # Bit permutations by table
-//!
-//! Symmetries and layouts move the bits of a word. Eight bits at a time are looked up, so that a permutation of `n`
-//! bits costs `n / 8` look-ups and no branch depends on the word.
+//! Bit permutations by table, for symmetries and layouts. Each look-up moves eight bits, so a
+//! permutation of `n` bits costs `n / 8` look-ups, and no branch depends on the word.
 
 /// A permutation of the lowest bits of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BitPermutation {
-    /// Bit `i` of the argument goes to bit `image[i]`.
+    /// Bit `i` of the argument moves to bit `image[i]`.
     image: Vec<u8>,
-    /// For each byte of the argument, where its 256 values go.
+    /// For each byte of the argument, the images of its 256 values.
     tables: Vec<[u64; 256]>,
 }
 
 impl BitPermutation {
-    /// The permutation that moves bit `i` to bit `image[i]`. `image` holds each of `0..image.len()` once.
+    /// Creates the permutation that moves bit `i` to bit `image[i]`; `image` contains each of
+    /// `0..image.len()` once.
     pub(crate) fn new(image: Vec<u8>) -> BitPermutation {
         let seen = image.iter().fold(0u64, |seen, &bit| seen | 1 << bit);
         assert_eq!(seen.count_ones() as usize, image.len(), "not a permutation");
@@ -24,7 +23,8 @@ impl BitPermutation {
                 let mut table = [0; 256];
                 for byte in 1..table.len() {
                     let lowest = byte.trailing_zeros() as usize;
-                    // A byte with bits beyond the last chunk's length never occurs in a valid argument.
+                    // A byte with bits beyond the last chunk's length never occurs in a valid
+                    // argument.
                     let bit = chunk.get(lowest).map_or(0, |&bit| 1u64 << bit);
                     table[byte] = table[byte & (byte - 1)] | bit;
                 }
@@ -34,18 +34,18 @@ impl BitPermutation {
         BitPermutation { image, tables }
     }
 
-    /// Where each bit goes.
+    /// Returns the image of each bit.
     pub(crate) fn image(&self) -> &[u8] {
         &self.image
     }
 
-    /// The word with its bits moved. Bits at or above `image().len()` must be clear.
+    /// Returns the word with its bits moved. Bits at or above `image().len()` must be clear.
     pub(crate) fn apply(&self, word: u64) -> u64 {
         let bytes = word.to_le_bytes();
         self.tables.iter().zip(bytes).fold(0, |moved, (table, byte)| moved | table[usize::from(byte)])
     }
 
-    /// The permutation that takes everything back.
+    /// Returns the inverse permutation.
     pub(crate) fn inverse(&self) -> BitPermutation {
         let mut inverse = vec![0; self.image.len()];
         for (bit, &image) in self.image.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! # The triangle: its lines and its symmetries
+//! Lines and symmetries of the triangle.
 //!
-//! A cell of a triangle with `k` layers has three distances to the three sides, `column`, `row - column` and
-//! `k - 1 - row`. They add up to `k - 1`, a line is where one of them is constant, and the symmetries are the ways to
-//! exchange them.
+//! A cell of a triangle with `k` layers has three distances to the sides: `column`, `row - column`
+//! and `k - 1 - row`. They add up to `k - 1`. A line keeps one of them constant, and the symmetries
+//! permute them.
 
 use super::{Cell, Symmetry};
 
-/// Distances to the left side, the right side and the bottom.
+/// Returns the distances to the left side, the right side and the bottom.
 fn distances(layers: u32, cell: Cell) -> [u8; 3] {
     [cell.col, cell.row - cell.col, layers as u8 - 1 - cell.row]
 }
@@ -15,9 +15,10 @@ fn cells(layers: u32) -> impl Iterator<Item = Cell> {
     (0..layers * (layers + 1) / 2).map(Cell::from_index)
 }
 
-/// Every run of at most `max_take` neighbouring cells of one line, as sorted masks, each once.
+/// Returns every run of at most `max_take` neighbouring cells of one line, as distinct sorted
+/// masks.
 pub(super) fn moves(layers: u32, max_take: u32) -> Vec<u64> {
-    // The steps that stay on a line: along the row, down the column, down the diagonal.
+    // The steps along a line: along the row, down the column, down the diagonal.
     let steps = [(0, 1), (1, 0), (1, 1)];
     let mut moves = Vec::new();
     for first in cells(layers) {
@@ -34,12 +35,12 @@ pub(super) fn moves(layers: u32, max_take: u32) -> Vec<u64> {
         }
     }
     moves.sort_unstable();
-    // A single cell was met once for each direction.
+    // Each direction yields the single cells again.
     moves.dedup();
     moves
 }
 
-/// The symmetries, each once: identity, the two rotations, then the three reflections.
+/// Returns the distinct symmetries: the identity, the two rotations, then the three reflections.
 pub(super) fn symmetries(layers: u32) -> Vec<Symmetry> {
     let exchanges = [[0, 1, 2], [2, 0, 1], [1, 2, 0], [1, 0, 2], [0, 2, 1], [2, 1, 0]];
     let mut symmetries = Vec::new();
@@ -60,7 +61,8 @@ pub(super) fn symmetries(layers: u32) -> Vec<Symmetry> {
     symmetries
 }
 
-/// One line of text a row, apex on top, with `cell(index)` right-aligned in `width` characters at every cell.
+/// Draws one line of text for each row, apex on top, with `cell(index)` right-aligned in `width`
+/// characters at every cell.
 pub(super) fn picture(layers: u32, width: usize, cell: impl Fn(u32) -> String) -> String {
     let mut picture = String::new();
     for row in 0..layers as u8 {

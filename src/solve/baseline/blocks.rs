@@ -1,11 +1,13 @@
-//! Block by block through files ([LWS09] 4.1, [SWLK12] 3.1 and 3.2): a free worker takes any block whose children are finished.
+//! Block strategies on files (\[LWS09\] 4.1, \[SWLK12\] 3.1 and 3.2): a free worker takes any block
+//! whose children are finished.
 //!
-//! # Shape
-//! A worker has the bitmap it settles, one that it loads, and, where a symmetry is used, one for the loaded or settled bitmap in another orientation.
+//! A worker has the bitmap it settles, the one it loads, and, if symmetries are used, a third for
+//! the loaded or settled bitmap in another orientation.
 //!
 //! # Invariants
-//! 1. Pull: a block is stored once, finished. Push: it is stored after every update and once finished.
-//! 2. A block is finished, for those that wait for it, when it is stored (pull), or when all its targets are (push).
+//! 1. Pull: a block is stored once, when it is finished. Push: it is stored after every update and
+//!    when it is finished.
+//! 2. Waiting blocks may start once the block is stored (pull) or once all its targets are (push).
 
 use super::scratch::Scratch;
 use super::{Redundancy, Run};
@@ -15,7 +17,7 @@ use crate::solve::RemovalGame;
 use parking_lot::Mutex;
 use pipeline::{Bitmap, BlockId, Edge, Error, Next, Schedule, Stage, Workload};
 
-/// Who loads whom.
+/// The direction of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     /// A finished block updates its targets.
@@ -37,7 +39,7 @@ pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: 
     let layout = &evaluated.layout;
     let game = RemovalGame::new(evaluated, run.kernel).unpublished();
     let blocks = game.blocks();
-    // As in the papers: by number, which is topological.
+    // By number, as in the papers: a topological order.
     let order: Vec<BlockId> = BlockId::all(blocks).collect();
     let sources = |target: BlockId| layout.edges_into(target).iter().map(|edge| edge.source).collect();
     let schedule = Schedule::of(blocks, &order, &sources, |_| false)?;
@@ -48,7 +50,7 @@ pub(super) fn solve(run: &Run<'_>, flow: Flow, redundancy: Redundancy, workers: 
 struct Session<'a> {
     run: &'a Run<'a>,
     flow: Flow,
-    /// The blocks that are evaluated are its canonical ones.
+    /// Its canonical blocks are those to evaluate.
     layout: &'a Layout,
     game: RemovalGame<'a>,
     schedule: Schedule,
@@ -60,11 +62,12 @@ struct Session<'a> {
 struct Bitmaps {
     settled: Bitmap,
     loaded: Bitmap,
-    /// Only made when a block is turned.
+    /// Allocated at the first use of a symmetry.
     turned: Option<Bitmap>,
 }
 
-/// Makes the other workers end when this one panics, so that the panic is reported and not waited on for ever.
+/// Stops the other workers when this one panics, so that the panic is reported instead of a
+/// deadlock.
 struct OnPanic<'a>(&'a Schedule);
 
 impl Drop for OnPanic<'_> {
@@ -133,7 +136,8 @@ impl Session<'_> {
         self.scratch.load_or(block, settled.words_mut(), |bitmap| self.game.begin(block, bitmap))?;
         self.finish(block, settled)?;
         let mut edges = self.game.edges_from(block);
-        // The updates of a target may come in any order; each orientation is made once.
+        // The updates of a target commute, so group them by orientation and turn the bitmap once
+        // for each.
         edges.sort_by_key(|edge| edge.orientation);
         for same in edges.chunk_by(|one, next| one.orientation == next.orientation) {
             let losses = self.turned(same[0].orientation, settled.words(), turned)?;
@@ -147,7 +151,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Settles a block, publishes it if it is one of the database, and stores it.
+    /// Settles a block, publishes it if it belongs to the database, and stores it.
     fn finish(&self, block: BlockId, settled: &mut Bitmap) -> Result<(), Error> {
         {
             let _time = self.run.metrics.enter(Stage::Finish);

@@ -1,8 +1,9 @@
-//! The whole board in memory, one position at a time, in ascending order: every child of a position is a smaller number.
+//! The whole board in memory, one position at a time in ascending order: every child of a position
+//! is a smaller number.
 //!
-//! # Shape
-//! One bit a position, set for a win; a position is the mask of its pieces, row by row, whatever the layout. At the end the board is cut into the
-//! canonical blocks of the layout.
+//! The bitmap has one bit for each position, set for a win. A position is the mask of its pieces in
+//! row order, whatever the layout; at the end the board is cut into the canonical blocks of the
+//! layout.
 
 use super::{Counters, Run};
 use crate::database::Game;
@@ -11,13 +12,13 @@ use crate::kernel::bitmap_words;
 use pipeline::{Bitmap, Error, Stage};
 use std::ops::Range;
 
-/// Positions between two looks at the stop flag: some milliseconds.
+/// Positions between two checks of the stop flag: some milliseconds.
 const STEP: u64 = 1 << 18;
 
-/// Decides the positions of a range, all smaller ones being decided: moves, wins, range.
+/// Decides a range of positions after all smaller ones. Arguments: moves, wins, range.
 type Step = fn(&[u64], &mut [u64], Range<u64>);
 
-/// Words of a bitmap of all positions of a board.
+/// Returns the words of a bitmap of all positions of a board.
 pub(super) fn board_words(cells: u32) -> u64 {
     1 << cells.saturating_sub(6)
 }
@@ -30,8 +31,8 @@ fn set_win(wins: &mut [u64], position: u64) {
     wins[(position >> 6) as usize] |= 1 << (position & 63);
 }
 
-/// Forward checking: a position is a win if some move leads to a loss. All smaller positions have to be decided; the empty position keeps what
-/// it is set to.
+/// Forward checking: a position is a win if some move leads to a loss. All smaller positions must
+/// be decided; the caller sets the value of the empty position.
 pub fn forward(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
     for position in positions {
         if moves.iter().any(|taken| position & taken == *taken && !is_win(wins, position ^ taken)) {
@@ -40,7 +41,8 @@ pub fn forward(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
     }
 }
 
-/// Retrograde: a position that is not yet a win is a loss, and all its parents are wins. All smaller positions have to be visited.
+/// Retrograde: a position not yet marked as a win is a loss, and all its parents are wins. All
+/// smaller positions must have been visited.
 pub fn retrograde(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
     for position in positions {
         if !is_win(wins, position) {
@@ -83,7 +85,7 @@ pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
     Ok(())
 }
 
-/// The numbers below `end` in ranges of [`STEP`].
+/// Splits the numbers below `end` into ranges of [`STEP`].
 fn steps(end: u64) -> impl Iterator<Item = Range<u64>> {
     (0..end).step_by(STEP as usize).map(move |start| start..end.min(start + STEP))
 }

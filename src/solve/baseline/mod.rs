@@ -1,30 +1,32 @@
-//! The papers' ways to solve a board, beside our own, so that what the update logs and the bit-parallel kernel gain can be measured.
+//! The papers' strategies, kept to measure the gain of the update logs and the bit-parallel kernel.
 //!
-//! All of them leave the same bytes in `db` as [`super::solve`]. None keeps checkpoints: one that is interrupted starts over. The bitmaps of
-//! the strategies in blocks are scratch files in the `logs` folder of the run, which opening the folder empties.
-//!
-//! # Shape
+//! All of them leave the same bytes in `db` as [`super::solve`]. None keeps checkpoints: an
+//! interrupted one starts over. The block strategies keep their bitmaps in scratch files in the
+//! `logs` folder of the run, which is emptied when the folder is opened. All blocks stay on disk to
+//! the end, as in the papers.
 //! | | in memory | scratch on disk | loads | stores |
 //! |---|---|---|---|---|
 //! | [`Baseline::Forward`], [`Baseline::Retrograde`] | the board, two blocks | - | - | - |
 //! | [`Baseline::BlockPull`] | three or four blocks a worker | all evaluated blocks | updates | blocks |
 //! | [`Baseline::BlockPush`] | the same | the same | updates | updates and blocks |
 //!
-//! *Blocks* and *updates* are `canonical_blocks` and `canonical_updates` of [`Counts`](crate::layout::Counts) with redundancy removed, `blocks` and
-//! `updates` without: the inter-block updates of \[SWLK12\] tables 1 and 2. As there, every update loads its block, even where
-//! one load of a source could serve several orientations. A block that is touched for the first time is begun and not loaded.
+//! *Blocks* and *updates* are `canonical_blocks` and `canonical_updates` of
+//! [`Counts`](crate::layout::Counts) with redundancy removed, `blocks` and `updates` without: the
+//! inter-block updates of \[SWLK12\] tables 1 and 2. As there, every update loads its block, even
+//! where one load of a source could serve several orientations. The first touch of a block begins
+//! it instead of loading it.
 //!
 //! # Invariants
-//! 1. The `FORMAT` of a run names its baseline, that of an update-log run none: neither ever continues the other's unfinished folder.
-//! 2. What a scratch file holds is compared with the hash of what was stored before it is used.
-//! 3. Nothing is a file of the database before its block is decided; a folder is finished by `SUMS`, as ever.
+//! 1. The `FORMAT` of a run names its baseline, that of an update-log run none: neither ever
+//!    continues the other's unfinished folder.
+//! 2. A scratch file is compared with the hash of the stored bytes before it is used.
+//! 3. A block enters the database only once it is decided; `SUMS` completes the folder, as with
+//!    update logs.
 //!
 //! # Cost
-//! In memory one thread, `2^cells / 8` bytes and, for each position, up to all moves (forward), or all moves for each loss (retrograde). In blocks
-//! the kernel's work and the loads and stores above, without syncs.
-//!
-//! # Not here
-//! Resuming; deleting blocks that nobody needs any more: the papers keep all.
+//! In memory: one thread, `2^cells / 8` bytes and, for each position, up to all moves (forward), or
+//! all moves for each loss (retrograde). In blocks: the kernel's work and the loads and stores
+//! above, without syncs.
 
 mod blocks;
 pub mod memory;
@@ -44,30 +46,33 @@ use publisher::Publisher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Names of the parameters in `FORMAT` that say which baseline a run is of; a run of update logs has none of them.
+/// The parameters in `FORMAT` that identify the baseline of a run; a run of update logs has none of
+/// them.
 pub const PARAMETERS: [&str; 2] = ["strategy", "redundancy"];
 
-/// These parameters for a baseline; in memory there is only the first.
+/// Returns these parameters for a baseline; only the first for one in memory.
 pub fn parameters(baseline: Baseline) -> Vec<(String, String)> {
     let values = [Some(baseline.name()), baseline.redundancy().map(Redundancy::name)];
     let pairs = PARAMETERS.into_iter().zip(values);
     pairs.filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect()
 }
 
-/// How a baseline is carried out. Nothing here can change the result.
+/// Options of a baseline. None changes the result.
 #[derive(Clone)]
 pub struct Options {
-    /// Worker threads in blocks; fewer are used when the memory does not suffice for all. In memory there is one.
+    /// Worker threads of a block strategy, fewer if the memory does not suffice for all. In memory
+    /// there is one.
     pub threads: usize,
     /// Memory for bitmaps, in bytes.
     pub memory_bytes: u64,
     /// Identity of a fresh run.
     pub run_id: RunId,
-    /// Set from outside to stop at the next opportunity.
+    /// Stops the run at the next opportunity when set.
     pub stop: Arc<AtomicBool>,
 }
 
-/// What a baseline counts beside the [`Metrics`] of every run. Relaxed, for progress and for the end.
+/// Counters of a baseline beside the [`Metrics`] of every run. Relaxed: read for progress and after
+/// the end.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Positions visited in memory.
@@ -76,9 +81,9 @@ pub struct Counters {
     pub block_loads: AtomicU64,
     /// Bytes of block bitmaps loaded.
     pub block_bytes_read: AtomicU64,
-    /// Bytes of block bitmaps stored, again and again those of one block.
+    /// Bytes of block bitmaps stored; rewrites of a block count each time.
     pub block_bytes_written: AtomicU64,
-    /// Bytes of scratch files at the end, when there are most.
+    /// Bytes of scratch files at the end, their peak.
     pub scratch_bytes: AtomicU64,
 }
 
@@ -109,9 +114,10 @@ fn block_bytes(layout: &Layout) -> u64 {
     bitmap_words(layout.offset_bits()) as u64 * 8
 }
 
-/// Memory that `workers` workers need, in bytes.
+/// Returns the memory that `workers` workers need, in bytes.
 pub fn footprint_bytes(layout: &Layout, baseline: Baseline, workers: usize) -> u64 {
-    // What is settled, what is loaded, what a block's file may take at worst; and a loaded bitmap in another orientation.
+    // The settled and the loaded bitmap, a block file of the worst size, and a loaded bitmap in
+    // another orientation.
     let turned = baseline.redundancy() == Some(Redundancy::Remove) && layout.symmetries().len() > 1;
     let worker_bytes = block_bytes(layout) * if turned { 4 } else { 3 };
     match baseline.redundancy() {
@@ -120,14 +126,14 @@ pub fn footprint_bytes(layout: &Layout, baseline: Baseline, workers: usize) -> u
     }
 }
 
-/// Workers that run within a memory budget, at most `threads`; 0 when the budget is too small.
+/// Returns the workers that fit a memory budget, at most `threads`; 0 if the budget is too small.
 pub fn workers(layout: &Layout, baseline: Baseline, memory_bytes: u64, threads: usize) -> usize {
     let affordable = memory_bytes / footprint_bytes(layout, baseline, 1);
     let useful = if baseline.redundancy().is_some() { threads.max(1) } else { 1 };
     useful.min(usize::try_from(affordable).unwrap_or(usize::MAX))
 }
 
-/// Blocks that are evaluated and kept in scratch files; 0 in memory.
+/// Returns the number of blocks evaluated and kept in scratch files; 0 in memory.
 pub fn scratch_blocks(layout: &Layout, baseline: Baseline) -> u64 {
     match baseline.redundancy() {
         None => 0,
@@ -136,16 +142,18 @@ pub fn scratch_blocks(layout: &Layout, baseline: Baseline) -> u64 {
     }
 }
 
-/// Bytes of scratch files when all blocks are evaluated.
+/// Returns the bytes of scratch files when all blocks are evaluated.
 pub fn scratch_bytes(layout: &Layout, baseline: Baseline) -> u64 {
     scratch_blocks(layout, baseline) * block_bytes(layout)
 }
 
-/// Solves from the beginning in the folder behind `storage`: an empty one, or one in which the same baseline was interrupted.
+/// Solves from the beginning in the folder of `storage`, which is empty or holds an interrupted run
+/// of the same baseline.
 ///
 /// # Errors
-/// [`Error::Interrupted`] after `stop` was set; [`Error::Memory`] when the budget is too small; [`Error::Parameters`] in a folder of
-/// another problem or strategy; [`Error::Corrupt`] when a file is not what was written; any storage error, after which the same call starts over.
+/// [`Error::Interrupted`] after `stop` was set; [`Error::Memory`] if the budget is too small;
+/// [`Error::Parameters`] if the folder belongs to another problem or strategy; [`Error::Corrupt`]
+/// if a file is not what was written; any storage error, after which the same call starts over.
 pub fn solve(
     game: &Game,
     kernel: Kernel,

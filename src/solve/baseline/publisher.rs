@@ -1,7 +1,9 @@
-//! From finished bitmaps to the database: the same summaries, files and records as those of an update-log run.
+//! From finished bitmaps to the database: the same summaries, files and records as those of an
+//! update-log run.
 //!
 //! # Invariants
-//! 1. A block whose record an interrupted run has left is not published again: what was found now has to be what the record says.
+//! 1. A block with a record from an interrupted run is not published again; its new result must
+//!    match the record.
 //! 2. At most [`TOGETHER`] files are unsynced at a time.
 
 use super::super::RemovalGame;
@@ -14,10 +16,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Blocks that are committed together: a sync waits for the device, several at a time hardly longer.
+/// Blocks committed together: a sync waits for the device, and a batch of syncs takes hardly longer
+/// than one.
 const TOGETHER: usize = 64;
 
-/// The folder of a run and what is finished in it.
+/// The folder of a run and its finished blocks.
 pub(super) struct Publisher<'a> {
     game: &'a RemovalGame<'a>,
     storage: &'a dyn Storage,
@@ -32,7 +35,7 @@ struct Inner {
 }
 
 impl<'a> Publisher<'a> {
-    /// Takes the folder, and removes what an interrupted run has left in it.
+    /// Opens the folder and removes the remains of an interrupted run.
     pub(super) fn open(
         game: &'a RemovalGame<'a>,
         baseline: Baseline,
@@ -50,13 +53,13 @@ impl<'a> Publisher<'a> {
             return Err(Error::workload(format!("the journal names block {block} of {}", game.blocks())));
         }
         let complete = records.len() == game.blocks() as usize;
-        // A complete run may have manifest and sums beside its blocks.
+        // A complete run may have its manifest and sums beside the blocks.
         checkpoint.sweep(&|name| complete && pipeline::storage::folder_of(name) == PUBLISHED)?;
         let inner = Mutex::new(Inner { checkpoint, records, pending: Vec::new() });
         Ok(Publisher { game, storage: &**storage, metrics, inner })
     }
 
-    /// Whether every block has its record.
+    /// Returns whether every block has its record.
     pub(super) fn is_complete(&self) -> bool {
         self.inner.lock().records.len() == self.game.blocks() as usize
     }
@@ -77,7 +80,7 @@ impl<'a> Publisher<'a> {
             return self.compare(earlier, &record);
         }
         let (Some(publication), Some(published)) = (publication, &record.published) else {
-            return Err(Error::workload(format!("block {ordinal} leaves no file")));
+            return Err(Error::workload(format!("block {ordinal} has no file to publish")));
         };
         let file = {
             let _time = self.metrics.enter(Stage::Write);
@@ -114,13 +117,13 @@ impl<'a> Publisher<'a> {
             let _time = self.metrics.enter(Stage::Commit);
             inner.checkpoint.commit(epoch)?;
         }
-        // A baseline that is interrupted starts over: its blocks are safe when all are.
+        // An interrupted baseline starts over: its blocks are safe only when all are.
         self.metrics.committed(0);
         inner.records.extend(records.into_iter().map(|record| (record.block, record)));
         Ok(())
     }
 
-    /// Commits what is left; the folder, still locked, and all records.
+    /// Commits the remaining blocks and returns the folder, still locked, with all records.
     pub(super) fn close(self) -> Result<(Checkpoint, BTreeMap<BlockId, BlockRecord>), Error> {
         self.commit(&mut self.inner.lock())?;
         let Inner { checkpoint, records, .. } = self.inner.into_inner();

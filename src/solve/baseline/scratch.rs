@@ -1,12 +1,13 @@
 //! The blocks of a baseline as files: raw bitmaps, loaded and stored whole.
 //!
-//! # Shape
-//! `logs/BBBBBBBB.block`, `BBBBBBBB` being the number of the block in hexadecimal: the words of the bitmap as they lie in memory. Only the run that wrote
-//! a file reads it; nothing is synced.
+//! A file is `logs/BBBBBBBB.block`, where `BBBBBBBB` is the number of the block in hexadecimal; its
+//! content is the words of the bitmap in native byte order. Only the run that wrote a file reads
+//! it; nothing is synced.
 //!
 //! # Invariants
-//! 1. A file is read after it was written as a whole, and not while it is being written: each block has a lock.
-//! 2. The bytes read are those that were written, or the load is an error.
+//! 1. A file is read only after it was written as a whole: a lock for each block keeps readers and
+//!    writers apart.
+//! 2. A load returns the bytes that were stored, or an error.
 
 use super::Counters;
 use parking_lot::Mutex;
@@ -23,7 +24,7 @@ pub(super) struct Scratch<'a> {
     storage: &'a dyn Storage,
     metrics: &'a Metrics,
     counters: &'a Counters,
-    /// The hash of each block that was stored.
+    /// The hash of each stored block.
     stored: Vec<Mutex<Option<u64>>>,
 }
 
@@ -32,7 +33,7 @@ fn name_of(block: BlockId) -> String {
 }
 
 impl<'a> Scratch<'a> {
-    /// No block is stored yet.
+    /// Creates the scratch files' bookkeeping with no block stored.
     pub(super) fn new(
         blocks: u32,
         storage: &'a dyn Storage,
@@ -42,9 +43,9 @@ impl<'a> Scratch<'a> {
         Scratch { storage, metrics, counters, stored: (0..blocks).map(|_| Mutex::new(None)).collect() }
     }
 
-    /// Loads a block that was stored.
+    /// Loads a stored block.
     pub(super) fn load(&self, block: BlockId, bitmap: &mut [u64]) -> Result<(), Error> {
-        // Several workers may load a finished block at a time.
+        // Several workers may load a finished block at the same time.
         let stored = *self.stored[block.index()].lock();
         match stored {
             Some(hash) => self.read(block, hash, bitmap),
@@ -70,7 +71,7 @@ impl<'a> Scratch<'a> {
         Ok(())
     }
 
-    /// Loads a block or begins it, changes it and stores it; nobody else has it meanwhile.
+    /// Loads or begins a block, changes it and stores it under its lock.
     pub(super) fn update(
         &self,
         block: BlockId,
@@ -133,7 +134,7 @@ impl<'a> Scratch<'a> {
         let bytes: &[u8] = bytemuck::cast_slice(bitmap);
         let hash = {
             let _time = self.metrics.enter(Stage::Write);
-            // In place: cutting a file to write it anew makes some file systems flush it.
+            // In place: truncating a file and rewriting it makes some file systems flush it.
             let file =
                 if exists { self.storage.open_write(&name)? } else { self.storage.create(&name, Create::Truncate)? };
             let mut hasher = Xxh3Default::new();
@@ -161,7 +162,7 @@ mod tests {
         disk.create_dir(LOGS).unwrap();
         let (metrics, counters) = Default::default();
         let scratch = Scratch::new(2, &disk, &metrics, &counters);
-        // More than one piece.
+        // Longer than one piece.
         let words: Vec<u64> = (0..PIECE_BYTES as u64 / 8 + 100).map(|word| word.wrapping_mul(0x9e37_79b9)).collect();
         let mut found = vec![1; words.len()];
         assert!(matches!(scratch.load(BlockId(0), &mut found), Err(Error::Workload { .. })));
