@@ -1,25 +1,28 @@
-//! Choice of the log codec by measuring the run's own streams and device.
+//! Choice of the log codec, measured on the run's own streams and device.
 //!
 //! # Cost model
-//! A byte of stream is encoded once, written `copies` times, and read and decoded `uses` times. With `e`, `d` the measured seconds per raw byte
-//! to encode and decode, `r` the ratio (stored/raw), and `w`, `q`, `c` the seconds per stored byte that the writer, the readers and the commits
-//! have taken so far, the processors need `(e + uses·d + r·(copies·w + uses·q)) / workers`, on top of `b`, what the workload itself took per
-//! raw byte; the writer and the disk need `r·copies·(w + c)` beside them. As long as no worker waits for the writer, the second hides behind the
-//! first; the share of their time that workers do wait says how much of it counts. For each stream the candidate with the least cost wins
-//! (near it, the one that stores least), so a run whose disk cannot keep up turns to tighter codecs. Results cannot depend on the choice:
-//! each frame stores its codec's tag.
+//! A byte of stream is encoded once, written `copies` times, and read and decoded `uses` times. Let
+//! `e` and `d` be the measured seconds per raw byte to encode and decode, `r` the ratio stored/raw,
+//! `w`, `q` and `c` the seconds per stored byte that the writer, the readers and the commits have
+//! taken so far, and `b` the seconds per raw byte of the workload itself. The processors need `(b +
+//! e + uses·d + r·(copies·w + uses·q)) / workers`; in parallel, the writer and the disk need
+//! `r·copies·(w + c)`. The second time is hidden by the first while no worker waits for the writer;
+//! the share of their time that workers do wait weighs the excess. For each stream the candidate
+//! with the least cost wins, or the one that stores least among those near it, so a run whose disk
+//! cannot keep up moves to tighter codecs. The choice cannot affect results: each frame stores its
+//! codec's tag.
 
 use crate::log::codec::{self, Codec, FRAME_WORDS, Scratch};
 use crate::measure::metrics::{Metrics, Stopwatch};
 use crate::measure::stage::Stage;
 use crate::sync::Mutex;
 
-/// Which codec the logs are written with.
+/// The codec of the logs.
 #[derive(Clone, Copy)]
 pub enum CodecChoice {
-    /// Measure on the first dense streams.
+    /// Measure the candidates on dense streams and take the cheapest.
     Auto,
-    /// Always this one.
+    /// Always this codec.
     Fixed(&'static dyn Codec),
 }
 
@@ -45,7 +48,7 @@ pub struct Candidate {
     pub cost: f64,
 }
 
-/// The choice of a run: candidates are measured now and then, the device is watched all the time.
+/// The choice of a run. Candidates are measured now and then; the device is measured all the time.
 pub struct Chooser {
     choice: CodecChoice,
     samples: Mutex<Samples>,
@@ -54,11 +57,11 @@ pub struct Chooser {
 #[derive(Default)]
 struct Samples {
     measured: Vec<Measured>,
-    /// Dense streams seen.
+    /// Number of dense streams seen.
     streams: u64,
 }
 
-/// What was measured of one codec, per raw byte.
+/// Measurements of one codec, per raw byte.
 #[derive(Clone, Copy)]
 struct Measured {
     codec: &'static dyn Codec,
@@ -67,36 +70,38 @@ struct Measured {
     decode_seconds: f64,
 }
 
-/// How often a stream is written and read, and who shares the work.
+/// How often a stream is written and read, and the number of workers.
 #[derive(Clone, Copy, Debug)]
 pub struct Traffic {
-    /// Copies written.
+    /// Number of copies written.
     pub copies: f64,
-    /// Times it is read and decoded.
+    /// Number of times the stream is read and decoded.
     pub uses: f64,
-    /// Workers that share encoding and decoding.
+    /// Number of workers that share encoding and decoding.
     pub workers: usize,
 }
 
-/// Frames sampled from a stream.
+/// Number of frames sampled from a stream.
 const SAMPLE_FRAMES: usize = 2;
-/// One of so many dense streams is sampled: they grow denser and harder to compress as the run goes on.
+/// One in this many dense streams is sampled: streams grow denser and harder to compress during a
+/// run.
 const SAMPLE_STREAMS: u64 = 8;
-/// Among candidates whose costs are within this factor of the least, the one that stores least wins: fewer bytes also leave more of the caches,
-/// the page cache and the disk to everything else, which the model does not see.
+/// Among candidates within this factor of the least cost, the one that stores least wins: fewer
+/// bytes also leave more of the caches, the page cache and the disk to everything else, which the
+/// model does not cover.
 const NEAR: f64 = 1.15;
-/// Share of non-zero words from which a stream counts as typical.
+/// Least share of non-zero words in a stream that counts as dense.
 const DENSE: f64 = 0.05;
-/// Bytes after which a measured rate is believed; a typical rate of the kind is assumed before.
+/// Bytes after which a measured rate replaces the assumed one.
 const TYPICAL_BYTES: f64 = 16e6;
 
 impl Chooser {
-    /// A chooser for a run.
+    /// Creates the chooser of a run.
     pub fn new(choice: CodecChoice) -> Chooser {
         Chooser { choice, samples: Mutex::default() }
     }
 
-    /// Shows the whole stream of a block that is about to be emitted; now and then the candidates are measured on it.
+    /// Takes the stream of a block about to be emitted; now and then measures the candidates on it.
     pub fn observe(&self, stream: &[u64], scratch: &mut Scratch) {
         if matches!(self.choice, CodecChoice::Auto) && dense(stream) {
             let mut samples = self.samples.lock();
@@ -107,7 +112,7 @@ impl Chooser {
         }
     }
 
-    /// The codec for a stream with the given traffic.
+    /// Returns the codec for a stream with the given traffic.
     pub fn codec(&self, traffic: Traffic, metrics: &Metrics) -> &'static dyn Codec {
         if let CodecChoice::Fixed(codec) = self.choice {
             return codec;
@@ -121,7 +126,8 @@ impl Chooser {
         best.map(|best| best.codec).or_else(|| codec::by_name("rows-bytes")).unwrap_or(codec::all()[0])
     }
 
-    /// What was measured last, with the costs for the given traffic at the average rates of the run.
+    /// Returns the latest measurements, with the costs for the given traffic at the average rates
+    /// of the run.
     pub fn result(&self, traffic: Traffic, metrics: &Metrics) -> Vec<Candidate> {
         let rates = Rates::of(metrics);
         self.samples.lock().measured.iter().map(|one| one.candidate(traffic, &rates)).collect()
@@ -155,13 +161,13 @@ fn dense(stream: &[u64]) -> bool {
 
 /// What the run has taken so far, in seconds per byte.
 struct Rates {
-    /// Of raw stream: turning, applying, finishing, publishing.
+    /// Per raw byte: orienting, applying, finishing, publishing.
     workload_seconds: f64,
-    /// Of stored bytes.
+    /// Per stored byte, like the next two.
     write_seconds: f64,
     read_seconds: f64,
     commit_seconds: f64,
-    /// Share of the workers' time that they waited for the writer, 0 to 1.
+    /// Share of their time that the workers waited for the writer, 0 to 1.
     waiting_share: f64,
 }
 
@@ -194,7 +200,7 @@ fn measure(stream: &[u64], scratch: &mut Scratch) -> Vec<Measured> {
     codec::all()
         .iter()
         .map(|codec| {
-            // First frame once unmeasured: contexts and caches are warm for every candidate alike.
+            // One unmeasured frame first, so that contexts and caches are warm for every candidate.
             codec::encode_frame(*codec, sample[0], &mut Vec::new(), scratch);
             let watch = Stopwatch::start();
             let stored: Vec<(u8, Vec<u8>)> = sample

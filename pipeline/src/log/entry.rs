@@ -1,15 +1,12 @@
-//! Log entries, as bytes: the header in front of the frames.
+//! Headers of log entries, as bytes.
 //!
-//! An *entry* is what one finished block sends: to one target (placement *dedicated*) or to all of them (*shared*). It is a header, which
-//! lists the *routes* (target, orientation, operations), followed by frames, each an independently encoded part of the stream.
-//! Every byte is specified in `FORMAT.md`.
+//! An *entry* is what one finished block sends: to one target (placement *dedicated*) or to all of
+//! them (*shared*). A header lists the *routes* (target, orientation, operations); the frames
+//! follow, each an independently encoded part of the stream. `FORMAT.md` specifies every byte.
 //!
 //! # Invariants
 //! 1. A header is valid only in its own [`Place`].
 //! 2. Lengths are bounded before anything is allocated.
-//!
-//! # Not here
-//! File access (`reader`, `writer`) and the meaning of operations (workload).
 
 use super::frame::{Fields, differ, frames_of};
 use super::place::{Place, Placement};
@@ -25,21 +22,21 @@ pub const ENTRY_FIXED_BYTES: usize = 48;
 /// Bound on the routes of one entry, in bytes.
 pub const ROUTES_BYTES_MAX: usize = 64 << 20;
 
-/// One use of an entry: for which target, how turned, by which operations.
+/// One use of an entry: its target, orientation and operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     /// Target block.
     pub target: BlockId,
-    /// Orientation the target needs; of a dedicated entry the frames are turned already.
+    /// Orientation that the target needs. The frames of a dedicated entry already have it.
     pub orientation: u8,
-    /// Restriction of the edge; of a dedicated entry it has been applied already.
+    /// Restriction of the edge. The frames of a dedicated entry already have it.
     pub restriction: u64,
     /// The workload's operations.
     pub operations: Vec<u64>,
 }
 
 impl Route {
-    /// The route of an edge.
+    /// Returns the route of an edge.
     pub fn of(edge: &Edge) -> Route {
         Route {
             target: edge.target,
@@ -49,7 +46,7 @@ impl Route {
         }
     }
 
-    /// Whether this is the route of `edge`.
+    /// Returns whether this is the route of `edge`.
     pub fn is(&self, edge: &Edge) -> bool {
         self.target == edge.target
             && self.orientation == edge.orientation
@@ -61,19 +58,20 @@ impl Route {
 /// Header of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryHeader {
-    /// Block whose stream this is.
+    /// Block that sent the stream.
     pub source: BlockId,
-    /// Whether the frames are turned for the one route (dedicated), or in the source's own orientation for all of them (shared).
+    /// Whether the frames have the orientation of the one route (dedicated), or the source's own
+    /// for all routes (shared).
     pub placement: Placement,
-    /// Words of the whole stream.
+    /// Length of the stream, in words.
     pub stream_words: u64,
     /// Number of frames that follow.
     pub frames: u32,
-    /// The uses of the entry.
+    /// Uses of the entry.
     pub routes: Vec<Route>,
 }
 
-/// Fixed part of an entry header, parsed; the routes follow it.
+/// The parsed fixed part of an entry header; the routes follow it.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryFixed {
     /// Length of the routes, in bytes.
@@ -84,18 +82,18 @@ pub struct EntryFixed {
     stream_words: u64,
     frames: u32,
     routes_hash: u64,
-    /// Hash of the fixed part; it covers the routes' hash and the salt.
+    /// Hash of the fixed part; it covers the hash of the routes and the salt.
     pub hash: u64,
 }
 
 impl EntryHeader {
-    /// The header of what block `source` of a workload sends along `routes`.
+    /// Builds the header of the entry that block `source` of a workload sends along `routes`.
     pub fn new(workload: &dyn Workload, source: BlockId, placement: Placement, routes: Vec<Route>) -> EntryHeader {
         let stream_words = workload.stream_words() as u64;
         EntryHeader { source, placement, stream_words, frames: frames_of(stream_words), routes }
     }
 
-    /// The header as bytes for its place, and its hash.
+    /// Encodes the header for its place; returns the bytes and the hash of the fixed part.
     pub fn to_bytes(&self, place: &Place) -> (Vec<u8>, u64) {
         let mut routes = Vec::new();
         for route in &self.routes {
@@ -123,7 +121,10 @@ impl EntryHeader {
         (bytes, hash)
     }
 
-    /// Parses the fixed part; the error says what is wrong.
+    /// Parses the fixed part of a header.
+    ///
+    /// # Errors
+    /// Returns the name of the field that is wrong.
     pub fn parse_fixed(bytes: &[u8; ENTRY_FIXED_BYTES], place: &Place) -> Result<EntryFixed, &'static str> {
         let (body, _) = bytes.split_at(ENTRY_FIXED_BYTES - 8);
         let expected = xxh3_64_with_seed(body, place.salt());
@@ -164,6 +165,9 @@ impl EntryHeader {
     }
 
     /// Parses the routes that follow a fixed part.
+    ///
+    /// # Errors
+    /// Returns the name of the field that is wrong.
     pub fn parse_routes(fixed: &EntryFixed, bytes: &[u8]) -> Result<EntryHeader, &'static str> {
         if differ(xxh3_64(bytes), fixed.routes_hash) {
             return Err("routes hash");

@@ -1,9 +1,9 @@
-//! Frames of log entries, as bytes: independently encoded parts of a stream.
+//! Frames: independently encoded parts of a stream, as bytes of a log entry.
 //!
 //! # Invariants
 //! 1. Lengths are bounded before anything is allocated.
-//! 2. The extent hash in the journal covers the entry header and every frame header in order, and each frame header holds its payload's hash:
-//!    a lost, doubled or stale frame shows.
+//! 2. The extent hash in the journal covers the entry header and every frame header in order, and
+//!    each frame header holds its payload's hash: a lost, doubled or stale frame is detected.
 
 use crate::log::codec::{self, Codec, FRAME_WORDS, Scratch};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
@@ -17,12 +17,12 @@ pub(super) fn differ(found: u64, expected: u64) -> bool {
     found != expected
 }
 
-/// Number of frames of a stream of `words` words.
+/// Returns the number of frames in a stream of `words` words.
 pub fn frames_of(words: u64) -> u32 {
     words.div_ceil(FRAME_WORDS as u64) as u32
 }
 
-/// Bytes from which a reader takes fixed-width little-endian numbers; every take checks the length.
+/// A cursor over fixed-width little-endian numbers; every read checks the remaining length.
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl Fields<'_> {
@@ -49,12 +49,12 @@ impl Fields<'_> {
     }
 }
 
-/// One encoded frame, not yet placed.
+/// One encoded frame without a position in an entry.
 #[derive(Clone, Debug)]
 pub struct Frame {
     /// Codec tag, [`codec::ZERO`] for a frame of zeros.
     pub codec: u8,
-    /// Words it decodes to.
+    /// Words after decoding.
     pub raw_words: u32,
     /// Encoded bytes.
     pub payload: Vec<u8>,
@@ -62,7 +62,8 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Encodes up to [`FRAME_WORDS`] words; a payload that would be larger than the raw words is stored raw.
+    /// Encodes up to [`FRAME_WORDS`] words. A payload that would be larger than the raw words is
+    /// stored raw.
     pub fn encode(codec: &dyn Codec, words: &[u64], scratch: &mut Scratch, bytes: &mut Vec<u8>) -> Frame {
         bytes.clear();
         let mut tag = codec::encode_frame(codec, words, bytes, scratch);
@@ -74,12 +75,13 @@ impl Frame {
         Frame { codec: tag, raw_words: words.len() as u32, payload: bytes.as_slice().to_vec(), payload_hash }
     }
 
-    /// Length in the file, header included.
+    /// Returns the stored length in bytes, header included.
     pub fn stored_bytes(&self) -> usize {
         FRAME_HEADER_BYTES + self.payload.len()
     }
 
-    /// Appends header and payload for the frame with number `index` of an entry, and adds the header to the extent hash.
+    /// Appends header and payload as frame `index` of an entry, and adds the header to the extent
+    /// hash.
     pub fn append_to(&self, index: u32, entry_hash: u64, hash: &mut ExtentHash, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(&FRAME_MAGIC);
@@ -100,9 +102,9 @@ impl Frame {
 pub struct FrameHeader {
     /// Codec tag.
     pub codec: u8,
-    /// Words it decodes to.
+    /// Words after decoding.
     pub raw_words: usize,
-    /// Length of the payload.
+    /// Length of the payload, in bytes.
     pub payload_bytes: usize,
     payload_hash: u64,
     /// Hash of the header.
@@ -110,7 +112,11 @@ pub struct FrameHeader {
 }
 
 impl FrameHeader {
-    /// Parses the header of frame `index` of the entry with hash `entry_hash` and `stream_words` words.
+    /// Parses the header of frame `index` of the entry with hash `entry_hash` and `stream_words`
+    /// words.
+    ///
+    /// # Errors
+    /// Returns the name of the field that is wrong.
     pub fn parse(
         bytes: &[u8; FRAME_HEADER_BYTES],
         index: u32,
@@ -146,13 +152,13 @@ impl FrameHeader {
         Ok(header)
     }
 
-    /// Whether the payload is the one that was written.
+    /// Returns whether `payload` has the hash in this header.
     pub fn fits(&self, payload: &[u8]) -> bool {
         !differ(xxh3_64(payload), self.payload_hash)
     }
 }
 
-/// Hash over the header hashes of one extent, in order.
+/// Hash over the entry header and the frame headers of one extent, in order.
 pub struct ExtentHash(Xxh3);
 
 impl ExtentHash {
@@ -163,12 +169,12 @@ impl ExtentHash {
         hash
     }
 
-    /// Adds one frame header's hash.
+    /// Adds the hash of one frame header.
     pub fn add(&mut self, header_hash: u64) {
         self.0.update(&header_hash.to_le_bytes());
     }
 
-    /// The hash so far.
+    /// Returns the hash so far.
     pub fn value(&self) -> u64 {
         self.0.digest()
     }

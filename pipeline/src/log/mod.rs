@@ -1,5 +1,5 @@
-//! Update logs: where entries lie, their bytes, writing and reading them, the codecs of their frames, and which codec is worth
-//! its time.
+//! Update logs: where entries are, their bytes, writing and reading them, the codecs of their
+//! frames, and the choice of codec.
 
 pub mod choose;
 pub mod codec;

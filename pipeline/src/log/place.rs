@@ -1,7 +1,8 @@
-//! Where log entries lie: files, extents, places.
+//! Log files, extents and places: where log entries are.
 //!
 //! # Invariants
-//! 1. A [`Place`] is the salt of every hash in its entry: an entry that was misdirected, copied or left over from another run fails.
+//! 1. A [`Place`] is the salt of every hash in its entry: an entry that was misdirected, copied or
+//!    left over from another run fails.
 //! 2. Nothing outside the [`Extent`]s of finished blocks is ever read as log.
 
 use crate::ids::{BlockId, RunId};
@@ -9,26 +10,28 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Folder of the log files.
 pub const LOGS: &str = "logs";
-/// Entries start at multiples of this in their file, in bytes, so that no later write touches a sector with committed bytes.
+/// Alignment of entries in their file, in bytes: no later write touches a sector with committed
+/// bytes.
 pub const ENTRY_ALIGNMENT: u64 = 4096;
 
 /// Where the log entries of a block go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Placement {
-    /// One copy per target, in the target's own orientation, in the target's bucket: reading a bucket is sequential.
+    /// One copy per target, in the target's own orientation, in the target's bucket: a bucket is
+    /// read sequentially.
     #[default]
     Dedicated,
-    /// One copy per source, to which the buckets of all targets refer: writes least.
+    /// One copy per source, to which the buckets of all targets refer: the fewest bytes written.
     Shared,
 }
 
 impl Placement {
-    /// The byte that stands for it in headers and records.
+    /// Returns the byte that encodes the placement in headers and records.
     pub(crate) fn byte(self) -> u8 {
         u8::from(self == Placement::Shared)
     }
 
-    /// What [`Placement::byte`] was called on, given whether that was 0.
+    /// Decodes the flag that [`Placement::byte`] writes.
     pub(crate) fn of_flag(is_shared: bool) -> Placement {
         if is_shared { Placement::Shared } else { Placement::Dedicated }
     }
@@ -37,16 +40,16 @@ impl Placement {
 /// A log file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LogFile {
-    /// What its entries are: for one target, or for all.
+    /// Whether its entries are for one target or for all of them.
     pub placement: Placement,
-    /// Target of dedicated entries, source of shared ones.
+    /// Target of dedicated entries; source of shared ones.
     pub bucket: BlockId,
     /// Generation that created the file.
     pub generation: u64,
 }
 
 impl LogFile {
-    /// Name relative to the run folder.
+    /// Returns the name relative to the run folder.
     ///
     /// ```
     /// use trinim_pipeline::{BlockId, LogFile, Placement};
@@ -63,7 +66,7 @@ impl LogFile {
     }
 }
 
-/// A stretch of a log file with one entry: the updates that one source block sends.
+/// A range of a log file that holds one entry: the updates of one source block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Extent {
     /// The file.
@@ -72,23 +75,23 @@ pub struct Extent {
     pub offset: u64,
     /// Number of bytes.
     pub length: u64,
-    /// Hash of the entry ([`ExtentHash`](crate::log::frame::ExtentHash)); compared by whoever reads it.
+    /// Hash of the entry ([`ExtentHash`](crate::log::frame::ExtentHash)), compared on reading.
     pub hash: u64,
     /// Block that sent the updates.
     pub source: BlockId,
 }
 
 impl Extent {
-    /// Offset after the last byte.
+    /// Returns the offset after the last byte.
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.length)
     }
 }
 
-/// Where an entry stands: the salt of its hashes.
+/// Where an entry is: the salt of its hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Run that wrote it.
+    /// Run that wrote the entry.
     pub run_id: RunId,
     /// The log file.
     pub file: LogFile,

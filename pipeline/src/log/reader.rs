@@ -1,13 +1,14 @@
-//! Reads log entries and distrusts every byte of them.
+//! Reads log entries and verifies every byte of them.
 //!
 //! # Path of an entry
-//! extent (from the journal) → header, checked against its place → frame headers and payloads, checked by their hashes → the hash
-//! over all header hashes, compared with the one in the journal.
+//! extent (from the journal) → header, checked against its place → frame headers and payloads,
+//! checked by their hashes → the hash over all header hashes, compared with the one in the journal.
 //!
 //! # Invariants
-//! 1. Only bytes inside the extent are read. An extent that ends inside a frame, or holds more than its frames, is damage.
-//! 2. Nothing of an entry may count before [`EntryReader::next_frame`] has said that there is no further frame: only then is it
-//!    known that none was lost, doubled or stale.
+//! 1. Only bytes inside the extent are read. An extent that ends inside a frame, or holds more than
+//!    its frames, is damage.
+//! 2. No part of an entry counts before [`EntryReader::next_frame`] returns `None`: only then is it
+//!    certain that no frame was lost, doubled or stale.
 
 use super::codec::{self, DecodeError, Scratch};
 use super::entry::{ENTRY_FIXED_BYTES, EntryHeader};
@@ -20,7 +21,7 @@ use crate::measure::stage::Stage;
 use crate::storage::{Storage, StorageFile};
 use std::sync::Arc;
 
-/// Bytes asked of storage at a time for headers; the rest of a payload is read straight into its own buffer.
+/// Bytes per read of headers; the rest of a payload is read straight into its own buffer.
 const READ_BYTES: usize = 64 << 10;
 
 /// An entry that is being read, frame by frame.
@@ -31,23 +32,23 @@ pub(crate) struct EntryReader<'a> {
     frames: u32,
     entry_hash: u64,
     hash: ExtentHash,
-    /// Number of the next frame.
+    /// Index of the next frame.
     next: u32,
 }
 
-/// A frame as it was stored; its hashes were right.
+/// A frame as stored; its hashes were right.
 pub(crate) struct StoredFrame {
     header: FrameHeader,
     payload: Vec<u8>,
 }
 
 impl StoredFrame {
-    /// Words that it decodes to.
+    /// Returns the number of words after decoding.
     pub(crate) fn words(&self) -> usize {
         self.header.raw_words
     }
 
-    /// Decodes it into exactly so many words.
+    /// Decodes into exactly [`StoredFrame::words`] words.
     pub(crate) fn decode_into(&self, words: &mut [u64], scratch: &mut Scratch) -> Result<(), DecodeError> {
         codec::decode_frame(self.header.codec, &self.payload, words, scratch)
     }
@@ -78,7 +79,7 @@ impl<'a> EntryReader<'a> {
         Ok((header, EntryReader { extent, source, stream_words, frames, entry_hash: fixed.hash, hash, next: 0 }))
     }
 
-    /// The next frame; `None` when all were there and the hash of the extent is right.
+    /// Returns the next frame, or `None` after the last one if the hash of the extent is right.
     pub(crate) fn next_frame(&mut self) -> Result<Option<StoredFrame>, Error> {
         if self.next == self.frames {
             return self.end().map(|()| None);
@@ -114,7 +115,7 @@ impl<'a> EntryReader<'a> {
 struct Source<'a> {
     file: Arc<dyn StorageFile>,
     metrics: &'a Metrics,
-    /// Offset in the file up to which the buffer holds bytes.
+    /// Offset in the file of the first byte after the buffer.
     at: u64,
     end: u64,
     buffer: Vec<u8>,
@@ -154,7 +155,8 @@ impl<'a> Source<'a> {
         Ok(&self.buffer[start..start + bytes])
     }
 
-    /// The next `bytes` bytes in a buffer of their own; only the part that came with a header is copied.
+    /// Reads the next `bytes` bytes into their own buffer; only the part that came with a header is
+    /// copied.
     fn payload(&mut self, bytes: usize) -> Result<Vec<u8>, Error> {
         let missing = bytes.saturating_sub(self.buffer.len() - self.start) as u64;
         if missing > self.end - self.at {

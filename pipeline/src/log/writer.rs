@@ -1,10 +1,10 @@
 //! Appends log entries to the files of one generation, in long writes.
 //!
 //! # Invariants
-//! 1. An entry begins at a multiple of [`ENTRY_ALIGNMENT`] after everything written before it: no later write touches a sector with
-//!    committed bytes.
-//! 2. Entries appended one after the other to one file go out in one write, up to [`RUN_BYTES`]. What is held back is written by
-//!    [`LogWriter::flush`], which stands before every sync.
+//! 1. An entry begins at a multiple of [`ENTRY_ALIGNMENT`] after everything written before it: no
+//!    later write touches a sector with committed bytes.
+//! 2. Consecutive entries of one file are written together, up to [`RUN_BYTES`].
+//!    [`LogWriter::flush`] writes what is held back, and precedes every sync.
 
 use super::entry::EntryHeader;
 use super::frame::{ExtentHash, Frame};
@@ -16,9 +16,9 @@ use crate::storage::{Create, Storage, StorageFile};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Longest single write.
+/// Length of the longest single write, in bytes.
 const RUN_BYTES: usize = 4 << 20;
-/// Handles of log files that stay open for the next entries though they are synced.
+/// Number of handles of synced log files that stay open for further entries.
 const HANDLES_KEPT: usize = 128;
 
 /// Files with unsynced bytes, by name.
@@ -35,20 +35,22 @@ pub(crate) struct LogWriter<'a> {
     run: WriteRun<'a>,
 }
 
-/// A log file of this generation; without a handle when it was closed to make room.
+/// A log file of this generation; it has no handle after it was closed to make room.
 struct OpenLog {
     file: Option<Arc<dyn StorageFile>>,
     end: u64,
 }
 
 impl<'a> LogWriter<'a> {
-    /// Writes entries of a run to files of `generation`, none of which exists yet.
+    /// Creates a writer of entries of run `run_id` to files of `generation`, none of which exists
+    /// yet.
     pub(crate) fn new(storage: &'a dyn Storage, run_id: RunId, generation: u64, metrics: &'a Metrics) -> LogWriter<'a> {
         let run = WriteRun { bytes: Vec::new(), offset: 0, file: None, metrics };
         LogWriter { storage, run_id, generation, metrics, open: BTreeMap::new(), dirty: Dirty::new(), run }
     }
 
-    /// Appends an entry to the log file of `bucket`; its last bytes may stay here until [`LogWriter::flush`].
+    /// Appends an entry to the log file of `bucket`. Its last bytes may be held back until
+    /// [`LogWriter::flush`].
     pub(crate) fn append(&mut self, bucket: BlockId, header: &EntryHeader, frames: &[Frame]) -> Result<Extent, Error> {
         let name = LogFile { placement: header.placement, bucket, generation: self.generation };
         let (file, end) = self.open(name)?;
@@ -71,7 +73,7 @@ impl<'a> LogWriter<'a> {
         Ok(Extent { file: name, offset, length: end - offset, hash: hash.value(), source: header.source })
     }
 
-    /// The file, and its length so far.
+    /// Returns the file and its length so far.
     fn open(&self, name: LogFile) -> Result<(Arc<dyn StorageFile>, u64), Error> {
         Ok(match self.open.get(&name) {
             None => (self.storage.create(&name.name(), Create::New)?, 0),
@@ -87,12 +89,12 @@ impl<'a> LogWriter<'a> {
         Ok(())
     }
 
-    /// Number of files with unsynced bytes.
+    /// Returns the number of files with unsynced bytes.
     pub(crate) fn unsynced(&self) -> usize {
         self.dirty.len()
     }
 
-    /// Hands the files with unsynced bytes to whoever syncs them; everything appended so far is written.
+    /// Writes what is held back and hands over the files with unsynced bytes, to be synced.
     pub(crate) fn take_dirty(&mut self) -> Result<Dirty, Error> {
         self.flush()?;
         Ok(std::mem::take(&mut self.dirty))
@@ -103,7 +105,8 @@ impl<'a> LogWriter<'a> {
         self.open.remove(file);
     }
 
-    /// Closes handles until [`HANDLES_KEPT`] are left. Only handles held elsewhere still need a sync, so it closes the others.
+    /// Closes handles until [`HANDLES_KEPT`] are left. Only handles held elsewhere still need a
+    /// sync, so it closes the others.
     pub(crate) fn close_surplus(&mut self) {
         let mut surplus = self.open.values().filter(|log| log.file.is_some()).count().saturating_sub(HANDLES_KEPT);
         for log in self.open.values_mut() {
@@ -127,7 +130,7 @@ struct WriteRun<'a> {
 }
 
 impl WriteRun<'_> {
-    /// Continues at `offset` of `file`; zeros fill the gap to it, another file ends the run.
+    /// Continues at `offset` of `file`: zeros fill a gap, a different file ends the run.
     fn begin(&mut self, file: &Arc<dyn StorageFile>, offset: u64) -> Result<(), Error> {
         let same = self.file.as_ref().is_some_and(|current| Arc::ptr_eq(current, file));
         let end = self.end();

@@ -1,12 +1,13 @@
-//! Gaps between losses as bytes, then zstd.
+//! Gaps between set bits as bytes, then zstd.
 //!
-//! Payload: zstd level 1 of a byte string in which every loss is written as the count of zero bits since the last one; counts of 255
-//! and more are written as 255 bytes of value 255 followed by the rest. The string ends with the run after the last loss left out.
-//! The payload starts with the length of that string (u32), so that the decoder can bound its buffer.
+//! Payload: the length of the byte string (u32), then the string compressed by zstd level 1. The
+//! string holds, for every set bit, the number of zero bits since the previous one; a count of 255
+//! or more is written as bytes of value 255 followed by the rest. The zero bits after the last set
+//! bit are left out. The length lets the decoder bound its buffer.
 
 use super::{Codec, DecodeError, Scratch};
 
-/// Distances between set bits, one byte for most, compressed by zstd level 1.
+/// Distances between set bits, most of them one byte, compressed by zstd level 1.
 pub struct Gaps;
 
 impl Codec for Gaps {
@@ -45,7 +46,7 @@ impl Codec for Gaps {
         let (length, body) = stored.split_first_chunk::<4>().ok_or(DecodeError("gaps frame without length"))?;
         let length = u32::from_le_bytes(*length) as usize;
         let bits = words.len() * 64;
-        // One byte a set bit and one a run of 255 zeros is all that can be said about `bits` bits.
+        // `bits` bits take at most one byte per set bit and one per run of 255 zeros.
         if length > bits + bits / 255 + 1 {
             return Err(DecodeError("gaps frame longer than its bitmap allows"));
         }

@@ -1,16 +1,14 @@
-//! Codecs for the frames of a loss stream.
+//! Codecs for the frames of a stream.
 //!
-//! A frame is up to [`FRAME_WORDS`] words of a bitmap. Each frame is encoded by itself, so any frame can be decoded without its
-//! neighbours; the codec's tag is stored in the frame's header (see `FORMAT.md`).
+//! A frame is up to [`FRAME_WORDS`] words of a bitmap, encoded independently of its neighbours; its
+//! header stores the codec's tag (see `FORMAT.md`). Checksums are the frame module's task: it
+//! verifies the bytes before a codec sees them.
 //!
 //! # Invariants
 //! 1. `decode(encode(words)) == words` for every input.
-//! 2. `decode` of arbitrary bytes returns an error or fills exactly the words it was given; it never allocates more than a constant
-//!    times the frame's raw size, and never panics.
-//! 3. An all-zero frame is tagged [`ZERO`] and stores no payload, whatever codec is in force.
-//!
-//! # Not here
-//! Checksums: the frame module distrusts the bytes before a codec sees them.
+//! 2. `decode` of arbitrary bytes returns an error or fills exactly the given words; it never
+//!    allocates more than a constant times the frame's raw size, and never panics.
+//! 3. An all-zero frame is tagged [`ZERO`] and stores no payload, whatever the codec.
 
 mod gaps;
 mod rows;
@@ -22,8 +20,8 @@ pub use zstd_words::ZstdWords;
 
 use std::fmt;
 
-/// Words of raw bitmap in a full frame: 1 MiB. Smaller frames lose repeats of whole rows (256 KiB: 15 % more bytes), larger ones leave the
-/// cache when they are decoded.
+/// Raw words of a full frame: 1 MiB. Smaller frames lose repeats of whole rows (256 KiB: 15 % more
+/// bytes); larger ones leave the cache while they are decoded.
 pub const FRAME_WORDS: usize = 128 * 1024;
 
 /// Tag of a frame without payload: every word is zero.
@@ -51,7 +49,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// A scratch without any context; they are made on first use.
+    /// Creates an empty scratch; contexts are created on first use.
     pub fn new() -> Scratch {
         Scratch::default()
     }
@@ -81,12 +79,12 @@ impl Scratch {
     }
 }
 
-/// Encodes and decodes frames; all implementations are stateless values.
+/// Encodes and decodes frames. Implementations are stateless values.
 pub trait Codec: Send + Sync {
-    /// Number stored in the frame header.
+    /// Returns the number stored in the frame header.
     fn tag(&self) -> u8;
 
-    /// Name on the command line and in reports.
+    /// Returns the name on the command line and in reports.
     fn name(&self) -> &'static str;
 
     /// Appends the encoding of `words` to `out`.
@@ -95,11 +93,11 @@ pub trait Codec: Send + Sync {
     /// Decodes `stored` into all of `words`.
     ///
     /// # Errors
-    /// [`DecodeError`] when the bytes are not an encoding of exactly `words.len()` words.
+    /// Returns [`DecodeError`] if the bytes are not an encoding of exactly `words.len()` words.
     fn decode(&self, stored: &[u8], words: &mut [u64], scratch: &mut Scratch) -> Result<(), DecodeError>;
 }
 
-/// The bitmap as it is, little-endian words.
+/// The bitmap itself, as little-endian words.
 pub struct Raw;
 
 impl Codec for Raw {
@@ -133,17 +131,17 @@ static ROWS_BYTES: Rows = Rows { tag: 7, store: Store::Bytes, name: "rows-bytes"
 static ROWS_ZSTD1: Rows = Rows { tag: 6, store: Store::Zstd(1), name: "rows-zstd1" };
 static ALL: [&dyn Codec; 7] = [&RAW, &ZSTD1, &ZSTD3, &GAPS, &ROWS, &ROWS_ZSTD1, &ROWS_BYTES];
 
-/// Every codec of this version, by ascending tag.
+/// Returns every codec of this version, by ascending tag.
 pub fn all() -> &'static [&'static dyn Codec] {
     &ALL
 }
 
-/// The codec with the given name.
+/// Returns the codec with the given name.
 pub fn by_name(name: &str) -> Option<&'static dyn Codec> {
     all().iter().copied().find(|codec| codec.name() == name)
 }
 
-/// The codec with the given tag ([`ZERO`] is not a codec).
+/// Returns the codec with the given tag ([`ZERO`] is not a codec).
 pub fn by_tag(tag: u8) -> Option<&'static dyn Codec> {
     all().iter().copied().find(|codec| codec.tag() == tag)
 }
@@ -160,7 +158,7 @@ pub fn encode_frame(codec: &dyn Codec, words: &[u64], out: &mut Vec<u8>, scratch
 /// Decodes a payload by its stored tag into all of `words`.
 ///
 /// # Errors
-/// [`DecodeError`] for an unknown tag or a payload that does not fit it.
+/// Returns [`DecodeError`] for an unknown tag or a payload that does not fit it.
 pub fn decode_frame(tag: u8, stored: &[u8], words: &mut [u64], scratch: &mut Scratch) -> Result<(), DecodeError> {
     if tag == ZERO {
         if !stored.is_empty() {
@@ -193,7 +191,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Bitmaps of many densities, with runs: what loss streams look like, and what they do not.
+    /// Bitmaps of many densities, with runs: both like and unlike real streams.
     fn bitmap() -> impl Strategy<Value = Vec<u64>> {
         let word = prop_oneof![
             4 => Just(0u64),

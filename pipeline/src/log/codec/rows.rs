@@ -1,19 +1,22 @@
-//! Each distinct 64-byte row of the frame once, and for every row which one it is.
+//! Each distinct 64-byte row of the frame once, and for every row the number of its distinct row.
 //!
-//! Loss streams repeat rows (two of three at 8 layers) but hardly anything shorter that a byte-wise compressor could find quickly: finding
-//! whole rows by one hash each is several times faster than zstd level 1 and decodes at the speed of copying. With zstd behind it, the
-//! matcher of zstd works on the third that is left.
+//! The solver's streams repeat rows (two of three at 8 layers) but hardly anything shorter that a
+//! byte-wise compressor could find quickly. Finding whole rows by one hash each is several times
+//! faster than zstd level 1 and decodes at the speed of copying. With zstd after it, zstd's matcher
+//! works only on the third that is left.
 //!
-//! A distinct row has seven zero bytes in ten; leaving them out costs a few nanoseconds and more than halves the payload.
+//! Seven in ten bytes of a distinct row are zero; leaving them out costs a few nanoseconds and more
+//! than halves the payload.
 //!
-//! Payload: number of distinct rows (u32); for each row the number of its distinct row; the distinct rows in order of first occurrence; the
-//! words behind the last whole row, as they are. [`Store`] says how numbers and distinct rows are written.
+//! Payload: number of distinct rows (u32); for each row the number of its distinct row; the
+//! distinct rows in order of first occurrence; the words after the last whole row, unchanged.
+//! [`Store`] defines how numbers and distinct rows are written.
 
 use super::{Codec, DecodeError, Scratch, append_words, words_from_bytes};
 
 /// Words of a row: one vector of 512 bits.
 const ROW_WORDS: usize = 8;
-/// Rows that fit the 16-bit numbers.
+/// Most rows that 16-bit numbers can tell apart.
 const ROWS_MAX: usize = 1 << 16;
 /// 2^64 divided by the golden ratio, odd.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -23,9 +26,11 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 pub enum Store {
     /// Numbers as u16, rows as 64 bytes.
     Plain,
-    /// Numbers as u16; for each row a mask of its bytes that are not zero (u64), then these bytes of all rows.
+    /// Numbers as u16; for each row a mask of its non-zero bytes (u64), then these bytes of all
+    /// rows.
     Bytes,
-    /// Two zstd frames at this level, each after its stored length (u32): the low bytes of the numbers, then the high bytes; the rows.
+    /// Two zstd frames at this level, each preceded by its stored length (u32): first the low bytes
+    /// of the numbers and then their high bytes; second the rows.
     Zstd(i32),
 }
 
@@ -57,7 +62,7 @@ impl Codec for Rows {
 
     fn encode(&self, words: &[u64], out: &mut Vec<u8>, scratch: &mut Scratch) {
         let (rows, rest) = words.as_chunks::<ROW_WORDS>();
-        // Frames are shorter ([`super::FRAME_WORDS`]): the numbers fit 16 bits.
+        // A frame has at most [`super::FRAME_WORDS`] words, so the numbers fit 16 bits.
         assert!(rows.len() <= ROWS_MAX, "a frame of {} rows", rows.len());
         let bits = (2 * rows.len().max(8)).next_power_of_two().trailing_zeros();
         let mask = (1usize << bits) - 1;
@@ -161,7 +166,7 @@ fn numbers_of(bytes: &[u8]) -> impl Iterator<Item = u16> {
     bytes.as_chunks::<2>().0.iter().map(|number| u16::from_le_bytes(*number))
 }
 
-/// Masks of the bytes that are not zero, then these bytes.
+/// Appends the masks of the non-zero bytes, then these bytes.
 fn append_bytes(distinct: &[[u64; ROW_WORDS]], out: &mut Vec<u8>) {
     let masks = out.len();
     out.resize(masks + distinct.len() * 8, 0);
@@ -186,7 +191,7 @@ fn append_bytes(distinct: &[[u64; ROW_WORDS]], out: &mut Vec<u8>) {
     out.truncate(at);
 }
 
-/// Inverse of [`append_bytes`] into zeroed rows; returns what follows.
+/// Inverts [`append_bytes`] into zeroed rows; returns the remaining bytes.
 fn take_bytes<'a>(stored: &'a [u8], distinct: &mut [[u8; ROW_WORDS * 8]]) -> Result<&'a [u8], DecodeError> {
     let (masks, mut kept) = split(stored, distinct.len() * 8)?;
     for (row, mask) in distinct.iter_mut().zip(masks.as_chunks::<8>().0) {

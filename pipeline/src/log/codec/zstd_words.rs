@@ -1,4 +1,4 @@
-//! zstd on the bitmap's bytes.
+//! zstd over the bitmap's bytes.
 
 use super::{Codec, DecodeError, Scratch, append_words, words_from_bytes};
 
