@@ -1,15 +1,16 @@
 //! `trinim bench` and timelines, as users of the binary meet them: shapes, refusals, interruption.
 //! No test checks a time.
 
+mod common;
 mod program;
 
+use common::scratch;
 use program::{ends, text, trinim};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Command;
-use tempfile::TempDir;
 use trinim::bench::Record;
 
 fn names(folder: &Path) -> Vec<String> {
@@ -28,7 +29,7 @@ fn tiny<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn every_combination_is_measured_checked_and_exported() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     fs::create_dir(path.join("scratch")).unwrap();
     let args = [
@@ -110,7 +111,7 @@ fn every_combination_is_measured_checked_and_exported() {
 
 #[test]
 fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     // Four layers have no row 4.
     let (out, error) =
@@ -140,7 +141,7 @@ fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
 
 #[test]
 fn every_way_gives_the_same_digest_side_by_side() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let ways = "update-log,block-pull,block-push,retrograde,forward";
     let (out, _) =
@@ -159,7 +160,7 @@ fn every_way_gives_the_same_digest_side_by_side() {
 
 #[test]
 fn what_cannot_be_measured_is_refused_before_anything_is() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     fs::write(path.join("letter.txt"), "Dear").unwrap();
     let refused: [&[&str]; 17] = [
@@ -194,7 +195,7 @@ fn what_cannot_be_measured_is_refused_before_anything_is() {
 
 #[test]
 fn an_interrupted_bench_reports_what_it_has() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     for (name, code) in [("INT", 130), ("TERM", 143)] {
         let args = ["bench", "--layers", "4,5", "--repeats", "1000", "--warm-up", "0", "--yardstick", "none", "--json"];
@@ -217,7 +218,7 @@ fn an_interrupted_bench_reports_what_it_has() {
 
 #[test]
 fn a_timeline_is_well_formed_and_its_lanes_add_up() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let solve = |out| {
         ["solve", "-k", "6", "--block-bits", "12", "--threads", "2", "--timeline", "t.svg", "--json", "--out", out]

@@ -1,14 +1,15 @@
 //! `trinim check` and `trinim status`: beside a run, after a kill, on damage; both read only.
 
+mod common;
 mod program;
 
+use common::scratch;
 use program::{begin, copy, ends, json, run, signal, text, tree, trinim};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use tempfile::TempDir;
 
 const SMALL: [&str; 6] = ["solve", "-k", "5", "--block-bits", "9", "--out"];
 
@@ -24,7 +25,7 @@ fn findings(report: &Value) -> Vec<(String, String)> {
 
 #[test]
 fn a_run_that_goes_on_is_sound_and_is_not_disturbed() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let mut child = begin(path, "run");
     // A signal has its line, and a second owner is refused, whichever command it is.
@@ -62,7 +63,7 @@ fn a_run_that_goes_on_is_sound_and_is_not_disturbed() {
 
 #[test]
 fn what_a_kill_leaves_is_no_damage() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let mut child = begin(path, "run");
     std::thread::sleep(Duration::from_millis(60));
@@ -86,7 +87,7 @@ fn what_a_kill_leaves_is_no_damage() {
 /// The same damage in a run and in its database alone, and all of it, not only the first.
 #[test]
 fn all_damage_is_told_with_its_place() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     small(path, "run");
     for name in ["000001.blk", "000004.blk"] {
@@ -147,7 +148,7 @@ fn all_damage_is_told_with_its_place() {
 /// A pipe in the place of the manifest was waited for, a sparse file of terabytes read into memory until that was gone.
 #[test]
 fn pipes_folders_and_endless_files_end_with_a_reason() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     small(path, "sound");
     for file in ["manifest.json", "SUMS", "000000.blk"] {
@@ -201,7 +202,7 @@ fn in_time(path: &Path, args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn other_folders_and_versions_are_refused() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     fs::create_dir(path.join("empty")).unwrap();
     fs::write(path.join("file"), "text").unwrap();
@@ -243,7 +244,7 @@ fn other_folders_and_versions_are_refused() {
 
 #[test]
 fn a_closed_output_and_bad_arguments_are_no_panic() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     small(path, "run");
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();

@@ -1,7 +1,9 @@
 //! The binary as its users meet it: results, exit codes, interruption, bad input. One long file: its tests share boards and ways to begin.
 
+mod common;
 mod program;
 
+use common::scratch;
 use program::{ends, json, signal, text, tree, trinim};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -10,7 +12,6 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// Layers, losses in misère play, and whether the player to move wins: in normal play, in misère play ([LWS09] table 4-1).
 const PUBLISHED: [(u32, u64, bool, bool); 7] = [
@@ -53,7 +54,7 @@ fn begin(path: &Path, name: &str, command: &[&str]) -> Child {
 
 #[test]
 fn published_counts_come_out_of_solve_and_stats() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     for (layers, losses, normal, misere) in PUBLISHED {
         for (rule, wins) in [("normal", normal), ("misere", misere)] {
             let layers_text = layers.to_string();
@@ -106,7 +107,7 @@ fn published_counts_come_out_of_solve_and_stats() {
 
 #[test]
 fn the_schoolyard_variant_has_nine_winning_openings() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let solved = json(folder.path(), 0, &["solve", "-k", "5", "--max-take", "3", "--json"]);
     assert_eq!(solved["losses"], 4_272);
     let stats = json(folder.path(), 0, &["stats", "trinim-k5-misere-take3", "--json"]);
@@ -126,7 +127,7 @@ fn the_schoolyard_variant_has_nine_winning_openings() {
 
 #[test]
 fn answers_stay_aligned_with_lines_good_and_bad() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     ends(folder.path(), 0, &["solve", "-k", "5"]);
     let mut child =
         trinim(folder.path(), &["probe", "trinim-k5-misere", "--json"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -156,7 +157,7 @@ fn answers_stay_aligned_with_lines_good_and_bad() {
 
 #[test]
 fn kills_and_signals_at_any_time_change_nothing() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let whole = json(path, 0, &solve_tiny("whole", &[]));
     assert_eq!(whole["losses"], 19_496_523);
@@ -183,7 +184,7 @@ fn kills_and_signals_at_any_time_change_nothing() {
 
 #[test]
 fn a_folder_in_use_is_left_alone() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let command = solve_tiny("busy", &[]);
     let mut child = begin(path, "busy", &command);
@@ -195,7 +196,7 @@ fn a_folder_in_use_is_left_alone() {
 
 #[test]
 fn a_finished_folder_is_reported_again_and_not_touched() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let command = ["solve", "-k", "6", "--block-bits", "12", "--json"];
     let first = json(path, 0, &command);
@@ -215,7 +216,7 @@ fn a_finished_folder_is_reported_again_and_not_touched() {
 
 #[test]
 fn verify_tells_damaged_files_from_wrong_values() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "6", "--block-bits", "12", "-o", "run"]);
     let report = json(path, 0, &["verify", "run", "--json"]);
@@ -249,7 +250,7 @@ fn verify_tells_damaged_files_from_wrong_values() {
 
 #[test]
 fn other_parameters_are_refused_by_name() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "5", "--out", "run"]);
     let before = tree(path);
@@ -271,7 +272,7 @@ fn other_parameters_are_refused_by_name() {
 
 #[test]
 fn foreign_folders_and_files_are_refused_and_not_touched() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     fs::create_dir(path.join("foreign")).unwrap();
     fs::write(path.join("foreign/letter.txt"), "dear").unwrap();
@@ -292,7 +293,7 @@ fn foreign_folders_and_files_are_refused_and_not_touched() {
 
 #[test]
 fn too_little_memory_or_disk_is_refused_before_anything_is_written() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     for command in [
         &["solve", "-k", "8", "--memory", "20MiB"][..],
@@ -310,7 +311,7 @@ fn too_little_memory_or_disk_is_refused_before_anything_is_written() {
 
 #[test]
 fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let binary = env!("CARGO_BIN_EXE_trinim");
     let limited = Command::new("sh")
@@ -327,7 +328,7 @@ fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
 /// A begun folder that the system failed to look at was taken for none: the layout was chosen anew, and the run refused as one of other parameters.
 #[test]
 fn a_folder_that_cannot_be_looked_at_is_an_error() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     std::os::unix::fs::symlink("loop", path.join("loop")).unwrap();
     let (_, error) = ends(path, 4, &["solve", "-k", "4", "--out", "loop"]);
@@ -342,7 +343,7 @@ fn a_folder_that_cannot_be_looked_at_is_an_error() {
 /// With the usual limit of 1,024 open files a solve of more blocks than that ended with "Too many open files": every log file of the session stayed open.
 #[test]
 fn blocks_may_outnumber_the_open_files() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let command = format!(
         "ulimit -S -n 512; ulimit -H -n 3000; exec {} solve -k 6 --block-bits 8 --json -o run",
         env!("CARGO_BIN_EXE_trinim")
@@ -355,7 +356,7 @@ fn blocks_may_outnumber_the_open_files() {
 
 #[test]
 fn a_closed_or_full_output_is_no_panic() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "5"]);
     let mut child = trinim(path, &["probe", "trinim-k5-misere", "--json"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -387,7 +388,7 @@ fn a_closed_or_full_output_is_no_panic() {
 
 #[test]
 fn bad_arguments_end_with_2_a_reason_and_a_hint() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "2", "-o", "two"]);
     let before = tree(path);
@@ -456,7 +457,7 @@ fn bad_arguments_end_with_2_a_reason_and_a_hint() {
 
 #[test]
 fn flags_come_from_the_environment_too() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let output = trinim(path, &["solve"])
         .envs([("TRINIM_LAYERS", "4"), ("TRINIM_JSON", "1"), ("TRINIM_SOLVE_OUT", "here"), ("TRINIM_QUIET", "true")])
@@ -471,7 +472,7 @@ fn flags_come_from_the_environment_too() {
 
 #[test]
 fn every_codec_placement_kernel_and_thread_count_gives_the_same_digest() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let first = json(path, 0, &["solve", "-k", "6", "--block-bits", "12", "--json"])["digest"].clone();
     let others: [&[&str]; 5] = [
@@ -490,7 +491,7 @@ fn every_codec_placement_kernel_and_thread_count_gives_the_same_digest() {
 
 #[test]
 fn plans_are_made_for_boards_of_all_sizes() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     for layers in 1..=10 {
         let plan = json(path, 0, &["plan", "--layers", &layers.to_string(), "--json"]);
@@ -512,7 +513,7 @@ fn plans_are_made_for_boards_of_all_sizes() {
 
 #[test]
 fn completions_and_manual_pages_are_written() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = ends(folder.path(), 0, &["completions", shell]).0;
         assert!(script.contains("log-placement"), "{shell}");
@@ -546,7 +547,7 @@ fn completions_and_manual_pages_are_written() {
 /// Every way to the result: the same database, which any other strategy then reports as finished, without touching it.
 #[test]
 fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let begin = ["solve", "-k", "6", "--block-bits", "15", "--json", "--out"];
     let first = json(path, 0, &[&begin[..], &["update-log"]].concat());
@@ -600,7 +601,7 @@ fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
 
 #[test]
 fn combinations_that_make_no_sense_are_refused_with_the_reason() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let cases: [(&str, &[&str], &str); 9] = [
         ("block-pull", &["--log-placement", "shared"], "--log-placement shared makes no sense"),
@@ -635,7 +636,7 @@ fn combinations_that_make_no_sense_are_refused_with_the_reason() {
 
 #[test]
 fn a_strategy_without_checkpoints_stops_at_once_and_starts_over() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let command =
         |strategy: &'static str| vec!["solve", "-k", "7", "--block-bits", "18", "-o", "run", "--strategy", strategy];

@@ -1,13 +1,14 @@
 //! `trinim evolve` on the command line.
 
+mod common;
 mod program;
 
+use common::scratch;
 use program::{signal, trinim};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// Runs `evolve` with arguments and checks the exit code. Returns standard output and standard
 /// error.
@@ -21,7 +22,7 @@ fn json(folder: &Path, args: &[&str]) -> Value {
 
 #[test]
 fn the_papers_example_has_its_four_violations() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let args = ["score", "--game", "nim:2,1", "--formula", "a1-a2*a1", "--tree", "--svg", "tree.svg"];
     let (text, _) = ends(folder.path(), 0, &args);
     assert!(text.contains("violations  4 (i:4) on the game tree of 12 positions"), "{text}");
@@ -46,7 +47,7 @@ fn the_papers_example_has_its_four_violations() {
 
 #[test]
 fn a_run_reports_checked_formulas_for_any_number_of_threads() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let run = |threads: &str, more: &[&str]| {
         let args =
             ["run", "--game", "nim:3,3,3", "--preset", "best", "--runs", "6", "--seed", "7", "--threads", threads];
@@ -75,7 +76,7 @@ fn a_run_reports_checked_formulas_for_any_number_of_threads() {
 
 #[test]
 fn to_find_nothing_is_a_result() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let args = ["run", "--game", "triangular:3", "--misere", "--runs", "2", "--generations", "5"];
     let (text, _) = ends(folder.path(), 0, &args);
     assert!(text.contains("none found; the best one, ") && text.contains("no violations  0 of 2 runs"), "{text}");
@@ -88,7 +89,7 @@ fn to_find_nothing_is_a_result() {
 
 #[test]
 fn formulas_are_proved_or_refuted() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let verify = |code: i32, game: &str, formula: &str, more: &[&str]| {
         let args = [&["verify", "--game", game, "--formula", formula, "--json"], more].concat();
         program::json(folder.path(), code, &[&["evolve"], &args[..]].concat())
@@ -114,7 +115,7 @@ fn formulas_are_proved_or_refuted() {
 
 #[test]
 fn games_come_from_files_and_databases() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let game = "features matches\ntwo: 2 -> one none\none: 1 -> none\nnone: 0 ->\n";
     std::fs::write(path.join("two.txt"), game).unwrap();
@@ -143,7 +144,7 @@ fn games_come_from_files_and_databases() {
 
 #[test]
 fn mistakes_are_named_in_one_line_and_a_hint() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let cases: [(&[&str], &str); 29] = [
         (&["run", "--game", "chess"], "unknown game \"chess\""),
         (&["run", "--game", "nim:-1,2"], "integers from 0 to 1000000"),
@@ -202,7 +203,7 @@ fn mistakes_are_named_in_one_line_and_a_hint() {
 
 #[test]
 fn an_experiment_has_ten_points_a_test_each_and_a_chart() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let args = ["experiment", "1", "--runs", "2", "--seed", "3"];
     let report = json(folder.path(), &[&args[..], &["--svg", "chart.svg"]].concat());
     let sweeps = report["sweeps"].as_array().unwrap();
@@ -229,7 +230,7 @@ fn an_experiment_has_ten_points_a_test_each_and_a_chart() {
 
 #[test]
 fn formulas_are_exported() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let export = |language: &str| {
         ends(
             folder.path(),
@@ -276,7 +277,7 @@ fn interrupted(folder: &Path, args: &[&str]) -> Value {
 
 #[test]
 fn what_is_interrupted_keeps_what_was_found() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let args = ["run", "--game", "nim:2,2", "--runs", "100000", "--generations", "30", "--json"];
     let report = interrupted(folder.path(), &args);
     assert_eq!(report["interrupted"], true);

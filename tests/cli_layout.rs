@@ -1,11 +1,13 @@
 //! `trinim layout`, and orders of blocks in a solve, as users of the binary meet them.
 
+mod common;
+
+use common::scratch;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use tempfile::TempDir;
 
 const FIGURE_3F: &str = "(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)";
 
@@ -43,7 +45,7 @@ fn refused(folder: &Path, args: &[&str], reason: &str) {
 
 #[test]
 fn a_layout_is_analysed() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let args = ["layout", "--layers", "8", "--bid-cells", FIGURE_3F];
     let found = report(folder.path(), &[&args[..], &["--json"]].concat());
     let expected = json!({
@@ -77,7 +79,7 @@ fn a_layout_is_analysed() {
 
 #[test]
 fn the_published_counts_are_met() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let found = report(folder.path(), &["layout", "--paper", "--json"]);
     let rows = found["rows"].as_array().unwrap();
     assert_eq!((rows.len(), &found["agrees"]), (15, &json!(true)));
@@ -95,7 +97,7 @@ fn the_published_counts_are_met() {
 
 #[test]
 fn layouts_are_searched() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let search = |args: &[&str]| report(folder.path(), &[&["layout", "search", "--json"], args].concat());
     let found = search(&["--layers", "8", "--bits", "6", "--top", "4"]);
     let updates: Vec<&Value> =
@@ -116,7 +118,7 @@ fn layouts_are_searched() {
 
 #[test]
 fn an_order_is_written_and_used_and_changes_no_byte() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let cells = ["--layers", "6", "--bid-cells", "(1,0)(1,1)(4,0)(4,4)(5,1)(5,4)(0,0)(5,0)(5,5)"];
     let layout = |more: &[&'static str]| [&["layout"], &cells[..], more].concat();
@@ -169,7 +171,7 @@ fn an_order_is_written_and_used_and_changes_no_byte() {
 /// A killed run continues in another order: only the set of finished blocks matters.
 #[test]
 fn a_killed_run_goes_on_in_another_order() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let tiny = ["--layers", "7", "--block-bits", "16"];
     for order in ["numeric", "popcount"] {
@@ -201,7 +203,7 @@ fn a_killed_run_goes_on_in_another_order() {
 
 #[test]
 fn orders_that_do_not_fit_are_refused_with_their_line() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let cells = ["--layers", "5", "--bid-cells", "(0,0)(4,0)(4,4)(2,1)"];
     ends(path, 0, &[&["layout", "--write-order", "good"], &cells[..]].concat());
@@ -244,7 +246,7 @@ fn orders_that_do_not_fit_are_refused_with_their_line() {
 
 #[test]
 fn bad_arguments_are_refused() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let many: String = (0..25).map(|cell| format!("({},{})", 8, cell % 9)).collect();
     let distinct: String = (3..8u32).flat_map(|row| (0..=row).map(move |col| format!("({row},{col})"))).collect();
     let wrong: [(&[&str], &str); 18] = [
@@ -274,7 +276,7 @@ fn bad_arguments_are_refused() {
 
 #[test]
 fn help_and_manual_pages_cover_the_search() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let help = ends(folder.path(), 0, &["layout", "search", "--help"]).0;
     assert!(help.contains("--symmetry") && help.contains("Examples:"), "{help}");
     ends(folder.path(), 0, &["man", "pages"]);

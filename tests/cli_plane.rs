@@ -1,14 +1,15 @@
 //! `trinim plane`, as users of the binary meet it.
 
+mod common;
 mod program;
 
+use common::scratch;
 use program::{ends, json, text, trinim};
 use serde_json::json;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
-use tempfile::TempDir;
 
 fn plane<'a>(args: &[&'a str]) -> Vec<&'a str> {
     [&["plane"], args].concat()
@@ -37,7 +38,7 @@ fn refused(folder: &Path, args: &[&str], reason: &str) {
 
 #[test]
 fn a_point_is_answered_with_all_its_winning_moves() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let found = json(path, 0, &plane(&["at", "3141593", "2718282", "--json"]));
     let expected = json!({
@@ -72,7 +73,7 @@ fn a_point_is_answered_with_all_its_winning_moves() {
 
 #[test]
 fn flips_are_answered_by_model() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let at = |args: &[&str]| json(folder.path(), 0, &[&plane(&["at", "--json"]), args].concat());
     // A flip with a move adds a variant to each winning move and changes no value.
     for (flip, flips) in [("free", "one"), ("after", "unlimited")] {
@@ -97,7 +98,7 @@ fn flips_are_answered_by_model() {
 
 #[test]
 fn points_are_listed_by_every_method() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let list = |args: &[&str]| ends(path, 0, &[&plane(&["points"]), args].concat()).0;
     assert_eq!(list(&["--count", "3"]), "w_0 = (0, 0)\nw_1 = (1, 2)\nw_2 = (3, 5)\n");
@@ -123,7 +124,7 @@ fn points_are_listed_by_every_method() {
 
 #[test]
 fn a_number_is_found_in_one_sequence() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     for method in ["exact", "generator", "newton"] {
         let found = json(path, 0, &plane(&["index", "102", "--check", "--json", "--method", method]));
@@ -137,7 +138,7 @@ fn a_number_is_found_in_one_sequence() {
 
 #[test]
 fn precision_shows_the_papers_table_beside_the_right_one() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let out = ends(folder.path(), 0, &plane(&["precision"])).0;
     let rows: Vec<Vec<&str>> = out.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0], ["0", "0", "to", "3", "0", "to", "2", "233"]);
@@ -151,7 +152,7 @@ fn precision_shows_the_papers_table_beside_the_right_one() {
 
 #[test]
 fn the_orders_of_section_18_are_counted() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let args = plane(&["randomised", "--max", "50", "--tries", "10000", "--seed", "4", "--json"]);
     let found = json(folder.path(), 0, &args);
     assert_eq!((&found["a"], &found["b"]), (&json!("31"), &json!("19")));
@@ -163,7 +164,7 @@ fn the_orders_of_section_18_are_counted() {
 
 #[test]
 fn formulas_are_held_against_the_rules() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let plain = json(path, 0, &plane(&["verify", "--max", "150", "--flip", "none", "--json"]));
     assert_eq!((plain["rows"].as_array().unwrap().len(), &plain["agrees"]), (2, &json!(true)));
@@ -187,7 +188,7 @@ fn formulas_are_held_against_the_rules() {
 
 #[test]
 fn a_game_is_played_recorded_and_replayed() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     // A refused turn names the reason and the possible moves, and the player tries again.
     let game = ["play", "--start", "3,4", "--first", "human", "--transcript", "won.txt", "--seed", "1"];
@@ -228,7 +229,7 @@ fn a_game_is_played_recorded_and_replayed() {
 
 #[test]
 fn the_papers_program_gives_a_won_game_away() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let game = ["play", "--start", "378,611", "--first", "program"];
     let out = fed(path, 0, &[&game[..], &["--strategy", "paper"]].concat(), "hint\n").0;
@@ -244,7 +245,7 @@ fn the_papers_program_gives_a_won_game_away() {
 /// Every consecutive game with the same player has twice the level.
 #[test]
 fn levels_double() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     for (level, next) in [(10, 20), (20, 40), (40, 80)] {
         let out = fed(path, 0, &["play", "--level", "10", "--level-file", "ada.level", "--first", "human"], "").0;
@@ -262,7 +263,7 @@ fn levels_double() {
 
 #[test]
 fn bad_arguments_are_refused() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let long = "1".repeat(100_000);
     let wrong: [(&[&str], &str); 33] = [
         (&["at", "-5", "3"], "S: -5 is negative"),

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Solving, Way, assert_same_files, database_files};
+use common::{Solving, Way, assert_same_files, database_files, scratch};
 use pipeline::Placement;
 use pipeline::{Damage, Error};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ fn golden() -> PathBuf {
 
 /// A copy to work on. Empty folders are not in the repository.
 fn copy(name: &str) -> TempDir {
-    let copy = tempfile::tempdir().unwrap();
+    let copy = scratch();
     for folder in ["m", "logs", "db", ""] {
         fs::create_dir_all(copy.path().join(folder)).unwrap();
         let Ok(entries) = fs::read_dir(golden().join(name).join(folder)) else { continue };

@@ -3,19 +3,18 @@
 mod common;
 mod program;
 
-use common::{Solving, Way, assert_same_files, database_files};
+use common::{Solving, Way, assert_same_files, database_files, scratch};
 use pipeline::{LimitedStorage, Metrics, RealStorage, Storage};
 use program::{SLOW, ends, json, run, tree};
 use std::fs;
 use std::sync::Arc;
-use tempfile::TempDir;
 use trinim::database::Game;
 use trinim::game::Rule;
 use trinim::solve::solve;
 
 #[test]
 fn a_solve_in_slices_of_time_ends_with_the_same_bytes() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     ends(path, 0, &[&SLOW[..], &["whole"]].concat());
     let (mut slices, mut stops) = (0, 0);
@@ -44,7 +43,7 @@ fn a_solve_in_slices_of_time_ends_with_the_same_bytes() {
 
 #[test]
 fn a_limit_that_the_plan_exceeds_is_refused_before_anything_is_written() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let (_, error) = ends(path, 4, &["solve", "-k", "7", "--max-disk", "1MiB"]);
     assert!(error.contains("MiB of disk space is needed, the limit is 1 MiB"), "{error}");
@@ -64,7 +63,7 @@ fn a_limit_that_the_plan_exceeds_is_refused_before_anything_is_written() {
 /// What an earlier session left counts until it is cleared away, so this one meets its limit at once.
 #[test]
 fn the_command_stops_at_its_limit_and_goes_on_with_a_larger_one() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let solve = [&SLOW[..], &["run", "--json", "--log-placement", "shared"]].concat();
     ends(path, 5, &[&solve[..], &["--max-duration", "50ms"]].concat());
@@ -90,7 +89,7 @@ fn a_solve_meets_its_limit_anywhere_and_goes_on() {
     let way = Way::usual();
     let mut options = way.options(&game.layout);
     options.commit_interval = std::time::Duration::from_millis(2);
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let (mut stops, mut finished, mut limit_bytes) = (0, 0, 16 << 10);
     loop {
         let real: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));

@@ -3,7 +3,7 @@
 mod common;
 mod program;
 
-use common::{Solving, Way, assert_same_files, database_files};
+use common::{Solving, Way, assert_same_files, database_files, scratch};
 use pipeline::Error as RunError;
 use pipeline::{BlockId, Edge, Placement, Publication, RealStorage, Run, Workload};
 use program::{copy, ends, json, tree};
@@ -87,7 +87,7 @@ impl Workload for Stopping<'_> {
 /// A folder in which a solve was stopped half-way, with logs that wait.
 fn stopped(placement: Placement) -> TempDir {
     let game = game();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let way = Way { placement, threads: 1, ..Way::usual() };
     for _ in 0..2 {
         let options = way.options(&game.layout);
@@ -154,7 +154,7 @@ fn each_single_file_of_a_run_comes_back() {
             // Metadata in every way, of the many others one each.
             let ways = if name.starts_with("m") || name.ends_with("FORMAT") { 0..3 } else { number..number + 1 };
             for way in ways {
-                let copied = tempfile::tempdir().unwrap();
+                let copied = scratch();
                 copy(pristine.path(), copied.path());
                 let Some(how) = damage(&copied.path().join(name), way) else { continue };
                 let story = format!("{place}: {} {how}", name.display());
@@ -221,7 +221,7 @@ fn each_single_file_of_a_database_alone_comes_back() {
         }
         for (number, case) in cases.into_iter().enumerate() {
             let story = format!("{name}, case {number}");
-            let folder = tempfile::tempdir().unwrap();
+            let folder = scratch();
             copy(&solved.path().join("db"), folder.path());
             let path = folder.path().join(name);
             match &case {
@@ -263,7 +263,7 @@ fn what_nothing_is_left_of_is_refused_and_nothing_is_written() {
     let folder = stopped(Placement::Dedicated);
     let both: Vec<PathBuf> = names(folder.path()).into_iter().filter(|name| name.starts_with("m")).collect();
     for kind in ["manifest", "journal"] {
-        let copied = tempfile::tempdir().unwrap();
+        let copied = scratch();
         copy(folder.path(), copied.path());
         for name in both.iter().filter(|name| name.to_string_lossy().contains(kind)) {
             assert!(damage(&copied.path().join(name), 2).is_some());
@@ -283,7 +283,7 @@ fn what_nothing_is_left_of_is_refused_and_nothing_is_written() {
 /// The command: what it says beforehand, that a dry run writes nothing, and that a finished solve is whole again.
 #[test]
 fn the_command_says_what_it_will_do_and_does_it() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let solve = ["solve", "-k", "6", "--block-bits", "12", "--out", "run", "--json"];
     let digest = json(path, 0, &solve)["digest"].clone();

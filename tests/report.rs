@@ -1,6 +1,9 @@
 //! `trinim report`, as its users meet it: the papers' numbers in tables and figures, the same bytes
 //! for the same databases, and refusals.
 
+mod common;
+
+use common::scratch;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -113,7 +116,7 @@ fn find<'a>(rows: &'a [BTreeMap<String, String>], wanted: &[(&str, &str)]) -> &'
 
 #[test]
 fn the_tables_of_the_papers_come_out() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let mut names = Vec::new();
     for (layers, ..) in PUBLISHED {
@@ -189,7 +192,7 @@ fn reference_losses(layers: u32, rule: Rule) -> u64 {
 
 #[test]
 fn the_winning_moves_are_those_of_the_definition() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let mut games = Vec::new();
     for layers in 1..=5 {
@@ -233,7 +236,7 @@ fn the_winning_moves_are_those_of_the_definition() {
 
 #[test]
 fn pages_and_pictures_are_well_formed_and_every_link_leads_to_a_file() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let names = [solved(path, 3, Rule::Misere), solved(path, 4, Rule::Normal)];
     made(path, &[&names[0], &names[1], "-o", "report"]);
@@ -292,7 +295,7 @@ fn pages_and_pictures_are_well_formed_and_every_link_leads_to_a_file() {
 
 #[test]
 fn the_same_databases_give_the_same_bytes() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let (three, five) = (solved(path, 3, Rule::Normal), solved(path, 5, Rule::Misere));
     made(path, &[&three, &five, "--out", "one/deep"]);
@@ -316,7 +319,7 @@ fn the_same_databases_give_the_same_bytes() {
 
 #[test]
 fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let (two, four) = (solved(path, 2, Rule::Misere), solved(path, 4, Rule::Misere));
     made(path, &[&two, "--out", "fresh"]);
@@ -380,7 +383,7 @@ fn lie(manifest: &mut Manifest) {
 
 #[test]
 fn a_contradiction_of_a_published_value_is_marked_and_ends_with_1() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let (three, four) = (solved(path, 3, Rule::Misere), solved(path, 4, Rule::Misere));
     change(&path.join(&three), true, lie);
@@ -413,7 +416,7 @@ fn a_contradiction_of_a_published_value_is_marked_and_ends_with_1() {
 
 #[test]
 fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     let good = solved(path, 3, Rule::Misere);
     let copy = |name: &str| -> PathBuf {
@@ -485,7 +488,7 @@ fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
 
 #[test]
 fn every_folder_and_flag_is_asked_for() {
-    let folder = TempDir::new().unwrap();
+    let folder = scratch();
     let path = folder.path();
     refused(path, 2, &[]);
     refused(path, 2, &["--out", "report"]);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Bitmaps, Random, Solving, Way, assert_same_files, database_files, layout_with};
+use common::{Bitmaps, Random, Solving, Way, assert_same_files, database_files, layout_with, scratch};
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, Parameters, PublishedFile};
 use pipeline::storage::Create;
 use pipeline::testing::{Fault, SimulatedStorage};
@@ -77,7 +77,7 @@ fn solve_in(folder: &Path, game: &Game, baseline: Baseline, kernel: Kernel, thre
 
 /// Solves by one strategy in a new folder and compares the database with that of the update logs.
 fn assert_same(game: &Game, baseline: Baseline, kernel: Kernel, threads: usize, expected: &BTreeMap<String, Vec<u8>>) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let story = format!("{} layers, {}, {baseline}, {:?}", game.board.layers(), game.rule, kernel.isa());
     let solved = solve_in(folder.path(), game, baseline, kernel, threads);
     let solved = solved.unwrap_or_else(|error| panic!("{story}: {error}"));
@@ -263,7 +263,7 @@ fn every_stored_value_is_that_of_the_reference() {
         let game = Game::triangle(4, rule, 6).unwrap();
         let values = reference::values(game.board.cells(), game.board.moves(), rule);
         for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = scratch();
             solve_in(folder.path(), &game, baseline, Kernel::detect(), 2).unwrap();
             let bitmaps = Bitmaps::of(&Database::open(folder.path()).unwrap());
             for (position, value) in bitmaps.stored() {
@@ -282,7 +282,7 @@ fn strategies_do_not_take_over_unfinished_folders() {
     let game = Game::triangle(5, Rule::Misere, 9).unwrap();
     let baseline = Baseline::BlockPull(Redundancy::Remove);
     let kernel = Kernel::detect();
-    let unfinished = tempfile::tempdir().unwrap();
+    let unfinished = scratch();
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(unfinished.path()).unwrap().with_syncs(false));
     let (metrics, counters) = <(Metrics, Counters)>::default();
     let stopped = options(&game, baseline, 2);
@@ -304,7 +304,7 @@ fn strategies_do_not_take_over_unfinished_folders() {
     let kept = solve_in(unfinished.path(), &game, Baseline::BlockPull(Redundancy::Keep), kernel, 1);
     named(kept, ("redundancy", "remove", "keep"));
 
-    let of_logs = tempfile::tempdir().unwrap();
+    let of_logs = scratch();
     let stopped = way.options(&game.layout);
     stopped.stop.store(true, Ordering::Relaxed);
     assert!(matches!(game.solve_in(of_logs.path(), way, &stopped, &|_| {}), Err(Error::Interrupted)));

@@ -1,5 +1,11 @@
 //! What the tests of whole solves share: problems, runs in temporary folders, and comparisons.
-#![allow(dead_code, reason = "each test crate uses a part")]
+#![allow(dead_code, unused_imports, reason = "each test crate uses a part")]
+
+mod scratch;
+mod sweep;
+
+pub use scratch::scratch;
+pub use sweep::Sweep;
 
 use pipeline::{CodecChoice, Error, Event, Metrics, Options, Placement, RealStorage, RunId, Storage, footprint_bytes};
 use std::collections::BTreeMap;
@@ -90,7 +96,7 @@ impl Solving for Game {
     }
 
     fn solve(&self, way: Way) -> (TempDir, Solved) {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let solved = self
             .solve_in(folder.path(), way, &way.options(&self.layout), &|_| {})
             .unwrap_or_else(|error| panic!("{} layers, {}, {way:?}: {error}", self.board.layers(), self.rule));

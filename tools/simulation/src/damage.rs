@@ -10,6 +10,7 @@ use crate::judge::{Trust, Verdict, Wrong, judge};
 use crate::random::Random;
 use crate::session::run;
 use crate::subject::Subject;
+use crate::sweep::Sweep;
 use pipeline::Placement;
 use pipeline::testing::SimulatedStorage;
 
@@ -85,16 +86,16 @@ impl Folder<'_> {
         Box::new(Found { root, states: root, story: format!("{}, {story}", self.subject.name), wrong })
     }
 
-    /// Flips every bit of every byte of the files selected by `of`.
+    /// Flips bits of every byte of the files selected by `of`: all eight, or one.
     ///
     /// # Errors
     /// [`Found`] for the first case that ends wrong.
-    pub fn flips(&self, of: &dyn Fn(&str) -> bool) -> Result<Outcomes, Box<Found>> {
+    pub fn flips(&self, sweep: Sweep, of: &dyn Fn(&str) -> bool) -> Result<Outcomes, Box<Found>> {
         let mut outcomes = Outcomes::default();
         for name in self.names().iter().filter(|name| of(name)) {
             let mut bytes = self.disk.contents(name).unwrap_or_default();
             for at in 0..bytes.len() {
-                for bit in 0..8 {
+                for bit in sweep.bits(at) {
                     bytes[at] ^= 1 << bit;
                     let story = || format!("{name}: bit {bit} of byte {at} flipped");
                     self.case(&mut outcomes, &story, &[(name, Some(&bytes))])?;
@@ -105,16 +106,16 @@ impl Folder<'_> {
         Ok(outcomes)
     }
 
-    /// Cuts files to every shorter length, and appends garbage.
+    /// Cuts files to shorter lengths, all or some, and appends garbage.
     ///
     /// # Errors
     /// [`Found`] for the first case that ends wrong.
-    pub fn lengths(&self) -> Result<Outcomes, Box<Found>> {
+    pub fn lengths(&self, sweep: Sweep) -> Result<Outcomes, Box<Found>> {
         let mut outcomes = Outcomes::default();
         let mut random = Random(1);
         for name in self.names() {
             let bytes = self.disk.contents(&name).unwrap_or_default();
-            for length in 0..bytes.len() {
+            for length in sweep.cuts(bytes.len()) {
                 let story = || format!("{name}: cut to {length} bytes");
                 self.case(&mut outcomes, &story, &[(&name, Some(&bytes[..length]))])?;
             }

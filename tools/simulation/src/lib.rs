@@ -16,3 +16,5 @@ pub mod random;
 pub mod session;
 pub mod sloppy;
 pub mod subject;
+#[path = "../../../tests/common/sweep.rs"]
+pub mod sweep;
