@@ -164,8 +164,6 @@ fn threads_are_the_engines_the_baselines_and_the_command_lines() {
         "pipeline/src/parallel.rs",
         // The papers' strategies in blocks: a free core takes any block whose children are finished.
         "src/solve/baseline/blocks.rs",
-        // How many cores there are.
-        "src/solve/builder.rs",
         "src/cli/",
     ];
     only_in("threads and channels", &words, &places);

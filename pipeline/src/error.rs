@@ -9,7 +9,7 @@
 //!
 //! Exit codes and hints: they belong to the command line.
 
-use crate::finding::Damage;
+use crate::finding::{Damage, Finding, Weight};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -185,6 +185,23 @@ impl Error {
     }
 }
 
+impl Finding {
+    /// What an error says about a file that is looked at.
+    ///
+    /// # Errors
+    /// The error itself if it is about something else: another version, a folder that cannot be read.
+    pub fn of(weight: Weight, error: Error) -> Result<Finding, Error> {
+        match error {
+            Error::Corrupt { path, offset, damage } => Ok(Finding { weight, path, offset, damage }),
+            Error::Io { ref path, .. } if error.is_not_found() => Ok(Finding::new(weight, path, Damage::MISSING)),
+            Error::Io { operation: "read", path, offset, source } => {
+                Ok(Finding { weight, path, offset, damage: Damage::Unreadable(source.to_string()) })
+            }
+            other => Err(other),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,5 +220,15 @@ mod tests {
     fn texts_name_the_place() {
         let error = Error::io_at("write", "m/x", 4096, io::Error::from_raw_os_error(5));
         assert_eq!(error.to_string(), "write m/x at byte 4096 failed");
+    }
+
+    #[test]
+    fn an_error_about_a_file_is_a_finding_and_any_other_stays_an_error() {
+        let of = |error| Finding::of(Weight::Damage, error);
+        let io = |operation, code| Error::io(operation, "x", std::io::Error::from_raw_os_error(code));
+        assert_eq!(of(io("open", 2)).unwrap().damage, Damage::MISSING);
+        assert!(matches!(of(io("read", 5)).unwrap().damage, Damage::Unreadable(_)));
+        assert!(matches!(of(io("open", 13)), Err(Error::Io { .. })));
+        assert!(matches!(of(Error::Interrupted), Err(Error::Interrupted)));
     }
 }

@@ -3,7 +3,6 @@
 //! One vocabulary for errors, for [`check`](crate::care::check) and for those who look at files of their own beside the engine's. Programs
 //! read the variants; people read the sentence that [`Finding`] displays: `db/SUMS is missing`.
 
-use crate::error::Error;
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -239,21 +238,6 @@ impl Finding {
         Finding { offset: Some(offset), ..self }
     }
 
-    /// What an error says about a file that is looked at.
-    ///
-    /// # Errors
-    /// The error itself if it is about something else: another version, a folder that cannot be read.
-    pub fn of(weight: Weight, error: Error) -> Result<Finding, Error> {
-        match error {
-            Error::Corrupt { path, offset, damage } => Ok(Finding { weight, path, offset, damage }),
-            Error::Io { ref path, .. } if error.is_not_found() => Ok(Finding::new(weight, path, Damage::MISSING)),
-            Error::Io { operation: "read", path, offset, source } => {
-                Ok(Finding { weight, path, offset, damage: Damage::Unreadable(source.to_string()) })
-            }
-            other => Err(other),
-        }
-    }
-
     /// Whether this is the same kind of damage at the same place.
     pub(crate) fn is_like(&self, other: &Finding) -> bool {
         let kind = |finding: &Finding| std::mem::discriminant(&finding.damage);
@@ -303,15 +287,5 @@ mod tests {
     #[test]
     fn only_what_a_stop_leaves_is_no_damage() {
         assert!(Weight::Damage.is_damage() && Weight::Copy.is_damage() && !Weight::Leftover.is_damage());
-    }
-
-    #[test]
-    fn an_error_about_a_file_is_a_finding_and_any_other_stays_an_error() {
-        let of = |error| Finding::of(Weight::Damage, error);
-        let io = |operation, code| Error::io(operation, "x", std::io::Error::from_raw_os_error(code));
-        assert_eq!(of(io("open", 2)).unwrap().damage, Damage::MISSING);
-        assert!(matches!(of(io("read", 5)).unwrap().damage, Damage::Unreadable(_)));
-        assert!(matches!(of(io("open", 13)), Err(Error::Io { .. })));
-        assert!(matches!(of(Error::Interrupted), Err(Error::Interrupted)));
     }
 }

@@ -1,6 +1,7 @@
 //! The committer: makes written blocks safe, and deletes the logs that nobody needs after that.
 
-use super::session::{Session, sources_of};
+use super::ledger::sources_of;
+use super::session::Session;
 use super::unsynced::Pending;
 use crate::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, PUBLISHED};
 use crate::error::Error;

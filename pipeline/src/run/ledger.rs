@@ -41,6 +41,11 @@ impl Needs {
     }
 }
 
+/// The sources whose logs a target reads.
+pub(super) fn sources_of(workload: &dyn Workload, target: BlockId) -> BTreeSet<BlockId> {
+    workload.edges_into(target).iter().map(|edge| edge.source).collect()
+}
+
 /// The extents of all buckets that are not consumed yet.
 pub struct Ledger {
     inner: Mutex<Inner>,

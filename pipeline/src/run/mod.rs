@@ -30,6 +30,7 @@ pub(crate) mod ledger;
 mod reader;
 pub(crate) mod schedule;
 mod session;
+mod start;
 mod unsynced;
 mod worker;
 mod writer;
@@ -161,7 +162,7 @@ impl<'w, 'o> Run<'w, 'o> {
     pub fn start(self) -> Result<Finished<'w>, Error> {
         let none = Metrics::default();
         let metrics = self.metrics.unwrap_or(&none);
-        session::run(self.workload, self.storage, &self.options, metrics, self.observer)
+        start::run(self.workload, self.storage, &self.options, metrics, self.observer)
     }
 }
 
