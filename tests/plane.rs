@@ -11,10 +11,11 @@ use trinim::game::Value;
 use trinim::plane::claim::{Comparison, compare};
 use trinim::plane::flips::{Budget, Condition, Flip};
 use trinim::plane::generator::Generator;
-use trinim::plane::newton::Ratio;
+use trinim::plane::newton;
 use trinim::plane::point::{Kind, Move, Point};
 use trinim::plane::points::Points;
 use trinim::plane::precision::{self, first_failure};
+use trinim::plane::ratio::Ratio;
 use trinim::plane::retrograde::{Setting, Situation, Table};
 use trinim::plane::sequence::{self, Place};
 use trinim::plane::{number, order, paper, start, winning};
@@ -198,15 +199,15 @@ fn newton_steps_of_table_2_are_too_few() {
 #[test]
 fn the_corrected_table_2() {
     for (steps, last) in (0..).zip([2usize, 4, 9, 19, 38, 76, 153, 308, 616, 1233, 2466]) {
-        assert_eq!(precision::steps_needed(last), steps, "10^{last}");
-        assert_eq!(precision::steps_needed(last + 1), steps + 1, "10^{}", last + 1);
+        assert_eq!(newton::steps_needed(last), steps, "10^{last}");
+        assert_eq!(newton::steps_needed(last + 1), steps + 1, "10^{}", last + 1);
     }
     let too_few: Vec<u32> =
-        (0..=24).filter(|k| precision::table_steps(*k).unwrap() < precision::steps_needed(*k as usize)).collect();
+        (0..=24).filter(|k| newton::table_steps(*k).unwrap() < newton::steps_needed(*k as usize)).collect();
     assert_eq!(too_few, [3, 5, 6, 10, 11, 12, 20, 21, 22, 23, 24]);
     // The table follows the rule (43) of the text.
-    assert!((0..=24).all(|k| precision::table_steps(k) == Some(precision::paper_steps(k as usize))));
-    assert_eq!(precision::table_steps(25), None);
+    assert!((0..=24).all(|k| newton::table_steps(k) == Some(newton::paper_steps(k as usize))));
+    assert_eq!(newton::table_steps(25), None);
 }
 
 /// Floating-point numbers fail at n = F_40.
@@ -303,7 +304,7 @@ fn v_at_its_edges() {
     assert_eq!(paper::choose(&point(0, 0), &mut random), None);
     assert_eq!(paper::choose(&point(1, 2), &mut random), Some(Move::new(Kind::Long, 1u8)));
     // m = 1 gives the logarithm of 0 / 3, which means no steps.
-    assert_eq!(precision::paper_steps(0), 0);
+    assert_eq!(newton::paper_steps(0), 0);
     assert!(paper::choose(&point(4, 5), &mut random).is_some());
 }
 
@@ -469,7 +470,7 @@ fn example_6() {
 fn example_7() {
     let start = point(2_718_282, 3_141_593);
     assert_eq!(start.difference(), 423_311u32.into());
-    assert_eq!(precision::paper_steps(6), 1);
+    assert_eq!(newton::paper_steps(6), 1);
     assert_eq!(Ratio::newton(1).a(&423_311u32.into()), 684_931u32.into());
     assert_eq!(sequence::a(&423_311u32.into()), 684_931u32.into());
     assert_eq!(sequence::a(&323_311u32.into()), 523_128u32.into());

@@ -1,9 +1,7 @@
 //! Chromosomes: lists of genes, drawn, crossed and mutated.
 //!
-//! A gene is a terminal, or a function with the places of its arguments. Arguments come from lower
-//! places, so a chromosome holds one formula for every gene. Symbols are numbers of an
-//! [`Alphabet`]. Genes keep arguments that their symbol does not need: a mutation of the symbol
-//! alone may use them again.
+//! The arguments of a gene come from lower places, so a chromosome holds one formula for every gene.
+//! A mutation of a symbol alone may use arguments again that the symbol before it did not need.
 //!
 //! # Invariants
 //! 1. Gene 0 is a terminal; the arguments of gene `i` are below `i`. Drawing, crossover and
@@ -11,17 +9,9 @@
 
 use super::alphabet::Alphabet;
 use super::chance::{Chance, Probability};
+use super::gene::Gene;
 use super::int::ARITY_MAX;
 use super::settings::{Crossover, Mutation, Settings};
-
-/// A gene.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Gene {
-    /// Number of the symbol, terminals first.
-    pub symbol: u16,
-    /// Places of the arguments.
-    pub args: [u16; ARITY_MAX],
-}
 
 /// Draws a random terminal.
 pub fn any_terminal(alphabet: &Alphabet, chance: &mut Chance) -> u16 {

@@ -19,8 +19,9 @@
 
 use super::alphabet::{Alphabet, Symbol};
 use super::chance::Chance;
-use super::chromosome::{Gene, Variation, any_terminal};
+use super::chromosome::{Variation, any_terminal};
 use super::formula::Formula;
+use super::gene::Gene;
 use super::graph::Graph;
 use super::int::{OnFault, Op};
 use super::score::Judge;

@@ -13,7 +13,7 @@
 //! games ─► graph ──► engine ──► runs ──► check ──► prove
 //!          positions  one run    many     larger    all heaps
 //!          and moves     │                positions
-//!                        └── chromosome, alphabet, chance, score, int
+//!                        └── chromosome, gene, alphabet, chance, score, int
 //! formula: what a chromosome says; parse, simplify, export
 //! ```
 //!
@@ -59,6 +59,7 @@ pub mod experiment;
 pub mod export;
 pub mod formula;
 pub mod games;
+pub mod gene;
 pub mod graph;
 pub mod int;
 pub mod parse;

@@ -12,7 +12,8 @@
 
 use std::ops::Range;
 
-use super::vector::{Shift, Vector, WORDS};
+use super::line::WORDS;
+use super::vector::{Shift, Vector};
 
 /// Index bits of a vector.
 pub(super) const VECTOR_BITS: u32 = 9;

@@ -2,7 +2,8 @@
 //! set.
 
 use super::apply::VECTOR_BITS;
-use super::vector::{PLANES, Vector, WORDS, holding};
+use super::line::WORDS;
+use super::vector::{PLANES, Vector, holding};
 
 /// The most index bits of the number of a vector inside a chunk of the census.
 const CHUNK_BITS: u32 = 8;

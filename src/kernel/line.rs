@@ -1,6 +1,7 @@
 //! Permutations of the nine index bits of a vector, cut into steps that vector instructions can do.
 
-use super::vector::WORDS;
+/// Words of a vector.
+pub(super) const WORDS: usize = 8;
 
 /// A permutation of the nine index bits inside a vector, in the forms that the instruction sets
 /// need.

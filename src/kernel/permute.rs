@@ -10,8 +10,8 @@
 
 use std::mem::MaybeUninit;
 
-use super::line::Rearrangement;
-use super::vector::{Vector, WORDS};
+use super::line::{Rearrangement, WORDS};
+use super::vector::Vector;
 
 /// Index bits of a line.
 const LINE_BITS: usize = 9;

@@ -16,7 +16,8 @@
 //! replace settling by the number of pieces inside a word.
 
 use super::apply::{Operations, VECTOR_BITS};
-use super::vector::{ByteShift, ByteTable, Shift, Vector, WORDS};
+use super::line::WORDS;
+use super::vector::{ByteShift, ByteTable, Shift, Vector};
 
 /// The most index bits of the number of a vector inside its chunk.
 const CHUNK_BITS: u32 = 10;

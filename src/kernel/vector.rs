@@ -1,9 +1,7 @@
 //! The vector of 512 bits: its trait, the constants of a shift, and the portable version.
 
-use super::line::Rearrangement;
+use super::line::{Rearrangement, WORDS};
 
-/// Words of a vector.
-pub(super) const WORDS: usize = 8;
 /// Bit planes of a counter, one for each binary digit: it counts up to 127.
 pub(super) const PLANES: usize = 7;
 

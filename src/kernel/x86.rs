@@ -5,8 +5,8 @@
 
 use std::arch::x86_64::*;
 
-use super::line::{Rearrangement, Step, Swap, SwapKind};
-use super::vector::{BELOW, ByteShift, ByteTable, PLANES, Shift, Vector, WORDS};
+use super::line::{Rearrangement, Step, Swap, SwapKind, WORDS};
+use super::vector::{BELOW, ByteShift, ByteTable, PLANES, Shift, Vector};
 
 /// Two halves of 256 bits.
 #[derive(Clone, Copy)]

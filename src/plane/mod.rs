@@ -10,7 +10,7 @@
 //!
 //! | question | module |
 //! |---|---|
-//! | which numbers make the losses? | [`sequence`], exactly; [`points`] in order, [`generator`] as the paper builds them, [`newton`] as the paper approximates them |
+//! | which numbers make the losses? | [`sequence`], exactly; [`points`] in order, [`generator`] as the paper builds them, [`newton`] as the paper approximates them by a [`ratio`] |
 //! | how exact must an approximation be? | [`precision`] |
 //! | who wins, and by which moves? | [`winning`] |
 //! | what if the goal changes? | [`flips`]; the paper's names of the goals: [`goal`] |
@@ -35,6 +35,7 @@ pub mod paper;
 pub mod point;
 pub mod points;
 pub mod precision;
+pub mod ratio;
 pub mod retrograde;
 pub mod sequence;
 pub mod start;

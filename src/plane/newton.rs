@@ -8,18 +8,12 @@
 //! a property of the rules.
 
 use super::number;
-use super::precision;
-use super::sequence::Place;
+use super::precision::first_failure;
+use super::ratio::Ratio;
 use dashu_int::UBig;
 
-/// A positive fraction near the golden ratio.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ratio {
-    /// The numerator.
-    pub numerator: UBig,
-    /// The denominator, not 0.
-    pub denominator: UBig,
-}
+/// The steps of \[Ver10\] table 2 for `n = 10^k`, with the first and the last `k`.
+pub const TABLE_2: [(u32, u32, u32); 4] = [(0, 0, 3), (1, 4, 6), (2, 7, 12), (3, 13, 24)];
 
 impl Ratio {
     /// Returns `x_r` after `steps` steps.
@@ -35,31 +29,29 @@ impl Ratio {
 
     /// Returns an `x_r` that is right for all `n` up to `largest`.
     pub fn up_to(largest: &UBig) -> Ratio {
-        Ratio::newton(precision::steps_needed(number::length(largest)))
-    }
-
-    /// Returns `⌊n x⌋`.
-    pub fn a(&self, n: &UBig) -> UBig {
-        n * &self.numerator / &self.denominator
-    }
-
-    /// Returns `⌈s / x⌉`.
-    pub fn first_a(&self, s: &UBig) -> UBig {
-        ceiling(s * &self.denominator, &self.numerator)
-    }
-
-    /// Returns `⌈s / (1 + x)⌉`.
-    pub fn first_b(&self, s: &UBig) -> UBig {
-        ceiling(s * &self.denominator, &(&self.numerator + &self.denominator))
-    }
-
-    /// Returns the place of `x` by the paper's equations (45) to (48).
-    pub fn place(&self, x: &UBig) -> Place {
-        let k = self.first_a(x);
-        if self.a(&k) == *x { Place::A(k) } else { Place::B(self.first_b(x)) }
+        Ratio::newton(steps_needed(number::length(largest)))
     }
 }
 
-fn ceiling(p: UBig, q: &UBig) -> UBig {
-    (p + q - 1u8) / q
+/// Returns the smallest number of Newton steps that is right for all `n` up to `10^digits`.
+pub fn steps_needed(digits: usize) -> u32 {
+    let power = UBig::from(10u8).pow(digits);
+    (0..).find(|steps| first_failure(&Ratio::newton(*steps)) > power).unwrap_or(u32::MAX)
+}
+
+/// Returns the steps of the paper's rule (43) for numbers `m` with `t = ⌈log10 m⌉`:
+/// `⌈log2(t / 3)⌉`, or 0 if that is negative.
+pub fn paper_steps(t: usize) -> u32 {
+    let mut steps = 0;
+    let mut enough = 3;
+    while enough < t {
+        enough *= 2;
+        steps += 1;
+    }
+    steps
+}
+
+/// Returns the steps of the paper's table 2 for `n = 10^k`; `None` beyond its end.
+pub fn table_steps(k: u32) -> Option<u32> {
+    TABLE_2.iter().find(|(_, first, last)| (*first..=*last).contains(&k)).map(|(steps, _, _)| *steps)
 }

@@ -5,10 +5,10 @@
 //! is (378, 611). Two things are added. The program asks V nothing at (0, 0), where V would call
 //! itself the winner. At (1, 2), where it has no move, it takes one from the longer heap.
 
-use super::newton::Ratio;
+use super::newton::paper_steps;
 use super::number;
 use super::point::{Kind, Move, Point};
-use super::precision;
+use super::ratio::Ratio;
 use crate::random::Random;
 use dashu_int::UBig;
 
@@ -19,7 +19,7 @@ fn logarithm(m: &UBig) -> usize {
 
 /// Returns the paper's approximation of φ for a point with difference `m`, which must not be 0.
 fn ratio(m: &UBig) -> Ratio {
-    Ratio::newton(precision::paper_steps(logarithm(m)))
+    Ratio::newton(paper_steps(logarithm(m)))
 }
 
 /// Returns whether V takes the player to move for lost.

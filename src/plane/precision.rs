@@ -12,13 +12,10 @@
 //! # Cost
 //! Bisection computes about log d Fibonacci numbers of up to d digits, for a failure of d digits.
 
-use super::newton::Ratio;
+use super::ratio::Ratio;
 use super::sequence;
 use dashu_int::UBig;
 use dashu_int::ops::BitTest;
-
-/// The steps of \[Ver10\] table 2 for `n = 10^k`, with the first and the last `k`.
-pub const TABLE_2: [(u32, u32, u32); 4] = [(0, 0, 3), (1, 4, 6), (2, 7, 12), (3, 13, 24)];
 
 /// Returns `F_j` and `F_{j+1}`.
 fn fibonacci(j: u64) -> (UBig, UBig) {
@@ -35,7 +32,7 @@ fn fibonacci(j: u64) -> (UBig, UBig) {
 /// Returns the smallest `n` for which `⌊ny⌋` is not `a_n`.
 ///
 /// ```
-/// use trinim::plane::{newton::Ratio, precision};
+/// use trinim::plane::{precision, ratio::Ratio};
 ///
 /// assert_eq!(precision::first_failure(&Ratio::newton(1)), 46_368u32.into());
 /// ```
@@ -61,29 +58,6 @@ pub fn first_failure(ratio: &Ratio) -> UBig {
         if lies_between(middle) { last = middle } else { first = middle + 1 }
     }
     fibonacci(number(first)).0
-}
-
-/// Returns the smallest number of Newton steps that is right for all `n` up to `10^digits`.
-pub fn steps_needed(digits: usize) -> u32 {
-    let power = UBig::from(10u8).pow(digits);
-    (0..).find(|steps| first_failure(&Ratio::newton(*steps)) > power).unwrap_or(u32::MAX)
-}
-
-/// Returns the steps of the paper's rule (43) for numbers `m` with `t = ⌈log10 m⌉`:
-/// `⌈log2(t / 3)⌉`, or 0 if that is negative.
-pub fn paper_steps(t: usize) -> u32 {
-    let mut steps = 0;
-    let mut enough = 3;
-    while enough < t {
-        enough *= 2;
-        steps += 1;
-    }
-    steps
-}
-
-/// Returns the steps of the paper's table 2 for `n = 10^k`; `None` beyond its end.
-pub fn table_steps(k: u32) -> Option<u32> {
-    TABLE_2.iter().find(|(_, first, last)| (*first..=*last).contains(&k)).map(|(steps, _, _)| *steps)
 }
 
 /// Returns φ truncated to this many decimals.

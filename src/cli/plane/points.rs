@@ -10,9 +10,9 @@ use serde::Serialize;
 use std::io::{self, Write};
 use trinim::game::Rule;
 use trinim::plane::generator::{self, Generator};
-use trinim::plane::newton::Ratio;
 use trinim::plane::number::brief;
 use trinim::plane::points::{Numbered, Points};
+use trinim::plane::ratio::Ratio;
 use trinim::plane::sequence::{self, Place};
 
 const POINTS_EXAMPLES: &str = "\

@@ -6,9 +6,10 @@ use crate::cli::output::Out;
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
-use trinim::plane::newton::Ratio;
+use trinim::plane::newton;
 use trinim::plane::number::brief;
 use trinim::plane::precision::{self, first_failure};
+use trinim::plane::ratio::Ratio;
 
 /// The most digits: seconds.
 const DIGITS_MAX: u32 = 10_000;
@@ -85,8 +86,8 @@ pub fn run(args: PrecisionArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 fn needed_steps(digits: u32) -> Needed {
-    let needed = precision::steps_needed(digits as usize);
-    let paper = precision::table_steps(digits).unwrap_or_else(|| precision::paper_steps(digits as usize));
+    let needed = newton::steps_needed(digits as usize);
+    let paper = newton::table_steps(digits).unwrap_or_else(|| newton::paper_steps(digits as usize));
     let failure = first_failure(&Ratio::newton(paper));
     Needed { needed, paper, paper_first_failure: failure.to_string(), paper_is_enough: paper >= needed }
 }
@@ -99,7 +100,7 @@ fn needed_decimals(digits: u32) -> Needed {
 
 fn row(steps: u32) -> Row {
     let first_failure = first_failure(&Ratio::newton(steps)).to_string();
-    let band = precision::TABLE_2.iter().find(|(of, _, _)| *of == steps);
+    let band = newton::TABLE_2.iter().find(|(of, _, _)| *of == steps);
     Row {
         steps,
         paper: band.map(|(_, first, last)| [*first, *last]),
