@@ -1,18 +1,19 @@
-//! Counters of a run: bytes, blocks and time by stage. The only place of the package that reads a clock.
+//! Counters of a run: bytes, blocks and time by stage. The only module of the package that reads a
+//! clock.
 //!
-//! Threads count while the run goes on; whoever watches takes a [`Metrics::snapshot`]. On request every timed stretch also
-//! goes to a [`Timeline`], one lane a thread.
+//! Threads count during the run, and an observer takes a [`Metrics::snapshot`] at any time. On
+//! request every timed interval also goes to a [`Timeline`], one lane per thread.
 
 use crate::measure::stage::Stage;
 use crate::measure::timeline::{OnLane, Timeline};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Declares the counters once: as numbers that are read, and as atomics that threads add to.
+/// Declares the counters once: as plain numbers to read, and as atomics to add to.
 macro_rules! counters {
     ($($(#[$meaning:meta])+ $name:ident,)+) => {
-        /// What a run has done so far. Each number is exact; taken while the run goes on, they may be apart by what its threads
-        /// did meanwhile.
+        /// What a run has done so far. Each number is exact; in a snapshot of a live run, two of
+        /// them may be a few operations apart.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Counts {
             $($(#[$meaning])+ pub $name: u64,)+
@@ -25,7 +26,7 @@ macro_rules! counters {
 
         impl Counters {
             fn snapshot(&self) -> Counts {
-                // Nothing is published through a counter, so no order beside that of each one is needed.
+                // Nothing is published through a counter, so only each counter's own order matters.
                 Counts { $($name: self.$name.load(Ordering::Relaxed),)+ }
             }
         }
@@ -37,9 +38,9 @@ counters! {
     log_bytes_written,
     /// Bytes of log entries read from storage.
     log_bytes_read,
-    /// Bytes of bitmap that went into the encoder.
+    /// Bytes of bitmap given to the encoder.
     raw_bytes_encoded,
-    /// Bytes of bitmap that came out of the decoder.
+    /// Bytes of bitmap returned by the decoder.
     raw_bytes_decoded,
     /// Bytes of published files.
     published_bytes,
@@ -67,7 +68,7 @@ pub struct Metrics {
     timeline: Option<(Instant, Timeline)>,
 }
 
-/// A stretch of time of the calling thread, which goes to a stage when this is dropped.
+/// An interval of the calling thread that counts for a stage; it ends when this is dropped.
 #[must_use]
 pub struct InStage<'a> {
     metrics: &'a Metrics,
@@ -87,92 +88,93 @@ impl Drop for InStage<'_> {
 }
 
 impl Metrics {
-    /// Counters that also keep a timeline, which starts now.
+    /// Creates counters that also keep a timeline, which starts now.
     pub fn with_timeline() -> Metrics {
         Metrics { timeline: Some((Instant::now(), Timeline::default())), ..Metrics::default() }
     }
 
-    /// The timeline, if one is kept.
+    /// Returns the timeline, if there is one.
     pub fn timeline(&self) -> Option<&Timeline> {
         self.timeline.as_ref().map(|(_, timeline)| timeline)
     }
 
-    /// While the guard lives, the time of the calling thread goes to the lane of this name, if a timeline is kept.
+    /// Records the calling thread's time in the lane `name` while the guard lives, if there is a
+    /// timeline.
     #[must_use]
     pub fn lane(&self, name: impl FnOnce() -> String) -> OnLane {
         Timeline::enter(self.timeline(), name)
     }
 
-    /// While the guard lives, the time of the calling thread goes to `stage`. Guards must not nest: each nanosecond of a thread
-    /// belongs to one stage.
+    /// Counts the calling thread's time for `stage` while the guard lives. Guards must not nest:
+    /// each nanosecond of a thread belongs to one stage.
     pub fn enter(&self, stage: Stage) -> InStage<'_> {
         InStage { metrics: self, stage, start: Instant::now() }
     }
 
-    /// Time spent in a stage so far, summed over threads.
+    /// Returns the time spent in a stage so far, summed over threads.
     pub fn stage(&self, stage: Stage) -> Duration {
         Duration::from_nanos(self.stage_nanos[stage as usize].load(Ordering::Relaxed))
     }
 
-    /// All counters as they are now.
+    /// Returns all counters as they are now.
     pub fn snapshot(&self) -> Counts {
         self.counters.snapshot()
     }
 
-    /// A block is computed.
+    /// Counts a computed block.
     pub fn block_computed(&self) {
         add(&self.counters.blocks_computed, 1);
     }
 
-    /// An edge is applied.
+    /// Counts an applied edge.
     pub fn edge_applied(&self) {
         add(&self.counters.edges_applied, 1);
     }
 
-    /// A file of so many bytes is published.
+    /// Counts `bytes` of a published file.
     pub fn published(&self, bytes: u64) {
         add(&self.counters.published_bytes, bytes);
     }
 
-    /// A commit has made so many blocks safe.
+    /// Counts a commit of `blocks` blocks.
     pub fn committed(&self, blocks: u64) {
         add(&self.counters.commits, 1);
         self.recovered(blocks);
     }
 
-    /// So many blocks are safe since an earlier run.
+    /// Counts `blocks` blocks that an earlier run has committed.
     pub fn recovered(&self, blocks: u64) {
         add(&self.counters.blocks_committed, blocks);
     }
 
-    /// So many bytes of bitmap went into the encoder.
+    /// Counts bytes of bitmap given to the encoder.
     pub(crate) fn encoded(&self, bytes: u64) {
         add(&self.counters.raw_bytes_encoded, bytes);
     }
 
-    /// So many bytes of bitmap came out of the decoder.
+    /// Counts bytes of bitmap returned by the decoder.
     pub(crate) fn decoded(&self, bytes: u64) {
         add(&self.counters.raw_bytes_decoded, bytes);
     }
 
-    /// So many bytes of log entries were read.
+    /// Counts bytes of log entries that were read.
     pub(crate) fn log_read(&self, bytes: u64) {
         add(&self.counters.log_bytes_read, bytes);
     }
 
-    /// So many bytes of log entries were written with one call.
+    /// Counts bytes of log entries that one call has written.
     pub(crate) fn log_written(&self, bytes: u64) {
         add(&self.counters.log_bytes_written, bytes);
         add(&self.counters.log_writes, 1);
     }
 
-    /// So many log bytes exist from now on.
+    /// Counts log bytes that exist from now on.
     pub(crate) fn log_added(&self, bytes: u64) {
         let live = self.counters.log_bytes_live.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.counters.log_bytes_peak.fetch_max(live, Ordering::Relaxed);
     }
 
-    /// So many log bytes were deleted.
+    /// Counts log bytes that were deleted.
     pub(crate) fn log_removed(&self, bytes: u64) {
         self.counters.log_bytes_live.fetch_sub(bytes, Ordering::Relaxed);
     }
@@ -182,16 +184,16 @@ fn add(counter: &AtomicU64, amount: u64) {
     counter.fetch_add(amount, Ordering::Relaxed);
 }
 
-/// Wall-clock stopwatch for callers that may not read clocks themselves.
+/// A wall-clock stopwatch for modules that may not read clocks themselves.
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts now.
+    /// Starts a stopwatch.
     pub fn start() -> Stopwatch {
         Stopwatch(Instant::now())
     }
 
-    /// Time since the start.
+    /// Returns the time since the start.
     pub fn elapsed(&self) -> Duration {
         self.0.elapsed()
     }

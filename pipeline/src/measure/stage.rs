@@ -1,6 +1,6 @@
-//! What a thread of a run spends its time on.
+//! Stages: what a thread of a run spends its time on.
 
-/// What a thread spends its time on.
+/// A stage of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Reader: reading log entries from storage.
@@ -9,7 +9,7 @@ pub enum Stage {
     AwaitRead,
     /// Worker: decoding frames.
     Decode,
-    /// Worker: turning streams.
+    /// Worker: orienting streams.
     Orient,
     /// Worker: applying operations.
     Apply,
@@ -19,7 +19,7 @@ pub enum Stage {
     Publish,
     /// Worker: encoding log frames.
     Encode,
-    /// Worker: waiting for the writer to take a piece.
+    /// Worker: waiting for the writer to take a message.
     AwaitWrite,
     /// Writer: writing runs.
     Write,
@@ -30,7 +30,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// All stages, in the order of the declaration.
+    /// All stages, in declaration order.
     pub const ALL: [Stage; 12] = [
         Stage::Read,
         Stage::AwaitRead,
@@ -46,7 +46,7 @@ impl Stage {
         Stage::Idle,
     ];
 
-    /// Name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Read => "read",
@@ -54,7 +54,7 @@ impl Stage {
             Stage::Decode => "decode",
             Stage::Orient => "orient",
             Stage::Apply => "apply",
-            // Reports say "settle" since before the method of the workload was renamed.
+            // Reports keep the name that the workload's method had before it became `finish`.
             Stage::Finish => "settle",
             Stage::Publish => "publish",
             Stage::Encode => "encode",

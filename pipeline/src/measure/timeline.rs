@@ -1,43 +1,43 @@
 //! Timeline of a run: what each thread spent its time on, and when, in bounded memory.
 //!
-//! Sums over threads say what a run costs; they do not say what bounds it. A thread that waits at the start and one that waits at the end have the
-//! same sums.
+//! Sums over threads give the cost of a run but not its bottleneck: a thread that waits at the
+//! start and one that waits at the end have the same sums.
 //!
-//! # Shape
-//! One lane for each thread that has named itself (`Metrics::lane`), and one for all others together. A lane is cut into at most [`BINS`] bins of
-//! equal width, a power of two of [`BIN_NS_LEAST`]; a bin holds the nanoseconds of each stage. When a run outgrows its bins, neighbours are merged
-//! and the width doubles.
+//! Each thread that names itself (`Metrics::lane`) has a lane; all others share one. A lane is cut
+//! into at most [`BINS`] bins of equal width, [`BIN_NS_LEAST`] times a power of two; a bin holds
+//! the nanoseconds of each stage. When a run outgrows its bins, neighbours are merged and the width
+//! doubles.
 //!
 //! # Invariants
-//! 1. The sum over the bins of a lane is exactly the time recorded in it, stage by stage; the sum over the lanes is what `Metrics::stage` says.
-//! 2. A stage of a bin is at most as long as the bin, but in the lane of the nameless threads, which may overlap.
+//! 1. The sum over the bins of a lane is exactly the time recorded in it, stage by stage; the sum
+//!    over the lanes equals `Metrics::stage`.
+//! 2. A stage of a bin is at most as long as the bin, except in the lane of the unnamed threads,
+//!    which may overlap.
 //!
 //! # Cost
-//! Nothing but a branch while it is off. On: an uncontended lock and an addition for each timed stretch, [`BINS`] · 96 bytes a lane.
-//!
-//! # Not here
-//! Clocks (`metrics`), drawing (the caller's).
+//! A branch while it is off. While it is on, an uncontended lock and an addition per timed
+//! interval, and [`BINS`] · 96 bytes per lane.
 
 use crate::measure::stage::Stage;
 use crate::sync::Mutex;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The most bins of a lane.
+/// Most bins of a lane.
 pub const BINS: usize = 1024;
-/// Width of the bins of a run that has only begun, in nanoseconds.
+/// Width of the bins at the start of a run, in nanoseconds.
 pub const BIN_NS_LEAST: u64 = 1 << 14;
 /// Number of stages.
 pub const STAGES: usize = Stage::ALL.len();
 
-/// The lane of threads that have not named themselves.
+/// Name of the lane of the unnamed threads.
 const OTHERS: &str = "others";
 
 /// Nanoseconds by stage, in the order of [`Stage::ALL`].
 pub type ByStage = [u64; STAGES];
 
 thread_local! {
-    /// Where the time of this thread goes.
+    /// The lane of this thread.
     static LANE: RefCell<Option<Arc<Lane>>> = const { RefCell::new(None) };
 }
 
@@ -47,7 +47,7 @@ pub struct Timeline {
     lanes: Mutex<Vec<Arc<Lane>>>,
 }
 
-/// One thread.
+/// The lane of one thread.
 struct Lane {
     name: String,
     bins: Mutex<Bins>,
@@ -58,19 +58,19 @@ struct Bins {
     nanos: Vec<ByStage>,
 }
 
-/// What was recorded of one thread.
+/// The record of one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// The name of the thread.
+    /// Name of the thread.
     pub name: String,
     /// Width of a bin, in nanoseconds.
     pub bin_ns: u64,
-    /// The bins from the start of the timeline on, up to the last one in which anything was recorded.
+    /// Bins from the start of the timeline to the last one with any time in it.
     pub bins: Vec<ByStage>,
 }
 
 impl Recorded {
-    /// Time by stage.
+    /// Returns the time by stage.
     pub fn totals(&self) -> ByStage {
         self.bins.iter().fold([0; STAGES], |mut totals, bin| {
             totals.iter_mut().zip(bin).for_each(|(total, nanos)| *total += nanos);
@@ -79,7 +79,7 @@ impl Recorded {
     }
 }
 
-/// While it lives, the thread's time goes to its lane.
+/// Guard: while it lives, the thread's time goes to its lane.
 pub struct OnLane {
     before: Option<Arc<Lane>>,
     entered: bool,
@@ -94,7 +94,7 @@ impl Drop for OnLane {
 }
 
 impl Timeline {
-    /// Makes the calling thread's time go to the lane of this name; without a timeline nothing happens.
+    /// Moves the calling thread to the lane `name`; does nothing without a timeline.
     pub(crate) fn enter(timeline: Option<&Timeline>, name: impl FnOnce() -> String) -> OnLane {
         match timeline {
             None => OnLane { before: None, entered: false },
@@ -116,7 +116,7 @@ impl Timeline {
         lane
     }
 
-    /// Records a stretch of the calling thread, in nanoseconds since the start of the timeline.
+    /// Records an interval of the calling thread, in nanoseconds since the start of the timeline.
     pub(crate) fn add(&self, stage: Stage, start_ns: u64, length_ns: u64) {
         LANE.with_borrow(|lane| match lane {
             Some(lane) => lane.bins.lock().add(stage, start_ns, length_ns),
@@ -124,7 +124,7 @@ impl Timeline {
         });
     }
 
-    /// What was recorded so far, in the order in which the threads began.
+    /// Returns everything recorded so far, in the order in which the threads began.
     pub fn recorded(&self) -> Vec<Recorded> {
         let recorded = |lane: &Arc<Lane>| {
             let bins = lane.bins.lock();
@@ -159,7 +159,7 @@ impl Bins {
     }
 }
 
-/// Bins of so many neighbours each.
+/// Merges each `neighbours` consecutive bins into one.
 pub fn merged(bins: &[ByStage], neighbours: usize) -> Vec<ByStage> {
     let sum = |group: &[ByStage]| {
         group.iter().fold([0; STAGES], |mut sum, bin| {

@@ -1,12 +1,14 @@
-//! The memory budget of the queue: everything on its way from a worker to the writer is leased from it.
+//! The memory budget of the queue: everything on its way from a worker to the writer is leased from
+//! it.
+//!
+//! The budget leaves out the workers' buffers, whose number is fixed for the whole run, and small
+//! allocations (headers, indexes, channels), which the block graph bounds.
 //!
 //! # Invariants
-//! 1. The sum of the live leases never exceeds the budget, except for a single lease that is larger than the whole budget while nothing
-//!    else is leased: a piece must be able to pass, or its worker would wait for ever. A stream that does not compress is larger than
-//!    the least queue by its frame headers; a published file can have any length.
-//!
-//! # Not here
-//! The workers' buffers: they are as many as fit, from the beginning to the end (engine). Small allocations (headers, indexes, channels): they are bounded by the block graph and measured by the peak figure of the process.
+//! 1. The sum of the live leases never exceeds the budget, with one exception: a single lease may
+//!    be larger than the whole budget while nothing else is leased. Without it, the worker with
+//!    such a piece would wait for ever. An incompressible stream is larger than the smallest queue
+//!    by its frame headers; a published file can have any length.
 
 use crate::sync::{Condvar, Mutex};
 
@@ -31,12 +33,12 @@ pub struct Lease<'a> {
 }
 
 impl Budget {
-    /// A budget of `limit_bytes`.
+    /// Creates a budget of `limit_bytes`.
     pub fn new(limit_bytes: u64) -> Budget {
         Budget { limit_bytes, usage: Mutex::default(), freed: Condvar::new() }
     }
 
-    /// The limit, in bytes.
+    /// Returns the limit, in bytes.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
@@ -54,7 +56,7 @@ impl Budget {
         Lease { budget: self, bytes }
     }
 
-    /// Waits until `bytes` are free and leases them; `None` once the budget is closed.
+    /// Waits until `bytes` are free and leases them. Returns `None` once the budget is closed.
     pub fn lease(&self, bytes: u64) -> Option<Lease<'_>> {
         let mut usage = self.usage.lock();
         while !usage.closed && usage.leased_bytes > 0 && usage.leased_bytes + bytes > self.limit_bytes {
@@ -66,13 +68,13 @@ impl Budget {
         Some(self.take(&mut usage, bytes))
     }
 
-    /// Wakes every waiter and refuses further leases: the run is being given up.
+    /// Wakes every waiter and refuses further leases, because the run is given up.
     pub fn close(&self) {
         self.usage.lock().closed = true;
         self.freed.notify_all();
     }
 
-    /// Highest sum of leases so far, in bytes.
+    /// Returns the highest sum of leases so far, in bytes.
     pub fn peak_bytes(&self) -> u64 {
         self.usage.lock().peak_bytes
     }

@@ -1,4 +1,4 @@
-//! The committer: makes written blocks safe, and deletes the logs that nobody needs after that.
+//! The committer: commits written blocks, then deletes the logs that no block needs any longer.
 
 use super::ledger::sources_of;
 use super::session::Session;
@@ -11,16 +11,16 @@ use crate::measure::stage::Stage;
 use crate::run::Event;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Step 6 of a block.
+/// The thread of step 6 of a block.
 pub(super) struct Committer<'c> {
     pub(super) session: &'c Session<'c>,
     pub(super) checkpoint: &'c mut Checkpoint,
-    /// The committed blocks.
+    /// Records of the committed blocks.
     pub(super) records: &'c mut BTreeMap<BlockId, BlockRecord>,
 }
 
 impl Committer<'_> {
-    /// Commits written blocks until the writer has ended, the last ones included.
+    /// Commits written blocks until the writer has ended, then commits the last ones.
     pub(super) fn serve(&mut self) -> Result<(), Error> {
         loop {
             let unsynced = &self.session.unsynced;
@@ -31,7 +31,7 @@ impl Committer<'_> {
             if !records.is_empty() {
                 self.commit(records, dirty)?;
             } else if wanted && !over {
-                // Handles run short before any block is complete: make their bytes durable and let them go.
+                // Handles run short before any block is complete: sync and close them.
                 let _time = self.session.metrics.enter(Stage::Commit);
                 dirty.values().try_for_each(|file| file.sync())?;
                 unsynced.committed();
@@ -48,7 +48,8 @@ impl Committer<'_> {
         let session = self.session;
         let sources: Vec<(BlockId, BTreeSet<BlockId>)> =
             records.iter().map(|record| (record.block, sources_of(session.workload, record.block))).collect();
-        // Logs that this commit makes superfluous are deleted after it: whether they reach the disk is of no consequence.
+        // This commit makes these logs superfluous. They are deleted after it, so they need no
+        // sync.
         let spent = session.ledger.spent(sources.iter().map(|(block, sources)| (*block, sources)));
         let needed = dirty.into_iter().filter(|(name, _)| !spent.contains(name));
         let epoch = Epoch {
@@ -67,7 +68,7 @@ impl Committer<'_> {
         self.drop_consumed(&sources)
     }
 
-    /// Deletes the logs that nobody needs after these blocks are committed.
+    /// Deletes the logs that no block needs after the commit of these blocks.
     fn drop_consumed(&self, blocks: &[(BlockId, BTreeSet<BlockId>)]) -> Result<(), Error> {
         for (block, sources) in blocks {
             for (file, bytes) in self.session.ledger.consume(*block, sources) {

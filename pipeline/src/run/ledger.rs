@@ -1,13 +1,17 @@
-//! Which log entries exist and who still needs them: the buckets as lists of extents.
+//! The ledger: which log entries exist and which blocks still need them. Buckets are lists of
+//! extents.
 //!
-//! A *bucket* is all logs that wait for one target. Entries of placement *dedicated* lie in the bucket's own files; an entry of placement
-//! *shared* lies in a segment of its source, and every target's bucket refers to it. The ledger is filled from the journal at a resume and
-//! by the writer afterwards, so a resume may change the placement.
+//! A *bucket* is all logs that wait for one target. *Dedicated* entries are in the bucket's own
+//! files; a *shared* entry is in a file of its source, and the bucket of every target refers to it.
+//! A resume fills the ledger from the journal and the writer extends it, so a resume may change the
+//! placement.
 //!
 //! # Invariants
-//! 1. A file leaves the ledger only after every target that reads it has been committed; only then may it be deleted.
-//! 2. A file is *spent* by a commit only if every target that is not committed yet is in it; only then may the commit leave it unsynced.
-//! 3. `entries` answers in ascending order of source, file and offset: the fixed order of merging.
+//! 1. A file leaves the ledger only after every target that reads it has been committed; only then
+//!    may it be deleted.
+//! 2. A commit *spends* a file only if it commits every remaining target of the file; only then may
+//!    it leave the file unsynced.
+//! 3. `entries` returns ascending sources, files and offsets: the fixed order of merging.
 
 use crate::checkpoint::{BlockRecord, Finished};
 use crate::ids::BlockId;
@@ -16,13 +20,13 @@ use crate::sync::Mutex;
 use crate::workload::Workload;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whose updates are still to be read.
+/// Targets of each source, to find the logs that unfinished blocks still need.
 pub struct Needs {
     targets: Vec<BTreeSet<BlockId>>,
 }
 
 impl Needs {
-    /// From the block graph of a workload.
+    /// Builds the table from the block graph of a workload.
     pub fn new(workload: &dyn Workload) -> Needs {
         let targets = BlockId::all(workload.blocks())
             .map(|block| workload.edges_from(block).iter().map(|edge| edge.target).collect())
@@ -30,7 +34,7 @@ impl Needs {
         Needs { targets }
     }
 
-    /// Whether some target of an extent is not finished.
+    /// Returns whether some target of an extent is unfinished.
     pub fn has(&self, finished: &Finished, extent: &Extent) -> bool {
         let waits = |target: &BlockId| !finished.contains(*target);
         if extent.file.placement == Placement::Shared {
@@ -41,12 +45,12 @@ impl Needs {
     }
 }
 
-/// The sources whose logs a target reads.
+/// Returns the sources whose logs a target reads.
 pub(super) fn sources_of(workload: &dyn Workload, target: BlockId) -> BTreeSet<BlockId> {
     workload.edges_into(target).iter().map(|edge| edge.source).collect()
 }
 
-/// The extents of all buckets that are not consumed yet.
+/// Extents of all buckets that are not consumed yet.
 pub struct Ledger {
     inner: Mutex<Inner>,
 }
@@ -54,13 +58,14 @@ pub struct Ledger {
 struct Inner {
     dedicated: BTreeMap<BlockId, Vec<Extent>>,
     shared: BTreeMap<BlockId, Extent>,
-    /// Per source: targets that are not committed yet.
+    /// Per source: number of targets that are not committed yet.
     waiting: Vec<u32>,
     consumed: BTreeSet<BlockId>,
 }
 
 impl Ledger {
-    /// A ledger for a workload, `targets(source)` being the number of its distinct targets.
+    /// Creates the ledger of a workload; `targets(source)` is the number of distinct targets of
+    /// `source`.
     pub fn new(workload: &dyn Workload, targets: impl Fn(BlockId) -> u32) -> Ledger {
         let waiting = BlockId::all(workload.blocks()).map(targets).collect();
         let inner = Inner { dedicated: BTreeMap::new(), shared: BTreeMap::new(), waiting, consumed: BTreeSet::new() };
@@ -81,7 +86,7 @@ impl Ledger {
         }
     }
 
-    /// The extents that hold the logs of `sources` for `target`.
+    /// Returns the extents that hold the logs of `sources` for `target`.
     pub fn entries(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<Extent> {
         let inner = self.inner.lock();
         let mut entries = inner.dedicated.get(&target).cloned().unwrap_or_default();
@@ -90,8 +95,8 @@ impl Ledger {
         entries
     }
 
-    /// Names of the files that nobody will need once all of `blocks` are committed, given each with its sources: a commit of these blocks does not
-    /// have to make them durable.
+    /// Returns the names of the files that are superfluous once all of `blocks`, each with its
+    /// sources, are committed: a commit of these blocks need not make them durable.
     pub fn spent<'b>(&self, blocks: impl Iterator<Item = (BlockId, &'b BTreeSet<BlockId>)>) -> BTreeSet<String> {
         let inner = self.inner.lock();
         let mut served: BTreeMap<BlockId, u32> = BTreeMap::new();
@@ -111,7 +116,8 @@ impl Ledger {
         files
     }
 
-    /// Says that `target` is committed; returns the files nobody needs any more, with their bytes.
+    /// Marks `target` as committed. Returns the files that no block needs any longer, with their
+    /// bytes.
     pub fn consume(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<(LogFile, u64)> {
         let mut inner = self.inner.lock();
         if !inner.consumed.insert(target) {
@@ -132,7 +138,7 @@ impl Ledger {
         files.into_iter().collect()
     }
 
-    /// Names of all files in the ledger, and the sum of their entries' bytes.
+    /// Returns the names of all files in the ledger and the sum of their entries' bytes.
     pub fn files(&self) -> (BTreeSet<String>, u64) {
         let inner = self.inner.lock();
         let extents = || inner.dedicated.values().flatten().chain(inner.shared.values());

@@ -1,27 +1,34 @@
-//! A run: computes all blocks of a workload, moving streams through compressed logs, and survives any interruption.
+//! A run: computes all blocks of a workload, moves streams through compressed logs, and survives
+//! any interruption.
 //!
 //! # Path of one block
-//! 1. A [`worker`] takes a ready block from the [`schedule`], zeroes its bitmap and asks its [`reader`] for the block's bucket.
-//! 2. The reader delivers verified frames; the worker decodes them, turns the stream if it is shared, and applies the edge's operations.
-//! 3. The worker finishes the block: the bitmap is its stream now.
-//! 4. The published file and, once per distinct orientation, the encoded log entries go to the [`writer`] through a bounded channel.
-//! 5. The writer writes gathered entries in sorted runs; then the block counts as written and its targets may start.
-//! 6. The [`committer`] takes all written blocks every few seconds: it syncs their files but for logs that this commit makes
-//!    superfluous, appends their records to the journal, and deletes the logs that nobody needs any more.
+//! 1. A [`worker`] takes a ready block from the [`schedule`], zeroes its bitmap and requests the
+//!    block's bucket from its [`reader`].
+//! 2. The reader delivers verified frames. The worker decodes them, orients the stream if it is
+//!    shared, and applies the edge's operations.
+//! 3. The worker finishes the block: the bitmap becomes its stream.
+//! 4. The worker sends the published file and, once per distinct orientation, the encoded log
+//!    entries to the [`writer`] through a bounded channel.
+//! 5. The writer writes gathered entries in sorted runs. Then the block counts as written and its
+//!    targets may start.
+//! 6. Every few seconds the [`committer`] takes all written blocks. It syncs their files, except
+//!    logs that this commit makes superfluous, appends their records to the journal, and deletes
+//!    the logs that no block needs any longer.
 //!
-//! # Shape
-//! `workers` workers with one reader each, one writer, one committer; a [`session`] is what they share. A worker owns a bitmap, a stream
-//! buffer and, where streams are turned by the target, an oriented buffer, each of the size of a block.
+//! There are `workers` workers with one reader each, one writer and one committer; a [`session`] is
+//! what they share.
 //!
 //! # Invariants
-//! 1. The result is a function of the workload alone: blocks are finished from complete updates, in whatever order.
-//! 2. A block is committed with or after all its sources, never before: it starts only when its sources are written, and a commit takes
-//!    all blocks that are written.
-//! 3. After an error nothing is written any more; the folder is what the last commit and later, unnamed bytes say. A resume goes on from
-//!    there.
+//! 1. The result is a function of the workload alone: blocks are finished from complete updates, in
+//!    any order.
+//! 2. A block is committed with or after all its sources, never before: it starts only when its
+//!    sources are written, and a commit takes all blocks that are written.
+//! 3. After an error nothing is written. The folder then holds the last commit, followed by bytes
+//!    that no record names; a resume continues from that commit.
 //!
 //! # Cost
-//! With `S` the size of a bitmap: memory `workers · (3S or 4S)` and the writer's queue; log bytes `ratio · S` per source (shared) or per edge
+//! Let `S` be the size of a bitmap. Memory: `workers · 3S`, or `workers · 4S` where targets orient
+//! the streams, plus the writer's queue. Log bytes: `ratio · S` per source (shared) or per edge
 //! (dedicated), written once and read once per edge.
 
 mod budget;
@@ -52,22 +59,23 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-/// How a run is carried out. Nothing here can change the result.
+/// Options of a run. None of them can change the result.
 #[derive(Clone)]
 pub struct Options {
-    /// Worker threads; fewer are used when the memory does not suffice for all. One for each processor by default.
+    /// Number of worker threads; the run uses fewer if the memory does not suffice for all. By
+    /// default one per processor.
     pub threads: usize,
     /// Memory for bitmaps and queues, in bytes. 1 GiB by default.
     pub memory_bytes: u64,
-    /// Where log entries go. One copy per target by default.
+    /// Where log entries go. By default one copy per target.
     pub placement: Placement,
-    /// Codec of the log frames. Chosen by measuring by default.
+    /// Codec of the log frames. By default chosen by measurement.
     pub codec: CodecChoice,
     /// Time between commits. Five seconds by default.
     pub commit_interval: Duration,
-    /// Identity of a fresh run; salts every hash in the logs. Random by default.
+    /// Identity of a fresh run, the salt of every hash in its logs. Random by default.
     pub run_id: RunId,
-    /// Set from outside to stop the run at the next opportunity.
+    /// Set by the caller to stop the run at the next opportunity.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -85,29 +93,29 @@ impl Default for Options {
     }
 }
 
-/// What happens during a run.
+/// An event of a run.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The folder is open.
     Opened {
-        /// Blocks that earlier sessions have finished.
+        /// Number of blocks that earlier sessions have finished.
         finished_blocks: u32,
-        /// All blocks.
+        /// Number of all blocks.
         blocks: u32,
-        /// Workers that will run.
+        /// Number of workers that will run.
         workers: usize,
     },
-    /// These blocks are done for good.
+    /// Blocks became durable.
     Committed {
-        /// Blocks finished so far, all sessions.
+        /// Number of blocks finished so far, by all sessions.
         finished_blocks: u32,
     },
 }
 
-/// Told what happens, from the engine's threads.
+/// Called with each event, on the engine's threads.
 pub(crate) type Observer<'a> = &'a (dyn Fn(&Event) + Sync);
 
-/// A run that is about to start: a workload, a place for its files, and how it is carried out.
+/// A run that has not started: a workload, a storage for its files, and options.
 ///
 /// See the page of the crate for an example.
 #[must_use = "a run does nothing before `start`"]
@@ -120,7 +128,7 @@ pub struct Run<'w, 'o> {
 }
 
 impl<'w, 'o> Run<'w, 'o> {
-    /// A run of `workload` in the folder behind `storage`, with the default options.
+    /// Creates a run of `workload` in the folder of `storage`, with the default options.
     pub fn new(workload: &'w dyn Workload, storage: Arc<dyn Storage>) -> Run<'w, 'o> {
         Run { workload, storage, options: Options::default(), metrics: None, observer: &|_| {} }
     }
@@ -131,34 +139,35 @@ impl<'w, 'o> Run<'w, 'o> {
         self
     }
 
-    /// Worker threads, see [`Options::threads`].
+    /// Sets the number of worker threads, see [`Options::threads`].
     pub fn threads(mut self, threads: usize) -> Run<'w, 'o> {
         self.options.threads = threads;
         self
     }
 
-    /// Memory for bitmaps and queues in bytes, see [`Options::memory_bytes`].
+    /// Sets the memory for bitmaps and queues in bytes, see [`Options::memory_bytes`].
     pub fn memory_bytes(mut self, memory_bytes: u64) -> Run<'w, 'o> {
         self.options.memory_bytes = memory_bytes;
         self
     }
 
-    /// Counts in `metrics`, which may be watched from another thread.
+    /// Counts in `metrics`, which another thread may read during the run.
     pub fn metrics(self, metrics: &'o Metrics) -> Run<'w, 'o> {
         Run { metrics: Some(metrics), ..self }
     }
 
-    /// Tells `observer` what happens, from the engine's threads.
+    /// Calls `observer` with each event, on the engine's threads.
     pub fn observer(self, observer: &'o (dyn Fn(&Event) + Sync)) -> Run<'w, 'o> {
         Run { observer, ..self }
     }
 
-    /// Runs the workload to its end, from wherever an earlier run has left it.
+    /// Runs the workload to its end, from the last commit of any earlier run.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] after [`Options::stop`] was set (everything finished is committed); [`Error::Memory`] when not even one
-    /// worker fits the budget; [`Error::Workload`] when the workload contradicts itself or the folder; what [`Checkpoint::open`]
-    /// refuses; any storage error, after which the same call resumes.
+    /// Returns [`Error::Interrupted`] after [`Options::stop`] was set (everything finished is
+    /// committed), [`Error::Memory`] if not even one worker fits the budget, [`Error::Workload`] if
+    /// the workload contradicts itself or the folder, the errors of [`Checkpoint::open`], or any
+    /// storage error, after which the same call resumes.
     pub fn start(self) -> Result<Finished<'w>, Error> {
         let none = Metrics::default();
         let metrics = self.metrics.unwrap_or(&none);
@@ -168,28 +177,29 @@ impl<'w, 'o> Run<'w, 'o> {
 
 /// A finished run.
 pub struct Finished<'a> {
-    /// What the journal says of each block.
+    /// The journal's record of each block.
     pub records: BTreeMap<BlockId, BlockRecord>,
     /// The open folder, still locked.
     pub checkpoint: Checkpoint,
-    /// What was measured to choose the log codec, if that was left to the engine.
+    /// Measurements of the log codecs, if the engine chose the codec.
     pub candidates: Vec<Candidate>,
-    /// Workers' buffers and the highest sum of the leases in the queue, in bytes.
+    /// Bytes of the workers' buffers plus the highest sum of leases in the queue.
     pub peak_leased_bytes: u64,
     workload: &'a dyn Workload,
 }
 
 impl Finished<'_> {
-    /// What [`Workload::summarise`] said of each block, in ascending order of blocks.
+    /// Returns the summary of each block ([`Workload::summarise`]), by ascending block.
     pub fn summaries(&self) -> impl ExactSizeIterator<Item = (BlockId, &[u8])> {
         self.records.values().map(|record| (record.block, &record.summary[..]))
     }
 
-    /// Reads the stream of a block back, from the file that it published.
+    /// Reads the stream of a block back from the file that it published.
     ///
     /// # Errors
-    /// [`Error::Workload`] when the block published nothing, or there is no such block; [`Error::Corrupt`] when the file is not the
-    /// one that was published, or [`Workload::recall`] cannot read it; [`Error::Io`].
+    /// Returns [`Error::Workload`] if the block published nothing or does not exist,
+    /// [`Error::Corrupt`] if the file is not the published one or [`Workload::recall`] cannot read
+    /// it, or [`Error::Io`].
     pub fn stream(&self, block: BlockId) -> Result<Vec<u64>, Error> {
         let published = self.records.get(&block).and_then(|record| record.published.as_ref());
         let file = published.ok_or_else(|| Error::workload(format!("block {block} has published no file")))?;
@@ -203,13 +213,15 @@ impl Finished<'_> {
     }
 }
 
-/// Memory that `workers` workers need for bitmaps of `stream_words` words, and the least queue, in bytes.
+/// Returns the memory in bytes that `workers` workers need for bitmaps of `stream_words` words,
+/// with the smallest queue.
 pub fn footprint_bytes(stream_words: usize, placement: Placement, workers: usize) -> u64 {
     worker_bytes(stream_words, placement) * workers as u64 + queue_bytes_least(stream_words)
 }
 
 fn worker_bytes(stream_words: usize, placement: Placement) -> u64 {
-    // Bitmap, stream, what an encoded stream may take at worst before it is handed over; and the oriented copy of a shared stream.
+    // A bitmap, a stream, the worst case of an encoded stream before it is handed over, and for
+    // shared streams an oriented copy.
     let buffers = match placement {
         Placement::Dedicated => 3,
         Placement::Shared => 4,

@@ -1,7 +1,7 @@
 //! The reader of a worker: a thread that reads the log entries of a block ahead of their use.
 //!
-//! Between the two threads is a bounded channel: at most [`READ_AHEAD_FRAMES`] frames wait in memory. What is checked of an entry,
-//! and where: [`EntryReader`].
+//! A bounded channel between the two threads holds at most [`READ_AHEAD_FRAMES`] frames.
+//! [`EntryReader`] defines where each part of an entry is verified.
 
 use super::session::{Halt, Session};
 use crate::error::Error;
@@ -12,20 +12,20 @@ use crate::measure::metrics::Metrics;
 use crate::measure::stage::Stage;
 use crate::sync::{Receiver, Sender, bounded};
 
-/// Frames that may wait between a reader and its worker.
+/// Most frames that wait between a reader and its worker.
 pub(super) const READ_AHEAD_FRAMES: usize = 4;
 
-/// What a reader delivers, in order.
+/// One message of a reader; they arrive in the order of the entry's bytes.
 enum Delivery {
     /// A new entry begins.
     Entry(Extent, EntryHeader),
-    /// Next frame of the entry.
+    /// The next frame of the entry.
     Frame(StoredFrame),
-    /// The entry is complete and its hash was right.
+    /// The entry is complete and its hash is right.
     EntryEnd,
-    /// Every extent asked for has been delivered.
+    /// Every requested extent has been delivered.
     End,
-    /// Reading failed; nothing more comes for this request.
+    /// Reading failed; nothing follows for this request.
     Failed(Error),
 }
 
@@ -36,14 +36,14 @@ pub(super) struct Reader<'s> {
     metrics: &'s Metrics,
 }
 
-/// The end of the thread that reads.
+/// The reading thread's end of a reader.
 pub(super) struct Serving<'s> {
     requests: Receiver<Vec<Extent>>,
     deliveries: Sender<Delivery>,
     session: &'s Session<'s>,
 }
 
-/// Both ends of a reader.
+/// Creates both ends of a reader.
 pub(super) fn pair<'s>(session: &'s Session<'s>) -> (Reader<'s>, Serving<'s>) {
     let (requests, requested) = bounded(1);
     let (deliver, deliveries) = bounded(READ_AHEAD_FRAMES);
@@ -85,7 +85,7 @@ impl Serving<'_> {
 }
 
 impl Reader<'_> {
-    /// Asks for the entries of these extents, in this order; those of an earlier request have to be at their end.
+    /// Requests the entries of `extents`, in this order; every earlier request must be at its end.
     pub(super) fn request(&self, extents: Vec<Extent>) -> Result<Entries<'_>, Halt> {
         self.requests.send(extents).map_err(|_| Halt::GivenUp)?;
         Ok(Entries { reader: self })
@@ -101,13 +101,13 @@ impl Reader<'_> {
     }
 }
 
-/// The entries of a request.
+/// Entries of a request.
 pub(super) struct Entries<'r> {
     reader: &'r Reader<'r>,
 }
 
 impl<'r> Entries<'r> {
-    /// The next entry; what was not taken of the one before is passed over.
+    /// Returns the next entry; skips the remaining frames of the previous one.
     pub(super) fn next(&mut self) -> Result<Option<Entry<'r>>, Halt> {
         loop {
             match self.reader.receive()? {
@@ -122,14 +122,14 @@ impl<'r> Entries<'r> {
 /// One entry of a request.
 pub(super) struct Entry<'r> {
     reader: &'r Reader<'r>,
-    /// Where it lies.
+    /// Where the entry is.
     pub(super) extent: Extent,
-    /// What it says of itself.
+    /// Header of the entry.
     pub(super) header: EntryHeader,
 }
 
 impl Entry<'_> {
-    /// The next frame; `None` when the entry is complete and its hash was right.
+    /// Returns the next frame, or `None` if the entry is complete and its hash is right.
     pub(super) fn next_frame(&mut self) -> Result<Option<StoredFrame>, Halt> {
         match self.reader.receive()? {
             Delivery::Frame(frame) => Ok(Some(frame)),

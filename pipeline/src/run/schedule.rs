@@ -1,11 +1,12 @@
-//! Which block is next: the block graph as counters.
+//! The schedule: hands out blocks, with the block graph as counters.
+//!
+//! It leaves durability to the committer: a block may be handed out before its sources are
+//! committed.
 //!
 //! # Invariants
-//! 1. A block is handed out once, and only after the log entries of all its sources are in their files.
-//! 2. Among the ready blocks the earliest of the workload's order is handed out first.
-//!
-//! # Not here
-//! Durability: a block may be handed out before its sources are committed; the committer keeps the order of commits (engine).
+//! 1. A block is handed out once, and only after the log entries of all its sources are in their
+//!    files.
+//! 2. Among the ready blocks the earliest in the workload's order is handed out first.
 
 use crate::error::Error;
 use crate::ids::BlockId;
@@ -23,7 +24,7 @@ pub struct Schedule {
 }
 
 struct Inner {
-    /// Per block: sources whose logs are not written yet.
+    /// Per block: number of sources whose logs are not written yet.
     missing: Vec<u32>,
     ready: BinaryHeap<Reverse<(u32, BlockId)>>,
     unfinished: u32,
@@ -34,28 +35,28 @@ struct Inner {
 /// Answer to a worker that asks for a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Process this block.
+    /// Compute this block.
     Block(BlockId),
-    /// Nothing is ready until a running block has been written: ask the writer to flush, then wait.
+    /// Nothing is ready until a running block is written: ask the writer to flush, then wait.
     Starved,
     /// Every block is finished, or the run was stopped.
     Over,
 }
 
 impl Schedule {
-    /// Builds the counters; blocks for which `finished` says so are not handed out.
+    /// Builds the counters; blocks for which `finished` returns true are not handed out.
     ///
     /// # Errors
-    /// [`Error::Workload`] when the order is not a topological permutation of the blocks.
+    /// Returns [`Error::Workload`] if the order is not a topological permutation of the blocks.
     pub fn new(workload: &dyn Workload, finished: impl Fn(BlockId) -> bool) -> Result<Schedule, Error> {
         let sources = |target| workload.edges_into(target).iter().map(|edge| edge.source).collect();
         Schedule::of(workload.blocks(), &workload.order(), &sources, finished)
     }
 
-    /// The same for any graph: `sources` are the blocks that a block waits for.
+    /// Builds the counters of any graph: a block waits for its `sources`.
     ///
     /// # Errors
-    /// [`Error::Workload`] when the order is not a topological permutation of the blocks.
+    /// Returns [`Error::Workload`] if the order is not a topological permutation of the blocks.
     pub fn of(
         blocks: u32,
         order: &[BlockId],
@@ -102,7 +103,7 @@ impl Schedule {
         Ok(Schedule { rank, targets, inner: Mutex::new(inner), changed: Condvar::new() })
     }
 
-    /// Takes a block if one is ready; does not wait.
+    /// Takes a block if one is ready, without waiting.
     pub fn next(&self) -> Next {
         let mut inner = self.inner.lock();
         if inner.stopped || inner.unfinished == 0 {
@@ -125,13 +126,13 @@ impl Schedule {
         inner.waiting -= 1;
     }
 
-    /// Number of workers that have nothing to do.
+    /// Returns whether a worker waits while no block is ready.
     pub fn starved(&self) -> bool {
         let inner = self.inner.lock();
         inner.waiting > 0 && inner.ready.is_empty()
     }
 
-    /// Says that the entries of `block` are in their files.
+    /// Records that the entries of `block` are in their files.
     pub fn written(&self, block: BlockId) {
         let mut inner = self.inner.lock();
         inner.unfinished -= 1;
@@ -145,13 +146,13 @@ impl Schedule {
         self.changed.notify_all();
     }
 
-    /// Hands out nothing more.
+    /// Ends the schedule: no further block is handed out.
     pub fn stop(&self) {
         self.inner.lock().stopped = true;
         self.changed.notify_all();
     }
 
-    /// Distinct targets of a block.
+    /// Returns the distinct targets of a block.
     pub fn targets(&self, block: BlockId) -> &[BlockId] {
         &self.targets[block.index()]
     }

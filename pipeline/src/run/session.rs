@@ -1,4 +1,4 @@
-//! What the threads of a session share, and how one of them ends the others.
+//! A session: what the threads of a run share, and how one of them ends the others.
 
 use super::budget::Budget;
 use super::ledger::Ledger;
@@ -14,9 +14,9 @@ use crate::storage::Storage;
 use crate::sync::Mutex;
 use crate::workload::Workload;
 
-/// Why a thread of a session ends before its work is done.
+/// Why a thread of a session ended early.
 pub(super) enum Halt {
-    /// The session is over: it was stopped, or another thread has failed and says why.
+    /// The session is over: it was stopped, or another thread has failed and kept the cause.
     GivenUp,
     /// This thread has failed.
     Failed(Error),
@@ -28,7 +28,7 @@ impl From<Error> for Halt {
     }
 }
 
-/// What the threads of a session share.
+/// State that the threads of a session share.
 pub(super) struct Session<'a> {
     pub(super) workload: &'a dyn Workload,
     pub(super) storage: &'a dyn Storage,
@@ -37,23 +37,23 @@ pub(super) struct Session<'a> {
     pub(super) observer: Observer<'a>,
     pub(super) workers: usize,
     pub(super) run_id: RunId,
-    /// Generation that names the files of this session.
+    /// Generation in the names of this session's files.
     pub(super) generation: u64,
-    /// What the workers' own buffers leave of the memory. It is a budget of its own: a piece that waits for room must not wait for buffers
-    /// that are only returned at the end.
+    /// The memory that the workers' own buffers leave over. Its budget is separate: a piece that
+    /// waits for room must not wait for buffers that are only returned at the end.
     pub(super) queue: Budget,
     pub(super) schedule: Schedule,
     pub(super) ledger: Ledger,
     pub(super) chooser: Chooser,
     pub(super) unsynced: Unsynced,
-    /// Log files whose bucket is consumed: their handles can go.
+    /// Log files whose bucket is consumed: the writer may close their handles.
     pub(super) retired: Mutex<Vec<LogFile>>,
-    /// The error to be reported, of the threads that have failed.
+    /// The error that the run reports, once a thread has failed.
     pub(super) failure: Mutex<Option<Error>>,
 }
 
 impl Session<'_> {
-    /// Keeps the cause and makes every thread give up.
+    /// Keeps the cause of a failure and makes every thread give up.
     pub(super) fn guard(&self, result: Result<(), Error>) {
         if let Err(error) = result {
             keep_cause(&mut self.failure.lock(), error);
@@ -61,19 +61,19 @@ impl Session<'_> {
         }
     }
 
-    /// Wakes every thread that waits for another one, to end.
+    /// Wakes every thread that waits for another one, so that it ends.
     fn give_up(&self) {
         self.schedule.stop();
         self.queue.close();
         self.unsynced.end();
     }
 
-    /// Whether a thread has failed.
+    /// Returns whether a thread has failed.
     pub(super) fn has_failed(&self) -> bool {
         self.failure.lock().is_some()
     }
 
-    /// How often a stream of this session was written and read on the average.
+    /// Returns how often a stream of this session was written and read on average.
     pub(super) fn traffic(&self) -> Traffic {
         let counts = self.metrics.snapshot();
         let uses = counts.edges_applied as f64 / (counts.blocks_computed as f64).max(1.0);
@@ -85,7 +85,8 @@ impl Session<'_> {
     }
 }
 
-/// Makes the other threads end when this one panics, so that the panic is reported and not waited on for ever.
+/// Makes the other threads end when this one panics, so that the panic is reported instead of
+/// waited on for ever.
 pub(super) struct OnPanic<'s, 'a>(pub(super) &'s Session<'a>);
 
 impl Drop for OnPanic<'_, '_> {
@@ -96,7 +97,7 @@ impl Drop for OnPanic<'_, '_> {
     }
 }
 
-/// Keeps the error that is to be reported: the first one, but not that of a thread that merely met what a failed sync of another one left.
+/// Keeps the first error, unless it is only the consequence of another thread's failed sync.
 fn keep_cause(kept: &mut Option<Error>, error: Error) {
     if kept.as_ref().is_none_or(|kept| matches!(kept, Error::Poisoned)) {
         *kept = Some(error);
@@ -107,8 +108,9 @@ fn keep_cause(kept: &mut Option<Error>, error: Error) {
 mod tests {
     use super::*;
 
-    /// A sync failed in the committer; a worker that wanted to write was faster to say "an earlier write or sync failed", and the run ended with
-    /// that: no path, no reason. Seen in 6 of 10,000 runs with a failing call.
+    /// A sync failed in the committer, but a worker that wanted to write reported "an earlier write
+    /// or sync failed" first, and the run ended with that: no path, no reason. Seen in 6 of 10,000
+    /// runs with a failing call.
     #[test]
     fn the_cause_is_reported_whichever_thread_is_faster() {
         let cause = || Error::io("sync", "x", std::io::Error::from_raw_os_error(5));

@@ -76,7 +76,7 @@ fn affordable_workers(workload: &dyn Workload, options: &Options) -> Result<usiz
     Ok(options.threads.clamp(1, affordable))
 }
 
-/// Takes the folder; what is finished in it, by block.
+/// Opens the folder; returns it with the records of the finished blocks.
 fn open(
     workload: &dyn Workload,
     storage: Arc<dyn Storage>,
@@ -93,7 +93,7 @@ fn open(
     Ok((checkpoint, recovered.into_iter().map(|record| (record.block, record)).collect()))
 }
 
-/// What is left to do, and the logs for it.
+/// Builds the schedule of the remaining blocks and the ledger of their logs.
 fn resume(workload: &dyn Workload, records: &BTreeMap<BlockId, BlockRecord>) -> Result<(Schedule, Ledger), Error> {
     let schedule = Schedule::new(workload, |block| records.contains_key(&block))?;
     let ledger = Ledger::new(workload, |block| schedule.targets(block).len() as u32);
@@ -106,7 +106,7 @@ fn resume(workload: &dyn Workload, records: &BTreeMap<BlockId, BlockRecord>) -> 
     Ok((schedule, ledger))
 }
 
-/// Removes what nothing names; the bytes of the logs that stay.
+/// Removes files that no record names; returns the bytes of the remaining logs.
 fn sweep(
     workload: &dyn Workload,
     checkpoint: &mut Checkpoint,
@@ -114,8 +114,8 @@ fn sweep(
     ledger: &Ledger,
 ) -> Result<u64, Error> {
     let (live, live_bytes) = ledger.files();
-    // A finished run may have files beside its blocks in the published folder; they are the caller's. Temporary files belong to no
-    // one and are removed.
+    // A finished run may have files of the caller beside its blocks in the published folder.
+    // Temporary files belong to no one and are removed.
     let complete = records.len() == workload.blocks() as usize;
     let is_callers = |name: &str| complete && folder_of(name) == PUBLISHED && !name.ends_with(TEMPORARY);
     checkpoint.sweep(&|name| live.contains(name) || is_callers(name))?;

@@ -1,11 +1,11 @@
-//! What is written and not yet committed: the way from the writer to the committer.
+//! Written blocks that are not committed yet, on their way from the writer to the committer.
 
 use crate::checkpoint::BlockRecord;
 use crate::log::writer::Dirty;
 use crate::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// Unsynced handles at which a commit is asked for, and at which the writer waits for it.
+/// Number of unsynced handles at which a commit is requested and the writer waits for it.
 const HANDLES_SOFT: usize = 256;
 const HANDLES_HARD: usize = 640;
 
@@ -23,14 +23,15 @@ pub struct Pending {
     pub records: Vec<BlockRecord>,
     /// Files with unsynced bytes.
     pub dirty: Dirty,
-    /// Whether the writer ended, orderly or not.
+    /// Whether the writer has ended, for whatever reason.
     pub over: bool,
-    /// Whether a commit is wanted before its time.
+    /// Whether a commit is requested before its time.
     pub wanted: bool,
 }
 
 impl Unsynced {
-    /// Waits for `interval`, or until a commit is wanted or the writer is over; then takes everything.
+    /// Waits for `interval`, for a requested commit or for the end of the writer, then takes
+    /// everything.
     pub fn take(&self, interval: Duration) -> Pending {
         let mut inner = self.inner.lock();
         if !inner.over && !inner.wanted {
@@ -45,7 +46,7 @@ impl Unsynced {
         self.changed.notify_all();
     }
 
-    /// Adds written blocks, and files with unsynced bytes; waits while these are too many.
+    /// Adds written blocks and files with unsynced bytes; waits while there are too many of these.
     pub fn add(&self, records: Vec<BlockRecord>, dirty: Dirty) {
         let mut inner = self.inner.lock();
         inner.records.extend(records);
@@ -66,7 +67,7 @@ impl Unsynced {
         self.inner.lock().dirty.extend(dirty);
     }
 
-    /// Says that nothing more will be written.
+    /// Records that nothing more will be written.
     pub fn end(&self) {
         self.inner.lock().over = true;
         self.changed.notify_all();

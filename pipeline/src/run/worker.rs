@@ -1,4 +1,4 @@
-//! A worker: computes one block after the other, steps 1 to 4 of a block.
+//! A worker: computes one block after another, steps 1 to 4 of a block.
 
 use super::budget::Lease;
 use super::reader::{self, Entry, Reader};
@@ -28,11 +28,11 @@ struct Worker<'s> {
 }
 
 struct Buffers {
-    /// The block.
+    /// The block being computed.
     bitmap: Bitmap,
-    /// A stream that came in, or goes out turned.
+    /// An incoming stream, or an oriented outgoing one.
     stream: Bitmap,
-    /// Only made when a shared stream must be turned.
+    /// Allocated when the first shared stream must be oriented.
     oriented: Option<Bitmap>,
     scratch: Scratch,
     encoded: Vec<u8>,
@@ -54,13 +54,14 @@ pub(super) fn work<'s>(session: &'s Session<'s>, number: usize, writer: Sender<M
             let _lane = session.metrics.lane(|| format!("reader {number}"));
             serving.serve();
         });
-        // The reader waits on this worker: its ends of the channels are dropped when this closure returns, whatever it returns.
+        // The reader waits for this worker, so the closure owns the channels' ends and drops them
+        // on every return.
         let mut worker = Worker { session, reader, writer, buffers };
         match worker.serve() {
             Ok(()) => Ok(()),
             Err(Halt::Failed(error)) => Err(error),
             Err(Halt::GivenUp) => {
-                // The others may be waiting for the block that was given up.
+                // Others may wait for the block that was given up.
                 session.schedule.stop();
                 Ok(())
             }
@@ -87,7 +88,7 @@ impl<'s> Worker<'s> {
         }
     }
 
-    /// Steps 1 to 4 of a block.
+    /// Runs steps 1 to 4 of a block.
     fn compute(&mut self, block: BlockId) -> Result<(), Halt> {
         let Session { workload, metrics, .. } = self.session;
         self.buffers.bitmap.words_mut().fill(0);
@@ -130,7 +131,8 @@ impl<'s> Worker<'s> {
         Ok(edges.all_taken()?)
     }
 
-    /// Hands the file that a finished block publishes to the writer; what is said of the block.
+    /// Sends the published file of a finished block to the writer; returns the summary of the
+    /// block.
     fn publish(&self, block: BlockId) -> Result<Vec<u8>, Halt> {
         let (summary, publication) = {
             let _time = self.session.metrics.enter(Stage::Publish);
@@ -144,7 +146,7 @@ impl<'s> Worker<'s> {
         Ok(summary)
     }
 
-    /// Encodes the stream of a finished block and hands its entries to the writer.
+    /// Encodes the stream of a finished block and sends its entries to the writer.
     fn emit(&mut self, block: BlockId) -> Result<(), Halt> {
         let Session { workload, metrics, chooser, options, .. } = self.session;
         let workers = self.session.workers;
@@ -181,7 +183,7 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Encodes one stream (the turned one, or the bitmap itself) and sends it with its entries.
+    /// Encodes one stream (the oriented one, or the bitmap itself) and sends it with its entries.
     fn emit_entries(
         &mut self,
         entries: Vec<(BlockId, EntryHeader)>,
@@ -201,7 +203,7 @@ impl<'s> Worker<'s> {
         self.send(Message::Piece(Piece { entries, frames: Arc::new(frames) }, lease))
     }
 
-    /// Room in the queue; when there is none, the writer is told not to wait for more.
+    /// Leases room in the queue; if there is none, asks the writer to flush and waits.
     fn lease(&self, bytes: u64) -> Result<Lease<'s>, Halt> {
         let session = self.session;
         if let Some(lease) = session.queue.try_lease(bytes) {
@@ -237,7 +239,7 @@ fn apply(session: &Session<'_>, buffers: &mut Buffers, placement: Placement, edg
     Ok(())
 }
 
-/// The edges into a block; each waits for one log entry.
+/// The edges into a block. Each waits for one log entry.
 struct Awaited {
     block: BlockId,
     edges: Vec<Edge>,
@@ -254,7 +256,8 @@ impl Awaited {
         self.edges.iter().map(|edge| edge.source).collect()
     }
 
-    /// The edges that an entry serves; `None` if it serves others than it should, or one that was served before.
+    /// Returns the edges that an entry serves. Returns `None` if they are not the expected ones or
+    /// one was served before.
     fn take(&mut self, header: &EntryHeader) -> Option<Vec<&Edge>> {
         let of_source = |edge: &&Edge| edge.source == header.source;
         let expected = match header.placement {

@@ -1,5 +1,5 @@
-//! The writer: one thread that gathers what workers send, writes it in long runs sorted by file and offset, and says when a block
-//! is written: step 5 of a block.
+//! The writer: one thread that gathers what workers send, writes it in long runs sorted by file and
+//! offset, and reports written blocks: step 5 of a block.
 //!
 //! # Invariants
 //! 1. The entries of a block are in their files before the block counts as written.
@@ -23,35 +23,37 @@ use std::sync::Arc;
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Encoded bytes that may be gathered before a flush, at most: several entries for every bucket. With 64 MiB the eight-layer solve was 7 % slower
-/// (pairs in turn): entries had left the caches when they were written, and their targets waited.
+/// Most encoded bytes gathered before a flush: several entries for every bucket. With 64 MiB the
+/// eight-layer solve was 7 % slower (pairs in turn): entries had left the caches when they were
+/// written, and their targets waited.
 pub(super) const GATHER_BYTES: u64 = 16 << 20;
-/// Silence after which gathered pieces are written anyway.
+/// Silence after which gathered pieces are written.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Unsynced handles of one gathering at which the writer syncs them itself: with blocks of a few KiB, one gathering goes to thousands of buckets.
+/// Number of unsynced handles in one gathering at which the writer syncs them itself: with blocks
+/// of a few KiB, one gathering goes to thousands of buckets.
 const HANDLES_GATHERED: usize = 512;
 
 /// What workers send to the writer.
 pub(super) enum Message<'a> {
-    /// An encoded stream and the entries to make of it, with the lease that pays for it.
+    /// An encoded stream and its entries, with the lease that pays for it.
     Piece(Piece, Lease<'a>),
     /// A file to publish, with its lease.
     Publish(BlockId, Publication, Lease<'a>),
-    /// The block has sent everything.
+    /// A block has sent everything; its summary.
     Finish(BlockId, Vec<u8>),
-    /// A worker is starved: write what is there.
+    /// A worker is starved: write what is gathered.
     Flush,
 }
 
-/// One encoded stream and where it goes.
+/// One encoded stream and its targets.
 pub(super) struct Piece {
-    /// Entries to write, each with its bucket: a header and the same frames.
+    /// Entries to write, each with its bucket: a header, followed by the same frames.
     pub(super) entries: Vec<(BlockId, EntryHeader)>,
     /// The frames.
     pub(super) frames: Arc<Vec<Frame>>,
 }
 
-/// The writer of a session.
+/// State of the writer thread.
 pub(super) struct Writer<'s> {
     session: &'s Session<'s>,
     logs: LogWriter<'s>,
@@ -79,16 +81,16 @@ struct Gathered<'a> {
 }
 
 impl<'s> Writer<'s> {
-    /// A writer that holds back up to `gather_bytes` encoded bytes.
+    /// Creates a writer that holds back up to `gather_bytes` encoded bytes.
     pub(super) fn new(session: &'s Session<'s>, gather_bytes: u64) -> Writer<'s> {
         let logs = LogWriter::new(session.storage, session.run_id, session.generation, session.metrics);
         Writer { session, logs, gather_bytes, gathered: Gathered::default() }
     }
 
-    /// Serves messages until every worker has hung up, then writes what is left.
+    /// Serves messages until every worker has hung up, then writes the rest.
     ///
     /// # Errors
-    /// The first storage error; nothing is written after it.
+    /// Returns the first storage error; nothing is written after it.
     pub(super) fn serve(&mut self, messages: &Receiver<Message<'s>>) -> Result<(), Error> {
         loop {
             match messages.recv_timeout(PATIENCE) {
@@ -131,7 +133,7 @@ impl<'s> Writer<'s> {
         Ok(PublishedFile { name, length, hash: xxh3_128(&publication.bytes) })
     }
 
-    /// Writes everything gathered, and says of which blocks everything is written now.
+    /// Writes everything gathered and marks the blocks whose bytes are now complete as written.
     fn flush(&mut self) -> Result<(), Error> {
         for file in self.session.retired.lock().drain(..) {
             self.logs.retire(&file);
@@ -161,7 +163,8 @@ impl<'s> Writer<'s> {
     fn write_entries(&mut self) -> Result<(), Error> {
         let _time = self.session.metrics.enter(Stage::Write);
         let mut entries = std::mem::take(&mut self.gathered.entries);
-        // Stable: entries of one file keep the order of their arrival, so offsets ascend.
+        // The sort is stable: entries of one file keep the order of their arrival, so offsets
+        // ascend.
         entries.sort_by_key(|entry| (entry.header.placement, entry.bucket));
         for Waiting { bucket, header, frames } in &entries {
             if self.gathered.dirty.len() + self.logs.unsynced() >= HANDLES_GATHERED {
