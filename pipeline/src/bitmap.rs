@@ -1,7 +1,9 @@
-//! The engine's large buffers: anonymous memory, page-aligned, in huge pages where the system grants them.
+//! The engine's large buffers: anonymous memory, page-aligned, in huge pages if the system grants
+//! them.
 //!
-//! A block is read along lines that are far apart (one for each high index bit), which costs a page-table walk each with 4 KiB pages;
-//! an anonymous map can be advised to use 2 MiB pages, an ordinary allocation cannot from safe code.
+//! Operations read a block along lines that are far apart (one per high index bit). With 4 KiB
+//! pages, each line costs a page-table walk. Safe code can request 2 MiB pages for an anonymous map
+//! but not for an ordinary allocation.
 
 use crate::error::Error;
 use memmap2::{Advice, MmapMut};
@@ -15,21 +17,21 @@ impl Bitmap {
     /// Allocates `words` words.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] when the system refuses the memory.
+    /// Returns [`Error::OutOfMemory`] if the system refuses the memory.
     pub fn zeroed(words: usize) -> Result<Bitmap, Error> {
         let bytes = (words * 8).max(8);
         let map = MmapMut::map_anon(bytes).map_err(|_| Error::OutOfMemory { needed_bytes: bytes as u64 })?;
-        // Advice only: a kernel without huge pages answers with an error and the map works as it is.
+        // Advice only: a kernel without huge pages returns an error and the map works anyway.
         let _ = map.advise(Advice::HugePage);
         Ok(Bitmap { map })
     }
 
-    /// The words.
+    /// Returns the words.
     pub fn words(&self) -> &[u64] {
         bytemuck::cast_slice(&self.map)
     }
 
-    /// The words, to be written.
+    /// Returns the words for writing.
     pub fn words_mut(&mut self) -> &mut [u64] {
         bytemuck::cast_slice_mut(&mut self.map)
     }

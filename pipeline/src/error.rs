@@ -1,42 +1,37 @@
-//! The one error of the package.
-//!
-//! # Shape
+//! The error type of the package.
 //!
 //! Every variant says *where*: an I/O error carries its operation, its path and, for a read or a
-//! write, its offset; damage carries path, offset and a [`Damage`]. Texts are lower-case fragments, made to be joined into a chain by whoever prints them.
-//!
-//! # Not here
-//!
-//! Exit codes and hints: they belong to the command line.
+//! write, its offset; damage carries path, offset and a [`Damage`]. Texts are lower-case fragments
+//! for the caller to join into a chain. Exit codes and hints belong to the command line.
 
 use crate::finding::{Damage, Finding, Weight};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Everything that can go wrong in the package.
+/// An error of the package.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused an operation. Never retried, except interrupted and short
-    /// calls, which are never seen here.
+    /// The operating system refused an operation. The engine never retries it; it repeats only
+    /// interrupted and short calls, and those cause no error.
     #[error("{operation} {}{} failed", path.display(), at(*offset))]
     Io {
-        /// What was tried: `open`, `read`, `write`, `sync`, ...
+        /// The operation: `open`, `read`, `write`, `sync`, ...
         operation: &'static str,
-        /// The file or folder it was tried on.
+        /// The file or folder.
         path: PathBuf,
         /// The byte offset of a read or a write.
         offset: Option<u64>,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// Bytes on disk are not what they have to be: changed, cut, missing, swapped or of another run.
+    /// Bytes on disk are wrong: changed, cut, missing, swapped or from another run.
     #[error("{}", Damaged { path, offset: *offset, damage })]
     Corrupt {
         /// The damaged file.
         path: PathBuf,
-        /// Where in the file, in bytes; `None` when the file as a whole is meant.
+        /// Offset of the damage in bytes; `None` for the file as a whole.
         offset: Option<u64>,
         /// What is wrong.
         damage: Damage,
@@ -47,7 +42,7 @@ pub enum Error {
         /// The lock file.
         path: PathBuf,
     },
-    /// The run folder was begun with another value of a parameter.
+    /// The run folder was begun with a different value of a parameter.
     #[error("{} was begun with {name} = {found}, not {wanted}", path.display())]
     Parameters {
         /// The file that names the parameters.
@@ -56,10 +51,10 @@ pub enum Error {
         name: String,
         /// Its value in the folder.
         found: String,
-        /// Its value as asked for.
+        /// The requested value.
         wanted: String,
     },
-    /// The run folder is of another format version.
+    /// The run folder has another format version.
     #[error("{} has format version {found}, this program reads version {supported}", path.display())]
     Version {
         /// The file that names the version.
@@ -69,7 +64,7 @@ pub enum Error {
         /// The version this program reads and writes.
         supported: u32,
     },
-    /// The folder holds files that do not belong to a run; nothing was touched.
+    /// The folder holds files that do not belong to a run; nothing was changed.
     #[error("{} is not empty and not a run folder: it holds {name}", path.display())]
     NotEmpty {
         /// The folder.
@@ -83,50 +78,50 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
-    /// The system refuses memory that the budget allows.
+    /// The system refused memory that is within the budget.
     #[error("the system refuses {needed_bytes} bytes of memory")]
     OutOfMemory {
-        /// What was asked for at once, in bytes.
+        /// Size of the refused request, in bytes.
         needed_bytes: u64,
     },
     /// The memory budget is too small for the work.
     #[error("{needed_bytes} bytes of memory are needed, the budget is {budget_bytes}")]
     Memory {
-        /// The least that would do, in bytes.
+        /// The smallest sufficient budget, in bytes.
         needed_bytes: u64,
         /// The budget, in bytes.
         budget_bytes: u64,
     },
-    /// Something is larger than the format allows.
+    /// A quantity is larger than the format allows.
     #[error("{what} is {value}, the limit is {limit}")]
     Limit {
-        /// What is too large.
+        /// The quantity.
         what: &'static str,
-        /// How large it is.
+        /// Its value.
         value: u64,
-        /// How large it may be.
+        /// Its largest allowed value.
         limit: u64,
     },
     /// The workload contradicts itself or the folder: its order is not topological, or an edge has
     /// no log.
     #[error("the workload does not fit its own block graph: {what}")]
     Workload {
-        /// What does not fit.
+        /// The contradiction.
         what: String,
     },
-    /// An earlier write or sync failed; what is on disk is unknown until the folder is opened anew.
+    /// An earlier write or sync failed; the bytes on disk are unknown until the folder is reopened.
     #[error("an earlier write or sync failed, the run has to be reopened")]
     Poisoned,
-    /// The run was asked to stop and did, after a checkpoint.
+    /// The run stopped after a checkpoint, as requested.
     #[error("stopped on request")]
     Interrupted,
 }
 
-/// Damage as the sentence of an error: `db/000003.blk is damaged at byte 88: ..`.
+/// Damage as the text of an error: `db/000003.blk is damaged at byte 88: ..`.
 pub struct Damaged<'a> {
     /// The file.
     pub path: &'a Path,
-    /// Where in the file, in bytes.
+    /// Offset of the damage in bytes; `None` for the file as a whole.
     pub offset: Option<u64>,
     /// What is wrong.
     pub damage: &'a Damage,
@@ -143,32 +138,32 @@ fn at(offset: Option<u64>) -> String {
 }
 
 impl Error {
-    /// An I/O error of `operation` on `path`.
+    /// Builds an I/O error for `operation` on `path`.
     pub fn io(operation: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self::Io { operation, path: path.into(), offset: None, source }
     }
 
-    /// An I/O error of `operation` on `path` at byte `offset`.
+    /// Builds an I/O error for `operation` on `path` at byte `offset`.
     pub fn io_at(operation: &'static str, path: impl Into<PathBuf>, offset: u64, source: io::Error) -> Self {
         Self::Io { operation, path: path.into(), offset: Some(offset), source }
     }
 
-    /// A workload that contradicts itself or the folder.
+    /// Builds an error for a workload that contradicts itself or the folder.
     pub fn workload(what: impl Into<String>) -> Self {
         Self::Workload { what: what.into() }
     }
 
-    /// Damage in `path`, at a byte or, with `None`, of the file as a whole.
+    /// Builds an error for damage in `path`, at a byte or, with `None`, of the file as a whole.
     pub fn corrupt(path: impl Into<PathBuf>, offset: impl Into<Option<u64>>, damage: impl Into<Damage>) -> Self {
         Self::Corrupt { path: path.into(), offset: offset.into(), damage: damage.into() }
     }
 
-    /// The early end of `path`: `needed_bytes` were to be read at `offset`.
+    /// Builds an error for `path` ending before the `needed_bytes` bytes at `offset`.
     pub fn early_end(path: &Path, offset: u64, needed_bytes: u64) -> Self {
         Self::corrupt(path, offset, Damage::Ends { needed_bytes })
     }
 
-    /// Whether the cause is a full disk, an exhausted quota or a file size limit.
+    /// Returns whether the cause is a full disk, an exhausted quota or a file size limit.
     pub fn is_full_disk(&self) -> bool {
         match self {
             Self::Io { source, .. } => matches!(
@@ -179,17 +174,18 @@ impl Error {
         }
     }
 
-    /// Whether a file or folder did not exist.
+    /// Returns whether a file or folder did not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 }
 
 impl Finding {
-    /// What an error says about a file that is looked at.
+    /// Converts an error about a checked file to a finding.
     ///
     /// # Errors
-    /// The error itself if it is about something else: another version, a folder that cannot be read.
+    /// Returns the error itself if it has another subject, such as a format version or an
+    /// unreadable folder.
     pub fn of(weight: Weight, error: Error) -> Result<Finding, Error> {
         match error {
             Error::Corrupt { path, offset, damage } => Ok(Finding { weight, path, offset, damage }),

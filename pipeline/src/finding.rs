@@ -1,98 +1,100 @@
-//! Damage: what is wrong with a file, where, and how much that matters.
+//! Damage: what is wrong with a file, where, and how serious it is.
 //!
-//! One vocabulary for errors, for [`check`](crate::care::check) and for those who look at files of their own beside the engine's. Programs
-//! read the variants; people read the sentence that [`Finding`] displays: `db/SUMS is missing`.
+//! Errors, [`check`](crate::care::check) and callers with files of their own share this vocabulary.
+//! Programs read the variants; people read the sentence that [`Finding`] displays:
+//! `db/SUMS is missing`.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What is wrong with a file, or with some bytes of it.
+/// What is wrong with a file or with some of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
-    /// There is no such file.
+    /// The file does not exist.
     Missing {
-        /// The name, relative to the folder, of what could not be there without it, if that is not plain.
+        /// A name, relative to the folder, whose existence proves that the file is missing, where
+        /// that is not obvious.
         beside: Option<String>,
     },
-    /// A folder, a pipe or a device has its name.
+    /// The name belongs to a folder, a pipe or a device.
     NotAFile,
-    /// The file is not as long as it has to be.
+    /// The file has the wrong length.
     Length {
-        /// Its length in bytes by whoever knows.
+        /// The required length, in bytes.
         expected: Expected,
-        /// Its length in bytes.
+        /// The length on disk, in bytes.
         found: u64,
     },
-    /// The file ends although more bytes have to follow.
+    /// The file ends although more bytes must follow.
     Ends {
-        /// How many more, in bytes.
+        /// Number of missing bytes.
         needed_bytes: u64,
     },
-    /// The device does not give the bytes back; what the operating system says.
+    /// The device does not return the bytes; holds the operating system's message.
     Unreadable(String),
-    /// A hash is not the one that was recorded.
+    /// A hash differs from the recorded one.
     Hash {
-        /// Which hash: `hash of the file`.
+        /// Subject of the hash: `hash of the file`.
         of: &'static str,
-        /// As recorded, hexadecimal.
+        /// The recorded hash, in hexadecimal.
         expected: String,
-        /// Of the bytes as they are, hexadecimal.
+        /// The hash of the bytes on disk, in hexadecimal.
         found: String,
     },
-    /// A number is not one that its field may have here.
+    /// A field holds a number that is not allowed there.
     Number {
         /// The field: `generation`.
         of: &'static str,
-        /// What it may be.
+        /// The allowed numbers.
         expected: Expected,
-        /// What it is.
+        /// The number on disk.
         found: u64,
     },
-    /// The bytes are against the format; which rule they break, as a sentence without its end.
+    /// The bytes violate the format; holds the broken rule as a sentence without full stop.
     Invalid(Cow<'static, str>),
-    /// Nothing needs the file; what it is: `a log that no block needs any more`.
+    /// The file is superfluous; holds its description: `a log that no block needs any more`.
     Superfluous(&'static str),
 }
 
-/// What a number or a length may be.
+/// The allowed values of a number or a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// This and no other.
+    /// Exactly this number.
     Exactly(u64),
-    /// This or more.
+    /// This number or more.
     AtLeast(u64),
-    /// This or less.
+    /// This number or less.
     AtMost(u64),
 }
 
-/// How much a finding matters.
+/// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// Something that counts is not what was written.
+    /// Bytes that count differ from what was written.
     Damage,
-    /// One of two copies is; the next opening heals it.
+    /// One of two copies is damaged; the next opening heals it.
     Copy,
-    /// Nothing is wrong: a stop left it, and the next opening clears it away.
+    /// Nothing is wrong: an interruption left the file, and the next opening removes it.
     Leftover,
 }
 
-/// Something that is not as a folder at rest has it. Displayed, it is a sentence that begins with the path.
+/// A deviation from an intact folder at rest. Displays as a sentence that begins with the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How much it matters.
+    /// How serious it is.
     pub weight: Weight,
     /// Full path of the file.
     pub path: PathBuf,
-    /// Where in the file, in bytes; `None` for the file as a whole.
+    /// Offset in the file in bytes; `None` for the file as a whole.
     pub offset: Option<u64>,
     /// What is wrong.
     pub damage: Damage,
 }
 
 impl Expected {
-    /// Whether a number is such a one.
+    /// Returns whether `number` is allowed.
     pub fn holds(self, number: u64) -> bool {
         match self {
             Expected::Exactly(expected) => number == expected,
@@ -125,15 +127,15 @@ impl From<String> for Damage {
 }
 
 impl Damage {
-    /// A file that is not there.
+    /// A missing file.
     pub const MISSING: Damage = Damage::Missing { beside: None };
 
-    /// A hash of 128 bits.
+    /// Builds damage of a 128-bit hash.
     pub fn hash(of: &'static str, expected: u128, found: u128) -> Damage {
         Damage::Hash { of, expected: format!("{expected:032x}"), found: format!("{found:032x}") }
     }
 
-    /// The kind of damage in one word, for programs in other languages.
+    /// Returns the kind of damage in one word, for programs in other languages.
     pub fn name(&self) -> &'static str {
         match self {
             Damage::Missing { .. } => "missing",
@@ -148,7 +150,7 @@ impl Damage {
         }
     }
 
-    /// What was looked at, what it should be and what it is, in words.
+    /// Returns what was checked, its expected value and its found value, in words.
     pub fn in_words(&self) -> [String; 3] {
         let words = |what: &str, expected: &str, found: &str| [what, expected, found].map(str::to_owned);
         let bytes = |number: &dyn fmt::Display| format!("{number} bytes");
@@ -165,18 +167,21 @@ impl Damage {
         }
     }
 
-    /// Whether it is said of the file itself, not of bytes in it: then the sentence goes on from the file's name.
+    /// Returns whether the damage concerns the file itself, not bytes in it: the sentence then has
+    /// the file as its subject.
     fn is_of_the_file(&self) -> bool {
         use Damage::{Length, Missing, NotAFile, Superfluous};
         matches!(self, Missing { .. } | NotAFile | Length { .. } | Superfluous(_))
     }
 
-    /// Why nothing can be done about it, as a clause of its own.
+    /// Returns the damage as a clause of its own, for a text that says why something cannot be
+    /// done.
     pub fn reason(&self) -> String {
         if self.is_of_the_file() { format!("it {self}") } else { self.to_string() }
     }
 
-    /// The sentence about a file; `damaged` stands after its name where the damage is one inside it.
+    /// Writes the sentence about a file. `damaged` follows the file's name if the damage is inside
+    /// it.
     pub(crate) fn write(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -211,12 +216,13 @@ impl fmt::Display for Damage {
 }
 
 impl Weight {
-    /// Whether bytes that count are not what was written, in a copy at least: then a check ends as one that found damage.
+    /// Returns whether bytes that count are damaged, at least in one copy: a check then reports
+    /// damage in its exit code.
     pub fn is_damage(self) -> bool {
         self != Weight::Leftover
     }
 
-    /// The weight in one word, for programs in other languages.
+    /// Returns the weight in one word, for programs in other languages.
     pub fn name(self) -> &'static str {
         match self {
             Weight::Damage => "damage",
@@ -227,25 +233,26 @@ impl Weight {
 }
 
 impl Finding {
-    /// A finding about a file as a whole.
+    /// Builds a finding about a file as a whole.
     pub fn new(weight: Weight, path: impl Into<PathBuf>, damage: impl Into<Damage>) -> Finding {
         Finding { weight, path: path.into(), offset: None, damage: damage.into() }
     }
 
-    /// The same finding at a byte of the file.
+    /// Moves the finding to a byte of the file.
     #[must_use]
     pub fn at(self, offset: u64) -> Finding {
         Finding { offset: Some(offset), ..self }
     }
 
-    /// Whether this is the same kind of damage at the same place.
+    /// Returns whether `other` is the same kind of damage in the same place.
     pub(crate) fn is_like(&self, other: &Finding) -> bool {
         let kind = |finding: &Finding| std::mem::discriminant(&finding.damage);
         (&self.path, self.offset, kind(self)) == (&other.path, other.offset, kind(other))
     }
 }
 
-/// Orders findings as a report has them: damage first, leftovers last, each by path and offset; each once.
+/// Sorts findings for a report (damage first, leftovers last, each by path and offset) and removes
+/// duplicates.
 pub fn sort_findings(findings: &mut Vec<Finding>) {
     findings.sort_by(|one, other| (one.weight, &one.path, one.offset).cmp(&(other.weight, &other.path, other.offset)));
     findings.dedup();

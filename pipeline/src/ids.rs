@@ -1,21 +1,21 @@
-//! Numbers with a type: which block, which run.
+//! Typed numbers: blocks and runs.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 
 /// Number of a block, in `0..Workload::blocks()`.
 ///
-/// *Source*, *target* and *bucket* are roles that a block plays, not other numbers.
+/// *Source*, *target* and *bucket* are roles that a block plays; they use the same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub u32);
 
 impl BlockId {
-    /// The number as an index into a table with an entry for each block.
+    /// Returns the number as an index into a table with one entry per block.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The blocks `0..blocks` in ascending order.
+    /// Returns the blocks `0..blocks` in ascending order.
     pub fn all(blocks: u32) -> impl DoubleEndedIterator<Item = BlockId> + ExactSizeIterator {
         (0..blocks).map(BlockId)
     }
@@ -27,12 +27,12 @@ impl fmt::Display for BlockId {
     }
 }
 
-/// Identity of a run: salts every hash in its logs and influences no published byte.
+/// Identity of a run: salts every hash in its logs and affects no published byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(pub u128);
 
 impl RunId {
-    /// A fresh identity.
+    /// Returns a fresh identity.
     pub fn random() -> RunId {
         // The standard library keys its hash maps from the system's random numbers.
         let [high, low] = [0u8, 1].map(|half| RandomState::new().hash_one((half, std::process::id())));

@@ -1,12 +1,13 @@
-//! An external-memory engine for computations over blocks of bits that update each other.
+//! An external-memory engine for computations on blocks of bits that update each other.
 //!
-//! You describe the computation as a [`Workload`]: its blocks, an acyclic graph of [`Edge`]s between them, and what to do
-//! with a block. The engine keeps within a memory budget, moves the updates through compressed logs on disk, and survives
-//! any interruption: the same call goes on where the last one stopped and ends with the same bytes.
+//! You describe the computation as a [`Workload`]: its blocks, an acyclic graph of [`Edge`]s
+//! between them, and what to do with a block. The engine stays within a memory budget, moves the
+//! updates through compressed logs on disk, and survives any interruption: the same call continues
+//! where the last one stopped and ends with the same bytes.
 //!
 //! # Example
-//! A sieve. A block is 64 numbers, one bit each; its stream says which are prime. Primes strike out their multiples in
-//! later blocks.
+//! A sieve. A block is 64 numbers, one bit each; its stream marks the primes. Primes strike out
+//! their multiples in later blocks.
 //!
 //! ```
 //! # extern crate trinim_pipeline as pipeline;
@@ -16,14 +17,15 @@
 //! struct Sieve {
 //!     blocks: u32,
 //! }
-//! /// Sets the bits of the multiples of `prime` in a block, from its square on.
+//!
+//! /// Sets the bits of the multiples of `prime` in a block, starting at its square.
 //! fn strike(prime: u64, block: BlockId, bitmap: &mut [u64]) {
 //!     let first = u64::from(block.0) * 64;
 //!     let start = first.next_multiple_of(prime).max(prime * prime);
 //!     (start..first + 64).step_by(prime as usize).for_each(|number| bitmap[0] |= 1 << (number - first));
 //! }
 //!
-//! /// Whether the square of some number of `source` is not behind the end of `target`.
+//! /// Returns whether the first square of `source` comes before the end of `target`.
 //! fn updates(source: BlockId, target: BlockId) -> bool {
 //!     source < target && u64::from(source.0).pow(2) * 64 <= u64::from(target.0)
 //! }
@@ -52,7 +54,7 @@
 //!     }
 //!     fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
 //!         if block == BlockId(0) {
-//!             bitmap[0] |= 0b11; // 0 and 1 are no primes
+//!             bitmap[0] |= 0b11; // 0 and 1 are not primes
 //!             (2..8).for_each(|number| strike(number, block, bitmap));
 //!         }
 //!         bitmap[0] = !bitmap[0];
@@ -78,9 +80,10 @@
 //! | computing | [`Workload`], [`Edge`], [`Run`], [`Options`], [`Finished`] |
 //! | watching | [`Event`], [`Metrics`], [`Counts`], [`Stage`], [`timeline`] |
 //! | the run folder | [`checkpoint`]: what is finished, durably; [`care`]: check and repair; [`mod@format`]: every byte |
-//! | below | [`storage`]: every file call; [`log`]: entries, frames, codecs |
+//! | foundations | [`storage`]: every file call; [`log`]: entries, frames, codecs |
 //!
-//! With the feature `testing`, `testing` has a simulated disk that loses, tears and lies.
+//! With the feature `testing`, module `testing` provides a simulated disk that loses, tears and
+//! corrupts writes.
 #![forbid(unsafe_code)]
 
 mod bitmap;

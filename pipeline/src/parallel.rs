@@ -1,16 +1,19 @@
-//! The same work for many tasks on several threads, until all are done or one fails.
+//! One function on many tasks and several threads, until all are done or one fails.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-/// Calls `task` once for each number below `tasks`, on up to `threads` threads, of which the calling one is the first. Each thread has
-/// `scratch` memory of its own. Numbers are taken in ascending order; after a failure none is taken any more.
+/// Calls `task` once for each number below `tasks`, on up to `threads` threads including the
+/// calling one. Each thread owns a `scratch`. Threads take numbers in ascending order, and none
+/// after a failure.
 ///
 /// # Errors
-/// All failures, the first one first: threads that were at work when one failed may fail, too, and not every failure is a cause.
+/// Returns all failures, the first one first: tasks that were running at that moment may fail too,
+/// and the first failure need not be the cause.
 ///
 /// # Panics
+/// Panics if a task panics.
 /// If a task does.
 pub fn for_each<S, E: Send>(
     threads: usize,
@@ -40,7 +43,7 @@ pub fn for_each<S, E: Send>(
     if tasks > 0 {
         thread::scope(|scope| {
             for _ in 1..threads.min(tasks) {
-                // A thread that cannot be had leaves its share to the others.
+                // If the system refuses a thread, the others do its share.
                 let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();

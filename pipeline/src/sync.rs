@@ -1,11 +1,12 @@
-//! Threads, locks and channels: the only place that says whose they are.
+//! Threads, locks and channels: the only module that chooses their implementation.
 //!
-//! The package takes them from the standard library, `parking_lot` and `crossbeam`. The package `pipeline-simulated` of the same repository
-//! compiles these sources once more, with `cfg(simulated)`, and takes them from `scheduler`: there a run is one thread, in an order that a seed
-//! decides, so that it can be repeated exactly.
+//! The package takes them from the standard library, `parking_lot` and `crossbeam`. The package
+//! `pipeline-simulated` of the same repository compiles these sources with `cfg(simulated)` and
+//! takes them from `scheduler`. There a run is one thread whose order a seed decides, so that it
+//! can be repeated exactly.
 //!
-//! # Not here
-//! The syncs of many files side by side (`checkpoint`): the simulated disk wants them one after the other.
+//! Syncs of many files side by side are in `checkpoint`: the simulated disk runs them one after
+//! another.
 
 #[cfg(not(simulated))]
 mod here {
@@ -13,7 +14,7 @@ mod here {
     pub use parking_lot::{Condvar, Mutex};
     pub use std::thread::scope;
 
-    /// A point at which a simulated run may turn to another thread; nothing.
+    /// A point at which a simulated run may switch to another thread; does nothing here.
     #[cfg(any(test, feature = "testing"))]
     pub fn pause() {}
 }

@@ -1,31 +1,32 @@
-//! The workload: what the engine is asked to compute, as seen by the engine.
+//! The workload: the computation, as seen by the engine.
 //!
-//! A workload cuts its state space into *blocks* of equal size. A finished block is a bitmap, its *stream*. The stream of a block
-//! updates other blocks along the edges of an acyclic block graph; an [`Edge`] names the orientation in which the target wants the
-//! stream and the operations it wants done with it. The engine moves streams; only the workload knows what an operation means.
+//! A workload cuts its state space into *blocks* of equal size. A finished block is a bitmap, its
+//! *stream*. The stream of a block updates other blocks along the edges of an acyclic block graph;
+//! an [`Edge`] names the orientation in which the target needs the stream and the operations to
+//! apply with it. The engine moves streams; only the workload interprets an operation.
 //!
 //! # Life of a block
-//! [`begin`](Workload::begin) → [`apply`](Workload::apply) for each edge into it → [`finish`](Workload::finish): the bitmap is its
-//! stream → [`summarise`](Workload::summarise), [`publish`](Workload::publish) → for each edge from it, [`orient`](Workload::orient).
+//! [`begin`](Workload::begin) → [`apply`](Workload::apply) for each edge into it →
+//! [`finish`](Workload::finish): the bitmap is now its stream → [`summarise`](Workload::summarise),
+//! [`publish`](Workload::publish) → for each edge from it, [`orient`](Workload::orient).
 //!
-//! # Shape
 //! Every bitmap has [`Workload::stream_words`] 64-bit words. Blocks are numbered `0..blocks()`.
 //!
 //! # Invariants
-//! 1. Every method is a pure function of the workload's parameters and its arguments: the engine calls them from any thread, in any order
-//!    that respects the block graph, and again after a crash, and the results must not differ.
-//! 2. `apply` only sets bits. It is therefore commutative and idempotent across the edges of one target, and the order of merging
-//!    cannot matter. The engine nevertheless merges in ascending order of source.
-//! 3. [`Workload::order`] is topological: every source stands before its targets.
-//!
-//! # Not here
-//! No file, no thread, no codec: those belong to the engine.
+//! 1. Every method is a pure function of the workload's parameters and its arguments: the engine
+//!    calls it from any thread, in any order that respects the block graph, and again after a
+//!    crash, and the results must be the same.
+//! 2. `apply` only sets bits. It is therefore commutative and idempotent across the edges of one
+//!    target, so the order of merging cannot matter. The engine nevertheless merges in ascending
+//!    order of source.
+//! 3. [`Workload::order`] is topological: every source comes before its targets.
 
 use crate::finding::Damage;
 use crate::ids::BlockId;
 use std::sync::Arc;
 
-/// An inter-block update: the stream of `source`, turned to `orientation`, updates `target` by `operations`.
+/// An inter-block update: the stream of `source`, oriented for `target`, updates it by
+/// `operations`.
 ///
 /// No two edges of a workload are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,108 +35,117 @@ pub struct Edge {
     pub source: BlockId,
     /// Block whose bitmap is updated.
     pub target: BlockId,
-    /// Orientation the target needs; 0 is the stream as it was finished.
+    /// Orientation that the target needs; 0 is the stream as it was finished.
     pub orientation: u8,
-    /// Opaque to the engine: which part of the stream the operations can use at all; 0 means the whole stream. A log of its own for
-    /// one target then holds fewer ones and compresses better. Edges of one source with equal orientation and restriction carry the
-    /// same log.
+    /// Opaque to the engine: the part of the stream that the operations can use; 0 means the whole
+    /// stream. A log that holds only this part has fewer ones and compresses better. Edges of one
+    /// source with equal orientation and restriction share a log.
     pub restriction: u64,
-    /// Opaque to the engine, which writes it into the header of the log entry and compares it when the entry is read. May be empty
-    /// where source and target say everything.
+    /// Opaque to the engine, which writes them into the header of the log entry and compares them
+    /// when the entry is read. Empty if source and target already determine the update.
     pub operations: Arc<[u64]>,
 }
 
 impl Edge {
-    /// An edge along which the whole stream goes as it is, without operations.
+    /// Creates an edge that sends the whole stream, not oriented and without operations.
     pub fn new(source: BlockId, target: BlockId) -> Edge {
         Edge { source, target, orientation: 0, restriction: 0, operations: Arc::default() }
     }
 }
 
-/// A file that the workload wants kept for a finished block.
+/// A file that the workload publishes for a finished block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Publication {
-    /// File name inside the `db` folder, without slash.
+    /// File name inside the `db` folder, without slashes.
     pub name: String,
-    /// Whole content.
+    /// The whole content.
     pub bytes: Vec<u8>,
 }
 
-/// What the engine needs to know of a computation; see the page of the crate for an example.
+/// A computation that the engine can run; see the crate page for an example.
 ///
-/// What holds for all methods:
+/// Three rules hold for all methods:
 /// 1. They are pure functions of the parameters and their arguments.
 /// 2. [`apply`](Workload::apply) only sets bits.
 /// 3. [`order`](Workload::order) is topological.
 pub trait Workload: Sync {
-    /// Named parameters that decide the result. A resume with other values is refused, naming the parameter.
+    /// Returns the named parameters that decide the result. A resume with a different value is
+    /// refused with the parameter's name.
     fn parameters(&self) -> Vec<(String, String)>;
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     fn blocks(&self) -> u32;
 
-    /// All blocks in a topological order of the block graph; earlier ones are preferred. Unless overridden, ascending.
+    /// Returns all blocks in a topological order of the block graph; earlier ones are preferred. By
+    /// default, ascending.
     fn order(&self) -> Vec<BlockId> {
         BlockId::all(self.blocks()).collect()
     }
 
-    /// Length of a block's bitmap in 64-bit words, the same for every block.
+    /// Returns the length of a block's bitmap in 64-bit words, the same for every block.
     fn stream_words(&self) -> usize;
 
-    /// Edges whose target is `target`.
+    /// Returns the edges whose target is `target`.
     fn edges_into(&self, target: BlockId) -> Vec<Edge>;
 
-    /// Edges whose source is `source`: the same edges as those of [`edges_into`](Workload::edges_into), seen from the other end.
+    /// Returns the edges whose source is `source`: the edges of
+    /// [`edges_into`](Workload::edges_into), seen from the other end.
     fn edges_from(&self, source: BlockId) -> Vec<Edge>;
 
-    /// Prepares the zeroed bitmap of a block before any update. Unless overridden, it stays zero.
+    /// Prepares the zeroed bitmap of a block before any update. By default it stays zero.
     fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
         let _ = (block, bitmap);
     }
 
-    /// Writes `stream` turned to `orientation`, less what `restriction` excludes, into `oriented` (every word of it).
+    /// Writes `stream` in orientation `orientation`, without the part that `restriction` excludes,
+    /// into every word of `oriented`.
     ///
-    /// Orientation 0 turns nothing and restriction 0 excludes nothing: with both, `oriented` is a copy. An entry for one target is
-    /// turned and restricted by its source; a shared entry is turned by each target, with restriction 0. So a restriction only saves
-    /// room in the logs: [`apply`](Workload::apply) must do the same whether or not the excluded bits are there.
+    /// Orientation 0 changes nothing and restriction 0 excludes nothing: with both, `oriented` is a
+    /// copy. The source orients and restricts an entry for one target; each target orients a shared
+    /// entry, with restriction 0. A restriction therefore only saves space in the logs:
+    /// [`apply`](Workload::apply) must do the same with and without the excluded bits.
     ///
-    /// Unless overridden, it copies, which is right for workloads whose edges all have orientation 0.
+    /// By default it copies, which is right for workloads whose edges all have orientation 0.
     ///
     /// # Panics
-    /// Unless overridden, if `orientation` is another one.
+    /// The default panics if `orientation` is not 0.
     fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
         let _ = restriction;
         assert_eq!(orientation, 0, "a workload whose edges have orientations says how a stream is turned");
         oriented.copy_from_slice(stream);
     }
 
-    /// Applies the operations of `edge` to the target's bitmap; `stream` is oriented already. It only sets bits, and reads none that
-    /// another edge may set.
+    /// Applies the operations of `edge` to the target's bitmap; `stream` already has the edge's
+    /// orientation. It must only set bits, and must not read bits that another edge may set.
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]);
 
     /// Turns the fully updated bitmap of `block` into its stream, in place.
     fn finish(&self, block: BlockId, bitmap: &mut [u64]);
 
-    /// Short account of a finished block that the engine keeps in its journal (at most 64 KiB). Unless overridden, empty.
+    /// Returns a short summary of a finished block, which the engine keeps in its journal (at most
+    /// 64 KiB). Empty by default.
     fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
         let _ = (block, stream);
         Vec::new()
     }
 
-    /// The file to keep for a finished block, if any. The same bytes for the same block, always.
+    /// Returns the file to keep for a finished block, if any. The same block must always return the
+    /// same bytes.
     ///
-    /// Unless overridden, the words of the stream in little-endian order, in `db/BBBBBBBB.stream`, `BBBBBBBB` being the number of the
-    /// block in hexadecimal. A workload overrides this and [`recall`](Workload::recall) together.
+    /// By default, the words of the stream in little-endian order, in `db/BBBBBBBB.stream`, where
+    /// `BBBBBBBB` is the block's number in hexadecimal. A workload overrides this and
+    /// [`recall`](Workload::recall) together.
     fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
         let bytes = stream.iter().flat_map(|word| word.to_le_bytes()).collect();
         Some(Publication { name: format!("{:08x}.stream", block.0), bytes })
     }
 
-    /// The inverse of [`publish`](Workload::publish): reads the stream of a block (every word of it) back from the file it published.
-    /// It is what damaged logs and files are computed from again, and what [`Finished::stream`](crate::Finished::stream) answers.
+    /// Inverts [`publish`](Workload::publish): reads the stream of a block (every word of it) back
+    /// from the file it published. Repair recomputes damaged logs and files from it, and
+    /// [`Finished::stream`](crate::Finished::stream) returns it.
     ///
     /// # Errors
-    /// [`Unreadable`] when the file is not one that this block published.
+    /// Returns [`Unreadable`] if this block cannot have published the file.
     fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
         let _ = block;
         let (words, rest) = published.as_chunks::<8>();
@@ -151,7 +161,7 @@ pub trait Workload: Sync {
 /// Why a published file cannot be read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Where in the file, in bytes; `None` when the file as a whole is meant.
+    /// Offset of the damage in bytes; `None` for the file as a whole.
     pub offset: Option<u64>,
     /// What is wrong there.
     pub damage: Damage,

@@ -1,4 +1,4 @@
-//! Storage for tests: a disk that fails and forgets.
+//! Storage for tests: a simulated disk that fails and loses data.
 
 mod disk;
 

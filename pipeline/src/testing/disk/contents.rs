@@ -1,10 +1,11 @@
-//! A file of the simulated disk: what is visible, what is safe, and what a power cut makes of the writes between the two.
+//! A file of the simulated disk: its visible contents, its safe contents, and the effect of a power
+//! cut on the writes between the two.
 
 use std::sync::Arc;
 
 use super::SECTOR_BYTES;
 
-/// Repeatable randomness (SplitMix64, Steele, Lea and Flood 2014).
+/// Repeatable random numbers (SplitMix64, Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]
 pub(super) struct Random(pub(super) u64);
 
@@ -26,14 +27,14 @@ impl Random {
     }
 }
 
-/// How the changes that are not safe fare in a power cut.
+/// What a power cut does to the changes that are not safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Lost,
     Kept,
     /// The first ones are kept.
     Prefix,
-    /// Each one for itself.
+    /// Each change is kept, lost or torn independently.
     Mixed,
 }
 
@@ -58,7 +59,7 @@ impl Write {
         }
     }
 
-    /// What a power cut in mid-write leaves.
+    /// Applies the write as a power cut in mid-write leaves it.
     fn tear(&self, contents: &mut Vec<u8>, random: &mut Random) {
         let Self::Bytes(start, bytes) = self else {
             return;
@@ -85,13 +86,14 @@ impl Write {
     }
 }
 
-/// A file. Its parts are shared between the copies of a disk until one changes.
+/// A file. Copies of a disk share its parts until one of them changes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents {
     pub(super) cached: Arc<Vec<u8>>,
     pub(super) safe: Arc<Vec<u8>>,
     pub(super) pending: Vec<Write>,
-    /// Whether writes were marked clean without being safe, so that the cache shows more than a sync can save.
+    /// Whether writes were marked clean without being safe, so that the cache holds more than a
+    /// sync can save.
     pub(super) diverged: bool,
 }
 
@@ -105,14 +107,14 @@ impl Contents {
         write.apply(Arc::make_mut(&mut self.safe));
     }
 
-    /// One sector's range of the file, whole or cut by its end; `None` in an empty file.
+    /// Returns the range of a random sector, cut at the end of the file; `None` in an empty file.
     pub(super) fn sector(&self, random: &mut Random) -> Option<std::ops::Range<usize>> {
         let sectors = self.cached.len().div_ceil(SECTOR_BYTES);
         let start = (sectors > 0).then(|| random.below(sectors) * SECTOR_BYTES)?;
         Some(start..(start + SECTOR_BYTES).min(self.cached.len()))
     }
 
-    /// What a power cut may leave.
+    /// Returns contents that a power cut may leave.
     pub(super) fn after(&self, fate: Fate, random: &mut Random) -> Contents {
         if self.pending.is_empty() {
             let safe = Arc::clone(&self.safe);
@@ -124,7 +126,7 @@ impl Contents {
                 (Fate::Lost, _) => {}
                 (Fate::Kept, _) | (_, 0) => write.apply(&mut contents),
                 (_, 1) => {}
-                // The new size without the data.
+                // The new length without the data.
                 (_, 2) => {
                     if let Write::Bytes(start, bytes) = write {
                         let end = start + bytes.len();

@@ -1,4 +1,5 @@
-//! The disk behind [`super::SimulatedStorage`]: what is visible, what is safe, what lies between.
+//! The disk behind [`super::SimulatedStorage`]: what is visible, what is safe, and the changes
+//! between the two.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -11,18 +12,18 @@ use super::{Fault, Witness};
 use crate::Error;
 use crate::storage::folder_of;
 
-/// Linux numbers of the errors that strike.
+/// Linux error numbers of the faults.
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 
-/// What a name stands for.
+/// What a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
     Folder,
     File(usize),
 }
 
-/// Names of files and folders; shared between the copies of a disk until one changes.
+/// Names of files and folders; copies of a disk share them until one of them changes.
 pub(super) type Names = Arc<BTreeMap<Arc<str>, Name>>;
 
 /// A change of the names of a folder.
@@ -57,7 +58,7 @@ impl Change {
     }
 }
 
-/// What a call does.
+/// The effect of a call, as far as faults distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Read,
@@ -68,7 +69,7 @@ pub(super) enum Kind {
     SyncFolder,
 }
 
-/// Why a call fails, and whether a part of it may have happened.
+/// Why a call fails, and whether part of its effect may have happened.
 pub(super) struct Struck {
     pub(super) error: io::Error,
     pub(super) partial: bool,
@@ -121,19 +122,19 @@ impl Disk {
         self.sync_step(kind).map(|_| ())
     }
 
-    /// The same for a write.
+    /// Counts a write and decides whether it fails.
     pub(super) fn write_step(&mut self, kind: Kind, coming: Coming<'_>) -> Result<(), Struck> {
         self.show(kind, Some(coming));
         self.count(kind).map(|_| ())
     }
 
-    /// The same for a sync; says whether a sync that seems to succeed does anything.
+    /// Counts a sync and decides whether it fails; returns whether a successful one has any effect.
     fn sync_step(&mut self, kind: Kind) -> Result<bool, Struck> {
         self.show(kind, None);
         self.count(kind)
     }
 
-    /// Shows the disk as it is before a call to whoever watches.
+    /// Shows the disk before a call to the witness.
     fn show(&self, kind: Kind, coming: Option<Coming<'_>>) {
         if let Some(witness) = &self.witness
             && kind != Kind::Read
@@ -153,7 +154,7 @@ impl Disk {
         let strikes = |at: u64, fault: Fault| match fault {
             Fault::LoseSync => at <= steps && kind == Kind::SyncFile,
             Fault::LieSync => at <= steps && matches!(kind, Kind::SyncFile | Kind::SyncFolder),
-            // These strike the next read or write and are taken there.
+            // These strike the next read or write, which takes them.
             Fault::FlipRead | Fault::MisdirectRead | Fault::StaleRead | Fault::LoseWrite | Fault::MisdirectWrite => {
                 false
             }
@@ -185,12 +186,12 @@ impl Disk {
         Ok(true)
     }
 
-    /// A step of a call without partial effects.
+    /// Counts a call without partial effects.
     pub(super) fn simple_step(&mut self, kind: Kind, operation: &'static str, name: &str) -> Result<(), Error> {
         self.step(kind).map_err(|struck| Error::io(operation, name, struck.error))
     }
 
-    /// A call that changes the names of a folder.
+    /// Carries out a call that changes the names of a folder.
     pub(super) fn change_name(
         &mut self,
         operation: &'static str,
@@ -336,7 +337,7 @@ impl Disk {
         change.apply(&mut self.safe_names);
     }
 
-    /// Hash of everything that decides what can still happen to the disk.
+    /// Returns the hash of everything that decides what can still happen to the disk.
     pub(super) fn digest(&self) -> u128 {
         let mut hash = Xxh3::new();
         let number = |hash: &mut Xxh3, number: usize| hash.update(&(number as u64).to_le_bytes());
@@ -440,7 +441,7 @@ impl Disk {
                 Fate::Mixed => random.coin(),
             };
             match change {
-                // Some file systems make a rename of two steps.
+                // Some file systems carry out a rename in two steps.
                 Change::Rename(_, to, file) if keep && fate == Fate::Mixed && random.coin() => {
                     Change::Insert(to.clone(), Name::File(*file)).apply(&mut names);
                 }

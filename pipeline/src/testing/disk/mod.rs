@@ -1,33 +1,30 @@
-//! A disk in memory that stops, fails and forgets.
+//! A disk in memory that stops, fails and loses data.
 //!
 //! It is the second implementation of [`Storage`], for tests: the code that runs on the file system
 //! runs here through every crash, thousands of times a second.
 //!
-//! # Shape
-//!
 //! Each file has contents as a running program sees them (the cache), contents that are safe, and
-//! the list of writes between the two; likewise each folder with its names. Every call counts one
-//! *step*. At chosen steps a [`Fault`] strikes. Afterwards there are two ways on:
-//! [`SimulatedStorage::kill`] is the disk as the next process finds it after `kill -9`, cache and
-//! all; [`SimulatedStorage::power_cut`] is one of the disks that a power cut may leave. A run need not
-//! be stopped to look at all its stops: a [`Witness`] sees the disk before every call and can take
-//! copies, which share all that is equal.
+//! the list of writes between the two; each folder has the same for its names. Every call counts
+//! one *step*. At chosen steps a [`Fault`] strikes. Afterwards a test continues in one of two ways:
+//! [`SimulatedStorage::kill`] returns the disk that the next process finds after `kill -9`, cache
+//! included; [`SimulatedStorage::power_cut`] returns one of the disks that a power cut may leave. A
+//! test can examine every possible stop in a single run: a [`Witness`] sees the disk before every
+//! call and can take copies, which share all equal parts.
 //!
-//! A power cut, under a seed, keeps, loses or tears each write that was not synced, in any order; a
-//! tear keeps some sectors of [`SECTOR_BYTES`], loses some and fills some with garbage, together with
-//! their neighbours in the same sector; a file can have its new size without its data. It keeps or
-//! loses each change of a name that was not synced, and may leave both names of a rename.
+//! A power cut, under a seed, keeps, loses or tears each write that was not synced, in any order. A
+//! tear keeps some sectors of [`SECTOR_BYTES`], loses some and fills some with garbage, together
+//! with their neighbours in the same sector; a file can have its new size without its data. A power
+//! cut keeps or loses each change of a name that was not synced, and may leave both names of a
+//! rename.
 //!
 //! # Invariants
-//!
 //! 1. Syncing a file does not make its name safe; syncing a folder does not make its files safe.
 //! 2. Closing is not a sync.
 //! 3. A failed sync leaves the writes visible and clean: no later sync makes them safe.
-//! 4. For one seed, one sequence of calls and one thread everything is repeatable.
-//! 5. After a stop nothing reaches the disk any more.
+//! 4. One seed, one sequence of calls and one thread make everything repeatable.
+//! 5. After a stop nothing reaches the disk.
 //!
 //! # Not here
-//!
 //! Time, disk space (only [`Fault::Full`]), permissions, links, and renames between folders.
 
 mod contents;
@@ -44,45 +41,46 @@ use crate::storage::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, 
 use crate::{Damage, Error, sync};
 use medium::{Change, Coming, Disk, Kind, Name};
 
-/// What a power cut tears a write into, in bytes.
+/// Unit in which a power cut tears a write, in bytes.
 pub const SECTOR_BYTES: usize = 512;
 
-/// What goes wrong at a step.
+/// A fault that strikes at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// This call may still have an effect; it and all later calls fail. The end of the process.
+    /// The process ends: this call may still have an effect; it and all later calls fail.
     Stop,
-    /// This call fails with an I/O error, after a part of its effect perhaps.
+    /// This call fails with an I/O error, perhaps after part of its effect.
     FailOnce,
     /// From this call on all calls fail with an I/O error.
     FailForever,
-    /// From this call on the disk is full: files cannot grow, names cannot be made.
+    /// From this call on the disk is full: files cannot grow and names cannot be created.
     Full,
-    /// The next sync of a file fails; its writes stay visible, but are marked clean.
+    /// The next sync of a file fails; its writes stay visible but are marked clean.
     LoseSync,
-    /// The next sync of a file or folder does nothing and says that it did. A disk that lies.
+    /// The next sync of a file or folder does nothing and reports success: a disk that lies.
     LieSync,
     /// One bit of one file flips, in the cache and on the disk.
     Rot,
-    /// One bit of the next read is flipped; the file is as it was.
+    /// One bit of the next read is flipped; the file is unchanged.
     FlipRead,
     /// One sector of the next read is some other sector of the disk.
     MisdirectRead,
-    /// One sector of the next read is that of the last sync, or zeros where that is no different.
+    /// One sector of the next read is as of the last sync, or zeros if it has not changed since.
     StaleRead,
-    /// The next write changes nothing but the length, and says that it did.
+    /// The next write changes only the length and reports success.
     LoseWrite,
-    /// The next write goes to some other place of the disk, and says that it did not.
+    /// The next write goes to a different place on the disk and reports success.
     MisdirectWrite,
 }
 
 impl Fault {
-    /// The faults that no call reports and no sync prevents: what is read may be anything that ever was on the disk.
+    /// Faults that no call reports and no sync prevents: a read may return anything that was ever
+    /// on the disk.
     pub const SILENT: [Fault; 6] =
         [Fault::Rot, Fault::FlipRead, Fault::MisdirectRead, Fault::StaleRead, Fault::LoseWrite, Fault::MisdirectWrite];
 }
 
-/// Sees the disk before every call that changes something.
+/// Called with the disk before every call that changes something.
 pub type Witness = Arc<dyn Fn(&Moment<'_>) + Send + Sync>;
 
 /// The disk before a call.
@@ -94,12 +92,13 @@ pub struct Moment<'a> {
 }
 
 impl Moment<'_> {
-    /// The disk as the next process finds it when this one is killed now.
+    /// Returns the disk that the next process finds if this one is killed now.
     pub fn kill(&self) -> SimulatedStorage {
         SimulatedStorage::of(self.disk.restarted())
     }
 
-    /// The same in the middle of the call: a write has written its first bytes, as many as `share` of 256 parts; `None` if it is no write.
+    /// Returns the disk after a kill inside the call, when the first `share`/256 of a write's bytes
+    /// are written. Returns `None` if the call is no write.
     pub fn kill_within(&self, share: u8) -> Option<SimulatedStorage> {
         let (file, start, bytes) = self.coming?;
         let mut disk = self.disk.restarted();
@@ -121,7 +120,7 @@ impl std::fmt::Debug for SimulatedStorage {
 }
 
 impl SimulatedStorage {
-    /// An empty disk. The seed decides how much of a failing call takes effect.
+    /// Creates an empty disk. The seed decides how much of a failing call takes effect.
     pub fn new(seed: u64) -> Self {
         Self::of(Disk::new(seed))
     }
@@ -130,88 +129,89 @@ impl SimulatedStorage {
         Self { disk: Arc::new(Mutex::new(disk)) }
     }
 
-    /// The same disk with a fault at a step; steps count from 1.
+    /// Adds a fault at a step; steps count from 1.
     #[must_use]
     pub fn with_fault(self, step: u64, fault: Fault) -> Self {
         self.disk.lock().faults.push((step, fault));
         self
     }
 
-    /// The same disk with somebody who looks at it before every call that changes something.
+    /// Adds a witness that sees the disk before every call that changes something.
     #[must_use]
     pub fn with_witness(self, witness: Witness) -> Self {
         self.disk.lock().witness = Some(witness);
         self
     }
 
-    /// The same disk without the poison of a failed sync: as the kernel has it, which marks the pages clean and goes on. Only to see what happens to
-    /// those who go on as well.
+    /// Leaves out the poison after a failed sync. The kernel marks the pages clean and continues;
+    /// this shows what happens to programs that continue too.
     #[must_use]
     pub fn forgiving(self) -> Self {
         self.disk.lock().forgiving = true;
         self
     }
 
-    /// Hash of everything that decides what can still happen to the disk: names, contents, and what is not safe.
+    /// Returns the hash of everything that decides what can still happen to the disk: names,
+    /// contents, and what is not safe.
     pub fn digest(&self) -> u128 {
         self.disk.lock().digest()
     }
 
-    /// The disk as the next process finds it when this one is killed: nothing is lost, and whatever
-    /// was not safe is still not safe. Locks, faults, poison and the step count are gone.
+    /// Returns the disk that the next process finds when this one is killed: nothing is lost, and
+    /// what was not safe is still not safe. Locks, faults, poison and the step count are gone.
     #[must_use]
     pub fn kill(&self) -> Self {
         Self::of(self.disk.lock().restarted())
     }
 
-    /// A disk that a power cut may leave; different seeds give different ones. Seeds 0 to 3 are the
-    /// corners: all lost; all kept; names kept, contents lost; contents kept, names lost.
+    /// Returns a disk that a power cut may leave; different seeds give different ones. Seeds 0 to 3
+    /// are the corners: all lost; all kept; names kept, contents lost; contents kept, names lost.
     #[must_use]
     pub fn power_cut(&self, seed: u64) -> Self {
         Self::of(self.disk.lock().after_power_cut(seed))
     }
 
-    /// Calls so far.
+    /// Returns the number of calls so far.
     pub fn steps(&self) -> u64 {
         self.disk.lock().steps
     }
 
-    /// Whether a [`Fault::Stop`] has struck.
+    /// Returns whether a [`Fault::Stop`] has struck.
     pub fn stopped(&self) -> bool {
         self.disk.lock().stopped
     }
 
-    /// Names of all files, in order.
+    /// Returns the names of all files, in order.
     pub fn names(&self) -> Vec<String> {
         self.disk.lock().file_names()
     }
 
-    /// Contents of a file as a program sees them.
+    /// Returns the contents of a file as a program sees them.
     pub fn contents(&self, name: &str) -> Option<Vec<u8>> {
         self.shared_contents(name).map(|bytes| Vec::clone(&bytes))
     }
 
-    /// The same without a copy.
+    /// Returns the shared contents of a file, without a copy.
     pub fn shared_contents(&self, name: &str) -> Option<Arc<Vec<u8>>> {
         let disk = self.disk.lock();
         let file = disk.file(name)?;
         Some(Arc::clone(&disk.files[file].cached))
     }
 
-    /// Puts a file with these contents on the disk, safely, behind everybody's back: for damage.
+    /// Puts a file with these contents on the disk, safely and without any call: for damage.
     ///
     /// # Panics
-    /// If the folder does not exist.
+    /// Panics if the folder does not exist.
     pub fn put(&self, name: &str, contents: &[u8]) {
         self.disk.lock().put(name, contents);
     }
 
-    /// Takes a file off the disk, behind everybody's back.
+    /// Removes a file from the disk without any call.
     pub fn take(&self, name: &str) {
         self.disk.lock().take(name);
     }
 
-    /// Sets what [`Storage::free_bytes`] says.
+    /// Sets the result of [`Storage::free_bytes`].
     pub fn set_free_bytes(&self, bytes: u64) {
         self.disk.lock().free_bytes = bytes;
     }
@@ -220,7 +220,7 @@ impl SimulatedStorage {
         Arc::new(SimulatedFile { disk: Arc::clone(&self.disk), name: name.to_string(), file })
     }
 
-    /// The disk, for a call of a program: another thread may be first.
+    /// Returns the disk for a call of a program; another thread may be first.
     fn call(&self) -> MutexGuard<'_, Disk> {
         sync::pause();
         self.disk.lock()

@@ -1,4 +1,4 @@
-//! What the simulated disk does in silence: bits that rot, reads and writes that go astray.
+//! Silent faults of the simulated disk: bits that rot, reads and writes that go astray.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use super::medium::Disk;
 use super::{Fault, SECTOR_BYTES};
 
 impl Disk {
-    /// The silent fault among `kinds` that strikes now, if there is one.
+    /// Takes the silent fault among `kinds` that strikes now, if there is one.
     pub(super) fn silent_fault(&mut self, kinds: &[Fault]) -> Option<Fault> {
         let steps = self.steps;
         let index = self.faults.iter().position(|(at, fault)| *at <= steps && kinds.contains(fault))?;
         Some(self.faults.swap_remove(index).1)
     }
 
-    /// What a read of `length` bytes finds; `None` behind the end.
+    /// Reads into `buffer` from byte `start`; returns `None` past the end.
     pub(super) fn read(&mut self, file: usize, start: usize, buffer: &mut [u8]) -> Option<()> {
         let end = start.checked_add(buffer.len())?;
         buffer.copy_from_slice(self.files[file].cached.get(start..end)?);
@@ -57,7 +57,7 @@ impl Disk {
         }
     }
 
-    /// Some sector of some file, in most cases another one than that of byte `start` of `file`.
+    /// Returns a random sector of a random file, usually not that of byte `start` of `file`.
     pub(super) fn anywhere(&mut self, file: usize, start: usize) -> (usize, usize) {
         let to = if self.random.coin() { file } else { self.random.below(self.files.len()) };
         let sector = self.files[to].sector(&mut self.random).map_or(0, |sector| sector.start);
