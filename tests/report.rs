@@ -460,7 +460,7 @@ fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
         ("the census row of 2 pieces is impossible", |manifest| manifest.census.by_pieces[2].losses = u64::MAX),
         ("the census row of 2 pieces is impossible", |manifest| manifest.census.by_pieces[2].positions = 14),
         ("the census has 6 rows, expected 7", |manifest| manifest.census.by_pieces.truncate(6)),
-        ("the digest is not that", |manifest| manifest.blocks[0].digest = "0".repeat(64)),
+        ("the solution digest does not match", |manifest| manifest.blocks[0].digest = "0".repeat(64)),
         ("the census makes the start a win, its block a loss", |manifest| {
             manifest.census.by_pieces[6].losses = 0;
             manifest.blocks[0].losses -= 1;

@@ -1,10 +1,12 @@
-//! The file of one canonical block: header, index, frames. `FORMAT.md` has the table of its bytes.
+//! The file of one canonical block: header, index, frames. `FORMAT.md` specifies its bytes.
 //!
 //! # Invariants
-//! 1. The bytes are a pure function of (identity, ordinal, bitmap): no date, no run, no thread shows in them.
-//! 2. Every frame is decodable by itself and has its own hash; the header and the index have theirs. A block of another board, rule or
-//!    layout fails by the identity in the header, a block under another's name by its ordinal.
-//! 3. Lengths are checked against the file before anything is allocated.
+//! 1. The bytes are a pure function of (identity, ordinal, bitmap), independent of date, run and
+//!    threads.
+//! 2. Every frame decodes on its own and has its own hash; so do the header and the index. A block
+//!    of another board, rule or layout fails by the identity in the header, a block under another's
+//!    name by its ordinal.
+//! 3. Lengths are checked against the file before any allocation.
 
 use super::DatabaseError;
 use super::frame::{self, Frame, FrameError};
@@ -18,24 +20,25 @@ const VERSION: u32 = 1;
 pub const HEADER_BYTES: usize = 64;
 /// Length of one index row, in bytes.
 pub const INDEX_ROW_BYTES: usize = 24;
-/// Words of bitmap in a full frame: 16 MiB. Larger frames find few more repeats, smaller ones lose them
-/// (a log codec built on the same repeats took a fifth more bytes in frames of 1 MiB).
+/// Words of bitmap in a full frame: 16 MiB. Larger frames find few more repeats, smaller ones lose
+/// them (a log codec that uses the same repeats took a fifth more bytes in frames of 1 MiB).
 pub const FRAME_WORDS: usize = 1 << 21;
 
-/// No file of a block is longer, whatever the board: a bitmap of 2^34 positions, and as much again.
+/// Limit on the length of any block file, in bytes: twice a bitmap of 2^34 positions.
 pub const BLOCK_BYTES_MAX: u64 = 4 << 30;
 
-/// The most bytes that the file of a block of `stream_words` words may have: encodings that make nothing smaller are not used, and the index is small.
+/// Returns the limit on the length of a block file, in bytes, for a bitmap of `stream_words` words.
+/// It is generous: encoding never enlarges a frame much, and the index is small.
 pub fn block_bytes_at_most(stream_words: usize) -> u64 {
     (stream_words as u64 * 16 + (1 << 20)).min(BLOCK_BYTES_MAX)
 }
 
-/// Name of the file of a canonical block, inside the `db` folder.
+/// Returns the name of a canonical block's file inside the `db` folder.
 pub fn block_file_name(ordinal: u32) -> String {
     format!("{ordinal:06}.blk")
 }
 
-/// Where a frame is.
+/// The location of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameRow {
     /// Offset in the file, in bytes.
@@ -45,7 +48,7 @@ pub struct FrameRow {
     hash: u64,
 }
 
-/// Header and index of a block file.
+/// The header and index of a block file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockIndex {
     /// Ordinal of the canonical block.
@@ -58,7 +61,7 @@ pub struct BlockIndex {
     pub frames: Vec<FrameRow>,
 }
 
-/// The whole file for a block.
+/// Encodes the whole file of a block.
 pub fn block_file(identity: u64, ordinal: u32, stream: &[u64]) -> Vec<u8> {
     let frames = stream.len().div_ceil(FRAME_WORDS);
     let mut payload = Vec::new();
@@ -88,14 +91,15 @@ pub fn block_file(identity: u64, ordinal: u32, stream: &[u64]) -> Vec<u8> {
     file
 }
 
-/// Fixed-width little-endian number at a constant offset of the header; the header's length is a constant too.
+/// Returns the `N` little-endian bytes at a constant offset of the header or of an index row, both
+/// of constant length.
 fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut out = [0; N];
     out.copy_from_slice(&bytes[at..at + N]);
     out
 }
 
-/// Reads the bitmap back from a whole file, the inverse of [`block_file`].
+/// Decodes the bitmap from a whole file; the inverse of [`block_file`].
 ///
 /// # Errors
 /// [`DatabaseError::Corrupt`] and [`DatabaseError::Version`], as when the file is opened.
@@ -115,10 +119,10 @@ pub fn read_block(
 }
 
 impl BlockIndex {
-    /// Header and index of a whole file.
+    /// Parses header and index of a whole file.
     ///
     /// # Errors
-    /// As [`BlockIndex::length`] and [`BlockIndex::parse`].
+    /// Those of [`BlockIndex::length`] and [`BlockIndex::parse`].
     pub fn of_file(
         path: &Path,
         identity: u64,
@@ -133,10 +137,10 @@ impl BlockIndex {
         BlockIndex::parse(path, header, index, file.len() as u64)
     }
 
-    /// Checks and parses one frame of the whole file that this is the index of.
+    /// Checks and parses one frame of the whole file that this index belongs to.
     ///
     /// # Errors
-    /// As [`BlockIndex::frame`].
+    /// Those of [`BlockIndex::frame`].
     pub fn frame_of_file(&self, path: &Path, frame: usize, file: &[u8]) -> Result<Frame, DatabaseError> {
         let row = self.frames[frame];
         let range = row.offset as usize..row.offset.saturating_add(row.stored_bytes) as usize;
@@ -144,10 +148,11 @@ impl BlockIndex {
         self.frame(path, frame, stored.to_vec())
     }
 
-    /// Length of the index that follows the header, in bytes.
+    /// Checks the header and returns the length of the index that follows it, in bytes.
     ///
     /// # Errors
-    /// [`DatabaseError::Corrupt`] or [`DatabaseError::Version`] when the header is not that of block `ordinal` of this database.
+    /// [`DatabaseError::Corrupt`] or [`DatabaseError::Version`] if the header does not belong to
+    /// block `ordinal` of this database.
     pub fn length(
         path: &Path,
         header: &[u8; HEADER_BYTES],
@@ -157,7 +162,7 @@ impl BlockIndex {
     ) -> Result<usize, DatabaseError> {
         let damage = |offset: u64, rule: &'static str| DatabaseError::corrupt(path, offset, rule);
         if header[..8] != MAGIC {
-            return Err(damage(0, "the magic number is not that of a block"));
+            return Err(damage(0, "not a block file: the magic number is wrong"));
         }
         if u64::from_le_bytes(number(header, 56)) != xxh3_64(&header[..56]) {
             return Err(damage(0, "the hash of the header is wrong"));
@@ -167,7 +172,7 @@ impl BlockIndex {
             return Err(DatabaseError::Version { path: path.into(), found: version.into(), supported: VERSION.into() });
         }
         if u64::from_le_bytes(number(header, 32)) != identity {
-            return Err(damage(32, "the block is of another board, rule or layout"));
+            return Err(damage(32, "the block belongs to another board, rule or layout"));
         }
         let found = u32::from_le_bytes(number(header, 12));
         if found != ordinal {
@@ -179,15 +184,15 @@ impl BlockIndex {
             || frame_words as usize != FRAME_WORDS
             || u64::from(frames) != words.div_ceil(frame_words.into())
         {
-            return Err(damage(16, "the lengths in the header do not fit the layout"));
+            return Err(damage(16, "the lengths in the header do not match the layout"));
         }
         Ok(frames as usize * INDEX_ROW_BYTES)
     }
 
-    /// Parses the index that follows a checked header of a file of `file_bytes` bytes.
+    /// Parses the index that follows a checked header in a file of `file_bytes` bytes.
     ///
     /// # Errors
-    /// [`DatabaseError::Corrupt`] when a hash or a length is wrong.
+    /// [`DatabaseError::Corrupt`] if a hash or a length is wrong.
     pub fn parse(
         path: &Path,
         header: &[u8; HEADER_BYTES],
@@ -207,7 +212,7 @@ impl BlockIndex {
                 hash: u64::from_le_bytes(number(row, 16)),
             };
             if row.offset != next {
-                return Err(damage("the frames do not follow one another"));
+                return Err(damage("the frames are not contiguous"));
             }
             next = next.saturating_add(row.stored_bytes);
             frames.push(row);
@@ -224,7 +229,7 @@ impl BlockIndex {
         })
     }
 
-    /// Words that frame `frame` decodes to.
+    /// Returns the number of words that frame `frame` decodes to.
     pub fn words_of(&self, frame: usize) -> usize {
         let begin = frame as u64 * u64::from(self.frame_words);
         self.stream_words.saturating_sub(begin).min(self.frame_words.into()) as usize
@@ -233,7 +238,7 @@ impl BlockIndex {
     /// Checks and parses one frame.
     ///
     /// # Errors
-    /// [`DatabaseError::Corrupt`] when the bytes are not those that were written.
+    /// [`DatabaseError::Corrupt`] if the bytes differ from what was written.
     pub fn frame(&self, path: &Path, frame: usize, stored: Vec<u8>) -> Result<Frame, DatabaseError> {
         let row = &self.frames[frame];
         if xxh3_64(&stored) != row.hash {
@@ -242,7 +247,7 @@ impl BlockIndex {
         Frame::parse(stored, self.words_of(frame)).map_err(|error| self.damage(path, frame, error))
     }
 
-    /// Damage inside a frame whose hash was right.
+    /// Builds the error for damage inside a frame with a correct hash.
     pub fn damage(&self, path: &Path, frame: usize, error: FrameError) -> DatabaseError {
         DatabaseError::corrupt(path, self.frames[frame].offset, format!("frame {frame}: {error}"))
     }

@@ -1,11 +1,9 @@
-//! Counts of a solved board: losses by number of pieces, and what follows from them.
-//!
-//! # Shape
-//! One row for each number of pieces, 0 to the number of cells.
+//! The census of a solved board: losses by number of pieces, and totals.
 //!
 //! # Invariants
-//! 1. The positions of all rows add up to `2^cells`, row `p` being a binomial coefficient.
-//! 2. A canonical block stands for the `orbit_size` blocks of its isomorphic group, which have the same counts (\[SWLK12\] section 3.2).
+//! 1. The positions of all rows add up to `2^cells`; row `p` is a binomial coefficient.
+//! 2. A canonical block represents the `orbit_size` blocks of its isomorphic group, which have the
+//!    same counts (\[SWLK12\] section 3.2).
 
 use crate::database::BlockSummary;
 use crate::game::Value;
@@ -24,10 +22,10 @@ pub struct PieceCount {
     pub losses: u64,
 }
 
-/// Losses of a whole board.
+/// The losses of a whole board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Census {
-    /// One row for each number of pieces, ascending.
+    /// One row for each number of pieces, from 0 to the number of cells.
     pub by_pieces: Vec<PieceCount>,
 }
 
@@ -49,27 +47,27 @@ impl Census {
         Census { by_pieces }
     }
 
-    /// All positions: `2^cells`.
+    /// Returns the number of positions: `2^cells`.
     pub fn positions(&self) -> u64 {
         self.by_pieces.iter().map(|row| row.positions).sum()
     }
 
-    /// All losses (P-positions).
+    /// Returns the number of losses (P-positions).
     pub fn losses(&self) -> u64 {
         self.by_pieces.iter().map(|row| row.losses).sum()
     }
 
-    /// All wins (N-positions).
+    /// Returns the number of wins (N-positions).
     pub fn wins(&self) -> u64 {
         self.positions() - self.losses()
     }
 
-    /// Losses as a share of all positions, 0 to 1.
+    /// Returns the losses as a share of all positions, 0 to 1.
     pub fn loss_rate(&self) -> f64 {
         self.losses() as f64 / self.positions() as f64
     }
 
-    /// Value of the full board for the player to move.
+    /// Returns the value of the full board for the player to move.
     pub fn start(&self) -> Value {
         match self.by_pieces.last() {
             Some(row) if row.losses > 0 => Value::Loss,

@@ -3,18 +3,18 @@
 use pipeline::{Damage, Damaged, Expected, Finding, Weight};
 use std::path::PathBuf;
 
-/// Why a database cannot be opened, read or trusted.
+/// An error in opening, reading or checking a database.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {
     /// The operating system refused an operation.
     #[error("{operation} {} failed", path.display())]
     Io {
-        /// What was tried.
+        /// The operation that failed.
         operation: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The folder holds no finished database.
@@ -22,7 +22,7 @@ pub enum DatabaseError {
     Missing {
         /// The folder.
         path: PathBuf,
-        /// What is not there.
+        /// The missing part.
         reason: String,
     },
     /// The database is of a version this program does not read.
@@ -30,25 +30,25 @@ pub enum DatabaseError {
     Version {
         /// The manifest.
         path: PathBuf,
-        /// Version in the file.
+        /// The version in the file.
         found: u64,
-        /// Version this program reads.
+        /// The version that this program reads.
         supported: u64,
     },
-    /// A byte is not what it must be.
+    /// The bytes of a file are wrong.
     #[error("{}", Damaged { path, offset: *offset, damage })]
     Corrupt {
         /// The damaged file.
         path: PathBuf,
-        /// Where in the file, in bytes; `None` for the file as a whole.
+        /// The offset of the damage in bytes; `None` for the file as a whole.
         offset: Option<u64>,
-        /// What is wrong.
+        /// The kind of damage.
         damage: Damage,
     },
-    /// The system refuses memory.
+    /// The system refused an allocation.
     #[error("the system refuses {needed_bytes} bytes of memory")]
     OutOfMemory {
-        /// What was asked for at once, in bytes.
+        /// The size of the refused allocation, in bytes.
         needed_bytes: u64,
     },
 }
@@ -66,15 +66,15 @@ impl DatabaseError {
         DatabaseError::Corrupt { path: path.into(), offset: offset.into(), damage: damage.into() }
     }
 
-    /// Whether a file or folder did not exist.
+    /// Returns whether a file or folder did not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, DatabaseError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
     }
 
-    /// What the error says about a file that is looked at.
+    /// Turns an error about the bytes of a checked file into a finding.
     ///
     /// # Errors
-    /// The error itself if it is not about the bytes of a file.
+    /// Returns the error itself if it is of another kind.
     pub fn into_finding(self) -> Result<Finding, DatabaseError> {
         match self {
             DatabaseError::Corrupt { path, offset, damage } => {

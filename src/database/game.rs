@@ -1,13 +1,13 @@
-//! What a solution is a solution of: a board, a rule, and a layout that divides the positions.
+//! A game, the subject of a solution: a board, a rule, and a layout that divides the positions.
 //!
-//! A game lies with the database, not with the board: its [parameters](Game::parameters) are written into files
-//! (FORMAT.md has their bytes), and a layout is made of a board, so `crate::game` cannot know it.
+//! A game belongs to the database rather than to `crate::game`: its [parameters](Game::parameters)
+//! are written into files (`FORMAT.md` has their bytes), and a layout is built from a board.
 
 use crate::game::{Board, BoardError, Cell, Rule};
 use crate::layout::Layout;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Everything that decides the bytes of a solution.
+/// The parts of a problem that determine the bytes of a solution.
 ///
 /// ```
 /// use trinim::database::Game;
@@ -25,23 +25,23 @@ pub struct Game {
     pub board: Board,
     /// Who wins at the end.
     pub rule: Rule,
-    /// How the positions of this board are divided into blocks.
+    /// The division of the positions into blocks.
     pub layout: Layout,
 }
 
 impl Game {
-    /// Triangular Nim on `layers` layers, in the best known layout whose blocks have at most
+    /// Builds Triangular Nim on `layers` layers, in the best known layout with blocks of at most
     /// `2^offset_bits_at_most` positions ([`Layout::suggested`]).
     ///
     /// # Errors
-    /// [`BoardError`] for a number of layers that no board has.
+    /// [`BoardError`] if no board has this number of layers.
     pub fn triangle(layers: u32, rule: Rule, offset_bits_at_most: u32) -> Result<Game, BoardError> {
         let board = Board::triangle(layers, None)?;
         let layout = Layout::suggested(&board, offset_bits_at_most);
         Ok(Game { board, rule, layout })
     }
 
-    /// The named parameters that decide a solution, in the order in which files have them.
+    /// Returns the named parameters that determine a solution, in the order used in files.
     pub fn parameters(&self) -> Vec<(String, String)> {
         let cells = |cells: &[u8]| cells.iter().map(u8::to_string).collect::<Vec<_>>().join(",");
         vec![
@@ -53,8 +53,8 @@ impl Game {
         ]
     }
 
-    /// The game with these [parameters](Game::parameters), which may have others beside them; `None` unless this
-    /// program would write the same.
+    /// Returns the game with these [parameters](Game::parameters), which may be among others;
+    /// `None` unless this program would write the same values.
     pub fn from_parameters(given: &[(String, String)]) -> Option<Game> {
         let value = |name: &str| given.iter().find(|pair| pair.0 == name).map(|pair| pair.1.as_str());
         let max_take = match value("max-take")? {
@@ -71,13 +71,14 @@ impl Game {
         same.then_some(game)
     }
 
-    /// The short number of this game that every block file carries.
+    /// Returns the short number of this game that every block file carries.
     pub fn identity(&self) -> u64 {
         xxh3_64(self.parameters_text().as_bytes())
     }
 
-    /// Digest of a solution, hex: BLAKE3 of the parameters as text and of `blocks`, the BLAKE3 of every canonical
-    /// block's bitmap by ordinal. A game has one such digest, whatever way it was solved.
+    /// Returns the digest of a solution in hexadecimal: BLAKE3 of the parameters as text and of
+    /// `blocks`, the BLAKE3 of every canonical block's bitmap by ordinal. It depends on the game
+    /// alone, not on the strategy.
     pub fn solution_digest<'a>(&self, blocks: impl Iterator<Item = &'a [u8; 32]>) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"trinim solution 1\n").update(self.parameters_text().as_bytes());

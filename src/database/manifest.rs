@@ -1,8 +1,11 @@
-//! `manifest.json`: what the database is of, its census and its digest; and `SUMS`, which holds the BLAKE3 of every file.
+//! `manifest.json`, with the game, census and digest of a database, and `SUMS`, with the BLAKE3 of
+//! every file.
 //!
 //! # Invariants
-//! 1. The manifest is a pure function of the game: two databases of the same are equal byte for byte.
-//! 2. `SUMS` has the lines of the `b3sum` program and is written last: a folder with `SUMS` is a finished database.
+//! 1. The manifest is a pure function of the game: two databases of the same game are equal byte
+//!    for byte.
+//! 2. `SUMS` has the lines of the `b3sum` program and is written last: a folder with `SUMS` is a
+//!    finished database.
 
 use super::census::Census;
 use super::{BlockSummary, DatabaseError, Game};
@@ -15,12 +18,13 @@ use std::path::Path;
 pub const MANIFEST: &str = "manifest.json";
 /// Name of the list of checksums inside the `db` folder.
 pub const SUMS: &str = "SUMS";
-/// No manifest or list of checksums is longer: of 300,000 canonical blocks they take about 45 and 24 MB.
+/// Limit on the length of a manifest or of `SUMS`, in bytes; with 300,000 canonical blocks they
+/// take about 45 and 24 MB.
 pub const LIST_BYTES_MAX: u64 = 256 << 20;
 const FORMAT: &str = "trinim-database";
 const VERSION: u64 = 1;
 
-/// Account of one canonical block.
+/// The manifest row of one canonical block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockRow {
     /// BID of the canonical block.
@@ -31,7 +35,7 @@ pub struct BlockRow {
     pub digest: String,
 }
 
-/// The manifest.
+/// The content of `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Always `trinim-database`.
@@ -42,7 +46,7 @@ pub struct Manifest {
     pub layers: u32,
     /// `normal` or `misere`.
     pub rule: String,
-    /// Most pieces a move may take, if that is limited.
+    /// Most pieces that a move may take, if limited.
     pub max_take: Option<u32>,
     /// Cells of the BID bits, bit 0 first.
     pub bid_cells: Vec<u8>,
@@ -58,7 +62,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The manifest of a finished solve; one summary for each ordinal, ascending.
+    /// Builds the manifest of a finished solve from one summary for each ordinal, ascending.
     pub fn new(game: &Game, summaries: &[BlockSummary]) -> Manifest {
         let Game { board, rule, layout } = game;
         let rows = layout.canonical_blocks().iter().zip(summaries);
@@ -81,23 +85,24 @@ impl Manifest {
         }
     }
 
-    /// The manifest as it is written.
+    /// Encodes the manifest as the bytes of its file.
     pub fn to_json(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(self).expect("a manifest has only numbers, strings and lists");
         bytes.push(b'\n');
         bytes
     }
 
-    /// Parses a manifest and rebuilds the game that it is of.
+    /// Parses a manifest and rebuilds its game.
     ///
     /// # Errors
-    /// [`DatabaseError::Version`] for another version; [`DatabaseError::Corrupt`] when it is not a manifest or contradicts itself.
+    /// [`DatabaseError::Version`] for another version; [`DatabaseError::Corrupt`] if the bytes are
+    /// not a manifest or contradict each other.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<(Manifest, Game), DatabaseError> {
         let damage = |what: String| DatabaseError::corrupt(path, 0, what);
         let value: serde_json::Value =
             serde_json::from_slice(bytes).map_err(|error| damage(format!("not a manifest: {error}")))?;
         if value["format"] != FORMAT {
-            return Err(damage("not the manifest of a trinim database".into()));
+            return Err(damage("not the manifest of a Trinim database".into()));
         }
         match value["version"].as_u64() {
             Some(VERSION) => {}
@@ -117,16 +122,17 @@ impl Manifest {
             || layout.offset_cells() != manifest.offset_cells
             || !bids.eq(layout.canonical_blocks().iter().copied())
         {
-            return Err(damage("a layout that this program would not make of these BID cells".into()));
+            return Err(damage("not the layout that this program builds from these BID cells".into()));
         }
         Ok((manifest, Game { board, rule, layout }))
     }
 
-    /// Whether the manifest agrees with itself beyond what [`Manifest::parse`] needs: the census with the board and with the losses of the blocks,
-    /// the digest with those of the blocks.
+    /// Checks more of the manifest against itself than [`Manifest::parse`] needs: the census
+    /// against the board and the losses of the blocks, and the digest against the digests of the
+    /// blocks.
     ///
     /// # Errors
-    /// [`DatabaseError::Corrupt`] naming `path` and the first disagreement.
+    /// [`DatabaseError::Corrupt`] with `path` and the first disagreement.
     pub fn check(&self, path: &Path, game: &Game) -> Result<(), DatabaseError> {
         let layout = &game.layout;
         let damage = |what: String| Err(DatabaseError::corrupt(path, 0, what));
@@ -153,7 +159,7 @@ impl Manifest {
             .collect();
         match digests {
             Ok(digests) if game.solution_digest(digests.iter()) == self.digest => Ok(()),
-            _ => damage("the digest is not that of the digests of the blocks".into()),
+            _ => damage("the solution digest does not match the digests of the blocks".into()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The one wrapper around a file-backed memory map.
+//! The only wrapper around a file-backed memory map.
 #![expect(unsafe_code, reason = "a map of a file cannot be made from safe code")]
 
 use memmap2::Mmap;
@@ -7,9 +7,10 @@ use std::fs::File;
 /// Maps a whole file for reading.
 ///
 /// # Errors
-/// What the operating system says.
+/// Returns the error of the operating system.
 pub(super) fn map(file: &File) -> std::io::Result<Mmap> {
-    // SAFETY: published block files are written once and never changed by this program. If another process changes one, the copies taken
-    // from the map fail their hashes; if another cuts one, the process is killed, which the caller accepted by asking for maps.
+    // SAFETY: published block files are written once and never changed by this program. If another
+    // process changes one, the copies taken from the map fail their hashes; if it truncates one,
+    // the system kills this process, a risk that callers accept by choosing maps.
     unsafe { Mmap::map(file) }
 }

@@ -1,14 +1,13 @@
-//! What a finished solve leaves: the values of all positions, compressed, with random access.
+//! Databases: the values of all positions that a finished solve leaves, compressed, with random
+//! access.
 //!
-//! A database is the folder `db` of a run: one file for each canonical block ([`block`]), a manifest with the [`Game`], census and digest
-//! ([`manifest`]), and `SUMS`, the BLAKE3 of every file, written last.
+//! A database is the folder `db` of a run: one file for each canonical block ([`block`]), a
+//! manifest with the [`Game`], census and digest ([`manifest`]), and `SUMS`, the BLAKE3 of every
+//! file, written last.
 //!
-//! # Shape
-//! Bit `x` of a block's bitmap is 1 iff the player to move at (block, `x`) loses. A position is looked up in its canonical block: the layout's
-//! symmetry that takes its block to the canonical one is applied to the whole position.
-//!
-//! # Not here
-//! How a database is computed (`solve`) and its independent check (`verify`).
+//! Bit `x` of a block's bitmap is 1 iff the player to move at (block, `x`) loses. A lookup applies
+//! to the position the layout's symmetry that takes its block to the canonical block, and reads the
+//! bit there.
 
 pub mod block;
 pub mod census;

@@ -1,4 +1,5 @@
-//! Opening files that may be anything: a pipe is not waited for, a device not read without end, a file that is too long not read into memory.
+//! Opens files of unknown kind safely: without waiting for a pipe, reading a device endlessly, or
+//! loading an oversized file.
 
 use super::DatabaseError;
 use pipeline::Damage;
@@ -11,7 +12,7 @@ use std::path::Path;
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// [`DatabaseError::Corrupt`] for anything else that stands there; [`DatabaseError::Io`].
+/// [`DatabaseError::Corrupt`] for any other kind of file; [`DatabaseError::Io`].
 pub(crate) fn open(path: &Path) -> Result<File, DatabaseError> {
     let failed = |error| DatabaseError::io("open", path, error);
     // Opening a pipe would otherwise wait for its other end.
@@ -23,16 +24,16 @@ pub(crate) fn open(path: &Path) -> Result<File, DatabaseError> {
     Ok(file)
 }
 
-/// The bytes of a regular file of at most `most_bytes`.
+/// Reads a regular file of at most `most_bytes` bytes.
 ///
 /// # Errors
-/// As [`open`]; [`DatabaseError::Corrupt`] for a longer one.
+/// Those of [`open`]; [`DatabaseError::Corrupt`] for a larger file.
 pub(crate) fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, DatabaseError> {
     let mut bytes = Vec::new();
     let read = open(path)?.take(most_bytes + 1).read_to_end(&mut bytes);
     read.map_err(|error| DatabaseError::io("read", path, error))?;
     if bytes.len() as u64 > most_bytes {
-        return Err(DatabaseError::corrupt(path, most_bytes, format!("larger than the limit of {most_bytes} bytes")));
+        return Err(DatabaseError::corrupt(path, most_bytes, format!("larger than the {most_bytes}-byte limit")));
     }
     Ok(bytes)
 }

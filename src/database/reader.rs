@@ -1,16 +1,18 @@
 //! Opens a database and looks positions up.
 //!
 //! # Path of a lookup
-//! position → canonical block and offset ([`Layout::locate`]) → frame of the block → parsed frame in the cache, or: positional read of the frame's
-//! bytes, hash, parse → one word decoded → one bit.
+//! position → canonical block and offset ([`Layout::locate`]) → frame of the block → parsed frame
+//! in the cache, or: positional read of the frame's bytes, hash, parse → one word decoded → one
+//! bit.
 //!
 //! # Invariants
-//! 1. No value is answered from a byte that did not pass its hash.
-//! 2. The cache never holds more than its limit of parsed frames, and one.
+//! 1. Every answer comes from bytes that passed their hash.
+//! 2. The cache exceeds its limit by at most one parsed frame.
 //!
 //! # Cost
-//! A cached frame: a hash-map lookup under a mutex and about a microsecond of decoding. Another: one read and one parse of a whole frame, a few
-//! milliseconds for 16 MiB of bitmap.
+//! A lookup in a cached frame takes a hash-map lookup under a mutex and about a microsecond of
+//! decoding. Otherwise it reads and parses a whole frame first: a few milliseconds for 16 MiB of
+//! bitmap.
 
 use super::block::{BlockIndex, FRAME_WORDS, HEADER_BYTES, block_file_name};
 use super::frame::Frame;
@@ -30,12 +32,13 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How block files are read.
+/// The way to read block files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Positional reads: another process that cuts a file causes an error.
+    /// Positional reads: if another process truncates a file, a lookup returns an error.
     Read,
-    /// Memory maps: faster on many small lookups, but a file that is cut or a bad sector kills the process.
+    /// Memory maps: faster for many small lookups, but a truncated file or a bad sector kills the
+    /// process.
     Map,
 }
 
@@ -46,7 +49,7 @@ pub struct Child {
     pub taken: u64,
     /// The position after the move.
     pub position: u64,
-    /// Its value for the player who moves there: a loss makes the move a winning one.
+    /// The value for the player who moves there; a loss makes the move a winning one.
     pub value: Value,
 }
 
@@ -55,13 +58,13 @@ pub struct Child {
 pub struct Probe {
     /// The position.
     pub position: u64,
-    /// Its value for the player to move.
+    /// The value for the player to move.
     pub value: Value,
-    /// Its children, winning moves first, otherwise by ascending mask of the pieces taken.
+    /// The children, winning moves first, then by ascending mask of the pieces taken.
     pub children: Vec<Child>,
 }
 
-/// An open database; shared by any number of threads.
+/// An open database, shareable between threads.
 pub struct Database {
     folder: PathBuf,
     manifest: Manifest,
@@ -84,9 +87,9 @@ enum Bytes {
     Map(Mmap),
 }
 
-/// Open block files at most; beyond that all are closed and opened again as needed.
+/// Limit on open block files; at the limit all are closed and reopened as needed.
 const OPEN_BLOCKS_MAX: usize = 256;
-/// Parsed frames kept, in bytes, unless told otherwise.
+/// The default limit on cached parsed frames, in bytes.
 pub const CACHE_BYTES: usize = 256 << 20;
 
 struct Cache {
@@ -112,7 +115,7 @@ impl Cache {
             self.bytes -= old.memory_bytes();
         }
         if self.bytes > self.limit_bytes && self.frames.len() > 1 {
-            // Drop the older half at once, so that the search for old frames is paid rarely.
+            // Drop the older half at once, so that this search is rare.
             let mut used: Vec<u64> = self.frames.values().map(|(used, _)| *used).collect();
             used.sort_unstable();
             let median = used[used.len() / 2];
@@ -123,18 +126,21 @@ impl Cache {
 }
 
 impl Database {
-    /// Opens the database in the run folder `folder`, with positional reads and a cache of [`CACHE_BYTES`].
+    /// Opens the database in the run folder `folder`, with positional reads and a cache of
+    /// [`CACHE_BYTES`].
     ///
     /// # Errors
-    /// [`DatabaseError::Missing`] when there is no finished database; see [`Manifest::parse`] for the rest.
+    /// [`DatabaseError::Missing`] if there is no finished database; otherwise as
+    /// [`Manifest::parse`].
     pub fn open(folder: &Path) -> Result<Database, DatabaseError> {
         Database::open_with(folder, Access::Read, CACHE_BYTES)
     }
 
-    /// Opens a database with the given access and a cache of about `cache_bytes` of parsed frames.
+    /// Opens a database with the given access and a cache of about `cache_bytes` bytes of parsed
+    /// frames.
     ///
     /// # Errors
-    /// As [`Database::open`].
+    /// Those of [`Database::open`].
     pub fn open_with(folder: &Path, access: Access, cache_bytes: usize) -> Result<Database, DatabaseError> {
         let missing = |reason: &str| DatabaseError::Missing { path: folder.into(), reason: reason.into() };
         let below = folder.join("db");
@@ -162,11 +168,12 @@ impl Database {
         Ok(Database { folder, manifest, manifest_hash, game, identity, access, blocks, cache })
     }
 
-    /// Checks the manifest as far as that needs no block: its bytes against `SUMS`, its census and digest against its own rows
-    /// ([`Manifest::check`]). Opening a database does not do this, so that a damaged one can still be looked at.
+    /// Checks the manifest as far as possible without the blocks: its bytes against `SUMS`, its
+    /// census and digest against its own rows ([`Manifest::check`]). Opening skips this, so that a
+    /// damaged database can still be inspected.
     ///
     /// # Errors
-    /// [`DatabaseError::Corrupt`] with the file that is wrong; [`DatabaseError::Io`].
+    /// [`DatabaseError::Corrupt`] with the wrong file; [`DatabaseError::Io`].
     pub fn check_manifest(&self) -> Result<(), DatabaseError> {
         let (path, sums) = (self.folder.join(MANIFEST), self.folder.join(SUMS));
         let Sums { lines, wrong } = Sums::parse(&plain::read(&sums, LIST_BYTES_MAX)?);
@@ -181,40 +188,40 @@ impl Database {
         self.manifest.check(&path, &self.game)
     }
 
-    /// The manifest.
+    /// Returns the manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The game that this is the solution of.
+    /// Returns the game that this database solves.
     pub fn game(&self) -> &Game {
         &self.game
     }
 
-    /// The board.
+    /// Returns the board.
     pub fn board(&self) -> &Board {
         &self.game.board
     }
 
-    /// The rule.
+    /// Returns the rule.
     pub fn rule(&self) -> Rule {
         self.game.rule
     }
 
-    /// The layout of the blocks.
+    /// Returns the layout of the blocks.
     pub fn layout(&self) -> &Layout {
         &self.game.layout
     }
 
-    /// The folder with the block files.
+    /// Returns the folder of the block files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The value of a position for the player to move.
+    /// Returns the value of a position for the player to move.
     ///
     /// # Errors
-    /// [`DatabaseError`] when its frame cannot be read or is damaged.
+    /// [`DatabaseError`] if the frame of the position cannot be read or is damaged.
     ///
     /// # Panics
     /// If the position has a bit outside the board.
@@ -227,10 +234,10 @@ impl Database {
         Ok(Value::from_loss(word >> (offset % 64) & 1 == 1))
     }
 
-    /// The value of a position and of all its children.
+    /// Returns the value of a position and of all its children.
     ///
     /// # Errors
-    /// As [`Database::value`].
+    /// Those of [`Database::value`].
     pub fn probe(&self, position: u64) -> Result<Probe, DatabaseError> {
         let value = self.value(position)?;
         let mut children = Vec::new();
@@ -241,10 +248,10 @@ impl Database {
         Ok(Probe { position, value, children })
     }
 
-    /// The whole bitmap of a canonical block, without using the cache.
+    /// Reads the whole bitmap of a canonical block, bypassing the cache.
     ///
     /// # Errors
-    /// As [`Database::value`].
+    /// Those of [`Database::value`].
     pub fn bitmap(&self, ordinal: u32, words: &mut [u64]) -> Result<(), DatabaseError> {
         let source = self.block(ordinal)?;
         for (frame, words) in words.chunks_mut(FRAME_WORDS).enumerate() {
@@ -280,7 +287,8 @@ impl Database {
     }
 }
 
-/// What stands under a name, if anything does. That the system fails to say is not the answer "nothing".
+/// Returns the type of the file at a path, or `None` if there is none. A failure to find out is an
+/// error, not `None`.
 fn kind(path: &Path) -> Result<Option<std::fs::FileType>, DatabaseError> {
     match std::fs::metadata(path) {
         Ok(found) => Ok(Some(found.file_type())),

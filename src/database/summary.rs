@@ -1,22 +1,23 @@
-//! What a solve remembers of each block in the journal: losses by pieces and the digest of the bitmap.
+//! Block summaries: the losses by pieces and the digest of a block, which a solve keeps in its
+//! journal.
 
-/// Account of one finished block.
+/// The summary of one finished block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockSummary {
-    /// Number of losses by number of offset cells present; the pieces on BID cells come on top.
+    /// Number of losses by number of offset cells present; the pieces on BID cells are not counted.
     pub losses_by_pieces: Vec<u64>,
     /// BLAKE3 of the bitmap as little-endian words.
     pub digest: [u8; 32],
 }
 
 impl BlockSummary {
-    /// Digest, then the counts as little-endian 64-bit numbers.
+    /// Encodes the digest, then the counts as little-endian 64-bit numbers.
     pub fn to_bytes(&self) -> Vec<u8> {
         let counts = self.losses_by_pieces.iter().flat_map(|count| count.to_le_bytes());
         self.digest.into_iter().chain(counts).collect()
     }
 
-    /// The summary that was written, if the bytes are one.
+    /// Decodes a summary; `None` if the bytes are malformed.
     pub fn from_bytes(bytes: &[u8]) -> Option<BlockSummary> {
         let (digest, counts) = bytes.split_first_chunk::<32>()?;
         let (counts, rest) = counts.as_chunks::<8>();
@@ -24,13 +25,13 @@ impl BlockSummary {
         rest.is_empty().then_some(BlockSummary { losses_by_pieces, digest: *digest })
     }
 
-    /// Sum of the losses.
+    /// Returns the sum of the losses.
     pub fn losses(&self) -> u64 {
         self.losses_by_pieces.iter().sum()
     }
 }
 
-/// BLAKE3 of a bitmap as little-endian words.
+/// Returns the BLAKE3 of a bitmap as little-endian words.
 pub fn stream_digest(stream: &[u64]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     if cfg!(target_endian = "little") {

@@ -4,7 +4,7 @@ use super::huffman::{Canonical, LENGTHS};
 use super::{FIXED_BYTES, GROUP, ROW_WORDS, bits_for};
 use std::fmt;
 
-/// Why a payload is not a frame.
+/// An error in decoding a payload as a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameError(&'static str);
 
@@ -14,7 +14,7 @@ impl fmt::Display for FrameError {
     }
 }
 
-/// Codes of up to this many bits are decoded by one look at a table.
+/// One table look-up decodes codes of up to this many bits.
 const TABLE_BITS: u32 = 13;
 /// Rows between two counts of flags.
 const RANK_ROWS: usize = 512;
@@ -37,7 +37,7 @@ pub struct Frame {
     table: Vec<(u32, u8)>,
 }
 
-/// Takes sections off the front of a payload.
+/// Splits sections off the front of a payload.
 struct Sections<'a>(&'a [u8]);
 
 impl<'a> Sections<'a> {
@@ -62,7 +62,7 @@ impl Frame {
     /// Parses a payload that must decode to `words` words.
     ///
     /// # Errors
-    /// [`FrameError`] when it cannot.
+    /// [`FrameError`] if the payload is malformed.
     pub fn parse(payload: Vec<u8>, words: usize) -> Result<Frame, FrameError> {
         let mut sections = Sections(&payload);
         let mut fixed = [0u32; FIXED_BYTES / 4];
@@ -124,16 +124,16 @@ impl Frame {
         Ok(Frame { rows, distinct, id_bits, flags, ranks, starts, entries, stream, code_bits, words, canonical, table })
     }
 
-    /// Memory that the frame occupies, in bytes.
+    /// Returns the memory that the frame occupies, in bytes.
     pub fn memory_bytes(&self) -> usize {
         8 * (self.flags.len() + self.starts.len() + self.stream.len() + self.words.len() + self.table.len())
             + 4 * (self.ranks.len() + self.entries.len())
     }
 
-    /// Word `at` of the frame.
+    /// Returns word `at` of the frame.
     ///
     /// # Errors
-    /// [`FrameError`] when the payload contradicts itself there, or `at` is beyond the frame.
+    /// [`FrameError`] if the payload contradicts itself there, or if `at` is beyond the frame.
     pub fn word(&self, at: usize) -> Result<u64, FrameError> {
         let (row, column) = (at / ROW_WORDS, at % ROW_WORDS);
         if row >= self.rows {
@@ -154,10 +154,10 @@ impl Frame {
         self.words.get(symbol).copied().ok_or(FrameError("code without a word"))
     }
 
-    /// Decodes everything into `words`, which has as many words as [`Frame::parse`] was told.
+    /// Decodes the whole frame into `words`, as many words as were passed to [`Frame::parse`].
     ///
     /// # Errors
-    /// [`FrameError`] when the payload contradicts itself.
+    /// [`FrameError`] if the payload contradicts itself.
     pub fn decode(&self, words: &mut [u64]) -> Result<(), FrameError> {
         let mut distinct = vec![[0; ROW_WORDS]; self.distinct];
         let mut reader = BitReader { words: &self.stream, at: 0 };
@@ -171,7 +171,7 @@ impl Frame {
         }
         self.checked(&reader)?;
         if reader.at != self.code_bits {
-            return Err(FrameError("codes behind the last row"));
+            return Err(FrameError("codes after the last row"));
         }
         let mut starts = BitReader { words: &self.starts, at: 0 };
         let mut id = 0;
@@ -185,7 +185,8 @@ impl Frame {
         Ok(())
     }
 
-    /// Number of the distinct row that row `row` is, or something too large.
+    /// Returns the number of the distinct row equal to row `row`; too large a number if the payload
+    /// is malformed.
     fn id(&self, row: usize) -> usize {
         let word = row / 64;
         let upto = self.flags[word] & (u64::MAX >> (63 - row % 64));
@@ -223,20 +224,20 @@ impl Frame {
         Ok(symbol as usize)
     }
 
-    /// Whether nothing was read from behind the end, where a reader sees zeros.
+    /// Fails if `reader` has passed the end, where it reads zeros.
     fn checked(&self, reader: &BitReader<'_>) -> Result<(), FrameError> {
         if reader.at <= self.code_bits { Ok(()) } else { Err(FrameError("code stream too short")) }
     }
 }
 
-/// Bits from the most significant end of 64-bit words on; zeros behind the last one.
+/// Reads bits from the most significant end of 64-bit words on, and zeros after the last one.
 struct BitReader<'a> {
     words: &'a [u64],
     at: u64,
 }
 
 impl BitReader<'_> {
-    /// The next 64 bits, without taking them.
+    /// Returns the next 64 bits without consuming them.
     #[inline]
     fn window(&self) -> u64 {
         let (word, bit) = ((self.at / 64) as usize, (self.at % 64) as u32);

@@ -6,20 +6,20 @@ use super::{FIXED_BYTES, GROUP, LEVEL, ROW_WORDS, bits_for};
 /// Multiplier of the hash functions below: 2^64 divided by the golden ratio, odd.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Open-addressing table from a key to a number; the key is compared by the caller.
+/// An open-addressing table from keys to numbers; the caller compares the keys.
 struct Table {
     slots: Vec<u32>,
     shift: u32,
 }
 
 impl Table {
-    /// A table for up to `keys` keys.
+    /// Creates a table for up to `keys` keys.
     fn new(keys: usize) -> Table {
         let bits = bits_for(2 * keys.max(8));
         Table { slots: vec![0; 1 << bits], shift: 64 - bits }
     }
 
-    /// The number of an equal key, or `fresh` after noting it down.
+    /// Returns the number of an equal key, or inserts and returns `fresh`.
     fn find(&mut self, hash: u64, fresh: u32, equal: impl Fn(u32) -> bool) -> u32 {
         let mask = self.slots.len() - 1;
         let mut at = (hash.wrapping_mul(GOLDEN) >> self.shift) as usize;
@@ -40,10 +40,10 @@ fn row_hash(row: &[u64; ROW_WORDS]) -> u64 {
     row.iter().fold(0, |hash: u64, word| (hash.rotate_left(23) ^ word).wrapping_mul(GOLDEN))
 }
 
-/// Encodes a frame; `words` is a multiple of [`ROW_WORDS`], at least one row.
+/// Encodes a frame; `words` is a positive multiple of [`ROW_WORDS`] long.
 ///
 /// # Panics
-/// If the length is not such a multiple, or 0, or above 2^24.
+/// If the length is not such a multiple, is 0, or exceeds 2^24.
 pub fn encode(words: &[u64]) -> Vec<u8> {
     assert!(
         !words.is_empty() && words.len().is_multiple_of(ROW_WORDS) && words.len() <= 1 << 24,
@@ -114,7 +114,7 @@ pub fn encode(words: &[u64]) -> Vec<u8> {
     out
 }
 
-/// Number of the distinct row of each row, and the first row of each number.
+/// Returns the number of each row's distinct row, and the first row of each number.
 fn number_rows(rows: &[[u64; ROW_WORDS]]) -> (Vec<u32>, Vec<u32>) {
     let mut table = Table::new(rows.len());
     let mut distinct: Vec<u32> = Vec::new();
@@ -133,7 +133,7 @@ fn number_rows(rows: &[[u64; ROW_WORDS]]) -> (Vec<u32>, Vec<u32>) {
     (ids, distinct)
 }
 
-/// Number of each word of the distinct rows, the distinct words, and how often each occurs.
+/// Returns the number of each word of the distinct rows, the distinct words, and the count of each.
 fn number_words(rows: &[[u64; ROW_WORDS]], distinct: &[u32]) -> (Vec<u32>, Vec<u64>, Vec<u32>) {
     let mut table = Table::new(distinct.len() * ROW_WORDS / 2);
     let (mut dictionary, mut counts): (Vec<u64>, Vec<u32>) = (Vec::new(), Vec::new());
@@ -159,7 +159,8 @@ fn number_words(rows: &[[u64; ROW_WORDS]], distinct: &[u32]) -> (Vec<u32>, Vec<u
     (numbers, dictionary, counts)
 }
 
-/// Differences of consecutive words (wrapping), least significant bytes of all first.
+/// Returns the wrapping differences of consecutive words in byte planes, least significant bytes
+/// first.
 fn word_planes(words: impl Iterator<Item = u64>, count: usize) -> Vec<u8> {
     let mut planes = vec![0; count * 8];
     let mut last = 0u64;
@@ -172,7 +173,7 @@ fn word_planes(words: impl Iterator<Item = u64>, count: usize) -> Vec<u8> {
     planes
 }
 
-/// Bits from the most significant end of 64-bit words on.
+/// Writes bits from the most significant end of 64-bit words on.
 #[derive(Default)]
 struct BitWriter {
     words: Vec<u64>,
@@ -180,7 +181,7 @@ struct BitWriter {
 }
 
 impl BitWriter {
-    /// Appends the low `length` bits of `value`, at most 63 of them, the other bits being 0.
+    /// Appends the low `length` bits of `value`, at most 63; the other bits must be 0.
     fn push(&mut self, value: u64, length: u32) {
         if length == 0 {
             return;

@@ -1,18 +1,20 @@
 //! Canonical Huffman codes over many symbols: only the number of codes of each length is stored.
 //!
-//! Codes of one length are consecutive numbers, given to the symbols in ascending order; shorter codes come first (Schwartz and Kallick, 1964).
-//! A Huffman code of depth `d` needs counts that add up to at least the Fibonacci number `F(d+2)`. Those of a frame add up to at most 2^24, less than
+//! Codes of one length are consecutive numbers, assigned to the symbols in ascending order; shorter
+//! codes come first (Schwartz and Kallick, 1964). A Huffman code of depth `d` needs counts that add
+//! up to at least the Fibonacci number `F(d+2)`. Those of a frame add up to at most 2^24, less than
 //! `F(37)`, so no code is longer than 34 bits: [`LENGTHS`] leaves room.
 
-/// Code lengths 1 to this are possible.
+/// The largest code length; lengths start at 1.
 pub const LENGTHS: usize = 40;
 
-/// Lengths of optimal codes for `counts` (all positive, in any order); a single symbol gets length 1.
+/// Returns the lengths of optimal codes for `counts`, which are all positive, in any order; a
+/// single symbol gets length 1.
 pub fn lengths(counts: &[u32]) -> Vec<u8> {
     if counts.len() == 1 {
         return vec![1];
     }
-    // Two queues: leaves by ascending count, and inner vertices, which arise in ascending order.
+    // Two queues: leaves by ascending count, and inner vertices, created in ascending order.
     let mut leaves: Vec<u64> =
         counts.iter().enumerate().map(|(at, count)| u64::from(*count) << 32 | at as u64).collect();
     leaves.sort_unstable();
@@ -44,7 +46,8 @@ pub fn lengths(counts: &[u32]) -> Vec<u8> {
 /// First code and first symbol of each length.
 #[derive(Clone, Debug)]
 pub struct Canonical {
-    /// By length: first code, left-aligned in 64 bits, of the codes longer than this length; codes of at most this length are below it.
+    /// By length: the first code of the longer codes, left-aligned in 64 bits; codes of at most
+    /// this length are below it.
     limit: [u64; LENGTHS + 1],
     /// By length: first code (right-aligned).
     first_code: [u64; LENGTHS + 1],
@@ -54,7 +57,8 @@ pub struct Canonical {
 }
 
 impl Canonical {
-    /// The code for the given number of codes of each length, index 0 being length 1; `None` when there is no such prefix code.
+    /// Creates the code with the given number of codes of each length, index 0 for length 1; `None`
+    /// if no such prefix code exists.
     pub fn new(counts: &[u32; LENGTHS]) -> Option<Canonical> {
         let mut canonical = Canonical {
             limit: [0; LENGTHS + 1],
@@ -73,7 +77,7 @@ impl Canonical {
             if code > 1 << length {
                 return None;
             }
-            // All codes of this length used up: everything is below the limit.
+            // If the codes of this length use up the space, all windows are below the limit.
             canonical.limit[length] = if code == 1 << length { u64::MAX } else { code << (64 - length) };
             if *count > 0 {
                 canonical.longest = length;
@@ -82,12 +86,13 @@ impl Canonical {
         Some(canonical)
     }
 
-    /// The code of the symbol with index `at` among the codes of `length`, right-aligned.
+    /// Returns the code of the symbol with index `at` among the codes of `length`, right-aligned.
     pub fn code(&self, length: usize, at: u32) -> u64 {
         self.first_code[length] + u64::from(at - self.first_symbol[length])
     }
 
-    /// Length and symbol of the code at the top of `window`, which is known to have at least `least` bits; the length is 0 when no code fits.
+    /// Returns length and symbol of the code at the top of `window`, whose length is at least
+    /// `least` bits; the length is 0 if no code matches.
     pub fn read(&self, window: u64, least: usize) -> (u32, u32) {
         for length in least..=self.longest {
             if window < self.limit[length] || self.limit[length] == u64::MAX {
@@ -104,7 +109,8 @@ impl Canonical {
 mod tests {
     use super::*;
 
-    /// Cost of an optimal code by the definition: merge the two least weights, again and again.
+    /// Returns the cost of an optimal code by the definition: merge the two least weights
+    /// repeatedly.
     fn optimal_cost(counts: &[u32]) -> u64 {
         let mut weights: Vec<u64> = counts.iter().map(|count| u64::from(*count)).collect();
         let mut cost = 0;

@@ -1,28 +1,31 @@
 //! The frames of a block file: a compression that answers single bits without decoding the rest.
 //!
 //! # Why
-//! A bitmap in sector order is a list of 512-bit *rows* (one value of the upper offset bits each), and corners with empty borders are games of
-//! their own: few different rows occur, made of fewer different 64-bit words. So a frame keeps each distinct row once, as eight Huffman
-//! codes of words, and says for each row which distinct row it is. General compressors find the same repeats but cannot be entered in the
-//! middle (measured at 8 layers, misère: zstd 9 in frames of 1 MiB 0.117 bits a position on a sample of the blocks, in frames of
-//! 16 KiB 0.21; this one 0.115 on all of them, whole files counted).
+//! A bitmap in sector order is a list of 512-bit *rows*, one for each value of the upper offset
+//! bits. Corners with empty borders are games of their own, so few different rows occur, built from
+//! even fewer different 64-bit words. A frame therefore stores each distinct row once, as eight
+//! Huffman codes of words, and for each row the number of its distinct row. General compressors
+//! find the same repeats but allow no access in the middle (measured at 8 layers, misère, in bits a
+//! position: zstd 9 in frames of 1 MiB 0.117 on a sample of the blocks, in frames of 16 KiB 0.21;
+//! this one 0.115 on all blocks, whole files counted).
 //!
-//! # Shape
-//! Words of a frame, a multiple of eight → `rows` of eight words. Row `r` has the number of its distinct row, `id(r)`, in order of first
-//! occurrence. `FORMAT.md` has the bytes.
+//! # Structure
+//! The words of a frame, a multiple of eight, form `rows` of eight words. Row `r` has the number of
+//! its distinct row, `id(r)`, in order of first occurrence. `FORMAT.md` has the bytes.
 //!
 //! 1. *Flags*, one bit a row: 0 when `id(r) = id(r-1) + 1` (with `id(-1) = -1`), else 1.
 //! 2. *Starts*: `id(r)` of the flagged rows, packed in as many bits as the greatest id needs.
 //! 3. *Entries*: bit offset of every [`GROUP`]-th distinct row in the code stream.
 //! 4. *Code stream*: canonical Huffman codes, most significant bit first, eight a distinct row.
-//! 5. *Words*: the distinct words by (code length, value), as differences, in eight byte planes under zstd.
+//! 5. *Words*: the distinct words by (code length, value), as differences, in eight byte planes
+//!    under zstd.
 //!
 //! # Invariants
 //! 1. The bytes are a pure function of the words.
-//! 2. Any bytes decode to a frame or to an error; no payload makes the decoder panic or allocate more than a constant times the frame.
+//! 2. Any bytes decode to a frame or to an error; no payload makes the decoder panic or allocate
+//!    more than a constant times the frame.
 //!
-//! # Cost
-//! A lookup: a few cache lines and at most `8 * GROUP` codes. Encoding and decoding: see `benches/`.
+//! A lookup costs a few cache lines and at most `8 * GROUP` codes.
 
 mod decode;
 mod encode;
@@ -33,14 +36,14 @@ pub use encode::encode;
 
 /// Words of a row.
 pub const ROW_WORDS: usize = 8;
-/// Distinct rows to an entry of the code stream.
+/// Distinct rows between entries into the code stream.
 pub const GROUP: usize = 8;
 /// Length of the fixed part of a payload, in bytes: counts and the number of codes of each length.
 const FIXED_BYTES: usize = 24 + 4 * huffman::LENGTHS;
 /// zstd level of the word planes.
 const LEVEL: i32 = 3;
 
-/// Bits that hold the numbers below `count`.
+/// Returns the number of bits that hold the numbers below `count`.
 fn bits_for(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
