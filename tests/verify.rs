@@ -427,7 +427,7 @@ fn the_empty_position_and_bits_without_a_position_are_checked() {
         solved.rewrite(1, &streams[1]);
         let report = solved.check(Depth::Full);
         assert!(texts(&report).contains(said), "{}", texts(&report));
-        assert!(texts(&report).contains("bit 199 is set but stands for no position"), "{}", texts(&report));
+        assert!(texts(&report).contains("bit 199 is set but represents no position"), "{}", texts(&report));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The check of canonical blocks: their rows in the manifest, and every position against its children.
+//! Checks canonical blocks: their rows in the manifest, and every position against its children.
 
 use super::children::Moves;
 use super::finding::{Finding, Reason, RowField};
@@ -11,14 +11,14 @@ use crate::game::{Rule, Value, position};
 use pipeline::Bitmap;
 use std::collections::BTreeMap;
 
-/// Positions listed for one block; the rest is counted.
+/// Positions listed for one block; further ones are only counted.
 const LISTED: usize = 10;
 
-/// What the check of all blocks needs besides the database.
+/// The shared data for the check of all blocks.
 pub(super) struct Plan<'a> {
     database: &'a Database,
     geometry: &'a Geometry,
-    /// One for each turn; the first, the identity, is never used.
+    /// One for each turn; the first, for the identity, is never used.
     scatters: Vec<Scatter>,
     inner: Moves,
 }
@@ -31,28 +31,30 @@ pub(super) struct Scratch {
     tile: Tile,
 }
 
-/// A block that is being checked.
+/// A block under check.
 struct Target {
     ordinal: u32,
-    /// Positions that each of its children counts for in the progress.
+    /// The share of each child in the progress, in positions.
     step: u64,
     children: u64,
-    /// Whether all children could be read so far.
+    /// Whether all children so far were readable.
     complete: bool,
     outcome: Outcome,
 }
 
-/// For the turns in which a source is needed: the targets that need it, by their place in the group, and the moves from there.
+/// By turn of a source: the targets that need it, by their index in the group, with the moves from
+/// there.
 type Uses<'a> = BTreeMap<usize, Vec<(usize, &'a [u64])>>;
 
-/// What was seen of one block.
+/// The result of the check of one block.
 #[derive(Default)]
 pub(super) struct Outcome {
-    /// What is wrong.
+    /// The findings.
     pub findings: Vec<Finding>,
-    /// Counts and digest, if the block could be read.
+    /// Counts and digest, if the block was readable.
     pub account: Option<Account>,
-    /// Positions that differ from what their children say; `None` when the block or one of its children cannot be read.
+    /// Positions that contradict their children; `None` if the block or one of its children is
+    /// unreadable.
     pub differences: Option<u64>,
 }
 
@@ -63,7 +65,7 @@ impl<'a> Plan<'a> {
         Plan { database, geometry, scatters, inner: Moves::new(geometry.inner()) }
     }
 
-    /// Memory for one worker that checks up to `targets` blocks at once.
+    /// Allocates the memory of a worker that checks up to `targets` blocks at once.
     pub(super) fn scratch(&self, targets: usize) -> Result<Scratch, DatabaseError> {
         let words = 1 << (self.geometry.index_bits() - 6);
         let refused = |_| DatabaseError::OutOfMemory { needed_bytes: 8 * words as u64 };
@@ -72,12 +74,13 @@ impl<'a> Plan<'a> {
         Ok(Scratch { source: bitmap()?, turned: bitmap()?, losing, tile: Tile::new() })
     }
 
-    /// Only reads a block: whether every frame of it decodes.
+    /// Reads a block and reports whether every frame of it decodes.
     pub(super) fn read(&self, ordinal: u32, scratch: &mut Scratch) -> Result<Option<Finding>, DatabaseError> {
         damage(self.database.bitmap(ordinal, scratch.source.words_mut()))
     }
 
-    /// Checks some blocks together, so that what several of them need is decoded and turned once. A unit of progress is a position.
+    /// Checks several blocks together, so that their common sources are decoded and turned once. A
+    /// unit of progress is a position.
     pub(super) fn check(
         &self,
         group: &[u32],
@@ -111,7 +114,7 @@ impl<'a> Plan<'a> {
                 }
                 let child = if turn == 0 { &scratch.source } else { &scratch.turned };
                 for (place, moves) in uses {
-                    // The damage itself is reported where the block is a target or only read.
+                    // The damage itself is reported where the block is a target or is only read.
                     targets[place].complete &= readable;
                     if readable {
                         Moves::new(moves).mark(lines(child), lines_mut(&mut scratch.losing[place]));
@@ -131,7 +134,7 @@ impl<'a> Plan<'a> {
         Ok(targets.into_iter().map(|target| (target.ordinal, target.outcome)).collect())
     }
 
-    /// Checks a block whose children have all been looked at.
+    /// Checks a block after all its children.
     fn finish(&self, target: &mut Target, own: &Bitmap, losing: &mut Bitmap) {
         let Target { ordinal, complete, ref mut outcome, .. } = *target;
         let counted = account(self.geometry, ordinal, lines(own));
@@ -150,7 +153,7 @@ impl<'a> Plan<'a> {
         self.database.rule() == Rule::Misere && self.geometry.bid(ordinal) == 0
     }
 
-    /// The block's row in the manifest against the counted losses and the digest.
+    /// Compares the block's row in the manifest with the counted losses and the digest.
     fn compare_row(&self, ordinal: u32, counted: &Account, findings: &mut Vec<Finding>) {
         let row = &self.database.manifest().blocks[ordinal as usize];
         let losses = (RowField::Losses(row.losses), RowField::Losses(counted.losses()));
@@ -162,13 +165,14 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A position is a loss iff it has no losing child. Lists the first positions that are stored otherwise and counts all.
+    /// Checks that a position is a loss iff it has no losing child. Lists the first contradictions
+    /// and counts all.
     fn compare(&self, ordinal: u32, own: &[u64], losing: &[u64], findings: &mut Vec<Finding>) -> u64 {
         let positions = 1_u64 << self.geometry.offset_bits();
         let mut differences = 0;
         let mut listed = 0;
         for (word, (stored, losing)) in (0_u64..).zip(own.iter().zip(losing)) {
-            // Bits that stand for no position must be clear; only a bitmap of a single line has such bits.
+            // Bits without a position must be clear; only a bitmap of a single line has any.
             let meant = match positions.saturating_sub(word * 64) {
                 left @ 0..64 => (1 << left) - 1,
                 _ => u64::MAX,
@@ -189,7 +193,7 @@ impl<'a> Plan<'a> {
         differences
     }
 
-    /// One wrong bit.
+    /// Describes one wrong bit.
     fn contradiction(&self, block: u32, offset: u64, stored_loss: bool) -> Finding {
         if offset >> self.geometry.offset_bits() != 0 {
             return Finding::Stray { block, offset };
@@ -202,7 +206,7 @@ impl<'a> Plan<'a> {
         } else if !stored_loss {
             Reason::AllWins(children.count())
         } else {
-            // Only to name the child: the check itself does not look positions up.
+            // Look-ups serve only to name the child; the check itself makes none.
             let is_loss = |child: &u64| self.database.value(*child).is_ok_and(|value| value.is_loss());
             Reason::LosingChild(children.find(is_loss).map(rows_of))
         };
@@ -210,7 +214,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The lines of a bitmap.
+/// Returns the lines of a bitmap.
 fn lines(bitmap: &Bitmap) -> &[[u64; LINE]] {
     bitmap.words().as_chunks().0
 }
@@ -219,7 +223,7 @@ fn lines_mut(bitmap: &mut Bitmap) -> &mut [[u64; LINE]] {
     bitmap.words_mut().as_chunks_mut().0
 }
 
-/// Splits damage, which is a finding, from refusals of the operating system.
+/// Separates damage, which is a finding, from errors of the operating system.
 fn damage(result: Result<(), DatabaseError>) -> Result<Option<Finding>, DatabaseError> {
     let found = result.err().map(DatabaseError::into_finding).transpose()?;
     Ok(found.map(Finding::File))

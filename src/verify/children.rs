@@ -1,29 +1,32 @@
-//! Forward checking: which positions of a block have a loss among the children that some moves reach.
+//! Forward checking: finds the positions of a block with a loss among the children that some moves
+//! reach.
 //!
-//! A position `x` has the move `m` iff `x & m == m`, and then the child `x ^ m`. Over whole words: the part of `m` in the bits above a line
-//! says which line of the child is looked at, the part in the next three bits which word of it, and the part in the lowest six bits becomes a shift
-//! of that word. The target is walked in chunks that stay in the nearest cache while all moves read their lines of the child.
+//! A position `x` has the move `m` iff `x & m == m`, and then the child `x ^ m`. The code works on
+//! whole words: the bits of `m` above a line select a line of the child, the next three bits a word
+//! in it, and the lowest six bits become a shift of that word. The target is processed in chunks
+//! that stay in the nearest cache while all moves read their lines of the child.
 
 use super::turn::LINE;
 
 /// Lines of a chunk of the target: 16 KiB.
 const CHUNK_LINES: usize = 256;
 
-/// The moves that differ only in the lowest six index bits.
+/// Moves that differ only in the lowest six index bits.
 struct Family {
     /// The part above a line.
     line: usize,
     /// The part inside a line, as a mask of the word number.
     word: usize,
-    /// For each move the shift, and the bits of a child word that have a parent: those with none of the taken pieces.
+    /// For each move the shift, and the mask of child bits with a parent: those with none of the
+    /// taken pieces.
     shifts: Vec<(u32, u64)>,
 }
 
-/// Some moves, by what of the child they look at.
+/// Moves grouped by the words of the child they read.
 pub(super) struct Moves(Vec<Family>);
 
 impl Moves {
-    /// The moves with these offset masks.
+    /// Groups the moves with these offset masks.
     pub(super) fn new(masks: &[u64]) -> Moves {
         let mut families: Vec<Family> = Vec::new();
         for mask in masks {
@@ -38,7 +41,8 @@ impl Moves {
         Moves(families)
     }
 
-    /// Adds to `losing` every position from which one of the moves leads to a loss; `child` holds the losses of the block they lead to.
+    /// Adds to `losing` every position from which one of the moves leads to a loss; `child` holds
+    /// the losses of the block reached.
     pub(super) fn mark(&self, child: &[[u64; LINE]], losing: &mut [[u64; LINE]]) {
         for (number, chunk) in losing.chunks_mut(CHUNK_LINES).enumerate() {
             let first = number * CHUNK_LINES;

@@ -11,24 +11,24 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Bytes read at once; also how often a stop is noticed.
+/// Bytes read at once, which also bounds the reaction time to a stop.
 const READ_BYTES: usize = 1 << 20;
 
-/// What was seen of the files.
+/// The result of the check of the files.
 #[derive(Default)]
 pub(super) struct Checked {
-    /// Files whose bytes were hashed.
+    /// Number of files hashed.
     pub files: u64,
     /// Their bytes.
     pub file_bytes: u64,
-    /// What is wrong, by the place in the folder's alphabet.
+    /// The findings, in the order of the file names.
     pub findings: Vec<super::Finding>,
 }
 
-/// Checks every file of a `db` folder against `SUMS`; `None` when stopped.
+/// Checks every file of a `db` folder against `SUMS`; returns `None` if stopped.
 ///
-/// `expected` names the files that a database has; without it the list in `SUMS` is taken as it is. `also(name)` is called for every file
-/// that was hashed, with memory of the worker.
+/// `expected` names the files of the database; without it the list in `SUMS` is taken as it is.
+/// `also(name)` is called for every hashed file, with the memory of its worker.
 pub(super) fn check<S>(
     folder: &Path,
     expected: Option<&BTreeSet<String>>,
@@ -125,13 +125,14 @@ fn check_file(
     Ok((Some(bytes), wrong.then(|| sums_differ(*expected, found))))
 }
 
-/// Everything in the folder, with the length of what is a plain file.
+/// Returns every name in the folder, with the length of each regular file.
 fn present(folder: &Path) -> Result<BTreeMap<String, Option<u64>>, DatabaseError> {
     let failed = |source| DatabaseError::Io { operation: "list", path: folder.into(), source };
     let mut present = BTreeMap::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        // Of a link, that to which it leads; a broken one is no file. Any other error says nothing about the file.
+        // Links are followed; a broken one is no file. Any other error proves nothing about the
+        // file.
         let length = match std::fs::metadata(entry.path()) {
             Ok(found) => found.is_file().then_some(found.len()),
             Err(error) if error.kind() == ErrorKind::NotFound => None,

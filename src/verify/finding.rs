@@ -1,68 +1,68 @@
-//! What a verification finds: damaged files, or sound files with wrong values.
+//! The findings of a verification: damaged files, or sound files with wrong values.
 
 use crate::database::{MANIFEST, block_file_name};
 use crate::game::{Rule, Value};
 use std::fmt;
 
-/// Something that is wrong. Displayed, it is a sentence.
+/// A finding. Its `Display` is a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finding {
-    /// A file is damaged, missing or too many.
+    /// A file is damaged, missing or superfluous.
     File(pipeline::Finding),
-    /// The manifest's row of a block says something else than its bitmap.
+    /// A block's row in the manifest contradicts its bitmap.
     Row {
         /// Ordinal of the block.
         block: u32,
-        /// What the manifest says.
+        /// The field in the manifest.
         manifest: RowField,
-        /// What the bitmap has.
+        /// The field from the bitmap.
         bitmap: RowField,
     },
     /// A position contradicts its children.
     Position {
         /// Ordinal of the canonical block.
         block: u32,
-        /// Number of the bit.
+        /// Offset of the position.
         offset: u64,
         /// The position as rows of 0 and 1.
         rows: String,
         /// Its value in the database.
         stored: Value,
-        /// Why it cannot be that.
+        /// The reason why the value is wrong.
         because: Reason,
     },
-    /// A bit is set that stands for no position.
+    /// A bit without a position is set.
     Stray {
         /// Ordinal of the block.
         block: u32,
-        /// Number of the bit.
+        /// Index of the bit.
         offset: u64,
     },
-    /// A block has more wrong positions than are listed.
+    /// A block has more wrong positions than listed.
     More {
         /// Ordinal of the block.
         block: u32,
-        /// All of its wrong positions.
+        /// The number of all its wrong positions.
         differences: u64,
-        /// Those that are listed.
+        /// The number of listed ones.
         listed: usize,
     },
-    /// Blocks could not be checked, because they or blocks of their children cannot be read.
+    /// Blocks could not be checked because they or blocks of their children are unreadable.
     Unchecked {
-        /// How many.
+        /// The number of such blocks.
         blocks: u64,
     },
-    /// A count or a digest of the manifest is not that of the blocks.
+    /// A count or digest of the manifest contradicts the blocks.
     Count {
-        /// What the manifest says, in words.
+        /// The claim of the manifest, in words.
         manifest: String,
-        /// What was counted, in words.
+        /// The result of the count, in words.
         counted: String,
     },
     /// The database contradicts a published figure.
     Published {
-        /// What the database says and what is published, in words.
+        /// The contradiction, in words.
         contradiction: String,
     },
 }
@@ -76,19 +76,20 @@ pub enum RowField {
     Digest(String),
 }
 
-/// Why a position cannot have the value that is stored.
+/// The reason why a position cannot have its stored value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The empty position has its value by the rule.
+    /// The rule sets the value of the empty position.
     Empty(Rule),
-    /// All its children, this many, are wins.
+    /// All its children, counted here, are wins.
     AllWins(usize),
-    /// A child is a loss, too: its rows, if it could be read once more.
+    /// A child is a loss too; its rows, if a second read succeeded.
     LosingChild(Option<String>),
 }
 
 impl Finding {
-    /// Whether a file is to blame: then its values mean nothing, and what can be done is a repair.
+    /// Returns whether a file is damaged: its values are then meaningless, and the remedy is a
+    /// repair.
     pub fn is_damage(&self) -> bool {
         matches!(self, Finding::File(_))
     }
@@ -126,13 +127,13 @@ impl fmt::Display for Finding {
                 write!(f, "{}: position {rows} (offset {offset}) is stored as a {stored}, but {because}", name(block))
             }
             Finding::Stray { block, offset } => {
-                write!(f, "{}: bit {offset} is set but stands for no position", name(block))
+                write!(f, "{}: bit {offset} is set but represents no position", name(block))
             }
             Finding::More { block, differences, listed } => {
                 write!(f, "{}: {differences} positions contradict their children, {listed} are listed", name(block))
             }
             Finding::Unchecked { blocks } => {
-                write!(f, "{blocks} blocks were not checked, because they or blocks of their children cannot be read")
+                write!(f, "{blocks} blocks were not checked because they or blocks of their children are unreadable")
             }
             Finding::Count { manifest, counted } => write!(f, "{MANIFEST}: {manifest}, {counted}"),
             Finding::Published { contradiction } => f.write_str(contradiction),

@@ -1,8 +1,11 @@
-//! The geometry of the check, made again from cell masks: moves, blocks, and which canonical block stands for which child.
+//! The geometry of the check, rebuilt from cell masks: moves, blocks, and the canonical block of
+//! each child.
 //!
-//! Nothing here is taken on trust. The moves are generated from pairs of ends and compared with the board's; a symmetry counts only if it
-//! maps these moves to themselves; the table of blocks is filled from the canonical ones, and must come out full and without conflict.
-//! Of the layout only the two lists of cells, which say what a bit of a database means, and the list of canonical blocks are used.
+//! This module verifies its inputs. It generates the moves from pairs of ends and compares them
+//! with the board's; it accepts a symmetry only if it maps these moves to themselves; it fills the
+//! table of blocks from the canonical ones and requires it to be full and free of conflicts. From
+//! the layout it uses only the two lists of cells, which define the bits of a database, and the
+//! list of canonical blocks.
 
 use crate::game::{Board, Cell};
 use crate::layout::Layout;
@@ -25,17 +28,17 @@ struct Trace {
     offsets: Vec<u64>,
 }
 
-/// A child of a canonical block.
+/// A child block of a canonical block.
 pub(super) struct Child<'a> {
-    /// Ordinal of the canonical block that stands for it.
+    /// Ordinal of its canonical block.
     pub ordinal: u32,
-    /// Which turn takes the canonical block to the child, a place in [`Geometry::turns`].
+    /// The turn that takes the canonical block to the child, an index into [`Geometry::turns`].
     pub turn: usize,
-    /// Offset masks of the moves that lead to it.
+    /// Offset masks of the moves that lead to the child.
     pub moves: &'a [u64],
 }
 
-/// A place in the table of blocks that no canonical block has claimed.
+/// An entry of the block table that no canonical block has claimed.
 const NOBODY: (u32, u8) = (u32::MAX, 0);
 
 /// Moves, blocks and symmetries in the bits of a layout.
@@ -45,7 +48,8 @@ pub(super) struct Geometry {
     canonical: Vec<u32>,
     moves: Vec<u64>,
     turns: Vec<Turn>,
-    /// For each BID the ordinal of its canonical block and the turn that takes this one to it.
+    /// For each BID the ordinal of its canonical block and the turn that takes the canonical block
+    /// to it.
     blocks: Vec<(u32, u8)>,
     inner: Vec<u64>,
     traces: Vec<Trace>,
@@ -53,7 +57,7 @@ pub(super) struct Geometry {
 }
 
 impl Geometry {
-    /// The geometry of a layout, or what is wrong with the layout.
+    /// Builds the geometry of a layout, or says what is wrong with the layout.
     pub(super) fn new(board: &Board, layout: &Layout) -> Result<Geometry, String> {
         let moves = moves(board);
         if moves.iter().ne(board.moves()) {
@@ -125,43 +129,44 @@ impl Geometry {
             }
         }
         match self.blocks.iter().position(|block| *block == NOBODY) {
-            Some(bid) => Err(format!("no canonical block stands for block {bid}")),
+            Some(bid) => Err(format!("no canonical block represents block {bid}")),
             None => Ok(()),
         }
     }
 
-    /// Number of canonical blocks.
+    /// Returns the number of canonical blocks.
     pub(super) fn canonical_blocks(&self) -> u32 {
         self.canonical.len() as u32
     }
 
-    /// BID of a canonical block.
+    /// Returns the BID of a canonical block.
     pub(super) fn bid(&self, ordinal: u32) -> u32 {
         self.canonical[ordinal as usize]
     }
 
-    /// Number of offset bits.
+    /// Returns the number of offset bits.
     pub(super) fn offset_bits(&self) -> u32 {
         self.offset_cells.len() as u32
     }
 
-    /// Number of index bits of a bitmap: the offset bits, but never fewer than nine.
+    /// Returns the number of index bits of a bitmap: the offset bits, but at least nine.
     pub(super) fn index_bits(&self) -> u32 {
         self.offset_bits().max(LEAST_BITS)
     }
 
-    /// The symmetries, the identity first.
+    /// Returns the symmetries, the identity first.
     pub(super) fn turns(&self) -> &[Turn] {
         &self.turns
     }
 
-    /// Offset masks of the moves inside a block.
+    /// Returns the offset masks of the moves inside a block.
     pub(super) fn inner(&self) -> &[u64] {
         &self.inner
     }
 
-    /// Every child of a canonical block, by ordinal. All have smaller ordinals than the block itself: a child is a subset of its target, and a
-    /// canonical block is the smallest of its images.
+    /// Returns every child of a canonical block, by ordinal. All have smaller ordinals than the
+    /// block itself: a child is a subset of its target, and a canonical block is the smallest of
+    /// its images.
     pub(super) fn children(&self, ordinal: u32) -> Vec<Child<'_>> {
         let bid = self.bid(ordinal);
         let mut children: Vec<Child<'_>> = self
@@ -177,7 +182,7 @@ impl Geometry {
         children
     }
 
-    /// The turns that take a canonical block to each of the blocks it stands for, itself included, each of these once.
+    /// Returns one turn to each block of the isomorphic group, the canonical block included.
     fn images(&self, ordinal: u32) -> impl Iterator<Item = &Turn> {
         let bid = u64::from(self.bid(ordinal));
         let turns = (0..).zip(&self.turns);
@@ -186,13 +191,13 @@ impl Geometry {
             .map(|(_, turn)| turn)
     }
 
-    /// Number of blocks for which a canonical block stands.
+    /// Returns the number of blocks in the isomorphic group.
     pub(super) fn weight(&self, ordinal: u32) -> u64 {
         self.images(ordinal).count() as u64
     }
 
-    /// For each block for which a canonical block stands and in which the last row of the board can be empty: the offset cells that are empty
-    /// in the canonical block when it is.
+    /// Returns a mask for each block of the isomorphic group in which the last row of the board can
+    /// be empty: the offset cells of the canonical block that are then empty.
     pub(super) fn last_row_masks(&self, ordinal: u32) -> Vec<u64> {
         let bid = u64::from(self.bid(ordinal));
         let (row_bid, row_offset) = (gather(&self.bid_cells, self.last_row), gather(&self.offset_cells, self.last_row));
@@ -200,18 +205,19 @@ impl Geometry {
         disjoint.map(|turn| gather(&turn.offset, row_offset)).collect()
     }
 
-    /// The position at an offset of a canonical block.
+    /// Returns the position at an offset of a canonical block.
     pub(super) fn position(&self, ordinal: u32, offset: u64) -> u64 {
         spread(&self.offset_cells, offset) | spread(&self.bid_cells, self.bid(ordinal).into())
     }
 
-    /// The children of a position.
+    /// Returns the children of a position.
     pub(super) fn children_of(&self, position: u64) -> impl Iterator<Item = u64> {
         self.moves.iter().filter(move |taken| position & *taken == **taken).map(move |taken| position ^ taken)
     }
 }
 
-/// Every run of cells from one end to another on a row, a column or a diagonal, no longer than the board allows; sorted.
+/// Returns every run of cells from one end to another on a row, a column or a diagonal, no longer
+/// than the board allows; sorted.
 fn moves(board: &Board) -> Vec<u64> {
     let cells: Vec<Cell> = (0..board.cells()).map(Cell::from_index).collect();
     let mut moves = BTreeSet::new();
@@ -232,18 +238,19 @@ fn moves(board: &Board) -> Vec<u64> {
     moves.into_iter().collect()
 }
 
-/// A permutation of all cells seen on the bits of some of them; `None` if it leaves these cells.
+/// Restricts a permutation of all cells to the bits of some of them; `None` if it moves one out of
+/// these cells.
 fn along(image: &[u8], cells: &[u8]) -> Option<Vec<u8>> {
     let bit_of = |cell: &u8| cells.iter().position(|other| *other == image[usize::from(*cell)]).map(|bit| bit as u8);
     cells.iter().map(bit_of).collect()
 }
 
-/// Bit `i` of a word goes to bit `places[i]`.
+/// Moves bit `i` of a word to bit `places[i]`.
 pub(super) fn spread(places: &[u8], word: u64) -> u64 {
     (0..).zip(places).fold(0, |out, (bit, place)| out | (word >> bit & 1) << place)
 }
 
-/// Bit `places[i]` of a word goes to bit `i`.
+/// Moves bit `places[i]` of a word to bit `i`.
 fn gather(places: &[u8], word: u64) -> u64 {
     (0..).zip(places).fold(0, |out, (bit, place)| out | (word >> place & 1) << bit)
 }

@@ -1,29 +1,32 @@
-//! Which blocks are checked together.
+//! Groups blocks that are checked together.
 //!
-//! A block costs a decode for each canonical block its children come from, and a turn for each orientation of one. Blocks that are checked at
-//! the same time share both, so those are put together that have most in common (a greedy choice among the next ones; ours).
+//! Checking a block costs a decode for each canonical block of its children and a turn for each
+//! orientation of one. Blocks in the same group share both, so a greedy choice among the next
+//! blocks puts those together that have most in common.
 
 use super::geometry::Geometry;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Blocks checked together by one thread, at most. Each takes a bitmap.
+/// Limit on the blocks that one thread checks together, each in its own bitmap.
 const TARGETS_MAX: usize = 3;
-/// Blocks among which a companion is sought.
+/// Number of next blocks searched for a companion.
 const CANDIDATES: usize = 64;
 
-/// How many blocks each of `threads` threads should check together, so that there is still enough to share out.
+/// Returns the number of blocks that each of `threads` threads checks together, small enough to
+/// keep all threads busy.
 pub(super) fn targets(blocks: usize, threads: usize) -> usize {
     (blocks / (4 * threads.max(1))).clamp(1, TARGETS_MAX)
 }
 
-/// What a block needs: canonical blocks to be decoded, as turn 0, and turned.
+/// Returns the needs of a block: canonical blocks to decode, as turn 0, and to turn.
 fn needs(geometry: &Geometry, ordinal: u32) -> BTreeSet<(u32, usize)> {
     let children = geometry.children(ordinal);
     let sources = children.iter().map(|child| (child.ordinal, 0));
     sources.chain(children.iter().map(|child| (child.ordinal, child.turn))).chain([(ordinal, 0)]).collect()
 }
 
-/// Divides the chosen blocks into groups of at most `targets`, those with large ordinals, which have most children, first.
+/// Divides the chosen blocks into groups of at most `targets`, starting with large ordinals, which
+/// have most children.
 pub(super) fn groups(geometry: &Geometry, chosen: &BTreeSet<u32>, targets: usize) -> Vec<Vec<u32>> {
     let mut rest = chosen.iter().rev().map(|ordinal| (*ordinal, needs(geometry, *ordinal)));
     let mut candidates: VecDeque<(u32, BTreeSet<(u32, usize)>)> = VecDeque::new();
@@ -34,7 +37,7 @@ pub(super) fn groups(geometry: &Geometry, chosen: &BTreeSet<u32>, targets: usize
         let mut group = vec![first];
         while group.len() < targets {
             let common = |needs: &BTreeSet<_>| needs.intersection(&shared).count();
-            // Of equals the first, which is the nearest.
+            // Ties go to the first candidate, the nearest.
             let best = (0..candidates.len()).rev().max_by_key(|place| common(&candidates[*place].1));
             let Some((ordinal, needs)) = best.and_then(|place| candidates.remove(place)) else { break };
             shared.extend(needs);

@@ -1,9 +1,10 @@
-//! # The verifier: a database against the rules of the game
+//! The verifier: checks a database against the rules of the game.
 //!
-//! A solver of this speed is a piece of machinery: vector kernels, compressed logs, checkpoints. Whoever uses its database should not have to
-//! believe in it. The verifier recomputes what a database claims from nothing but the rules and reports every place where the two differ.
+//! The solver is complex machinery: vector kernels, compressed logs, checkpoints. Users of a
+//! database should not have to trust it. The verifier recomputes the claims of a database from the
+//! rules alone and reports every contradiction.
 //!
-//! What is checked, in this order:
+//! It checks, in this order:
 //!
 //! | | checksums | sample | full |
 //! |---|---|---|---|
@@ -15,53 +16,55 @@
 //! | losses and start against published figures, where there are some | | | yes |
 //! | losses with an empty last row against the published board with one layer less | | | yes |
 //!
-//! ## Shape
-//!
 //! For each canonical block, and each of its child blocks:
 //!
 //! ```text
-//! canonical block that stands for the child  --decode-->  its losses, in its own orientation
+//! canonical block of the child  --decode-->  its losses, in its own orientation
 //!     --scatter, loss by loss-->  the losses of the child  --shift and OR, for each move-->  positions with a losing child
 //! ```
 //!
-//! and at the end stored losses and positions with a losing child must be complements. A block is treated as one more child of itself, reached
-//! by the moves inside it: all values are known, so there is no order among its positions to keep.
+//! At the end the stored losses and the positions with a losing child must be complements. A block
+//! counts as one more child of itself, reached by the moves inside it: all values are known, so the
+//! order of its positions does not matter.
 //!
-//! ## Why a clean report means something
+//! # Why a clean report is a proof
+//! *It is sufficient.* Suppose no position of a canonical block contradicts its children. Then
+//! every stored value is right, by induction on the number of pieces: the rule gives the value of
+//! the empty position, and a position with pieces has children with fewer, whose stored values are
+//! right. A child in another block is read from its canonical block through a symmetry, which maps
+//! moves to moves, so it has the value of its image there. One pass in any order suffices; a wrong
+//! value is found even if everything computed from it is consistent.
 //!
-//! *That it is enough.* Let no position of a canonical block contradict its children. Then every stored value is right, by induction on
-//! the number of pieces: the empty position has its value by the rule, and a position with pieces has children with fewer, whose
-//! stored values are right. A child in another block is read from its canonical block through a symmetry, which maps moves to moves, so it has
-//! the value of its image there. One pass in any order suffices; that is why a wrong value is found even if everything computed from it fits.
+//! *It is independent.* The solver marks parents of losses and settles a block level by level; the
+//! verifier inspects the children of every position, reads finished bitmaps only and settles
+//! nothing. It uses no function of [`kernel`](crate::kernel) and no edge of
+//! [`layout`](crate::layout). It generates the moves again from the ends of runs, tests that
+//! symmetries preserve them, assigns blocks to canonical blocks by its own table and tests that the
+//! table is complete. It turns blocks by moving single losses, not by permuting vectors, and counts
+//! pieces by its own loops. It shares with the solver: the meaning of a bit (the two lists of cells
+//! in the manifest, which every reader of the database uses), the cell images of the board's
+//! symmetries (tested before use), the codec of the frames (its output is hashed) and the
+//! definition of the solution digest.
 //!
-//! *That it is independent.* The solver marks parents of losses and settles a block level by level; the verifier asks every position for its
-//! children, reads finished bitmaps only and settles nothing. It uses no function of [`kernel`](crate::kernel) and no edge of
-//! [`layout`](crate::layout). It generates the moves again from the ends of runs, tests that symmetries keep them, assigns blocks to canonical
-//! blocks by its own table and tests that the table is complete. Blocks are turned by moving single losses, not by permuting vectors; pieces are
-//! counted by its own loops. What it shares with the solver: the meaning of a bit (the two lists of cells in the manifest, which every reader
-//! of the database uses), the list of cell images of the board's symmetries (tested before use), the codec that decodes
-//! frames (whose output is hashed) and the definition of the solution digest.
+//! # Invariants
+//! 1. Damage of the database is a finding, never an error or a panic.
+//! 2. The report depends on database and depth alone, not on threads or time.
+//! 3. A block of a sample is checked against the stored values of its children, whether or not
+//!    these are in the sample.
 //!
-//! ## Invariants
+//! # Cost
+//! Memory: for each thread up to five bitmaps, one for the decoded block, one for the turned one,
+//! and one for each of three blocks checked together; 80 MiB for eight layers in blocks of 2^27
+//! positions. Input: every file once for its hash, and a block again for each group that needs it.
 //!
-//! 1. Damage of the database is a finding; it is never an error and never a panic.
-//! 2. The report depends on database and depth alone: not on threads or time.
-//! 3. A block of a sample is checked against the stored values of its children, whether or not these are in the sample.
+//! Eight layers in 104 canonical blocks of 2^27 positions with 798 child blocks, all 13,958,643,712
+//! positions of canonical blocks: 34 s of processor time with two threads, 43 to 49 s elapsed on
+//! two cores under a load average of six (Intel Xeon with AVX-512, release build, November 2026).
+//! Decoding takes a third, turning a third, the moves a fifth. Checksums alone take 3 s, nearly all
+//! of it decoding.
 //!
-//! ## Cost
-//!
-//! Memory: for each thread up to five bitmaps, one for the decoded block, one for it turned, and one for each of three blocks that are checked
-//! together because they need much of the same; 80 MiB for eight layers in blocks of 2^27 positions. Input: the files once to be hashed, and
-//! a block again for each group that needs it.
-//!
-//! Eight layers in 104 canonical blocks of 2^27 positions with 798 child blocks, all 13,958,643,712 positions of canonical blocks: 34 s of processor
-//! time with two threads, 43 to 49 s elapsed on two cores under a load average of six (Intel Xeon with AVX-512,
-//! release build, November 2026). A third goes into decoding, a third into turning, a fifth into the moves. Checksums alone: 3 s, nearly all of it decoding.
-//!
-//! ## Not here
-//!
-//! Repair ([`upkeep`](crate::care)). Published counts for normal play: there are none, so for it the last two rows of the table shrink to the published value
-//! of the start.
+//! No counts are published for normal play, so there the last two rows of the table reduce to the
+//! published value of the start. For repairs see [`care`](crate::care).
 
 mod block;
 mod children;
@@ -85,72 +88,75 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use workers::Watch;
 
-/// How much is checked.
+/// The depth of a verification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Depth {
-    /// Every byte of every file against its checksum, and that every block decodes.
+    /// Checks every byte of every file against its checksum, and that every block decodes.
     Checksums,
-    /// The checksums and a share of the blocks, chosen by a seed.
+    /// Checks the checksums and a share of the blocks, chosen by a seed.
     Sample {
         /// Share of the canonical blocks, 0 to 1, rounded up; at least one block is checked.
         share: f64,
-        /// Seed of the choice: the same seed chooses the same blocks, and a larger share more besides.
+        /// Seed of the choice. The same seed chooses the same blocks; a larger share adds to them.
         seed: u64,
     },
-    /// The checksums, every position, and the counts of the manifest.
+    /// Checks the checksums, every position, and the counts of the manifest.
     Full,
 }
 
-/// What was checked and found.
+/// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Whether a file is damaged, listed or not: then wrong values are no surprise.
+    /// Whether a file is damaged, even if its finding is not listed; wrong values are then
+    /// expected.
     pub damaged: bool,
-    /// Files whose bytes were checked.
+    /// Number of files checked.
     pub files: u64,
     /// Bytes of these files.
     pub file_bytes: u64,
-    /// Canonical blocks whose positions were checked.
+    /// Number of canonical blocks checked position by position.
     pub blocks: u64,
     /// Positions checked against their children, those of canonical blocks only.
     pub positions: u64,
-    /// Of these, the ones that contradict their children. Of each block only the first few are listed in `findings`.
+    /// Number of these positions that contradict their children. `findings` lists only the first
+    /// few of each block.
     pub differences: u64,
-    /// What is wrong, at most the first hundred: of files first, then of blocks, then of counts.
+    /// The findings, at most the first hundred: of files first, then of blocks, then of counts.
     #[serde(serialize_with = "sentences")]
     pub findings: Vec<Finding>,
 }
 
-/// Findings as a program is told them.
+/// Serializes findings as sentences.
 fn sentences<S: Serializer>(findings: &[Finding], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(findings.iter().map(ToString::to_string))
 }
 
 impl Report {
-    /// The same with no more findings than a report has room for.
+    /// Returns the report with its findings cut to the limit.
     fn bounded(mut self) -> Report {
         self.damaged = self.findings.iter().any(Finding::is_damage);
         self.findings.truncate(FINDINGS_MAX);
         self
     }
 
-    /// Whether nothing is wrong.
+    /// Returns whether there is no finding.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
 }
 
-/// Progress: (done, all) in bytes of files first, then in positions. Called from the worker threads, never by two at once, with a
-/// growing first number.
+/// Progress as (done, all), in bytes of files first, then in positions. Called from the worker
+/// threads, one at a time, with an increasing first number.
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
-/// Findings in a report at most.
+/// Limit on the findings in a report.
 const FINDINGS_MAX: usize = 100;
 
-/// Checks a database on `threads` threads; `None` when `stop` was set.
+/// Checks a database on `threads` threads; returns `None` if `stop` was set.
 ///
 /// # Errors
-/// [`DatabaseError::Io`] when the operating system refuses to read a file or to give memory. Damage is not an error but a finding.
+/// [`DatabaseError::Io`] if the operating system refuses to read a file or to provide memory.
+/// Damage is a finding, not an error.
 pub fn verify(
     database: &Database,
     depth: Depth,
@@ -172,7 +178,7 @@ pub fn verify(
     let ordinals: BTreeMap<String, u32> =
         (0..geometry.canonical_blocks()).map(|ordinal| (block_file_name(ordinal), ordinal)).collect();
     let expected: BTreeSet<String> = ordinals.keys().cloned().chain([MANIFEST.to_owned()]).collect();
-    // Blocks that are checked later are decoded then.
+    // Chosen blocks are decoded later, when their positions are checked.
     let unread = |name: &str| ordinals.get(name).filter(|ordinal| !chosen.contains(*ordinal));
     let files = files::check(
         database.folder(),
@@ -216,11 +222,11 @@ pub fn verify(
     Ok(Some(report.bounded()))
 }
 
-/// Checks the files in `folder`, the `db` folder of a run, against its `SUMS`, without opening them as a database: what is left to do
-/// when [`Database::open`] fails. `None` when `stop` was set.
+/// Checks the files in `folder`, the `db` folder of a run, against its `SUMS` without opening them
+/// as a database, for use when [`Database::open`] fails. Returns `None` if `stop` was set.
 ///
 /// # Errors
-/// [`DatabaseError::Io`] when the operating system refuses to read a file or the folder.
+/// [`DatabaseError::Io`] if the operating system refuses to read a file or the folder.
 pub fn verify_files(
     folder: &Path,
     threads: usize,
@@ -233,7 +239,7 @@ pub fn verify_files(
     }))
 }
 
-/// The canonical blocks whose positions are checked.
+/// Returns the canonical blocks whose positions are to be checked.
 fn chosen(depth: Depth, canonical_blocks: u32) -> BTreeSet<u32> {
     match depth {
         Depth::Checksums => BTreeSet::new(),
@@ -241,14 +247,14 @@ fn chosen(depth: Depth, canonical_blocks: u32) -> BTreeSet<u32> {
         Depth::Sample { share, seed } => {
             let mut ordinals: Vec<u32> = (0..canonical_blocks).collect();
             ordinals.sort_by_cached_key(|ordinal| *blake3::hash(format!("{seed} {ordinal}").as_bytes()).as_bytes());
-            // A share that is no number counts as 0.
+            // A share of NaN counts as 0.
             let wanted = (share * f64::from(canonical_blocks)).ceil() as usize;
             ordinals.into_iter().take(wanted.max(1)).collect()
         }
     }
 }
 
-/// Checks the chosen blocks; `None` when stopped.
+/// Checks the chosen blocks; returns `None` if stopped.
 fn check_blocks(
     plan: &Plan<'_>,
     geometry: &Geometry,

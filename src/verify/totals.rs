@@ -1,4 +1,5 @@
-//! Counts and digests: of one block by going over its bitmap, of all blocks against the manifest and against published figures.
+//! Counts and digests: of one block from its bitmap, of all blocks against the manifest and
+//! published figures.
 
 use super::Finding;
 use super::geometry::Geometry;
@@ -8,7 +9,7 @@ use crate::game::Rule;
 use crate::game::Value;
 use crate::papers::published::{self, Counts};
 
-/// What a bitmap says of its block.
+/// The counts and digest of one block, from its bitmap.
 pub(super) struct Account {
     /// Losses by number of pieces on the offset cells.
     losses_by_pieces: Vec<u64>,
@@ -19,7 +20,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// All losses of the block.
+    /// Returns all losses of the block.
     pub(super) fn losses(&self) -> u64 {
         self.losses_by_pieces.iter().sum()
     }
@@ -35,10 +36,11 @@ pub(super) fn account(geometry: &Geometry, ordinal: u32, bitmap: &[[u64; LINE]])
     }
 }
 
-/// Losses by the number of bits in their index.
+/// Counts losses by the number of bits in their index.
 ///
-/// The losses of a byte by the number of bits of their place in it are read from a table, four counters in one word; the place of the byte in its
-/// line shifts the counters. A line has at most 126 losses with equally many bits, so that no counter of eight bits overflows.
+/// A table gives the losses of a byte by the number of bits of their index in it, four counters in
+/// one word; the index of the byte in its line shifts the counters. A line has at most 126 losses
+/// with equally many bits, so no eight-bit counter overflows.
 fn losses_by_pieces(index_bits: u32, bitmap: &[[u64; LINE]]) -> Vec<u64> {
     let table: [u64; 256] = std::array::from_fn(|byte| {
         (0_u32..8).filter(|bit| byte >> bit & 1 == 1).map(|bit| 1 << (8 * bit.count_ones())).sum()
@@ -59,7 +61,7 @@ fn losses_by_pieces(index_bits: u32, bitmap: &[[u64; LINE]]) -> Vec<u64> {
     counts
 }
 
-/// Losses whose index has none of the bits of `mask`.
+/// Counts losses whose index has none of the bits of `mask`.
 fn losses_without(mask: u64, bitmap: &[[u64; LINE]]) -> u64 {
     let keep = (0..64_u64).filter(|bit| bit & mask == 0).fold(0, |keep, bit| keep | 1 << bit);
     let words = (0..LINE).filter(|word| word & (mask >> 6) as usize == 0);
@@ -75,7 +77,7 @@ fn losses_without(mask: u64, bitmap: &[[u64; LINE]]) -> u64 {
     losses
 }
 
-/// BLAKE3 of the words, little-endian.
+/// Returns the BLAKE3 of the words, little-endian.
 fn digest(bitmap: &[[u64; LINE]]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     let mut bytes = vec![0; 64 << 10];
@@ -89,7 +91,8 @@ fn digest(bitmap: &[[u64; LINE]]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// Counts of all blocks together against the manifest and against published figures. `accounts` has one for each ordinal.
+/// Compares the counts of all blocks together with the manifest and with published figures.
+/// `accounts` has one entry for each ordinal.
 pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Account]) -> Vec<Finding> {
     let (manifest, board, rule) = (database.manifest(), database.board(), database.rule());
     let mut findings = Vec::new();
@@ -97,7 +100,8 @@ pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Acco
     for (ordinal, account) in (0..).zip(accounts) {
         let in_bid = geometry.bid(ordinal).count_ones() as usize;
         for (in_offset, count) in account.losses_by_pieces.iter().enumerate() {
-            // A count beyond the cells is of bits that stand for no position; they are findings already.
+            // A count beyond the cells comes from bits without a position, which are findings
+            // already.
             if let Some(losses) = losses.get_mut(in_bid + in_offset) {
                 *losses += geometry.weight(ordinal) * count;
             }
@@ -120,7 +124,7 @@ pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Acco
         if let Some(published) = published::start(layers, rule)
             && start != published
         {
-            let contradiction = format!("the start is a {start}, published is a {published}");
+            let contradiction = format!("the start is a {start}, but the published value is a {published}");
             findings.push(Finding::Published { contradiction });
         }
         if rule == Rule::Misere {
@@ -137,12 +141,12 @@ fn compare_published(layers: u32, found: u64, what: &str, findings: &mut Vec<Fin
     if let Some(Counts { losses: published, .. }) = published::counts(layers, Rule::Misere)
         && published != found
     {
-        let contradiction = format!("{found} {what}, {published} are published for {layers} layers");
+        let contradiction = format!("{found} {what}, but {published} are published for {layers} layers");
         findings.push(Finding::Published { contradiction });
     }
 }
 
-/// The census of the manifest row by row.
+/// Compares the census of the manifest row by row.
 fn compare_census(manifest: &Manifest, losses: &[u64], findings: &mut Vec<Finding>) {
     let rows = &manifest.census.by_pieces;
     if rows.len() != losses.len() {
@@ -165,7 +169,7 @@ fn compare_census(manifest: &Manifest, losses: &[u64], findings: &mut Vec<Findin
             };
             findings.push(Finding::Count {
                 manifest: format!("the census says {}", words(said)),
-                counted: format!("counted are {}", words((pieces, *expected.0, *expected.1))),
+                counted: format!("the blocks have {}", words((pieces, *expected.0, *expected.1))),
             });
         }
     }

@@ -1,9 +1,10 @@
-//! Brings the losses of a canonical block into the orientation of one of its images, loss by loss.
+//! Turns the losses of a canonical block into the orientation of one of its images, loss by loss.
 //!
-//! Losses are few, so each is looked up and written by itself: its place is the OR of three table entries, for its bit in the word, its
-//! word in the line and its line in the tile. A *tile* is a set of lines (512 bits) whose losses land in equally many lines of the target:
-//! it is the closure of the nine lowest index bits of the source and of those that become the nine lowest of the target. Its image is
-//! collected in a buffer that fits the nearest cache and copied out line by line.
+//! Losses are few, so each is moved on its own: its new index is the OR of three table entries, for
+//! its bit in the word, its word in the line and its line in the tile. A *tile* is a set of lines
+//! (512 bits) whose losses land in equally many lines of the target: it is the closure of the nine
+//! lowest index bits of the source and of those that become the nine lowest of the target. Its
+//! image is collected in a buffer that fits the nearest cache and copied out line by line.
 
 /// Index bits of a line.
 const LINE_BITS: usize = 9;
@@ -11,16 +12,16 @@ const LINE_BITS: usize = 9;
 pub(super) const LINE: usize = 8;
 /// Index bits of the largest tile: the lowest nine, and nine that become the lowest.
 const TILE_BITS_MAX: usize = 2 * LINE_BITS;
-/// Tiles are not made smaller than this many index bits, to have less of them.
+/// Lower limit on the index bits of a tile, to reduce the number of tiles.
 const TILE_BITS_MIN: usize = 16;
-/// Lines of the source that are fetched at once.
+/// Lines of the source fetched at once.
 const FETCH_LINES: usize = 64;
 
 /// The buffer of a tile.
 pub(super) struct Tile(Box<[[u64; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]>);
 
 impl Tile {
-    /// An empty buffer.
+    /// Allocates an empty buffer.
     pub(super) fn new() -> Tile {
         Tile(Box::new([[0; LINE]; 1 << (TILE_BITS_MAX - LINE_BITS)]))
     }
@@ -28,19 +29,21 @@ impl Tile {
 
 /// The tables for one permutation of the index bits.
 pub(super) struct Scatter {
-    /// Places in the tile: of each bit of a word, each word of a line, each line of the tile.
+    /// Index in the tile of each bit of a word, each word of a line, each line of the tile.
     bits: [u32; 64],
     words: [u32; LINE],
     lines: Vec<u32>,
-    /// Where the lines of a tile are, in source and target.
+    /// Line numbers of a tile, in source and target.
     source_lines: Vec<u32>,
     target_lines: Vec<u32>,
-    /// For each index bit outside the tile: what it adds to the line in source and target.
+    /// For each index bit outside the tile: its contribution to the line number in source and
+    /// target.
     outer: Vec<(u32, u32)>,
 }
 
 impl Scatter {
-    /// The tables for the permutation that takes index bit `i` to `permutation[i]`; bits beyond it, up to the ninth, stay.
+    /// Builds the tables for the permutation that takes index bit `i` to `permutation[i]`; bits
+    /// beyond it, up to the ninth, stay.
     pub(super) fn new(permutation: &[u8]) -> Scatter {
         let mut image: Vec<usize> = permutation.iter().map(|bit| usize::from(*bit)).collect();
         image.extend(image.len()..LINE_BITS);
@@ -54,7 +57,7 @@ impl Scatter {
         let mut images: Vec<usize> = inside.iter().map(|bit| image[*bit]).collect();
         inside.sort_unstable();
         images.sort_unstable();
-        // The tile numbers the lines of the target it covers; the nine lowest bits are the same in both.
+        // The tile numbers the target lines it covers; the nine lowest bits are the same in both.
         let place = |index: usize| {
             let bits = inside.iter().enumerate().filter(|(rank, _)| index >> rank & 1 == 1);
             bits.fold(0, |place, (_, bit)| place | 1 << images.binary_search(&image[*bit]).unwrap_or_default())
@@ -75,7 +78,8 @@ impl Scatter {
         }
     }
 
-    /// Writes the image of `source` to `target`: bit `x` to the place to which the permutation takes `x`.
+    /// Writes the image of `source` to `target`: bit `x` moves to the index to which the
+    /// permutation takes `x`.
     pub(super) fn scatter(&self, source: &[[u64; LINE]], target: &mut [[u64; LINE]], tile: &mut Tile) {
         for outer in 0..1_usize << self.outer.len() {
             let mut origin = (0, 0);
@@ -84,7 +88,8 @@ impl Scatter {
                     origin = (origin.0 | from, origin.1 | to);
                 }
             }
-            // The lines of a tile may be far apart: fetching some at once lets the waits for memory overlap.
+            // The lines of a tile may be far apart: fetching several at once overlaps the waits for
+            // memory.
             let mut fetched = [[0; LINE]; FETCH_LINES];
             for (lines, places) in self.source_lines.chunks(FETCH_LINES).zip(self.lines.chunks(FETCH_LINES)) {
                 for (fetched, line) in fetched.iter_mut().zip(lines) {

@@ -1,15 +1,15 @@
-//! Threads over a list of tasks, until all are done, one fails or somebody says stop.
+//! Worker threads for a list of tasks, until all are done, one fails or a stop is requested.
 
 use crate::database::DatabaseError;
 use parking_lot::Mutex;
 use pipeline::parallel;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Why a task ended early.
+/// The reason why a task ended early.
 pub(crate) enum Halt {
-    /// It was asked to.
+    /// A stop was requested.
     Stopped,
-    /// It failed.
+    /// The task failed.
     Failed(DatabaseError),
 }
 
@@ -19,7 +19,7 @@ impl From<DatabaseError> for Halt {
     }
 }
 
-/// What every task watches and reports to.
+/// The stop flags and progress that tasks share.
 pub(crate) struct Watch<'a> {
     stop: &'a AtomicBool,
     /// Set when another worker failed.
@@ -30,12 +30,12 @@ pub(crate) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// A watch over `all` units of work.
+    /// Creates a watch over `all` units of work.
     pub(crate) fn new(stop: &'a AtomicBool, progress: super::Progress<'a>, all: u64) -> Watch<'a> {
         Watch { stop, failed: AtomicBool::new(false), progress, all, done: Mutex::new(0) }
     }
 
-    /// Goes on unless told to stop; `units` more of the work are done.
+    /// Reports `units` more of the work as done, and returns an error if the task must stop.
     pub(crate) fn advance(&self, units: u64) -> Result<(), Halt> {
         if units > 0 {
             let mut done = self.done.lock();
@@ -50,7 +50,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Runs the tasks 0 to `tasks` on `threads` threads, each with its own scratch memory. Whether all were done; `false` means stopped.
+/// Runs the tasks 0 to `tasks` on `threads` threads, each with its own scratch memory. Returns
+/// `false` if stopped before the end.
 pub(crate) fn run<S>(
     threads: usize,
     tasks: usize,
@@ -71,7 +72,7 @@ pub(crate) fn run<S>(
         },
     );
     let Err(halts) = worked else { return Ok(true) };
-    // Those that another one's failure stopped are not stopped by anybody outside.
+    // Workers stopped by another's failure do not count as stopped from outside.
     let failure = halts.into_iter().find_map(|halt| match halt {
         Halt::Failed(error) => Some(error),
         Halt::Stopped => None,
