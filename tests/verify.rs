@@ -443,7 +443,7 @@ fn the_database_of_the_other_rule_is_found() {
     let report = normal.check(Depth::Full);
     // The values of misère play contradict normal play in the empty position only.
     assert_eq!(report.differences, 1, "{}", texts(&report));
-    assert!(texts(&report).contains("the start is a loss, published is a win"), "{}", texts(&report));
+    assert!(texts(&report).contains("the start is a loss, but the published value is a win"), "{}", texts(&report));
 }
 
 #[test]

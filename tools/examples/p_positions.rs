@@ -1,8 +1,8 @@
 //! Enumerates all P-positions, the losses for the player to move, of four layers in normal play.
 //!
-//! Only canonical blocks are stored. Each is decoded once, and the symmetries of the layout map its
-//! losses to those of its isomorphic blocks. Memory is one bitmap; a set holds the result only
-//! because it is small.
+//! A database stores canonical blocks only. The example decodes each once and maps its losses to
+//! the isomorphic blocks by the symmetries of the layout. It needs memory for one bitmap; it
+//! collects the result in a set only because the board is small.
 //!
 //! `cargo run --release --example p_positions`
 
