@@ -1,8 +1,8 @@
-//! Every damage to a small database: whatever a bit, a length or a file is changed to, each position
-//! is answered rightly or refused by an error that names the damaged file.
+//! Damage to a small database: after any change of a bit, a length or a file, each position gets
+//! the right answer or an error that names the damaged file.
 //!
-//! The test command flips one bit of every byte and takes one length in seven; all 130,000 flips and
-//! every length: `TRINIM_TESTS=full cargo test --release --test damage`.
+//! The default run flips one bit of every byte and cuts to every seventh length. All 130,000 flips
+//! and every length: `TRINIM_TESTS=full cargo test --release --test damage`.
 
 mod common;
 
@@ -16,21 +16,21 @@ use trinim::game::Rule;
 use trinim::game::Value;
 use trinim::game::reference;
 
-/// A database that is damaged in one file after the other, and the truth.
+/// A database to damage, one file after the other, and the true values.
 struct Victim {
     folder: TempDir,
     files: BTreeMap<String, Vec<u8>>,
     values: Vec<Value>,
 }
 
-/// What comes of damages.
+/// Outcomes of damage, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Outcomes {
-    /// Every position answered, rightly.
+    /// Every position answered correctly.
     right: u64,
     /// Some positions refused.
     refused: u64,
-    /// Refused at the opening.
+    /// Refused when opened.
     unopened: u64,
 }
 
@@ -57,7 +57,7 @@ impl Victim {
         self.files.keys().cloned().collect()
     }
 
-    /// Puts other bytes (or none) in place of a file, looks every position up, and puts the file back.
+    /// Replaces or removes a file, looks every position up, and restores the file.
     fn case(&self, outcomes: &mut Outcomes, name: &str, bytes: Option<&[u8]>, story: &dyn Fn() -> String) {
         let path = self.folder.path().join("db").join(name);
         match bytes {
@@ -70,7 +70,7 @@ impl Victim {
 
     fn probe(&self, outcomes: &mut Outcomes, name: &str, story: &dyn Fn() -> String) {
         let names = |path: &Path| path.file_name().is_some_and(|found| found == name);
-        // Blocks carry a hash of what the manifest says of the game, so either of them may be named.
+        // Blocks carry a hash of the game in the manifest, so the error may name either.
         let is_named = |error: &DatabaseError| match error {
             DatabaseError::Corrupt { path, .. }
             | DatabaseError::Io { path, .. }
@@ -169,7 +169,8 @@ fn lengths_and_garbage_behind_the_end() {
     assert!(outcomes.refused > least && outcomes.unopened > least);
 }
 
-/// Files of this and of other databases in each other's places: another block, the other rule, another board, another layout.
+/// Files of this and of other databases exchanged: another block, the other rule, another board,
+/// another layout.
 #[test]
 fn swapped_foreign_and_missing_files() {
     let victim = Victim::new(4, Rule::Normal, 7);

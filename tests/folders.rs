@@ -1,8 +1,8 @@
-//! Golden run folders of every released format, in the middle and finished, clean and damaged: each version opens them, finishes them and refuses
-//! them as the first one did.
+//! Golden run folders of every released format, partial and finished, clean and damaged: each
+//! version must open, finish and refuse them as the first one did.
 //!
-//! `golden/folders/README.md` says how they were made. `damaged.tsv` lists damages and what comes of them;
-//! `TRINIM_GOLDEN=write cargo test --test folders damaged` writes the last column anew.
+//! `golden/folders/README.md` says how they were made. `damaged.tsv` lists damages and their
+//! outcomes; `TRINIM_GOLDEN=write cargo test --test folders damaged` rewrites the last column.
 
 mod common;
 
@@ -19,7 +19,8 @@ use trinim::game::Rule;
 use trinim::game::reference;
 use trinim::verify::{Depth, verify};
 
-/// Name, rule, placement of the session that goes on: another one than that of the session before.
+/// Name, rule, and the placement of the continuing session, which differs from that of the session
+/// before.
 const FOLDERS: [(&str, Rule, Placement); 3] = [
     ("middle-dedicated", Rule::Misere, Placement::Shared),
     ("middle-shared", Rule::Normal, Placement::Dedicated),
@@ -30,7 +31,8 @@ fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/folders")
 }
 
-/// A copy to work on. Empty folders are not in the repository.
+/// Copies a golden folder to work on. The repository cannot hold its empty folders, so they are
+/// created.
 fn copy(name: &str) -> TempDir {
     let copy = scratch();
     for folder in ["m", "logs", "db", ""] {
@@ -47,7 +49,7 @@ fn game(rule: Rule) -> Game {
     Game::triangle(4, rule, 6).unwrap()
 }
 
-/// Goes on with a folder, on the real disk.
+/// Continues with a folder through the real storage.
 fn resume(folder: &Path, rule: Rule, placement: Placement) -> Result<(), Error> {
     let game = game(rule);
     let way = Way { placement, ..Way::usual() };
@@ -77,8 +79,9 @@ fn clean_folders_are_finished_with_the_same_bytes() {
     }
 }
 
-/// A manifest or a `SUMS` that was damaged after the end of the solve stayed damaged: going on with the folder said that all was done. Both follow from
-/// the blocks and the journal, so what can be seen of the damage is healed.
+/// A manifest or `SUMS` damaged after the end of the solve once stayed damaged: a resumed solve
+/// reported that all was done. Both follow from the blocks and the journal, so a resumed solve now
+/// heals visible damage.
 #[test]
 fn a_finished_database_gets_its_manifest_and_sums_back() {
     let expected = expected(Rule::Misere);
@@ -92,7 +95,7 @@ fn a_finished_database_gets_its_manifest_and_sums_back() {
     }
 }
 
-/// One change of a folder: `flip FILE BYTE BIT`, `cut FILE BYTES`, `delete FILE`, `copy FILE FILE`.
+/// Applies one change: `flip FILE BYTE BIT`, `cut FILE BYTES`, `delete FILE`, `copy FILE FILE`.
 fn change(folder: &Path, what: &str) {
     let words: Vec<&str> = what.split(' ').collect();
     let path = folder.join(words[1]);
@@ -114,14 +117,15 @@ fn change(folder: &Path, what: &str) {
     }
 }
 
-/// Which file of a folder is refused, where and for what kind of damage; the sentence about it is not part of the promise.
+/// Names the refused file, the offset and the kind of damage. The wording of the error is no
+/// promise.
 fn refused(stage: &str, folder: &Path, path: &Path, offset: Option<u64>, damage: &Damage) -> String {
     let path = path.strip_prefix(folder).unwrap_or(path).display();
     let place = offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
     format!("{stage}: {path}{place}: {}", damage.name())
 }
 
-/// What comes of a folder: the right result, or the first refusal.
+/// Returns the outcome for a folder: the right result, or the first refusal.
 fn outcome(folder: &Path, rule: Rule, placement: Placement, expected: &BTreeMap<String, Vec<u8>>) -> String {
     let of_database = |stage: &str, error: DatabaseError| match error {
         DatabaseError::Corrupt { path, offset, damage } => refused(stage, folder, &path, offset, &damage),

@@ -1,5 +1,6 @@
-//! Golden files read by the tables of `FORMAT.md` and `pipeline/FORMAT.md`, without the program's readers: every stored bit of a database and every
-//! log entry of a run folder is found where the tables say, and is true.
+//! Reads golden files by the tables of `FORMAT.md` and `pipeline/FORMAT.md`, without the program's
+//! readers: every stored bit of a database and every log entry of a run folder must be at its
+//! specified offset and true.
 
 use pipeline::Placement;
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ fn words(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks(8).map(|word| u64_at(word, 0)).collect()
 }
 
-/// What `FORMAT` says: run id and parameters.
+/// The content of `FORMAT`: run id and parameters.
 struct Identity {
     run_id: [u8; 16],
     parameters: BTreeMap<String, String>,
@@ -75,12 +76,12 @@ impl Cut {
     }
 }
 
-/// Bits from the most significant end of 64-bit words on.
+/// Returns `length` bits at `at`, counted from the most significant end of 64-bit words.
 fn bits(stream: &[u64], at: usize, length: usize) -> u64 {
     (at..at + length).fold(0, |bits, at| bits << 1 | stream[at / 64] >> (63 - at % 64) & 1)
 }
 
-/// One frame of a block file, by the table "Frame".
+/// A frame of a block file, by the table "Frame".
 struct Frame {
     rows: usize,
     flags: Vec<u64>,
@@ -113,7 +114,8 @@ impl Frame {
             ends.push(ends.last().unwrap_or(&0) + count);
         }
         let symbols = (0..symbols).map(|index| {
-            // The first word of each length is less than 0, the others less than the one before.
+            // Differences wrap: the first word of a length may be smaller than the last of the
+            // length before.
             let difference = (0..8).fold(0, |sum, byte| sum | u64::from(planes[byte * symbols + index]) << (8 * byte));
             value = value.wrapping_add(difference);
             value
@@ -123,7 +125,7 @@ impl Frame {
         Frame { rows, flags, starts, id_bits, entries, code, by_length, symbols }
     }
 
-    /// "To look a bit up".
+    /// Follows the steps of "To look up a bit".
     fn bit(&self, offset: usize) -> bool {
         let row = offset / 512;
         assert!(row < self.rows);
@@ -140,7 +142,7 @@ impl Frame {
         self.code(at).1 >> (offset % 64) & 1 == 1
     }
 
-    /// Reads one code: where the next one begins, and the word.
+    /// Reads one code; returns the bit offset of the next one, and the word.
     fn code(&self, at: usize) -> (usize, u64) {
         let (mut first, mut before) = (0, 0);
         for (length, count) in (1..).zip(&self.by_length) {
@@ -212,7 +214,7 @@ struct Extent {
     source: usize,
 }
 
-/// The extents of a list of records.
+/// Reads the extents of a list of records.
 fn extents(records: &[u8]) -> Vec<Extent> {
     let mut at = 4;
     let mut extents = Vec::new();
@@ -241,7 +243,7 @@ fn extents(records: &[u8]) -> Vec<Extent> {
     extents
 }
 
-/// Records of the manifest and of the one record of the journal, in generation 2.
+/// Returns the extents of the manifest and of the journal's only record, in generation 2.
 fn all_extents(name: &str) -> Vec<Extent> {
     let manifest = fs::read(golden(name).join("m/manifest.2.a")).unwrap();
     assert_eq!((&manifest[..8], number(&manifest, 8, 8)), (&b"PLMANIFE"[..], 2));
@@ -269,7 +271,8 @@ fn check_logs(name: &str, placement: Placement, codec: u8) -> usize {
     for extent in all_extents(name) {
         let prefix = if extent.shared { "s" } else { "" };
         let log = format!("logs/{prefix}{:08x}.g{}", extent.bucket, extent.generation);
-        // A block of the last commit may have been the last reader of a log that is named still.
+        // A log may be named although its last reader, a block of the last commit, is finished and
+        // the file is gone.
         let Ok(file) = fs::read(golden(name).join(&log)) else {
             gone += 1;
             continue;
@@ -310,7 +313,7 @@ fn check_logs(name: &str, placement: Placement, codec: u8) -> usize {
             other => panic!("codec {other}"),
         };
         assert!([0, 1, codec].contains(&frame[4]));
-        // Turned streams would need the symmetries; the layouts of both rules are one.
+        // Turned streams would need the symmetries; both rules share one layout.
         if extent.shared || orientation == 0 {
             let bid = manifest["blocks"][extent.source]["bid"].as_u64().unwrap();
             let restriction = if extent.shared { 0 } else { restriction };

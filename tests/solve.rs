@@ -1,7 +1,9 @@
-//! Whole solves on real folders: the truth, the same truth whichever way it is found, and distrust of what is read back.
+//! Whole solves on real folders: correct values, the same bytes with every option, and wrong data
+//! refused when read back.
 //!
-//! Golden data: `golden/digests.txt`, one solution a line. A change of the layout, of the digest's definition or of a value shows there.
-//! `TRINIM_GOLDEN=write cargo test --test solve pinned` writes it anew.
+//! Golden data: `golden/digests.txt`, one solution a line. A change of the layout, of the digest's
+//! definition or of a value shows there. `TRINIM_GOLDEN=write cargo test --test solve pinned`
+//! rewrites it.
 
 mod common;
 
@@ -21,13 +23,14 @@ use trinim::layout::Layout;
 /// Losses of misère play with 1 to 7 layers ([LWS09] table 4-1).
 const MISERE_LOSSES: [u64; 7] = [1, 3, 14, 142, 3_902, 189_089, 19_496_523];
 
-/// Value of the full board with 1 to 7 layers.
+/// Returns the value of the full board with 1 to 7 layers.
 fn published_start(layers: u32, rule: Rule) -> Value {
     let losses: &[u32] = if rule == Rule::Misere { &[1, 3, 5] } else { &[2] };
     Value::from_loss(losses.contains(&layers))
 }
 
-/// Layouts of every kind: one block; as suggested; one position a block; and sets that some or none of the symmetries keep.
+/// Returns layouts of every kind: one block; as suggested; one position a block; and BID sets
+/// preserved by some or none of the symmetries.
 fn layouts(board: &Board) -> Vec<Layout> {
     let mut layouts = vec![Layout::new(board, &[]).unwrap(), Layout::suggested(board, board.cells() / 2)];
     if board.cells() <= 10 {
@@ -37,7 +40,8 @@ fn layouts(board: &Board) -> Vec<Layout> {
     layouts
 }
 
-/// Solves in both placements, and compares every stored bit, every lookup and the census with the reference.
+/// Solves in both placements, and compares every stored bit, every lookup and the census with the
+/// reference.
 fn assert_solved(board: &Board, rule: Rule, layouts: Vec<Layout>) -> u32 {
     let values = reference::values(board.cells(), board.moves(), rule);
     let mut solves = 0;
@@ -83,7 +87,8 @@ fn every_position_of_one_to_six_layers_is_that_of_the_reference() {
     println!("{solves} solves");
 }
 
-/// The schoolyard game: at most three pieces a move. With five layers it has 4,272 losses, and nine cells win when taken first.
+/// A popular variant: at most three pieces a move. With five layers it has 4,272 losses, and nine
+/// first moves of a single cell win.
 #[test]
 fn moves_of_at_most_three_pieces() {
     let board = Board::triangle(5, Some(3)).unwrap();
@@ -132,8 +137,9 @@ fn solutions_are_the_pinned_ones() {
     assert_eq!(found, expected);
 }
 
-/// Seven layers with blocks of a few KiB and as little memory as is accepted: every block goes through logs in files, a hundred thousand
-/// log entries in all. Whatever may not matter is varied, one thing at a time and all at once.
+/// Solves seven layers in blocks of a few KiB with the least memory: every block goes through logs
+/// in files, a hundred thousand log entries in all. Varies every option that must not change the
+/// result, one at a time and all at once.
 fn solve_seven_layers_in_every_way(rule: Rule) -> (tempfile::TempDir, Game) {
     let game = Game::triangle(7, rule, 16).unwrap();
     let usual = Way::usual();
@@ -145,7 +151,7 @@ fn solve_seven_layers_in_every_way(rule: Rule) -> (tempfile::TempDir, Game) {
         Way { placement: Placement::Shared, ..usual },
         Way { threads: 4, placement: Placement::Shared, codec: "auto", spare_bytes: 256 << 20, ..usual },
     ];
-    // Codecs in turn with placements and threads.
+    // Cycle through codecs together with placements and threads.
     for (index, codec) in pipeline::log::codec::all().iter().enumerate() {
         let placement = if index % 2 == 0 { Placement::Shared } else { Placement::Dedicated };
         ways.push(Way { codec: codec.name(), placement, threads: 1 + index % 3, ..usual });
@@ -163,7 +169,7 @@ fn solve_seven_layers_in_every_way(rule: Rule) -> (tempfile::TempDir, Game) {
     (folder, game)
 }
 
-/// The positions with an empty last row are those of the board with one layer less.
+/// Checks that the positions with an empty last row are those of the board with one layer less.
 fn assert_smaller_board_inside(bitmaps: &Bitmaps, rule: Rule) {
     let board = Board::triangle(6, None).unwrap();
     let values = reference::values(board.cells(), board.moves(), rule);
@@ -223,7 +229,7 @@ fn the_census_does_not_depend_on_the_layout() {
     }
 }
 
-/// Stops after a few commits, again and again, and goes on with other options each time.
+/// Stops after a few commits, repeatedly, and continues with other options each time.
 #[test]
 fn an_interrupted_solve_leaves_the_same_files() {
     let mut random = Random(3);
@@ -307,7 +313,7 @@ fn after_any_flip_a_probe_is_right_or_refused() {
     let mut random = Random(5);
     let (mut flips, mut harmless) = (0, 0);
     for (name, bytes) in database_files(folder.path()) {
-        // SUMS is for verifying; the manifest has a test of its own.
+        // SUMS serves verification; the manifest has a test of its own.
         if !name.ends_with(".blk") {
             continue;
         }
@@ -330,7 +336,7 @@ fn after_any_flip_a_probe_is_right_or_refused() {
     assert!(flips > 300);
 }
 
-/// The manifest has no hash of its own, but the blocks carry a hash of what it says about board, rule and layout.
+/// The manifest has no hash of its own, but the blocks carry a hash of its board, rule and layout.
 #[test]
 fn after_any_flip_of_the_manifest_a_probe_is_right_or_refused() {
     let board = Board::triangle(3, Some(2)).unwrap();

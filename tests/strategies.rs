@@ -1,4 +1,5 @@
-//! The papers' strategies beside the update logs: the same database byte by byte, and the loads and stores that the papers count.
+//! The papers' strategies against the update logs: the same database byte by byte, and as many
+//! loads and stores as the papers count.
 
 mod common;
 
@@ -30,7 +31,7 @@ const IN_BLOCKS: [Baseline; 4] = [
     Baseline::BlockPull(Redundancy::Remove),
 ];
 
-/// Options with the least memory for so many threads.
+/// Returns options with the least memory for `threads` threads.
 fn options(game: &Game, baseline: Baseline, threads: usize) -> Options {
     let memory_bytes = footprint_bytes(&game.layout, baseline, threads);
     Options { threads, memory_bytes, run_id: RunId(7), stop: Arc::default() }
@@ -40,7 +41,7 @@ fn of(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 
-/// Solves in a folder and compares what was loaded and stored with what the papers count.
+/// Solves in a folder and compares the loads and stores with the papers' counts.
 fn solve_in(folder: &Path, game: &Game, baseline: Baseline, kernel: Kernel, threads: usize) -> Result<Solved, Error> {
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(false));
     let (metrics, counters) = <(Metrics, Counters)>::default();
@@ -86,7 +87,8 @@ fn assert_same(game: &Game, baseline: Baseline, kernel: Kernel, threads: usize, 
     assert_eq!(solved.database_bytes, files.values().map(|bytes| bytes.len() as u64).sum::<u64>(), "{story}");
 }
 
-/// Every strategy, redundancy and kernel, with one and several threads, against update logs with the best and the slow kernel.
+/// Runs every strategy, redundancy and kernel, with one and several threads, against update logs
+/// with the best and the slow kernel.
 fn assert_all_same(game: &Game) {
     let scalar = Kernel::new(Isa::Scalar).unwrap();
     let (folder, _) = game.solve(Way::usual());
@@ -172,17 +174,17 @@ fn too_little_memory_is_refused_with_the_least_that_would_do() {
     }
 }
 
-/// The published files of a simulated disk.
+/// Returns the published files of a simulated disk.
 fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
     let names = disk.names().into_iter().filter_map(|name| name.strip_prefix("db/").map(str::to_owned));
     names.map(|name| (name.clone(), disk.contents(&format!("db/{name}")).unwrap())).collect()
 }
 
-/// Full disks, failing calls and the end of the process, at any step: an error, never a wrong database; afterwards the same call starts over and leaves
-/// the same bytes.
+/// Full disks, failing calls and the end of the process, at any step, cause an error, never a wrong
+/// database; afterwards the same call starts over and leaves the same bytes.
 #[test]
 fn a_run_that_broke_off_anywhere_starts_over() {
-    // More blocks than are committed together.
+    // More blocks than one commit takes.
     let game = Game::triangle(4, Rule::Normal, 2).unwrap();
     let (folder, _) = game.solve(Way::usual());
     let expected = database_files(folder.path());
@@ -206,7 +208,7 @@ fn a_run_that_broke_off_anywhere_starts_over() {
             let disk = SimulatedStorage::new(random.bits()).with_fault(step, fault);
             let story = format!("{baseline}, {fault:?} at step {step} of {steps}");
             match solve(&disk, baseline) {
-                // What is not needed may fail.
+                // An optional step may fail.
                 Ok(_) => assert_same_files(&published(&disk), &expected, &story),
                 Err(error) => {
                     broken += 1;
@@ -228,7 +230,8 @@ fn a_run_that_broke_off_anywhere_starts_over() {
     assert!(broken > 200 && full > 50 && committed > 5);
 }
 
-/// A committed block of an interrupted run that is not what the same strategy finds now is damage, and is named.
+/// If a committed block of an interrupted run differs from the new result of the same strategy,
+/// that is damage, and the error names the block.
 #[test]
 fn a_block_of_an_interrupted_run_has_to_be_found_again() {
     let game = Game::triangle(4, Rule::Misere, 6).unwrap();
@@ -256,7 +259,7 @@ fn a_block_of_an_interrupted_run_has_to_be_found_again() {
     }
 }
 
-/// Against the definition, not against another way of this program.
+/// Compares with the definition, not with another strategy.
 #[test]
 fn every_stored_value_is_that_of_the_reference() {
     for rule in Rule::ALL {
@@ -276,7 +279,8 @@ fn every_stored_value_is_that_of_the_reference() {
     }
 }
 
-/// Neither update logs nor another baseline go on in the folder of an unfinished baseline, nor the reverse.
+/// Neither update logs nor another baseline continue in the folder of an unfinished baseline, nor
+/// the reverse.
 #[test]
 fn strategies_do_not_take_over_unfinished_folders() {
     let game = Game::triangle(5, Rule::Misere, 9).unwrap();
@@ -311,7 +315,7 @@ fn strategies_do_not_take_over_unfinished_folders() {
     let retrograde = solve_in(of_logs.path(), &game, Baseline::Retrograde, kernel, 1);
     named(retrograde, ("strategy", "(absent)", "retrograde"));
 
-    // Both are as usable as before.
+    // Both folders still work.
     let (expected, _) = game.solve(way);
     let expected = database_files(expected.path());
     solve_in(unfinished.path(), &game, baseline, kernel, 1).unwrap();

@@ -1,4 +1,5 @@
-//! The verifier against databases that are right, damaged, and consistently wrong. One long file: the ways to be wrong share one way to make a database.
+//! The verifier against databases that are right, damaged, and consistently wrong. One long file:
+//! the ways to be wrong share one way to make a database.
 
 mod common;
 
@@ -23,13 +24,13 @@ use trinim::verify::{Depth, Finding, Report, verify, verify_files};
 const DEPTHS: [Depth; 4] =
     [Depth::Checksums, Depth::Sample { share: 0.0, seed: 1 }, Depth::Sample { share: 0.4, seed: 2 }, Depth::Full];
 
-/// A database in a folder of its own.
+/// A database in a temporary folder.
 struct Solved {
     folder: TempDir,
     game: Game,
 }
 
-/// The set of cells with these indices and all their images.
+/// Returns the cells with these indices and all their images.
 fn closure(board: &Board, cells: &[u32]) -> Vec<u32> {
     let mask = cells
         .iter()
@@ -70,14 +71,14 @@ impl Solved {
         (0..self.game.layout.canonical_blocks().len() as u32).map(read).collect()
     }
 
-    /// Writes a block file with this content, and `SUMS` to go with it.
+    /// Writes a block file with this content, and updates `SUMS`.
     fn rewrite(&self, ordinal: u32, stream: &[u64]) {
         let identity = self.game.identity();
         fs::write(self.db().join(block_file_name(ordinal)), block_file(identity, ordinal, stream)).unwrap();
         resum(&self.db());
     }
 
-    /// Writes a manifest that says of these streams what a solver would say, and `SUMS` to go with it.
+    /// Writes the manifest that a solver would write for these streams, and updates `SUMS`.
     fn rewrite_manifest(&self, streams: &[Vec<u64>]) {
         let positions = 1_u64 << self.game.layout.offset_bits();
         let summarise = |stream: &Vec<u64>| {
@@ -93,7 +94,8 @@ impl Solved {
         resum(&self.db());
     }
 
-    /// The positions of canonical blocks, as text, whose stored value is not what the stored values of their children say.
+    /// Returns the positions of canonical blocks, as text, whose stored value contradicts the
+    /// stored values of their children.
     fn contradictions(&self, streams: &[Vec<u64>]) -> BTreeSet<String> {
         let stored = |position| {
             let (bid, offset) = self.game.layout.split(position);
@@ -124,7 +126,7 @@ fn check(database: &Database, depth: Depth, threads: usize) -> Report {
     verify(database, depth, threads, &AtomicBool::new(false), &|_, _| ()).unwrap().unwrap()
 }
 
-/// Writes `SUMS` for whatever is in the folder.
+/// Rewrites `SUMS` for the files in the folder.
 fn resum(db: &Path) {
     let mut names: Vec<String> = names(db);
     names.retain(|name| name != SUMS);
@@ -139,14 +141,14 @@ fn names(db: &Path) -> Vec<String> {
     names
 }
 
-/// The rows of every position that the report lists.
+/// Returns the rows of every position that the report lists.
 fn listed(report: &Report) -> BTreeSet<String> {
     let rows = |text: &str| Some(text.split_once("position ")?.1.split_once(" (offset")?.0.to_owned());
     report.findings.iter().filter_map(|finding| rows(&finding.to_string())).collect()
 }
 
-/// Whether the files are to blame, which a check of the checksums alone says as well: no second reading is needed to tell damaged files
-/// from wrong values.
+/// Returns whether files are damaged. A check of the checksums alone must agree, so that one pass
+/// tells damaged files from wrong values.
 fn is_damaged(solved: &Solved) -> bool {
     let [full, checksums] = [Depth::Full, Depth::Checksums].map(|depth| solved.check(depth));
     assert_eq!(full.damaged, !checksums.is_clean(), "{}---\n{}", texts(&full), texts(&checksums));
@@ -216,12 +218,12 @@ fn reports_depend_on_neither_threads_nor_time() {
             assert_eq!(check(&database, depth, threads), once);
         }
     }
-    // As many findings as a report has room for.
+    // As many findings as fit a report.
     let report = solved.check(Depth::Full);
     assert_eq!(report.findings.len(), 100);
     assert!(report.differences > 16, "{report:?}");
     assert!(!is_damaged(&solved), "more wrong values than are listed are no damage");
-    // A file that is damaged behind all that is listed.
+    // A damaged file beyond the listed findings.
     let last = solved.game.layout.canonical_blocks().len() as u32 - 1;
     fs::write(solved.db().join(block_file_name(last)), "").unwrap();
     assert!(is_damaged(&solved));
@@ -256,7 +258,7 @@ fn every_byte_of_every_file_counts() {
                 fs::write(&path, &bytes).unwrap();
                 let files = verify_files(&solved.db(), 1, &AtomicBool::new(false), &|_, _| ()).unwrap().unwrap();
                 assert!(!files.is_clean(), "byte {at} of {name} ^ {flip:#x}");
-                // A damaged manifest may be no manifest any more; then there is no database to verify.
+                // A damaged manifest may be unreadable; then there is no database to verify.
                 if let Ok(database) = Database::open(solved.folder.path()) {
                     for depth in DEPTHS {
                         let report = check(&database, depth, 1);
@@ -285,7 +287,7 @@ fn files_that_are_cut_or_grow_are_found() {
             let report = solved.check(depth);
             assert!(texts(&report).contains("000001.blk"), "{}", texts(&report));
         }
-        // The same with checksums that fit: now the block itself must say so.
+        // The same with matching checksums: now the block itself must reveal the damage.
         resum(&solved.db());
         let report = solved.check(Depth::Full);
         let is_named = |one: &Finding| matches!(one, Finding::File(file) if file.path == path);
@@ -303,7 +305,7 @@ fn missing_files_are_found() {
     let solved = solved(4, None, Rule::Misere, &[0, 4]);
     for name in names(&solved.db()) {
         let path = solved.db().join(&name);
-        // Opened while everything was there.
+        // Opened while all files exist.
         let database = solved.open();
         let intact = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
@@ -315,8 +317,9 @@ fn missing_files_are_found() {
     }
 }
 
-/// The operating system once failed to look at a file while the checksums were compared: the verdict was "wrong values", though nothing had been read.
-/// An error is an error; only a link that leads nowhere is a file that is missing.
+/// Failed system calls while checksums were compared once led to the verdict "wrong values"
+/// although nothing had been read. Such a failure is an error; only a dangling link counts as a
+/// missing file.
 #[test]
 fn files_that_cannot_be_looked_at_are_an_error() {
     let solved = solved(4, None, Rule::Misere, &[0]);
@@ -366,7 +369,7 @@ fn lines_of_the_sums_are_as_strict_as_the_files() {
     assert!(texts(&solved.check(Depth::Checksums)).contains("000000.blk is not a regular file"));
 }
 
-/// One bit is wrong, and everything else is made to fit: checksums, digests, counts. Only the children can tell.
+/// One bit is wrong, and checksums, digests and counts match it. Only the children reveal it.
 #[test]
 fn one_wrong_bit_is_found_with_all_it_contradicts() {
     for (rule, cells) in [
@@ -381,7 +384,7 @@ fn one_wrong_bit_is_found_with_all_it_contradicts() {
         for lie in 0..12_u64 {
             let mut streams = right.clone();
             let ordinal = (lie * 7 % right.len() as u64) as u32;
-            // The first lies are about the lowest offsets, the others anywhere.
+            // The first lies are at the lowest offsets, the others anywhere.
             let offset = if lie < 3 { lie } else { lie * 0x9E37_79B9 } & ((1 << solved.game.layout.offset_bits()) - 1);
             streams[ordinal as usize][offset as usize / 64] ^= 1 << (offset % 64);
             solved.rewrite(ordinal, &streams[ordinal as usize]);
@@ -389,7 +392,7 @@ fn one_wrong_bit_is_found_with_all_it_contradicts() {
             let wrong = solved.game.layout.join(solved.game.layout.bid(BlockId(ordinal)), offset);
             assert!(expected.contains(&position::rows(&solved.game.board, wrong)));
 
-            // As long as the manifest is honest it disagrees too.
+            // While the manifest is honest, it disagrees too.
             let report = solved.check(Depth::Full);
             assert!(texts(&report).contains("the manifest says digest"), "{}", texts(&report));
             assert!(texts(&report).contains("the census says"), "{}", texts(&report));
@@ -405,7 +408,7 @@ fn one_wrong_bit_is_found_with_all_it_contradicts() {
             } else {
                 assert!(listed(&report).is_subset(&expected));
             }
-            // In misère play the published number of losses is one more witness.
+            // In misère play the published number of losses disagrees as well.
             assert_eq!(texts(&report).contains("are published for 5 layers"), rule == Rule::Misere);
             solved.rewrite(ordinal, &right[ordinal as usize]);
             solved.rewrite_manifest(&right);
@@ -431,7 +434,7 @@ fn the_empty_position_and_bits_without_a_position_are_checked() {
     }
 }
 
-/// All values of another game, consistent in themselves.
+/// All values of another game, consistent with each other.
 #[test]
 fn the_database_of_the_other_rule_is_found() {
     let (normal, misere) = (solved(5, None, Rule::Normal, &[0, 3]), solved(5, None, Rule::Misere, &[0, 3]));
@@ -504,7 +507,7 @@ fn progress_grows_to_the_end_and_a_stop_is_obeyed() {
 
     let calls = AtomicU64::new(0);
     for depth in DEPTHS {
-        // Set before the start, and set in the middle.
+        // A stop before the start, and one in the middle.
         assert_eq!(verify(&database, depth, 2, &AtomicBool::new(true), &|_, _| ()).unwrap(), None);
         let stop = AtomicBool::new(false);
         let stopped = verify(&database, depth, 2, &stop, &|_, _| {

@@ -1,4 +1,4 @@
-//! What the tests of whole solves share: problems, runs in temporary folders, and comparisons.
+//! Shared by the tests of whole solves: problems, runs in temporary folders, and comparisons.
 #![allow(dead_code, unused_imports, reason = "each test crate uses a part")]
 
 mod scratch;
@@ -19,7 +19,7 @@ use trinim::kernel::{Kernel, bitmap_words};
 use trinim::layout::Layout;
 use trinim::solve::{Solved, solve};
 
-/// Repeatable randomness (SplitMix64, Steele, Lea and Flood 2014).
+/// A generator of repeatable random numbers (SplitMix64, Steele, Lea and Flood 2014).
 pub struct Random(pub u64);
 
 impl Random {
@@ -36,19 +36,19 @@ impl Random {
     }
 }
 
-/// Everything that may differ between two solves of the same problem.
+/// The options that may differ between two solves of the same problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     pub threads: usize,
     pub placement: Placement,
     pub codec: &'static str,
-    /// Memory beyond the least that is accepted, in bytes.
+    /// Memory beyond the required minimum, in bytes.
     pub spare_bytes: u64,
     pub kernel: Kernel,
 }
 
 impl Way {
-    /// Two threads, dedicated logs, the least memory for both, the best kernel.
+    /// Returns two threads, dedicated logs, the least memory for both, the best kernel.
     pub fn usual() -> Way {
         let kernel = Kernel::detect();
         Way { threads: 2, placement: Placement::Dedicated, codec: "zstd1", spare_bytes: 0, kernel }
@@ -68,9 +68,9 @@ impl Way {
     }
 }
 
-/// How the tests solve a game.
+/// Solves a game as the tests need it.
 pub trait Solving {
-    /// Solves, or goes on solving, without syncs: durability has its own tests.
+    /// Solves, or continues solving, without syncs: durability has its own tests.
     fn solve_in(
         &self,
         folder: &Path,
@@ -104,7 +104,8 @@ impl Solving for Game {
     }
 }
 
-/// A layout whose BID cells are kept by exactly `symmetries` symmetries of the board, found by trying; `None` where the board is too small.
+/// Finds, by trial, a layout with BID cells preserved by exactly `symmetries` symmetries of the
+/// board; `None` if the board is too small.
 pub fn layout_with(board: &Board, symmetries: usize, bid_bits: u32) -> Option<Layout> {
     let mut random = Random(u64::from(board.layers()) << 8 | symmetries as u64);
     (0..500).find_map(|_| {
@@ -142,13 +143,13 @@ impl Bitmaps {
         Bitmaps { layout, bitmaps }
     }
 
-    /// The value that a lookup finds.
+    /// Returns the value that a lookup finds.
     pub fn value(&self, position: u64) -> Value {
         let (ordinal, offset) = self.layout.locate(position);
         Value::from_loss(self.bitmaps[ordinal.index()][offset as usize / 64] >> (offset % 64) & 1 == 1)
     }
 
-    /// Every stored bit as position and value, those that no lookup needs included.
+    /// Yields every stored bit as position and value, even those that no lookup reads.
     pub fn stored(&self) -> impl Iterator<Item = (u64, Value)> {
         let blocks = self.layout.canonical_blocks().iter().zip(&self.bitmaps);
         blocks.flat_map(|(bid, bitmap)| {
@@ -160,7 +161,7 @@ impl Bitmaps {
     }
 }
 
-/// The files of a `db` folder.
+/// Reads the files of a `db` folder.
 pub fn database_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder.join("db")).unwrap().map(|entry| entry.unwrap());
     entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect()

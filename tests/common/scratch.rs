@@ -1,18 +1,19 @@
-//! Folders for the files of a test.
+//! Temporary folders for tests.
 
 use pipeline::{RealStorage, Storage};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Where the system keeps a file system in memory.
+/// The usual file system in memory.
 const MEMORY: &str = "/dev/shm";
 
-/// More than all tests that run at the same time take, in bytes; some systems set aside 64 MiB.
+/// An upper bound on the bytes of all tests that run at the same time; some systems reserve only 64
+/// MiB.
 const ENOUGH_BYTES: u64 = 2 << 30;
 
-/// An empty folder, in memory where there is room, because a test mostly waits for its disk.
+/// Creates an empty folder, in memory if there is room, because a test mostly waits for its disk.
 ///
-/// What a sync is worth on a real disk, the fault harness of `tools` shows.
+/// The fault harness of `tools` tests syncs on a real disk.
 pub fn scratch() -> TempDir {
     let free_bytes = |folder: &Path| RealStorage::open(folder).and_then(|storage| storage.free_bytes());
     match free_bytes(Path::new(MEMORY)) {

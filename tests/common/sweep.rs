@@ -1,28 +1,28 @@
-//! How much of a long sweep a test takes.
+//! The extent of long sweeps.
 //!
-//! A sweep damages a file in every place. `cargo test` takes one bit of every byte, one length in
-//! seven, and fewer states of failing disks: every byte, every file and every kind of case, each
-//! less often. `TRINIM_TESTS=full` takes all bits, lengths and states; `.ci/run` does so.
+//! A sweep damages a file in every place. `cargo test` takes one bit of every byte, every seventh
+//! length, and fewer states of failing disks: every byte, every file and every kind of case, each
+//! less often. `TRINIM_TESTS=full` takes all bits, lengths and states; `.ci/run` sets it.
 
 use std::env::{VarError, var};
 
 /// Coprime to the sizes of all fields, records and sectors, so that cuts fall everywhere in them.
 const LENGTH_STRIDE: usize = 7;
 
-/// How much of a sweep a test takes.
+/// The extent of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sweep {
-    /// A part that is a function of the place.
+    /// A part, chosen by the place of the damage.
     Sampled,
     /// Everything.
     Full,
 }
 
 impl Sweep {
-    /// What `TRINIM_TESTS` asks for.
+    /// Reads `TRINIM_TESTS`.
     ///
     /// # Panics
-    /// If it is neither unset nor `full`.
+    /// If it is set to anything but `full`.
     pub fn asked() -> Sweep {
         match var("TRINIM_TESTS").as_deref() {
             Err(VarError::NotPresent) => Sweep::Sampled,
@@ -31,8 +31,8 @@ impl Sweep {
         }
     }
 
-    /// The bits of byte `at` that are flipped: all, or one. Every bit of every place in a field of
-    /// eight bytes has its turn within 64 bytes.
+    /// Returns the bits of byte `at` to flip: all, or one. Within 64 bytes every bit of every byte
+    /// in an eight-byte field has its turn.
     pub fn bits(self, at: usize) -> std::ops::Range<u32> {
         match self {
             Sweep::Sampled => {
@@ -43,7 +43,7 @@ impl Sweep {
         }
     }
 
-    /// The lengths to which `whole` bytes are cut; the empty file and one byte less are among them.
+    /// Returns the lengths to which `whole` bytes are cut; 0 and `whole - 1` are among them.
     pub fn cuts(self, whole: usize) -> impl Iterator<Item = usize> {
         (0..whole).filter(move |length| match self {
             Sweep::Sampled => length % LENGTH_STRIDE == 0 || length + 1 == whole,
@@ -51,7 +51,7 @@ impl Sweep {
         })
     }
 
-    /// `full`, or a smaller number.
+    /// Returns `full`, or a smaller number.
     pub fn number(self, sampled: u64, full: u64) -> u64 {
         match self {
             Sweep::Sampled => sampled,
