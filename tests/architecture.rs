@@ -1,13 +1,14 @@
-//! The rules of the architecture that a compiler does not check, read from the sources.
+//! The rules of the architecture that the compiler does not check, read from the sources.
 //!
-//! Each kind of thing has one place. A rule that turns out wrong is changed here, in the open, and not worked around.
+//! Each kind of code has one place. If a rule turns out to be wrong, change it here instead of
+//! working around it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Most lines of a file that gives no reason for being longer.
+/// Largest number of lines of a file that gives no reason for being longer.
 const LINES_AT_MOST: usize = 500;
-/// How the module page of a longer file begins to give its reason.
+/// How the module page of a longer file starts its reason.
 const REASON: &str = "Long because";
 
 struct Source {
@@ -17,7 +18,7 @@ struct Source {
 }
 
 impl Source {
-    /// The lines that are compiled into the program, with their numbers: no comments, no unit tests.
+    /// The lines of code, with their numbers: no comments, no unit tests.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines: Vec<&str> = self.text.lines().collect();
         let tests = lines.windows(2).position(|pair| pair[0] == "#[cfg(test)]" && pair[1] == "mod tests {");
@@ -45,7 +46,7 @@ fn collect(folder: &Path, root: &Path, sources: &mut Vec<Source>) {
     }
 }
 
-/// All Rust files below these folders of the repository; a folder that does not exist has none.
+/// All Rust files below these folders of the repository; a missing folder has none.
 fn sources(folders: &[&str]) -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = Vec::new();
@@ -57,7 +58,7 @@ fn sources(folders: &[&str]) -> Vec<Source> {
     sources
 }
 
-/// What ships: the library, the program and the engine, without modules that exist for tests only.
+/// What ships: the library, the program and the engine, without modules that only tests use.
 fn product() -> Vec<Source> {
     let mut sources = sources(&["src", "pipeline/src"]);
     let test_modules: Vec<String> = sources.iter().flat_map(test_modules).collect();
@@ -65,7 +66,7 @@ fn product() -> Vec<Source> {
     sources
 }
 
-/// The files of the modules that a `mod.rs` or `lib.rs` declares for tests only.
+/// The files of the modules that a `mod.rs` or `lib.rs` compiles for tests only.
 fn test_modules(source: &Source) -> impl Iterator<Item = String> {
     let folder = source.name.rsplit_once('/').map_or("", |(folder, _)| folder);
     source.text.lines().zip(source.text.lines().skip(1)).filter_map(move |(attribute, line)| {
@@ -78,7 +79,8 @@ fn everything() -> Vec<Source> {
     sources(&["src", "pipeline", "tests", "benches", "tools"])
 }
 
-/// Whether `word` stands in `line` with no letter, digit or underscore beside it where it begins or ends with one itself.
+/// Whether `line` has `word` as a whole word: where `word` begins or ends with a letter, digit or
+/// underscore, none may be next to it.
 fn has_word(line: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {
@@ -88,7 +90,7 @@ fn has_word(line: &str, word: &str) -> bool {
     })
 }
 
-/// Fails with every line of the product that has one of the `words` outside of its `places`.
+/// Fails with every line of the product that has one of the `words` outside `places`.
 fn only_in(what: &str, words: &[&str], places: &[&str]) {
     let mut found = String::new();
     let sources = product();
@@ -99,7 +101,7 @@ fn only_in(what: &str, words: &[&str], places: &[&str]) {
             }
         }
     }
-    assert!(found.is_empty(), "{what} outside of {places:?}:\n{found}");
+    assert!(found.is_empty(), "{what} outside {places:?}:\n{found}");
     let used = sources.iter().filter(|source| source.is_below(places));
     let mut lines = used.flat_map(|source| source.code().map(|(_, line)| line));
     assert!(lines.any(|line| words.iter().any(|word| has_word(line, word))), "{what}: the rule finds nothing at all");
@@ -113,7 +115,8 @@ fn files_are_opened_behind_the_storage_seam_or_by_readers() {
         "src/database/reader.rs",
         "src/database/map.rs",
         "src/database/plain.rs",
-        // The check of a database lists and hashes its files by itself; it shares with the reader only how a regular file is opened.
+        // The check of a database lists and hashes its files itself; it shares only the opening of
+        // regular files with the reader.
         "src/verify/files.rs",
         "src/cli/",
     ];
@@ -123,7 +126,7 @@ fn files_are_opened_behind_the_storage_seam_or_by_readers() {
 #[test]
 fn the_kernel_and_the_map_are_all_that_is_unsafe() {
     only_in("unsafe code", &["unsafe", "std::arch", "core::arch"], &["src/kernel/", "src/database/map.rs"]);
-    // Coroutines cannot be kept without it; the simulation ships with nothing.
+    // The simulation needs it for coroutines; it does not ship.
     let simulation = sources(&["tools/simulation"]);
     let elsewhere = simulation.iter().filter(|source| source.name != "tools/simulation/scheduler/src/world.rs");
     for source in elsewhere {
@@ -142,7 +145,7 @@ fn the_kernel_and_the_map_are_all_that_is_unsafe() {
 fn printing_is_the_command_lines() {
     let words = ["println!", "eprintln!", "print!", "eprint!", "dbg!", "stdout", "stderr"];
     let places = ["src/cli/", "src/main.rs"];
-    // Until there is a command line there is nothing to find.
+    // Without a command line there is nothing to find.
     if product().iter().any(|source| source.is_below(&["src/cli/"])) {
         only_in("printing", &words, &places);
     }
@@ -157,20 +160,21 @@ fn clocks_are_read_for_metrics_and_the_command_line() {
 fn threads_are_the_engines_the_baselines_and_the_command_lines() {
     let words = ["thread", "crossbeam", "mpsc", "rayon"];
     let places = [
-        // Whose threads, locks and channels: the real ones, or those of a simulated run.
+        // Threads, locks and channels: real ones, or those of a simulated run.
         "pipeline/src/sync.rs",
         "pipeline/src/run/",
-        // Many tasks of one kind, side by side: syncs, hashes, blocks to be verified, runs of the evolution.
+        // Many tasks of one kind in parallel: syncs, hashes, blocks to verify, runs of the evolution.
         "pipeline/src/parallel.rs",
-        // The papers' strategies in blocks: a free core takes any block whose children are finished.
+        // The papers' strategies in blocks: a free core takes any block whose children are
+        // finished.
         "src/solve/baseline/blocks.rs",
         "src/cli/",
     ];
     only_in("threads and channels", &words, &places);
 }
 
-/// Threads are replaced where `cfg(simulated)` is set, and rules of the protocol left out in a copy of the sources: one
-/// package does both, and nothing that ships depends on it.
+/// `cfg(simulated)` replaces threads, and a copy of the sources leaves out rules of the protocol:
+/// one package does both, and nothing that ships depends on it.
 #[test]
 fn the_simulation_is_not_part_of_the_product() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -200,7 +204,8 @@ fn the_citation_names_this_version() {
     assert!(citation.lines().any(|line| line == expected), "no line `{expected}` in CITATION.cff");
 }
 
-/// Imports run one way. The reference and the verifier are believed because they share no code with the solver.
+/// Imports run one way. The reference and the verifier are believed because they share no code with
+/// the solver.
 #[test]
 fn imports_run_one_way() {
     let allowed: [(&str, &[&str]); 11] = [
@@ -242,7 +247,7 @@ fn imports_run_one_way() {
     assert!(found.is_empty(), "imports against the direction:\n{found}");
 }
 
-/// Files of tests are free: they are lists of cases.
+/// Test files may have any length: they are lists of cases.
 #[test]
 fn long_files_say_why() {
     let mut found = String::new();
@@ -279,7 +284,8 @@ fn nothing_is_left_for_later_and_no_test_is_skipped() {
     assert!(found.is_empty(), "{found}");
 }
 
-/// A lint is suppressed with `expect`, which says when it is no longer needed, and with a reason.
+/// Lints are suppressed with `expect`, which reports when it is no longer needed, and with a
+/// reason.
 #[test]
 fn lints_are_expected_not_allowed() {
     let mut found = String::new();

@@ -1,4 +1,4 @@
-//! `trinim check` and `trinim status`: beside a run, after a kill, on damage; both read only.
+//! `trinim check` and `trinim status`: beside a run, after a kill, on damage; both only read.
 
 mod common;
 mod program;
@@ -28,7 +28,7 @@ fn a_run_that_goes_on_is_sound_and_is_not_disturbed() {
     let folder = scratch();
     let path = folder.path();
     let mut child = begin(path, "run");
-    // A signal has its line, and a second owner is refused, whichever command it is.
+    // SIGUSR1 prints a line, and any second owner is refused, whatever its command.
     signal(&child, "USR1");
     let (_, error) = ends(path, 4, &["repair", "run"]);
     assert!(error.contains("is locked by another process"), "{error}");
@@ -84,7 +84,7 @@ fn what_a_kill_leaves_is_no_damage() {
     assert!(tree(path) == before, "something was changed");
 }
 
-/// The same damage in a run and in its database alone, and all of it, not only the first.
+/// A check lists all damage, not only the first, and the same for a run and for its database alone.
 #[test]
 fn all_damage_is_told_with_its_place() {
     let folder = scratch();
@@ -126,26 +126,27 @@ fn all_damage_is_told_with_its_place() {
             expected("leftover", "db/notes.txt"),
         ]
     );
-    // What a person reads, and the same in words of the format, for programs.
+    // The message for people, and the same finding in terms of the format, for programs.
     let missing = &report["findings"][1];
     assert_eq!((&missing["damage"], &missing["message"]), (&json!("missing"), &json!("run/db/000003.blk is missing")));
     assert_eq!((&missing["what"], &missing["got"]), (&json!("file"), &json!("no such file")));
     let hash = &report["findings"][0];
     assert_eq!((&hash["damage"], &hash["what"]), (&json!("hash"), &json!("hash of the file")));
     assert!(hash["expected"] != hash["got"] && hash["got"].as_str().is_some_and(|hash| hash.len() == 32));
-    // Names and lengths find the missing block only.
+    // Names and lengths show only the missing block.
     let shallow = json(path, 3, &["check", "run", "--json", "--depth", "metadata"]);
     assert_eq!(findings(&shallow).len(), 3);
     let (out, error) = ends(path, 3, &["check", "run"]);
     assert!(out.contains("damaged: run/db/000003.blk is missing\n"), "{out}");
     assert!(error.contains("hint: trinim repair run"), "{error}");
     assert!(tree(path) == before, "a check changed something");
-    // A solve of a damaged folder names the way out.
+    // A solve of a damaged folder names the repair.
     let (_, error) = ends(path, 3, &[&SMALL[..], &["run"]].concat());
     assert!(error.contains("trinim repair ") && error.contains("hint: "), "{error}");
 }
 
-/// A pipe in the place of the manifest was waited for, a sparse file of terabytes read into memory until that was gone.
+/// A pipe in place of the manifest blocked the program, and a sparse file of terabytes filled the
+/// memory.
 #[test]
 fn pipes_folders_and_endless_files_end_with_a_reason() {
     let folder = scratch();
@@ -174,7 +175,8 @@ fn pipes_folders_and_endless_files_end_with_a_reason() {
             ] {
                 let text = format!("{file} is a {kind}: {command:?}");
                 let (code, out, error) = in_time(path, command);
-                // Some do not need the file; whoever looks at all of them has to say which one is wrong.
+                // Some commands do not need the file; those that read all files have to name the
+                // wrong one.
                 let looks = ["verify", "check", "repair"].contains(&command[0]);
                 let sound = code == 0 && (!looks || command[0] == "repair");
                 assert!(sound || [1, 3, 4].contains(&code), "{text}: {code}\n{out}\n{error}");
@@ -184,7 +186,7 @@ fn pipes_folders_and_endless_files_end_with_a_reason() {
     }
 }
 
-/// A command that may not take longer than a minute: its code and what it wrote.
+/// Runs a command that may not take longer than a minute: its code and output.
 fn in_time(path: &Path, args: &[&str]) -> (i32, String, String) {
     let mut child = trinim(path, args).spawn().unwrap();
     for _ in 0..6000 {
@@ -215,7 +217,7 @@ fn other_folders_and_versions_are_refused() {
     assert!(fs::read_dir(path.join("empty")).unwrap().next().is_none());
     small(path, "run");
 
-    // Of another version, with the right hash.
+    // Another version, with the right hash.
     copy(&path.join("run"), &path.join("newer"));
     let format = path.join("newer/FORMAT");
     let mut bytes = fs::read(&format).unwrap();
@@ -224,7 +226,7 @@ fn other_folders_and_versions_are_refused() {
     let hash = xxhash_rust::xxh3::xxh3_128(&bytes[..end]);
     bytes[end..].copy_from_slice(&hash.to_le_bytes());
     fs::write(&format, bytes).unwrap();
-    // Of a database alone, too.
+    // The same for a database alone.
     copy(&path.join("run/db"), &path.join("alone"));
     let manifest = path.join("alone/manifest.json");
     let (before, sums) = (fs::read(&manifest).unwrap(), fs::read_to_string(path.join("alone/SUMS")).unwrap());

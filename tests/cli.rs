@@ -1,4 +1,5 @@
-//! The binary as its users meet it: results, exit codes, interruption, bad input. One long file: its tests share boards and ways to begin.
+//! The binary as its users meet it: results, exit codes, interruption, bad input. Its tests share
+//! boards and helpers, so they share a file.
 
 mod common;
 mod program;
@@ -13,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Layers, losses in misère play, and whether the player to move wins: in normal play, in misère play ([LWS09] table 4-1).
+/// Layers, losses in misère play, and whether the player to move wins: in normal play, in misère
+/// play ([LWS09] table 4-1).
 const PUBLISHED: [(u32, u64, bool, bool); 7] = [
     (1, 1, true, false),
     (2, 3, false, true),
@@ -24,7 +26,7 @@ const PUBLISHED: [(u32, u64, bool, bool); 7] = [
     (7, 19_496_523, true, true),
 ];
 
-/// Blocks of 2^14 positions: some two thousand of them at seven layers.
+/// Blocks of 2^14 positions: about two thousand of them at seven layers.
 const TINY: [&str; 4] = ["--block-bits", "14", "--commit-interval", "20ms"];
 
 fn solve_tiny<'a>(out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -37,7 +39,7 @@ fn database(path: &Path, name: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     tree(&root).into_iter().map(|(file, bytes)| (file.strip_prefix(&root).unwrap().into(), bytes)).collect()
 }
 
-/// Starts a solve and waits until it has published twenty blocks more and is still going on.
+/// Starts a solve and waits until it has published twenty more blocks and is still running.
 fn begin(path: &Path, name: &str, command: &[&str]) -> Child {
     let published = || fs::read_dir(path.join(name).join("db")).map_or(0, |files| files.count());
     let before = published();
@@ -171,11 +173,11 @@ fn kills_and_signals_at_any_time_change_nothing() {
         assert_eq!(output.status.code(), code, "{}", text(&output.stderr));
         if code.is_some() {
             let error = text(&output.stderr);
-            assert!(error.contains("blocks safe in resumed"), "{error}");
+            assert!(error.contains("blocks saved in resumed"), "{error}");
             assert!(error.contains("hint: run the same command again"), "{error}");
         }
     }
-    // The layout is kept although it is not the one that would be chosen.
+    // The folder keeps its layout although a new solve would choose another one.
     let end = json(path, 0, &["solve", "-k", "7", "--out", "resumed", "--json"]);
     assert!(end["resumed_blocks"].as_u64() > Some(0));
     assert_eq!(end["digest"], whole["digest"]);
@@ -236,7 +238,7 @@ fn verify_tells_damaged_files_from_wrong_values() {
     }
     fs::write(&block, good).unwrap();
 
-    // A manifest that lies, with the right checksum.
+    // A manifest with a wrong count and the right checksum.
     let (before, listed) = (fs::read_to_string(&manifest).unwrap(), fs::read_to_string(&sums).unwrap());
     let after = before.replacen("\"losses\": 1", "\"losses\": 2", 1);
     assert_ne!(before, after);
@@ -266,7 +268,7 @@ fn other_parameters_are_refused_by_name() {
         assert!(error.contains(named) && error.contains("hint: "), "{change:?}\n{error}");
         assert!(tree(path) == before);
     }
-    // A limit that limits nothing is no other parameter.
+    // A limit that limits nothing counts as no limit.
     ends(path, 0, &["solve", "-k", "5", "--max-take", "5", "--out", "run"]);
 }
 
@@ -325,7 +327,8 @@ fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
     assert_eq!(json(path, 0, &["solve", "-k", "6", "-o", "run", "--json"])["losses"], 189_089);
 }
 
-/// A begun folder that the system failed to look at was taken for none: the layout was chosen anew, and the run refused as one of other parameters.
+/// When the system failed to read a begun folder, it was taken for a new one: the solve chose a new
+/// layout, and refused the run for its other parameters.
 #[test]
 fn a_folder_that_cannot_be_looked_at_is_an_error() {
     let folder = scratch();
@@ -333,14 +336,15 @@ fn a_folder_that_cannot_be_looked_at_is_an_error() {
     std::os::unix::fs::symlink("loop", path.join("loop")).unwrap();
     let (_, error) = ends(path, 4, &["solve", "-k", "4", "--out", "loop"]);
     assert!(error.contains("open loop failed") && error.contains("symbolic links"), "{error}");
-    // On a disk with bad sectors a finished database was called unfinished.
+    // On a disk with bad sectors, a finished database was called unfinished.
     for command in ["stats", "probe", "verify"] {
         let (_, error) = ends(path, 4, &[command, "loop"]);
         assert!(error.contains("open loop/db failed") && error.contains("symbolic links"), "{error}");
     }
 }
 
-/// With the usual limit of 1,024 open files a solve of more blocks than that ended with "Too many open files": every log file of the session stayed open.
+/// With the usual limit of 1,024 open files, a solve of more blocks ended with "Too many open
+/// files": every log file of the session stayed open.
 #[test]
 fn blocks_may_outnumber_the_open_files() {
     let folder = scratch();
@@ -362,7 +366,7 @@ fn a_closed_or_full_output_is_no_panic() {
     let mut child = trinim(path, &["probe", "trinim-k5-misere", "--json"]).stdin(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut input = child.stdin.take().unwrap();
-    // The program may be gone before it has read everything.
+    // The program may end before it has read everything.
     let _ = input.write_all("0x7fff\n".repeat(1000).as_bytes());
     drop(input);
     let mut error = String::new();
@@ -392,7 +396,7 @@ fn bad_arguments_end_with_2_a_reason_and_a_hint() {
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "2", "-o", "two"]);
     let before = tree(path);
-    // Values that `solve` refuses, by flag; the empty value is refused by all of these.
+    // Values that `solve` refuses, by flag; all of these flags refuse the empty value.
     let values = [
         ("--layers", "0 10 11 -1 NaN 7.0 18446744073709551616"),
         ("--rule", "nim"),
@@ -544,7 +548,8 @@ fn completions_and_manual_pages_are_written() {
     }
 }
 
-/// Every way to the result: the same database, which any other strategy then reports as finished, without touching it.
+/// Every strategy leaves the same database, which any other strategy then reports as finished
+/// without touching it.
 #[test]
 fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
     let folder = scratch();
@@ -556,7 +561,7 @@ fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
     let of = |report: &Value, name: &str| report[name].as_u64().unwrap_or_else(|| panic!("{name}: {report}"));
     assert_eq!(of(&first, "disk_bytes_peak"), of(&first, "log_bytes_peak") + of(&first, "database_bytes"));
     let (all, canonical) = (of(&first, "blocks"), of(&first, "canonical_blocks"));
-    // Strategy, what it is asked besides, blocks it stores.
+    // Strategy, other flags, redundancy in the report, blocks it stores.
     let ways: [(&str, &[&str], &str, u64); 7] = [
         ("forward", &[], "keep", 0),
         ("retrograde", &["--kernel", "scalar"], "keep", 0),

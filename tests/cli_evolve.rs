@@ -163,7 +163,7 @@ fn mistakes_are_named_in_one_line_and_a_hint() {
         (&["run", "--game", "nim:4,4", "--terminals", "a7"], "terminal \"a7\""),
         (&["run", "--game", "nim:4,4", "--terminals", "m"], "terminal \"m\""),
         (&["run", "--game", "nim:4,4", "--functions", "nand"], "function \"nand\""),
-        (&["run", "--game", "nim:4,4", "--target", "grundy", "--misere"], "Grundy values are of normal play"),
+        (&["run", "--game", "nim:4,4", "--target", "grundy", "--misere"], "Grundy values exist for normal play only"),
         (&["run", "--game", "nim:4,4", "--max", "5000"], "more than 1048576 positions"),
         (&["run", "--game", "nim:4,3", "--max", "4"], "found on heaps up to 4, expected more"),
         (&["run", "--game", "nim:1000000"], "more than 67108864 options"),
@@ -175,12 +175,12 @@ fn mistakes_are_named_in_one_line_and_a_hint() {
         (&["run", "--game", "triangular:3", "--max", "9"], "--max 9: triangular:3 has no heaps"),
         (&["run", "--game", "triangular:3", "--database", "absent"], "absent holds no finished database"),
         (&["run", "--game", "dag:"], "game dag:: expected the name of a file"),
-        (&["run", "--game", "dag:."], "game .: this is no regular file"),
+        (&["run", "--game", "dag:."], "game .: not a regular file"),
         (&["score", "--game", "nim:4,4", "--formula", ""], "formula, column 1: found the end"),
         (&["score", "--game", "nim:4,4", "--formula", "a1 - (a2"], "column 9"),
         (&["score", "--game", "nim:4,4", "--formula", "a1 - 1.5"], "column 7: found \".\""),
         (&["score", "--game", "nim:2,1", "--formula", "a1 div a2"], "no value at (0,0): (a1 div a2) divides 0 by 0"),
-        (&["verify", "--game", "dag:.", "--formula", "1"], "this is no regular file"),
+        (&["verify", "--game", "dag:.", "--formula", "1"], "not a regular file"),
         (&["score", "--game", "nim:9,9,9", "--formula", "0", "--tree"], "at most 5000 are drawn"),
         (&["experiment", "4"], "4 is not in 1..=3"),
         (&["experiment", "1", "--population", "50"], "experiment 1 varies the population"),
@@ -196,7 +196,7 @@ fn mistakes_are_named_in_one_line_and_a_hint() {
     // A file that is not a picture is kept, and the error comes before any work.
     std::fs::write(folder.path().join("letter.txt"), "dear").unwrap();
     let (_, error) = ends(folder.path(), 2, &["experiment", "2", "--svg", "letter.txt"]);
-    assert!(error.contains("letter.txt exists and is no SVG picture"), "{error}");
+    assert!(error.contains("letter.txt exists and is not a trinim SVG picture"), "{error}");
     // A value for such quotients makes the formula valid.
     ends(folder.path(), 0, &["score", "--game", "nim:2,1", "--formula", "a1 div a2", "--zero", "1"]);
 }

@@ -161,8 +161,8 @@ fn an_order_is_written_and_used_and_changes_no_byte() {
 
     // Existing files are never overwritten.
     let again = layout(&["--order", "popcount", "--write-order", "best.order"]);
-    refused(path, &again, "--write-order best.order: there is something already");
-    refused(path, &layout(&["--write-order", "best"]), "there is something already");
+    refused(path, &again, "--write-order best.order: the name is taken");
+    refused(path, &layout(&["--write-order", "best"]), "the name is taken");
     assert_eq!(fs::read_to_string(path.join("best.order")).unwrap(), text);
     let missing = layout(&["--write-order", "missing/best.order"]);
     assert!(ends(path, 4, &missing).1.contains("missing/best.order"));
@@ -216,7 +216,7 @@ fn orders_that_do_not_fit_are_refused_with_their_line() {
     backwards.reverse();
     let files: [(&str, Vec<u8>, &str); 9] = [
         ("empty", vec![], "order empty: line 1: expected \"# trinim block order\""),
-        ("garbage", vec![0xff, 0, 0x9f], "order garbage: this is no text"),
+        ("garbage", vec![0xff, 0, 0x9f], "order garbage: not text"),
         ("layers", good.replace("layers 5", "layers 6").into(), "order layers: line 2: the order is for layers \"6\""),
         ("cells", good.replace("(2,1)", "(3,1)").into(), "order cells: line 3: the order is for BID cells"),
         ("word", format!("{header}0\nzero\n").into(), "order word: line 6: \"zero\": expected a BID from 0 to 15"),
@@ -231,9 +231,9 @@ fn orders_that_do_not_fit_are_refused_with_their_line() {
         refused(path, &solve(name), reason);
         refused(path, &[&["layout", "--order", name], &cells[..]].concat(), reason);
     }
-    refused(path, &solve("missing"), "order missing: there is no such file");
-    refused(path, &solve("folder"), "order folder: this is no regular file");
-    refused(path, &solve("pipe"), "order pipe: this is no regular file");
+    refused(path, &solve("missing"), "order missing: no such file");
+    refused(path, &solve("folder"), "order folder: not a regular file");
+    refused(path, &solve("pipe"), "order pipe: not a regular file");
     assert!(!path.join("run").exists());
     // A layout without symmetry has only canonical blocks; here block 2 is the mirror image of
     // block 1.
@@ -262,7 +262,7 @@ fn bad_arguments_are_refused() {
         (&["--paper", "-k", "8"], "cannot be used with"),
         (&["-k", "8", "--order", "search", "--effort", "0"], "--effort"),
         (&["-k", "8", "--order", ""], "expected numeric, popcount, chosen, search or a file"),
-        (&["-k", "10", "--block-bits", "31", "--order", "chosen"], "are too many to be put in order"),
+        (&["-k", "10", "--block-bits", "31", "--order", "chosen"], "are too many to order"),
         (&["search", "-k", "8"], "--bits"),
         (&["search", "-k", "8", "--bits", "25"], "25 BID cells are too many: expected at most 24"),
         (&["search", "-k", "3", "--bits", "7"], "7 BID cells are too many: expected at most 6"),

@@ -223,8 +223,12 @@ fn a_game_is_played_recorded_and_replayed() {
     fs::write(path.join("other.txt"), "# trinim plane game\ngoal normal\nflips 0\nstart 1 1\nfirst me\n").unwrap();
     refused(path, &["play", "--replay", "other.txt"], "transcript other.txt: line 5: expected human or program");
     fs::write(path.join("letter.txt"), "Dear").unwrap();
-    refused(path, &["play", "--transcript", "letter.txt", "--start", "1,1"], "letter.txt exists and is no transcript");
-    refused(path, &["play", "--replay", "missing.txt"], "transcript missing.txt: there is no such file");
+    refused(
+        path,
+        &["play", "--transcript", "letter.txt", "--start", "1,1"],
+        "letter.txt exists and is not a trinim transcript",
+    );
+    refused(path, &["play", "--replay", "missing.txt"], "transcript missing.txt: no such file");
 }
 
 #[test]
@@ -237,7 +241,7 @@ fn the_papers_program_gives_a_won_game_away() {
     assert!(out.contains("hint: you win by taking 377 from the long heap"), "{out}");
     // Where its ratio gives the wrong point, it takes a won point for lost.
     let out = fed(path, 0, &["play", "--start", "376,609", "--first", "program", "--strategy", "paper"], "").0;
-    assert!(out.contains("takes this point for lost") && out.contains("gives a won game away"), "{out}");
+    assert!(out.contains("considers this point lost") && out.contains("gives a won game away"), "{out}");
     let out = fed(path, 0, &game, "hint\n").0;
     assert!(out.contains("the program takes 1 from both heaps") && out.contains("hint: every move loses"), "{out}");
 }
@@ -274,12 +278,12 @@ fn bad_arguments_are_refused() {
         (&["at", "", "3"], "S: \"\" is not a whole number"),
         (&["at", "NaN", "3"], "S: \"NaN\" is not a whole number"),
         (&["at", "3"], "L: there is only one heap"),
-        (&["at", "0", "0"], "(0, 0) is the end of a game"),
-        (&["at", "0^1", "00", "--goal", "attrition"], "(0, 0) is the end of a game"),
+        (&["at", "0", "0"], "(0, 0) ends the game"),
+        (&["at", "0^1", "00", "--goal", "attrition"], "(0, 0) ends the game"),
         (&["at", "10^1000000", "1"], "S: 10^1000000 has too many digits: expected at most 1000000"),
         (&["at", "1", "2^99999999999999999999"], "too many digits"),
         (&["at", &format!("{long}x"), "1"], "is not a whole number"),
-        (&["at", "-"], "standard input: these are not two numbers"),
+        (&["at", "-"], "standard input: not two numbers"),
         (&["at", "1", "2", "3"], "unexpected argument"),
         (&["at", "1", "2", "--goal", "win"], "expected normal or attrition"),
         (&["at", "1", "2", "--flip", "now"], "[possible values: none, free, after, turn]"),
@@ -295,10 +299,10 @@ fn bad_arguments_are_refused() {
         (&["verify", "--max", "1001"], "--max"),
         (&["verify", "--condition", "never"], "[possible values: paper, apart, sum, always]"),
         (&["play", "--level", "6"], "below 7 the first point may be a lost one"),
-        (&["play", "--start", "3"], "--start: expected two numbers with a comma"),
-        (&["play", "--start", "0,0"], "--start: (0, 0) is the end of a game"),
+        (&["play", "--start", "3"], "--start: expected two numbers separated by a comma"),
+        (&["play", "--start", "0,0"], "--start: (0, 0) ends the game"),
         (&["play", "--start", "-1,2"], "--start: -1 is negative"),
-        (&["play", "--strategy", "paper", "--goal", "attrition"], "plays the normal goal only"),
+        (&["play", "--strategy", "paper", "--goal", "attrition"], "plays only the normal goal"),
     ];
     for (args, reason) in wrong {
         refused(folder.path(), args, reason);

@@ -1,4 +1,4 @@
-//! `--max-duration` and `--max-disk`: a clean stop, the same bytes later.
+//! `--max-duration` and `--max-disk`: a clean stop, and the same bytes later.
 
 mod common;
 mod program;
@@ -19,7 +19,7 @@ fn a_solve_in_slices_of_time_ends_with_the_same_bytes() {
     ends(path, 0, &[&SLOW[..], &["whole"]].concat());
     let (mut slices, mut stops) = (0, 0);
     loop {
-        // Longer each time, so that every machine gets to the end.
+        // Slices get longer, so that every machine reaches the end.
         let time = format!("{}ms", 200 << (slices / 3));
         let (code, out, error) = run(path, &[&SLOW[..], &["sliced", "--json", "--max-duration", &time]].concat());
         slices += 1;
@@ -60,7 +60,8 @@ fn a_limit_that_the_plan_exceeds_is_refused_before_anything_is_written() {
     assert_eq!(enough["losses"], 189_089);
 }
 
-/// What an earlier session left counts until it is cleared away, so this one meets its limit at once.
+/// Files left by an earlier session count until they are cleared away, so this one reaches its
+/// limit at once.
 #[test]
 fn the_command_stops_at_its_limit_and_goes_on_with_a_larger_one() {
     let folder = scratch();
@@ -80,7 +81,8 @@ fn the_command_stops_at_its_limit_and_goes_on_with_a_larger_one() {
     assert_eq!(end["losses"], 19_496_523);
 }
 
-/// Every limit from a folder that is hardly begun to one that is finished: stopped as by a full disk, nothing finished is lost.
+/// Raises the limit from a folder that is hardly begun to one that is finished: each session stops
+/// as on a full disk, and loses no finished block.
 #[test]
 fn a_solve_meets_its_limit_anywhere_and_goes_on() {
     let game = Game::triangle(6, Rule::Normal, 12).unwrap();

@@ -1,4 +1,4 @@
-//! The pages in Markdown: every link and every path leads somewhere, and prose has the width of the house.
+//! The Markdown pages: every link and every path leads somewhere, and prose keeps its width.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ struct Page {
 }
 
 impl Page {
-    /// Lines of prose and tables with their numbers: no fenced code.
+    /// Lines of prose and tables with their numbers, without fenced code.
     fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         let mut fenced = false;
         (1..).zip(self.text.lines()).filter(move |(_, line)| {
@@ -24,7 +24,7 @@ impl Page {
         })
     }
 
-    /// Where line `number` is, for a message.
+    /// The place of line `number`, for a message.
     fn place(&self, number: usize) -> String {
         format!("{}:{number}", self.name.display())
     }
@@ -54,7 +54,7 @@ fn pages() -> Vec<Page> {
     pages
 }
 
-/// The targets of the links of a line: what stands in parentheses after a bracket.
+/// The targets of the links in a line: the text in parentheses after a bracket.
 fn links(line: &str) -> impl Iterator<Item = &str> {
     line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
 }
@@ -93,7 +93,7 @@ fn every_link_leads_to_a_file_and_a_heading() {
 fn every_path_in_backticks_exists() {
     let mut wrong = Vec::new();
     let mut found = 0;
-    // The changelog and the records name what was there at their time.
+    // The changelog and the records name files of their time.
     let of_today =
         |page: &Page| page.name != Path::new("CHANGELOG.md") && !page.name.iter().any(|part| part == "record");
     for page in pages().into_iter().filter(of_today) {

@@ -1,4 +1,5 @@
-//! Repair: each single file of run folders and databases is damaged in turn and comes back with the same bytes.
+//! Repair: each file of run folders and databases is damaged in turn and comes back with the same
+//! bytes.
 
 mod common;
 mod program;
@@ -35,7 +36,7 @@ fn mend(folder: &Path) -> Result<Estimate, Error> {
     Ok(estimate)
 }
 
-/// The workload of a solve, which asks for a stop when so many blocks are settled.
+/// The workload of a solve, which requests a stop after some blocks.
 struct Stopping<'a> {
     game: RemovalGame<'a>,
     left: AtomicU32,
@@ -84,7 +85,7 @@ impl Workload for Stopping<'_> {
     }
 }
 
-/// A folder in which a solve was stopped half-way, with logs that wait.
+/// A folder in which a solve was stopped half-way, with logs that still wait for their targets.
 fn stopped(placement: Placement) -> TempDir {
     let game = game();
     let folder = scratch();
@@ -100,7 +101,7 @@ fn stopped(placement: Placement) -> TempDir {
     folder
 }
 
-/// Damages a file in one of three ways; `None` where nothing can be seen of it because it is empty.
+/// Damages a file in one of three ways; `None` for an empty file, which cannot be damaged.
 fn damage(path: &Path, way: usize) -> Option<&'static str> {
     let bytes = fs::read(path).unwrap();
     if bytes.is_empty() {
@@ -117,7 +118,8 @@ fn damage(path: &Path, way: usize) -> Option<&'static str> {
         }
         _ => {
             let mut bad = bytes;
-            // Inside the first part of every format: of a log, the header of its first entry.
+            // Inside the first part of every format; in a log, that is the header of its first
+            // entry.
             bad[20] ^= 4;
             fs::write(path, bad).unwrap();
             Some("flipped")
@@ -151,7 +153,7 @@ fn each_single_file_of_a_run_comes_back() {
         assert!(look(pristine.path(), Depth::Full).unwrap().is_sound(), "{place}");
         let published = database_files(pristine.path());
         for (number, name) in names(pristine.path()).iter().enumerate() {
-            // Metadata in every way, of the many others one each.
+            // Metadata in every way, each of the many other files in one.
             let ways = if name.starts_with("m") || name.ends_with("FORMAT") { 0..3 } else { number..number + 1 };
             for way in ways {
                 let copied = scratch();
@@ -185,7 +187,8 @@ fn each_single_file_of_a_run_comes_back() {
     }
 }
 
-/// Everything that can be made again at once: all blocks, all logs, the lists, and one copy of all metadata.
+/// All that can be rebuilt is lost at once: all blocks, all logs, the lists, and one copy of all
+/// metadata.
 #[test]
 fn everything_at_once_comes_back() {
     let (undisturbed, _) = game().solve(Way::usual());
@@ -212,7 +215,7 @@ fn each_single_file_of_a_database_alone_comes_back() {
     for name in golden.keys() {
         let bytes = &golden[name];
         let mut cases: Vec<Option<Vec<u8>>> = vec![None, Some(bytes[..bytes.len() / 2].to_vec())];
-        // The lists are text in which bytes differ in what they mean: many places.
+        // The lists are text, whose bytes differ in meaning: many places.
         let step = if name.ends_with(".blk") { bytes.len() / 3 } else { 41 };
         for place in (0..bytes.len()).step_by(step) {
             let mut bad = bytes.clone();
@@ -280,7 +283,7 @@ fn what_nothing_is_left_of_is_refused_and_nothing_is_written() {
     }
 }
 
-/// The command: what it says beforehand, that a dry run writes nothing, and that a finished solve is whole again.
+/// The command says what it will do, a dry run writes nothing, and a finished solve is whole again.
 #[test]
 fn the_command_says_what_it_will_do_and_does_it() {
     let folder = scratch();

@@ -126,7 +126,7 @@ fn the_tables_of_the_papers_come_out() {
     names.push("k5-take3/db".to_owned());
     let args: Vec<&str> = names.iter().map(String::as_str).chain(["--out", "report"]).collect();
     let shown = made(path, &args);
-    assert!(shown.contains("no published value is contradicted") && shown.contains("189,089"), "{shown}");
+    assert!(shown.contains("all published values agree") && shown.contains("189,089"), "{shown}");
     let found = files(&path.join("report"));
 
     let starts = rows(&found["table-5.csv"]);
@@ -346,14 +346,14 @@ fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
         let other = TempDir::new_in(path).unwrap();
         fs::write(other.path().join(name), content).unwrap();
         let line = refused(path, 2, &[&two, "--out", other.path().to_str().unwrap()]);
-        assert!(line.contains("holds something else than a report; nothing was written"), "{line}");
+        assert!(line.contains("holds something other than a report; nothing was written"), "{line}");
         assert_eq!(files(other.path()), BTreeMap::from([(name.to_owned(), content.to_owned())]));
     }
     fs::write(path.join("file"), "mine").unwrap();
     assert!(refused(path, 2, &[&two, "--out", "file"]).contains("is not a folder"));
     assert!(refused(path, 2, &[&two, "--out", &four]).contains("holds something else"), "a run folder");
     let line = refused(path, 2, &[&two, "--out", "k2-misere/db/report"]);
-    assert!(line.contains("lies inside the database"), "{line}");
+    assert!(line.contains("is inside the database"), "{line}");
     assert!(!path.join("k2-misere/db/report").exists());
 }
 

@@ -1,4 +1,4 @@
-//! Values of arguments: sizes, durations, shares, cells. Every parser says what it expected.
+//! Argument values: sizes, durations, shares, cells. Every parse error says what was expected.
 
 use clap::{Args, ValueEnum};
 use pipeline::CodecChoice;
@@ -12,13 +12,13 @@ use trinim::game::{Board, Cell, LAYERS_MAX};
 use trinim::kernel::{Isa, Kernel};
 use trinim::plan;
 
-/// Time between checkpoints when none is asked for; the same as the default of the flag.
+/// Default time between checkpoints; equal to the default of the flag.
 pub const COMMIT_INTERVAL_DEFAULT: Duration = Duration::from_secs(5);
 
-/// The most worker threads that can be asked for.
+/// Largest number of worker threads accepted.
 const THREADS_MAX: usize = 1024;
 
-/// Units of sizes with their bytes; a bare letter is binary, as in most tools.
+/// Size units in bytes; a bare letter is binary, as in most tools.
 const UNITS: [(&str, u64); 14] = [
     ("b", 1),
     ("k", 1 << 10),
@@ -80,12 +80,12 @@ impl fmt::Display for Size {
     }
 }
 
-/// Reads a duration: seconds, or a number with `ms`, `s`, `m`, `h` or `d`; from 10 ms to one day.
+/// Parses a duration: seconds, or a number with `ms`, `s`, `m`, `h` or `d`; from 10 ms to one day.
 pub fn duration(text: &str) -> Result<Duration, String> {
     duration_up_to(text, 86_400.0, "500ms, 5s, 2m, from 10ms to 24h")
 }
 
-/// As [`duration`], from 10 ms to a year.
+/// Parses a duration like [`duration`], from 10 ms to a year.
 pub fn long_duration(text: &str) -> Result<Duration, String> {
     duration_up_to(text, 365.0 * 86_400.0, "90s, 30m, 8h, 2d, from 10ms to 365d")
 }
@@ -110,7 +110,7 @@ fn duration_up_to(text: &str, most_s: f64, examples: &str) -> Result<Duration, S
     Ok(Duration::from_secs_f64(total))
 }
 
-/// Reads a number of threads; 0 stands for all.
+/// Parses a number of threads; 0 means all.
 pub fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads) if threads <= THREADS_MAX => Ok(threads),
@@ -118,7 +118,7 @@ pub fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The number of threads meant, 0 being all that this process may use.
+/// Resolves a number of threads: 0 means all that this process may use.
 pub fn all_if_zero(threads: usize) -> usize {
     match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX),
@@ -126,7 +126,7 @@ pub fn all_if_zero(threads: usize) -> usize {
     }
 }
 
-/// Reads a share: `0.05` or `5%`, more than 0 and at most 1.
+/// Parses a share: `0.05` or `5%`, more than 0 and at most 1.
 pub fn share(text: &str) -> Result<f64, String> {
     let expected = || "expected a share like 0.05 or 5%, more than 0 and at most 1".to_owned();
     let value = match text.strip_suffix('%') {
@@ -139,7 +139,7 @@ pub fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a number of layers.
+/// Parses a number of layers.
 pub fn layers(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(layers) if (1..=LAYERS_MAX).contains(&layers) => Ok(layers),
@@ -158,7 +158,8 @@ fn rule(text: &str) -> Result<Rule, String> {
     text.parse().map_err(|error: trinim::game::ParseRuleError| error.to_string())
 }
 
-/// Reads cells like `(1,0)(1,1)`; white space, commas and semicolons may stand between them, `none` is the empty list.
+/// Parses cells like `(1,0)(1,1)`; spaces, commas and semicolons may separate them, and `none` is
+/// the empty list.
 pub fn cells(text: &str) -> Result<BidCells, String> {
     let expected = |rest: &str| format!("{rest:?}: expected cells like \"(1,0)(1,1)\", row and column from 0, or none");
     let mut rest = text.trim();
@@ -180,11 +181,11 @@ pub fn cells(text: &str) -> Result<BidCells, String> {
     Ok(BidCells(cells))
 }
 
-/// BID cells given by hand.
+/// BID cells given on the command line.
 #[derive(Clone, Debug)]
 pub struct BidCells(pub Vec<Cell>);
 
-/// Reads a number of offset bits.
+/// Parses a number of offset bits.
 pub fn block_bits(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(bits) if (1..=40).contains(&bits) => Ok(bits),
@@ -192,12 +193,12 @@ pub fn block_bits(text: &str) -> Result<u32, String> {
     }
 }
 
-/// A codec's name and the choice it stands for.
+/// A codec's name and the choice it means.
 #[derive(Clone)]
 pub struct CodecName {
     /// The name.
     pub name: String,
-    /// What the engine is told.
+    /// The engine's setting.
     pub choice: CodecChoice,
 }
 
@@ -218,12 +219,12 @@ fn kernel(name: &str) -> Result<KernelName, String> {
     Ok(KernelName(Some(isa)))
 }
 
-/// An instruction set that this machine has, or the best one if none is named.
+/// An instruction set that this machine has; `None` means the best one.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelName(pub Option<Isa>);
 
 impl KernelName {
-    /// The kernel.
+    /// Returns the kernel.
     pub fn kernel(self) -> Kernel {
         self.0.and_then(|isa| Kernel::new(isa).ok()).unwrap_or_else(Kernel::detect)
     }
@@ -234,14 +235,14 @@ impl KernelName {
 pub enum LogPlacement {
     /// One copy of a block's log for each target, in the target's bucket
     Dedicated,
-    /// One copy, to which all targets refer: writes least
+    /// One copy that all targets read: writes least
     Shared,
     /// dedicated up to 7 layers, shared from 8 (copies would be slower, and take terabytes at 9)
     Auto,
 }
 
 impl LogPlacement {
-    /// What the engine is told for a board of `layers` layers.
+    /// Returns the engine's setting for a board of `layers` layers.
     pub fn placement(self, layers: u32) -> Placement {
         match self {
             LogPlacement::Dedicated => Placement::Dedicated,
@@ -251,14 +252,14 @@ impl LogPlacement {
     }
 }
 
-/// What is solved and how it is cut, for `solve` and `plan`.
+/// The game and its division into blocks, for `solve` and `plan`.
 #[derive(Clone, Args)]
 pub struct GameArgs {
     /// Layers of the triangle, 1 to 10
     #[arg(long, help_heading = "Game", short = 'k', value_name = "K", value_parser = layers)]
     pub layers: u32,
 
-    /// Who takes the last piece loses (misere) or wins (normal)
+    /// Whoever takes the last piece loses (misere) or wins (normal)
     #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = rule, default_value = "misere")]
     pub rule: Rule,
 
@@ -266,11 +267,11 @@ pub struct GameArgs {
     #[arg(long, help_heading = "Game", value_name = "N", value_parser = max_take)]
     pub max_take: Option<u32>,
 
-    /// Memory budget of the whole program, like 256MiB, 1GiB, 2GB
+    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB
     #[arg(long, help_heading = "Resources", value_name = "SIZE", default_value = "1GiB")]
     pub memory: Size,
 
-    /// Threads, 0 for all; fewer run when the memory does not suffice for all
+    /// Threads, 0 for all; fewer run if the memory is too small for all
     #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0")]
     pub threads: usize,
 
@@ -278,11 +279,13 @@ pub struct GameArgs {
     #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
     pub log_placement: LogPlacement,
 
-    /// Codec of the logs: auto measures the run's own data; or a name: raw, zstd1, zstd3, gaps, rows, ...
+    /// Codec of the logs: auto measures the run's own data; or a name: raw, zstd1, zstd3, gaps,
+    /// rows, ...
     #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = codec, default_value = "auto")]
     pub codec: CodecName,
 
-    /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and memory]
+    /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
+    /// memory]
     #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = cells, conflicts_with = "block_bits")]
     pub bid_cells: Option<BidCells>,
 
@@ -290,18 +293,18 @@ pub struct GameArgs {
     #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = block_bits)]
     pub block_bits: Option<u32>,
 
-    /// Time between checkpoints, like 500ms, 5s, 1m: at most so much work is lost when the program is killed
+    /// Time between checkpoints, like 500ms, 5s, 1m: a kill loses at most this much work
     #[arg(long, help_heading = "Expert", value_name = "TIME", value_parser = duration, default_value = "5s")]
     pub commit_interval: Duration,
 }
 
 impl GameArgs {
-    /// The board.
+    /// Returns the board.
     ///
     /// # Errors
-    /// [`trinim::game::BoardError`], which the parsers rule out.
+    /// Returns [`trinim::game::BoardError`], which the parsers rule out.
     pub fn board(&self) -> anyhow::Result<Board> {
-        // A limit as high as the longest line is no limit; the same game gets the same parameters.
+        // A limit of at least the longest line is no limit: the same game gets the same parameters.
         let max_take = self.max_take.filter(|take| *take < self.layers);
         Ok(Board::triangle(self.layers, max_take)?)
     }
@@ -310,7 +313,8 @@ impl GameArgs {
 /// `--kernel`.
 #[derive(Clone, Args)]
 pub struct KernelArgs {
-    /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; no influence on the result
+    /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; does
+    /// not change the result
     #[arg(long, help_heading = "Expert", value_name = "ISA", value_parser = kernel, default_value = "auto")]
     pub kernel: KernelName,
 }
@@ -324,7 +328,7 @@ pub struct ThreadsArgs {
 }
 
 impl ThreadsArgs {
-    /// The number of threads meant.
+    /// Returns the number of threads to use.
     pub fn count(self) -> usize {
         all_if_zero(self.threads)
     }

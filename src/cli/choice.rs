@@ -1,9 +1,9 @@
-//! Flags whose values are those of an enum of the library, under the names that reports give them.
+//! Flags whose values are a library enum, under the names that reports use.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
-/// The name of a value in arguments and reports: what it is serialised as.
+/// Returns the name of a value in arguments and reports: its serialised form.
 pub fn name<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
@@ -11,7 +11,7 @@ pub fn name<T: Serialize>(value: &T) -> String {
     }
 }
 
-/// A parser for one of `values`.
+/// Returns a parser for one of `values`.
 pub fn choice<T>(values: &'static [T]) -> impl TypedValueParser<Value = T>
 where
     T: Serialize + Copy + Send + Sync + 'static,
@@ -19,7 +19,7 @@ where
     parser(values.iter().map(|value| (*value, None)).collect())
 }
 
-/// A parser for one of `values`; beside each stands what `--help` says of it.
+/// Returns a parser for one of `values`, each with its text for `--help`.
 pub fn explained<T>(values: &'static [(T, &'static str)]) -> impl TypedValueParser<Value = T>
 where
     T: Serialize + Copy + Send + Sync + 'static,

@@ -1,7 +1,8 @@
-//! Files that a command writes at its end because an argument names them: checked before the work begins, replaced only by their like.
+//! Output files named by an argument: checked before the work begins, written at its end.
 //!
 //! # Invariants
-//! 1. What exists is replaced only if it begins as a file of the same kind does; anything else is refused before the work begins.
+//! 1. An existing file is replaced only if it begins with the signature of its kind; anything else
+//!    is refused before the work begins.
 //! 2. A file appears under its name whole or not at all.
 
 use super::exit::Refused;
@@ -16,23 +17,24 @@ use std::path::{Path, PathBuf};
 pub struct ExportKind {
     /// The flag that names such a file.
     pub flag: &'static str,
-    /// What it is, in words.
+    /// Its name in messages.
     pub what: &'static str,
-    /// What every such file begins with.
+    /// First bytes of every such file.
     pub signature: &'static str,
 }
 
-/// A file to be written.
+/// A file to write.
 pub struct Export {
     path: PathBuf,
     folder: PathBuf,
 }
 
 impl Export {
-    /// Checks that `path` can be written and is not something else.
+    /// Checks that `path` can be written and holds nothing of another kind.
     ///
     /// # Errors
-    /// [`Refused`] for a folder, a file of another kind or a missing folder; [`Error::Io`] where the system refuses.
+    /// Returns [`Refused`] for a folder, a file of another kind or a missing folder, and
+    /// [`Error::Io`] if the system refuses.
     pub fn claim(path: &Path, kind: ExportKind) -> anyhow::Result<Export> {
         let ExportKind { flag, what, signature } = kind;
         let shown = path.display();
@@ -53,7 +55,7 @@ impl Export {
                 let read = file.take(signature.len() as u64).read_to_end(&mut begin);
                 read.map_err(|error| Error::io("read", path, error))?;
                 if begin != signature.as_bytes() {
-                    return Err(refused(format!("{flag} {shown} exists and is no {what} of trinim")).into());
+                    return Err(refused(format!("{flag} {shown} exists and is not a trinim {what}")).into());
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && folder.is_dir() => {}
@@ -76,7 +78,7 @@ impl Export {
     /// Writes the file.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`] if the system refuses.
     pub fn write(&self, text: &str) -> Result<(), Error> {
         let failed = |error| Error::io("write", &self.path, error);
         let mut file = self.temporary()?;
@@ -102,7 +104,7 @@ mod tests {
         for foreign in ["Sir", "Dea", ""] {
             fs::write(&path, foreign).unwrap();
             let error = Export::claim(&path, KIND).err().unwrap().to_string();
-            assert!(error.contains("letter.txt exists and is no letter"), "{error}");
+            assert!(error.contains("letter.txt exists and is not a trinim letter"), "{error}");
         }
         assert!(Export::claim(folder.path(), KIND).is_err());
         assert!(Export::claim(&path.join("below"), KIND).is_err());

@@ -26,14 +26,14 @@ pub struct CompletionsArgs {
 Examples:
   trinim man ~/.local/share/man/man1")]
 pub struct ManArgs {
-    /// The folder, made if needed; pages of the same names are replaced
+    /// Folder for the pages, created if missing; existing pages are replaced
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
 /// Runs `completions`.
 pub fn completions(args: CompletionsArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    // Into memory first: the generator panics where it cannot write.
+    // Into memory first: the generator panics if it cannot write.
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut super::command(), "trinim", &mut text);
     out.write_all(&text)?;

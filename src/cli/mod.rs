@@ -1,15 +1,12 @@
-//! The command line: one file or folder a subcommand.
+//! The command line: one file or folder per subcommand.
 //!
-//! # Shape
-//! Data goes to standard output, everything else to standard error. Every report has `--json`; fields are only ever added. Every flag can be set by
-//! the environment: [`variables`]. The exit codes are those of [`exit::Exit`].
+//! Data goes to standard output, everything else to standard error. Every report has `--json`, and
+//! later versions only add fields to it. Every flag can be set by the environment ([`variables`]).
+//! [`exit::Exit`] lists the exit codes. Whatever a library caller could need is in the library.
 //!
 //! # Invariants
 //! 1. No argument, file or signal makes the program panic.
 //! 2. Only these files print, read clocks (through the engine's stopwatch) and handle signals.
-//!
-//! # Not here
-//! Whatever a library caller could need: it is in the library.
 
 mod args;
 mod bench;
@@ -45,7 +42,8 @@ use std::process::ExitCode;
 
 /// Strongly solves Triangular Nim and answers every position.
 ///
-/// Solving a board decides all its positions, normal or misère, within a memory budget, survives any interruption, and leaves a database.
+/// A solve decides every position of a board, in normal or misère play, within a memory budget. It
+/// survives any interruption and leaves a database.
 #[derive(Parser)]
 #[command(name = "trinim", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
@@ -53,7 +51,7 @@ struct Cli {
     #[arg(long, help_heading = "Output", global = true, value_name = "WHEN", value_enum, default_value = "auto")]
     color: ColorChoice,
 
-    /// No progress and no remarks, only results, warnings and errors
+    /// Print only results, warnings and errors: no progress, no remarks
     #[arg(long, help_heading = "Output", short, global = true)]
     quiet: bool,
 
@@ -64,17 +62,17 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   trinim solve --layers 7          solve the misère game in ./trinim-k7-misere
-  trinim stats trinim-k7-misere    counts, value of the start, winning first moves
+  trinim stats trinim-k7-misere    show counts, value of the start, winning first moves
   trinim probe trinim-k7-misere 1/11/101/0000/00000/000000/0000000
-  trinim verify trinim-k7-misere   every byte, every position against its children
-  trinim status trinim-k7-misere   how far a solve is, from another shell
-  trinim check trinim-k7-misere    whether every byte is still what was written; trinim repair mends it
-  trinim plan --layers 9           what a solve would need
-  trinim bench --layers 6,7        how long solves take
-  trinim layout --layers 9         how the board is cut into blocks
+  trinim verify trinim-k7-misere   check every byte, and every position against its children
+  trinim status trinim-k7-misere   show how far a solve is, from another shell
+  trinim check trinim-k7-misere    find damaged files; trinim repair restores them
+  trinim plan --layers 9           show what a solve would need
+  trinim bench --layers 6,7        measure how long solves take
+  trinim layout --layers 9         show how the board is cut into blocks
   trinim report trinim-k*-* --out report
-  trinim evolve run --game nim:4,4,4,4 --preset best    formulas that tell wins from losses, checked
-  trinim plane at 2718282 3141593  Nim on the plane: who wins, by which moves";
+  trinim evolve run --game nim:4,4,4,4 --preset best    find formulas for wins and losses, and check them
+  trinim plane at 2718282 3141593  Nim on the plane: who wins, and by which moves";
 
 #[derive(Subcommand)]
 enum Command {
@@ -95,7 +93,7 @@ enum Command {
     Man(manual::ManArgs),
 }
 
-/// The program.
+/// Runs the program.
 pub fn main() -> ExitCode {
     signals::survive_size_limit();
     signals::allow_many_files();
@@ -135,12 +133,12 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
     }
 }
 
-/// The command with all its subcommands.
+/// Returns the command with all its subcommands.
 fn command() -> clap::Command {
     variables::given(Cli::command()).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
 }
 
-/// Reads the arguments; a refusal is one line with the reason and one with the way out.
+/// Parses the arguments. A refusal prints two lines: the reason and a hint.
 fn parse() -> Result<Cli, Exit> {
     use clap::error::ErrorKind;
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
@@ -168,7 +166,7 @@ fn parse() -> Result<Cli, Exit> {
     })
 }
 
-/// Says what went wrong, and the way out; returns the exit code.
+/// Prints an error and its hint, and returns the exit code.
 fn report(error: &anyhow::Error, out: &Out) -> Exit {
     let Some((exit, hint)) = exit::classify(error) else { return Exit::Done };
     let chain: Vec<String> = error.chain().map(ToString::to_string).collect();

@@ -1,7 +1,8 @@
-//! What is printed and how: data on standard output, everything else on standard error, colours, tables, numbers.
+//! Printing: data to standard output, everything else to standard error; colours, tables, numbers.
 //!
 //! # Invariants
-//! 1. Standard output is written through [`Out`] only; its errors travel up as bare `io::Error`, which no other error of the program is.
+//! 1. Only [`Out`] writes to standard output. Its errors travel up as bare `io::Error`, a type that
+//!    no other error of the program has.
 //! 2. Nothing here panics when a stream is closed or full.
 
 use std::fmt::Display;
@@ -10,7 +11,7 @@ pub use trinim::draw::table::grouped;
 use trinim::game::Board;
 use trinim::game::Value;
 
-/// When colours are used.
+/// When to colour output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set or TERM is dumb
@@ -70,7 +71,7 @@ impl Paint {
     }
 }
 
-/// Standard output and the manner of speaking.
+/// Standard output, with the settings for colour and verbosity.
 pub struct Out {
     stream: BufWriter<StdoutLock<'static>>,
     /// Colours on standard output.
@@ -82,7 +83,7 @@ pub struct Out {
 }
 
 impl Out {
-    /// Standard output as the user wants it.
+    /// Opens standard output with these settings.
     pub fn new(color: ColorChoice, quiet: bool) -> Out {
         Out {
             paint: Paint(color.on(io::stdout().is_terminal())),
@@ -113,21 +114,21 @@ impl Out {
         })
     }
 
-    /// A remark on standard error, unless remarks are not wanted.
+    /// Prints a remark on standard error, unless quiet.
     pub fn remark(&self, text: impl Display) {
         if !self.quiet {
             note(text);
         }
     }
 
-    /// A question on standard error, on whose line the answer follows.
+    /// Prints a prompt on standard error, without a line break.
     pub fn prompt(&self, text: impl Display) {
         if !self.quiet {
             let _ = write!(io::stderr(), "{text}");
         }
     }
 
-    /// A warning on standard error.
+    /// Prints a warning on standard error.
     pub fn warn(&self, text: impl Display) {
         note(format_args!("{} {text}", self.error_paint.mark("warning:")));
     }
@@ -143,17 +144,17 @@ impl Write for Out {
     }
 }
 
-/// A line on standard error; if nobody can read it, nobody is told.
+/// Prints a line on standard error, and ignores a failure: there is nowhere to report it.
 pub fn note(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// A number with its noun, in the plural where it should be.
+/// Formats a number with its noun, in the plural if needed.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// A time in a form fit for its length.
+/// Formats a time, given in seconds, with a unit that fits its length.
 pub fn seconds(value: f64) -> String {
     match value {
         value if !value.is_finite() => "unknown".to_owned(),
@@ -166,7 +167,7 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
-/// A rate with a letter for thousands, millions, ...
+/// Formats a rate with a prefix for thousands, millions, ...
 pub fn per_second(value: f64, unit: &str) -> String {
     match value {
         value if value >= 1e9 => format!("{:.1} G{unit}/s", value / 1e9),
@@ -176,14 +177,14 @@ pub fn per_second(value: f64, unit: &str) -> String {
     }
 }
 
-/// The board with pieces as `x`, taken ones as `*` and empty cells as `.`; one string a row.
+/// Draws the board, one string per row: pieces are `x`, taken pieces `*`, empty cells `.`.
 pub fn picture(board: &Board, position: u64, taken: u64, paint: Paint) -> Vec<String> {
     let cell = |index: u32| match (taken >> index & 1, position >> index & 1) {
         (1, _) => paint.mark("*"),
         (_, 1) => "x".to_owned(),
         _ => paint.faint("."),
     };
-    // Padded on the right, too, so that pictures can stand side by side.
+    // Pad on the right too, so that pictures fit side by side.
     let rows = board.picture(1, cell);
     let layers = board.layers() as usize;
     rows.lines().enumerate().map(|(row, line)| format!("{line}{}", " ".repeat(layers - 1 - row))).collect()

@@ -1,13 +1,13 @@
-//! Who owns a run folder, asked without touching its lock.
+//! The owner of a run folder, found without touching its lock.
 //!
 //! # Invariants
-//! 1. Nothing is locked, not for an instant: to try the lock and give it back would make a solve that starts just then believe that the
-//!    folder is in use. The kernel's list of locks, `/proc/locks`, is read instead.
-//! 2. No answer is a guess: where the list cannot be read, or may leave out processes (another container), the owner is unknown or
-//!    reported as nobody that this process can see.
+//! 1. Nothing is locked, not even briefly: a solve that starts at that moment would find its folder
+//!    in use. The kernel's list of locks, `/proc/locks`, is read instead.
+//! 2. No answer is a guess. If the list cannot be read, the owner is [`Owner::Unknown`].
+//!    [`Owner::Free`] only means that no process visible to this one holds the lock; a container
+//!    hides the others.
 //!
-//! # Not here
-//! Taking the lock: whoever writes does, through the storage.
+//! Writers take the lock through the storage.
 
 use serde::Serialize;
 use std::fs;
@@ -26,7 +26,7 @@ pub enum Owner {
     Unknown,
 }
 
-/// The owner of the file `lock`.
+/// Returns the owner of the file `lock`.
 pub fn of(lock: &Path) -> Owner {
     let Ok(file) = fs::metadata(lock) else { return Owner::Free };
     let Ok(locks) = fs::read_to_string("/proc/locks") else { return Owner::Unknown };
@@ -37,7 +37,8 @@ pub fn of(lock: &Path) -> Owner {
     }
 }
 
-/// Device, inode and process of a line about a whole-file lock, like `1: FLOCK ADVISORY WRITE 123 fe:00:456 0 EOF`.
+/// Parses device, inode and process of a line about a whole-file lock, like `1: FLOCK ADVISORY
+/// WRITE 123 fe:00:456 0 EOF`.
 fn flock(line: &str) -> Option<(&str, u64, u32)> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [_, "FLOCK", _, "WRITE", pid, place, ..] = fields[..] else { return None };
@@ -45,8 +46,9 @@ fn flock(line: &str) -> Option<(&str, u64, u32)> {
     Some((device, inode.parse().ok()?, pid.parse().ok()?))
 }
 
-/// Whether a process has this very file open. Inode numbers repeat on other devices, and the device in the list is not always the one that
-/// a file is said to be on (subvolumes); of a process of somebody else nobody may know, and then the number has to do.
+/// Whether a process has this file open. Inode numbers repeat across devices, and the device in the
+/// list may differ from the file's (subvolumes). The open files of another user's process are
+/// hidden; then the inode number decides.
 fn has_open(pid: u32, file: &fs::Metadata) -> bool {
     let Ok(handles) = fs::read_dir(format!("/proc/{pid}/fd")) else { return true };
     let is_same = |found: fs::Metadata| (found.dev(), found.ino()) == (file.dev(), file.ino());

@@ -19,7 +19,7 @@ Examples:
   trinim plan --layers 9 --memory 8GiB --out /data --json
   trinim plan --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
 
-Times are estimates from rates that were measured on one machine; the report names them. Nothing is written.";
+Times are estimates from rates measured on one machine, which the report shows. Nothing is written.";
 
 /// Show what a solve would need: layout, memory, disk, logs, time
 #[derive(Args)]
@@ -28,7 +28,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     game: GameArgs,
 
-    /// Folder whose disk is asked for free space
+    /// Folder on the disk whose free space is reported
     #[arg(long, short, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 
@@ -75,7 +75,7 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Says what is short.
+/// Adds a warning for each shortage.
 fn warn(report: &mut Report<'_>) {
     let Report { plan, disk_free_bytes, memory_available_bytes, .. } = *report;
     let mut short = |text: String| {
@@ -110,7 +110,7 @@ fn warn(report: &mut Report<'_>) {
     }
 }
 
-/// Memory that the system could give now, in bytes; unlimited when it does not say.
+/// Returns the memory available now, in bytes; `u64::MAX` if the system does not say.
 fn memory_available_bytes() -> u64 {
     let figures = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = figures.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -190,8 +190,8 @@ fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()
     let rates = &plan.rates;
     writeln!(
         out,
-        "\nrates of one worker in GB/s of bitmap: decode {}, orient {}, apply {}, settle {}, publish {}, encode {}; device {} GB/s; \
-         logs {} bits a position",
+        "\nrates of one worker in GB/s of bitmap: decode {}, orient {}, apply {}, settle {}, publish {}, encode {}; \
+        device {} GB/s; logs {} bits a position",
         rates.decode_bytes_per_second / 1e9,
         rates.orient_bytes_per_second / 1e9,
         rates.apply_bytes_per_second / 1e9,

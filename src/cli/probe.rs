@@ -1,4 +1,4 @@
-//! `trinim probe`: the value of positions and of all their moves.
+//! `trinim probe`: the values of positions and of all their moves.
 
 use super::args::{DatabaseArgs, JsonArgs};
 use super::exit::Exit;
@@ -11,7 +11,7 @@ use trinim::game::Board;
 use trinim::game::position::{self, cells};
 use trinim::game::{Outcome, Value};
 
-/// Decoded frames kept, in bytes.
+/// Size of the cache of decoded frames, in bytes.
 const CACHE_BYTES: usize = 256 << 20;
 /// Longest line that can be a position, in bytes.
 const LINE_BYTES: u64 = 1024;
@@ -22,27 +22,28 @@ const EXAMPLES: &str = "\
 Examples:
   trinim probe trinim-k5-misere 1/11/111/1111/11111       the full board
   trinim probe trinim-k5-misere 0x7fff --json             the same as a mask
-  trinim probe trinim-k5-misere --json < positions.txt    one position a line, one answer a line
+  trinim probe trinim-k5-misere --json < positions.txt    one position per line, one answer per line
 
-A position is written as rows from the apex, 1 or x for a piece, 0 or . for none, or as a mask like 0x2f with cell 0 \
-in the lowest bit. A line that is no position gets an answer with an error, the others are answered all the same, and \
-the exit code is 2.";
+Write a position as rows from the apex, with 1 or x for a piece and 0 or . for none, or as a mask like 0x2f with \
+cell 0 in the lowest bit. A line that is not a position gets an error as its answer; the other lines are still \
+answered, and the exit code is 2.";
 
-/// Look positions up, with all their moves
+/// Look up positions and all their moves
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ProbeArgs {
     #[command(flatten)]
     database: DatabaseArgs,
 
-    /// Positions; - or none reads one a line from standard input
+    /// Positions; - or nothing reads one per line from standard input
     #[arg(value_name = "POSITION", allow_hyphen_values = true)]
     positions: Vec<String>,
 
     #[command(flatten)]
     json: JsonArgs,
 
-    /// Read the database through memory maps: faster, but the program crashes if another process truncates a file
+    /// Read the database through memory maps: faster, but the program crashes if another process
+    /// truncates a file
     #[arg(long)]
     map: bool,
 }
@@ -105,7 +106,7 @@ impl Asking {
                 skip_line(&mut input).map_err(failed)?;
             }
             self.answer(String::from_utf8_lossy(&line).trim(), out)?;
-            // Somebody may be waiting for this answer before asking on.
+            // The writer may wait for this answer before sending the next line.
             out.flush()?;
         }
     }
@@ -129,7 +130,7 @@ impl Asking {
                 print(board, &probe, out)?;
             }
             Err((exit, error)) => {
-                // Damage outweighs a failed read, which outweighs a line that is no position.
+                // Damage outweighs a failed read, which outweighs a line that is not a position.
                 let rank = |exit: Exit| match exit {
                     Exit::Corrupt => 3,
                     Exit::System => 2,
@@ -149,7 +150,7 @@ impl Asking {
     }
 }
 
-/// Reads and forgets the rest of a line.
+/// Skips the rest of a line.
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         let buffer = input.fill_buf()?;

@@ -1,10 +1,12 @@
-//! Progress of a run: a live line on a terminal, a plain line every ten seconds elsewhere, a line at SIGUSR1.
+//! Progress of a run: a live line on a terminal, a plain line every ten seconds elsewhere, a line
+//! at SIGUSR1.
 //!
-//! `ratio` is stored over raw bytes of the published blocks.
+//! `ratio` is the stored size of the published blocks over their raw size.
 //!
 //! # The estimate
-//! The work is counted in edges applied plus [`Total::block_weight`] for each block settled, both known before the start. The time left is the
-//! time so far, multiplied by the work left over the work done in this session.
+//! Work is counted in edges applied plus [`Total::block_weight`] for each block settled; both
+//! totals are known before the start. The time left is the time so far, times the work left, over
+//! the work done in this session.
 
 use super::output::{self, Paint, note};
 use super::signals::Signals;
@@ -16,21 +18,21 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use trinim::solve::baseline::Counters;
 
-/// Time between two looks at the counters.
+/// Time between two readings of the counters.
 const TICK: Duration = Duration::from_millis(100);
-/// Time between two lines where there is no terminal.
+/// Time between two lines where no terminal shows a live one.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The work of one session.
 #[derive(Clone, Copy, Debug)]
 pub struct Total {
-    /// All blocks, those of earlier sessions included.
+    /// All blocks, including those of earlier sessions.
     pub blocks: u64,
     /// Blocks of earlier sessions.
     pub resumed_blocks: u64,
     /// Edges into the blocks of this session.
     pub edges: u64,
-    /// Positions of a block.
+    /// Positions in a block.
     pub block_positions: u64,
     /// Work of settling, publishing and encoding a block, in edges.
     pub block_weight: f64,
@@ -42,7 +44,7 @@ impl Total {
     }
 }
 
-/// The share of the work that is done, and a line that says so.
+/// A function of the elapsed seconds that returns the share of work done and a status line.
 pub type Status<'a> = &'a (dyn Fn(f64) -> (f64, String) + Sync);
 
 /// The status of a solve after `elapsed` seconds.
@@ -61,7 +63,7 @@ pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String)
     let left = time_left(elapsed, share);
     let blocks = total.resumed_blocks + settled;
     let line = format!(
-        "{phase}  {blocks}/{} blocks ({committed} safe)  ETA {left}  {positions}  logs {logs}  ratio {ratio:.3}",
+        "{phase}  {blocks}/{} blocks ({committed} saved)  ETA {left}  {positions}  logs {logs}  ratio {ratio:.3}",
         total.blocks
     );
     (share, line)
@@ -81,7 +83,8 @@ pub fn in_blocks(metrics: &Metrics, counters: &Counters, total: &Total, elapsed:
     (share, format!("solving  {settled}/{} blocks  ETA {left}  {positions}  blocks {moved}", total.blocks))
 }
 
-/// The status of a baseline in memory after `elapsed` seconds; cutting the board into blocks takes little of the time.
+/// The status of a baseline in memory after `elapsed` seconds; cutting the board into blocks takes
+/// little of the time.
 pub fn in_memory(counters: &Counters, all: u64, elapsed: f64) -> (f64, String) {
     let visited = counters.positions_visited.load(Ordering::Relaxed);
     let share = visited as f64 / all as f64;
@@ -90,7 +93,7 @@ pub fn in_memory(counters: &Counters, all: u64, elapsed: f64) -> (f64, String) {
     (share, format!("{phase}  ETA {}  {positions}", time_left(elapsed, share)))
 }
 
-/// The time left by the time so far, in words.
+/// Estimates the time left, in words.
 pub fn time_left(elapsed: f64, share: f64) -> String {
     if share > 0.0 { output::seconds(elapsed * (1.0 - share) / share) } else { "unknown".to_owned() }
 }
@@ -136,7 +139,7 @@ fn show(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, end: R
         }
         if signals.stopped() && !told_stop {
             told_stop = true;
-            say(paint.mark("stopping in order; Ctrl-C again quits at once"));
+            say(paint.mark("stopping at the next safe point; press Ctrl-C again to quit now"));
         }
     }
     bar.finish_and_clear();

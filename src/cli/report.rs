@@ -1,16 +1,16 @@
 //! `trinim report`: the papers' tables and figures from solved boards, in a folder.
 //!
-//! # Shape
-//! A folder belongs to a report if its `report.json` says so; it is then brought up to date, and files of the earlier report that are no longer made
-//! are removed. Any other folder that is not empty is left alone.
+//! A folder belongs to a report if its `report.json` says so. It is then brought up to date, and
+//! files that only the earlier report had are removed. Any other folder that is not empty is
+//! refused.
 //!
 //! # Invariants
-//! 1. A file of the report is whole or not there: it is written beside and renamed.
-//! 2. At every moment after the first rename the folder is known as one of a report: `report.json` comes first, marked as incomplete, and last.
+//! 1. A file of the report is whole or absent: it is written under another name and renamed.
+//! 2. From the first rename on, the folder is known as a report: `report.json` is written first,
+//!    marked as incomplete, and again last.
 //! 3. Nothing is written before all databases have been read and agree.
 //!
-//! # Not here
-//! Syncs: a report can be made again.
+//! Nothing is synced: a report can be made again.
 
 use super::args::JsonArgs;
 use super::exit::{Exit, Refused};
@@ -25,17 +25,17 @@ use std::path::{Path, PathBuf};
 use trinim::database::Database;
 use trinim::report::{Contents, REPORT_JSON, Report, ReportError, Solution};
 
-/// Longest `report.json` that is looked at, in bytes.
+/// Longest `report.json` that is read, in bytes.
 const REPORT_JSON_BYTES: u64 = 16 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
   trinim report trinim-k7-misere trinim-k7-normal --out report
-  trinim report trinim-k* --out report --json      report.json on standard output, too
+  trinim report trinim-k* --out report --json      also print report.json
 
-The folder gets tables (Markdown, CSV, JSON), figures (SVG, CSV, JSON), and all of it in index.html and report.md. The \
-same databases give the same bytes. The exit code is 1 when a published value is contradicted; the report is written all \
-the same and marks it.";
+The folder gets tables (Markdown, CSV, JSON) and figures (SVG, CSV, JSON), and index.html and report.md with all \
+of them. The same databases give the same bytes. If a published value is contradicted, the report marks it and the \
+exit code is 1.";
 
 /// Write the papers' tables and figures from solved boards into a folder
 #[derive(Args)]
@@ -45,7 +45,7 @@ pub struct ReportArgs {
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
 
-    /// Folder of the report: a new or empty one, or one of an earlier report
+    /// Folder of the report: new, empty, or of an earlier report
     #[arg(long, short, value_name = "FOLDER")]
     out: PathBuf,
 
@@ -64,7 +64,7 @@ pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     let report = Report::new(solutions).map_err(|error| {
         let hint = match error {
-            ReportError::Disagreement { .. } => "trinim verify tells which of the two is wrong",
+            ReportError::Disagreement { .. } => "trinim verify DIR shows which of the two is wrong",
             _ => "",
         };
         Refused::new(error.to_string(), hint)
@@ -81,7 +81,7 @@ pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     Ok(if report.contents.contradictions.is_empty() { Exit::Done } else { Exit::Refuted })
 }
 
-/// The report that is in the folder; `None` for a new or empty one.
+/// Returns the report in the folder; `None` for a new or empty folder.
 fn earlier(folder: &Path) -> anyhow::Result<Option<Contents>> {
     let refused = |what: &str| {
         let hint = "choose another --out: an empty folder, one that does not exist, or one of an earlier report";
@@ -102,11 +102,11 @@ fn earlier(folder: &Path) -> anyhow::Result<Option<Contents>> {
     let found = if is_file { fs::read(&path).ok().and_then(|bytes| Contents::parse(&bytes)) } else { None };
     match found {
         Some(earlier) => Ok(Some(earlier)),
-        None => refused("holds something else than a report"),
+        None => refused("holds something other than a report"),
     }
 }
 
-/// A report inside a `db` folder would make the database one with files that it does not know.
+/// Refuses a report inside a `db` folder, where it would add foreign files to the database.
 fn refuse_inside(folder: &Path, database: &Path) -> anyhow::Result<()> {
     let absolute = std::path::absolute(folder).map_err(|error| Error::io("find", folder, error))?;
     let existing = absolute.ancestors().find_map(|ancestor| fs::canonicalize(ancestor).ok());
@@ -114,7 +114,7 @@ fn refuse_inside(folder: &Path, database: &Path) -> anyhow::Result<()> {
     match existing.is_some_and(|existing| existing.starts_with(&database)) {
         false => Ok(()),
         true => {
-            let message = format!("{} lies inside the database {}", folder.display(), database.display());
+            let message = format!("{} is inside the database {}", folder.display(), database.display());
             Err(Refused::new(message, "choose another --out").into())
         }
     }
@@ -127,7 +127,7 @@ fn write(folder: &Path, report: &Report, earlier: Option<&Contents>) -> Result<(
         storage.create(&beside, Create::Truncate)?.write_all_at(text.as_bytes(), 0)?;
         storage.rename(&beside, name)
     };
-    // Until the end the folder holds files of both reports, and says so.
+    // Until the end the folder holds files of both reports; `report.json` says so.
     let mut begun = report.contents.clone();
     begun.complete = false;
     begun.files.splice(0..0, earlier.into_iter().flat_map(|earlier| earlier.files.clone()));
@@ -137,7 +137,7 @@ fn write(folder: &Path, report: &Report, earlier: Option<&Contents>) -> Result<(
     }
     let made: BTreeSet<&str> = report.contents.files.iter().map(|file| &*file.name).collect();
     for file in earlier.into_iter().flat_map(|earlier| &earlier.files) {
-        // A name that leads elsewhere was not written by this program.
+        // This program never wrote a name that leads elsewhere.
         let is_ours = is_valid_name(&file.name) && storage::folder_of(&file.name).is_empty();
         if is_ours && !made.contains(&*file.name) && storage.length(&file.name)?.is_some() {
             storage.remove(&file.name)?;
@@ -163,11 +163,11 @@ fn print(report: &Report, folder: &Path, out: &mut Out) -> anyhow::Result<()> {
         )?;
     }
     let verdict = match report.contents.contradictions.len() as u64 {
-        0 => out.paint.good("no published value is contradicted"),
+        0 => out.paint.good("all published values agree"),
         some => out.paint.bad(format_args!("{} contradicted", counted(some, "published value"))),
     };
     writeln!(out, "\n{verdict}")?;
     let files = counted(report.contents.files.len() as u64, "file");
-    writeln!(out, "{files} in {}, to begin with {}", folder.display(), folder.join("index.html").display())?;
+    writeln!(out, "wrote {files}; open {}", folder.join("index.html").display())?;
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Signals of a long run: the first SIGINT or SIGTERM asks for an orderly stop, the second leaves at once; SIGUSR1 asks for a status line. And the
-//! limits that the system puts on a process.
+//! Signals of a long run, and the limits of a process. The first SIGINT or SIGTERM requests an
+//! orderly stop, the second quits at once; SIGUSR1 requests a status line.
 
 use super::exit::Exit;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What the signals have asked for so far.
+/// Requests made by signals so far.
 #[derive(Clone, Default)]
 pub struct Signals {
     /// Stop at the next opportunity.
@@ -17,20 +17,22 @@ pub struct Signals {
     /// Print a status line.
     pub status: Arc<AtomicBool>,
     first: Arc<AtomicUsize>,
-    /// Time after which a stop is asked for, as by a signal.
+    /// Time after which a stop is requested, as by a signal.
     limit: Option<Duration>,
 }
 
 impl Signals {
-    /// Registers the handlers. All that a handler does is to set a flag or to leave, so no thread and no lock is involved.
+    /// Registers the handlers. A handler only sets a flag or exits, so no thread and no lock is
+    /// involved.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// Returns an error if the system refuses a handler.
     pub fn register() -> anyhow::Result<Signals> {
         let signals = Signals::default();
         let register = || {
             for (signal, exit) in [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)] {
-                // In this order: the flag is still unset when the first signal is looked at.
+                // In this order: at the first signal, the shutdown handler must still find the flag
+                // unset.
                 flag::register_conditional_shutdown(signal, exit as i32, signals.stop.clone())?;
                 flag::register_usize(signal, signals.first.clone(), exit as usize)?;
                 flag::register(signal, signals.stop.clone())?;
@@ -41,49 +43,51 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Whether a stop was asked for.
+    /// Whether a stop was requested.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The same signals, and a stop when so much time has passed.
+    /// Adds a stop after a time limit.
     #[must_use]
     pub fn with_limit(self, limit: Option<Duration>) -> Signals {
         Signals { limit, ..self }
     }
 
-    /// Time until [`Signals::look_at_clock`] has something to do; very long without a limit, and once a stop was asked for.
+    /// Returns the time until [`Signals::look_at_clock`] has to act; `Duration::MAX` without a
+    /// limit or once a stop was requested.
     pub fn time_left(&self, elapsed: Duration) -> Duration {
         let limit = self.limit.filter(|_| !self.stopped());
         limit.map_or(Duration::MAX, |limit| limit.saturating_sub(elapsed))
     }
 
-    /// Asks for a stop if the time is up and nobody has asked before.
+    /// Requests a stop if the time is up and none was requested before.
     pub fn look_at_clock(&self, elapsed: Duration) {
         if self.limit.is_some_and(|limit| elapsed >= limit) && !self.stopped() {
             let time_up = Exit::TimeUp as usize;
-            // A signal that comes in between has the word.
+            // A signal that arrives first wins.
             let _ = self.first.compare_exchange(0, time_up, Ordering::Relaxed, Ordering::Relaxed);
             self.stop.store(true, Ordering::Relaxed);
         }
     }
 
-    /// The exit code for what asked for the stop.
+    /// Returns the exit code for the cause of the stop.
     pub fn exit(&self) -> Exit {
         let first = self.first.load(Ordering::Relaxed);
         [Exit::Terminated, Exit::TimeUp].into_iter().find(|exit| *exit as usize == first).unwrap_or(Exit::Interrupted)
     }
 }
 
-/// Makes a write beyond the limit of file sizes an error instead of the end of the process.
+/// Turns a write beyond the file size limit into an error instead of a fatal signal.
 pub fn survive_size_limit() {
-    // If that fails, the only loss is a nicer message.
+    // If this fails, only the message gets worse.
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
-/// Asks for as many open files as the system allows: a session of many blocks has up to some three thousand, and the usual limit is 1,024.
+/// Raises the limit of open files as far as the system allows: a session with many blocks keeps up
+/// to about three thousand open, and the usual limit is 1,024.
 pub fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
-    // If that fails, a run that needs more ends with a message that says so.
+    // If this fails, a run that needs more ends with an error that says so.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }

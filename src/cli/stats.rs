@@ -82,14 +82,14 @@ fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> 
         writeln!(out, "{:>6}  {positions:>20}  {losses:>18}  {share:>8.3}", row.pieces)?;
     }
 
-    // One picture for all images of a move under the symmetries of the board.
+    // One picture stands for all images of a move under the symmetries of the board.
     let classes = board.classes(winning);
     let (all, kinds) = (winning.len(), classes.len());
     writeln!(out, "\nwinning first moves: {all} of {}, {kinds} up to symmetry", board.moves().len())?;
     let pictures: Vec<(String, Vec<String>)> = classes
         .into_iter()
         .map(|(taken, images)| {
-            (format!("{} like", images.len()), output::picture(board, board.full(), taken, out.paint))
+            (format!("{} by symmetry", images.len()), output::picture(board, board.full(), taken, out.paint))
         })
         .collect();
     output::side_by_side(out, 2 * board.layers() as usize - 1, &pictures)?;

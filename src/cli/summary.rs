@@ -6,7 +6,7 @@ use trinim::database::Manifest;
 use trinim::game::Value;
 use trinim::layout::Layout;
 
-/// What is known of a solved board without looking at its blocks.
+/// Facts about a solved board that need no block.
 #[derive(Serialize)]
 pub struct Summary {
     layers: u32,
@@ -26,7 +26,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The summary of a finished database.
+    /// Summarises a finished database.
     pub fn of(manifest: &Manifest, layout: &Layout) -> Summary {
         let census = &manifest.census;
         Summary {
@@ -45,7 +45,7 @@ impl Summary {
         }
     }
 
-    /// The rows of a table.
+    /// Returns the rows of a table.
     pub fn rows(&self, paint: Paint) -> Vec<(&'static str, String)> {
         vec![
             ("board", board(self.layers, &self.rule, self.max_take)),
@@ -58,7 +58,7 @@ impl Summary {
     }
 }
 
-/// A board and its rule in words.
+/// Describes a board and its rule in words.
 pub fn board(layers: u32, rule: impl std::fmt::Display, max_take: Option<u32>) -> String {
     let take = max_take.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
     format!("{}, {rule}{take}", super::output::counted(layers.into(), "layer"))

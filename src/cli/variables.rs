@@ -1,27 +1,27 @@
-//! Environment variables of the flags, given in one place.
+//! The environment variable of every flag.
 //!
-//! A flag that means the same in every command that has it is set by `TRINIM_` and its name, like `TRINIM_MEMORY`. Where two commands
-//! mean different things by a flag, each has a variable of its own, with the command before the flag: `TRINIM_SOLVE_OUT`,
-//! `TRINIM_PLANE_PLAY_SEED`.
+//! A flag with one meaning in all commands that have it is set by `TRINIM_` and its name, like
+//! `TRINIM_MEMORY`. Where commands differ in what a flag means, each has its own variable, with the
+//! command before the flag: `TRINIM_SOLVE_OUT`, `TRINIM_PLANE_PLAY_SEED`.
 //!
-//! What a flag means is what its help says: the name of its value and the first clause of its text, up to a semicolon or bracket. What
-//! follows there, a default, a list, a remark, may differ between commands.
+//! The help defines the meaning: the name of the value and the first clause of the text, up to a
+//! semicolon or bracket. The rest (a default, a list, a remark) may differ between commands.
 
 use clap::builder::FalseyValueParser;
 use clap::{Arg, ArgAction, Command};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How all variables begin.
+/// Prefix of all variables.
 const PREFIX: &str = "TRINIM";
 
-/// The meanings of each flag, by its long name.
+/// Meanings of each flag, by its long name.
 type Meanings = BTreeMap<String, BTreeSet<Meaning>>;
 
-/// The name of the value, if it takes one, and what the help says first.
+/// Name of the value, if the flag takes one, and the first clause of the help.
 type Meaning = (Option<String>, String);
 
-/// Gives each long flag of `command` and its subcommands a variable, and lets it take negative numbers, which its parser refuses with
-/// better words than the reader of the command line.
+/// Gives each long flag of `command` and its subcommands a variable, and lets it take negative
+/// numbers, because its parser rejects them with a better message than clap.
 pub fn given(command: Command) -> Command {
     let mut meanings = Meanings::new();
     gather(&command, &mut meanings);
@@ -41,7 +41,7 @@ fn meaning(arg: &Arg) -> Meaning {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let clause = help.split(';').next().and_then(|text| text.split(" [").next()).unwrap_or_default();
     let value = arg.get_value_names().and_then(|names| names.first());
-    // A list of values means what one of them means.
+    // A list has the meaning of its elements.
     (value.map(|name| name.trim_end_matches(",..").to_owned()), clause.to_owned())
 }
 
@@ -49,7 +49,7 @@ fn assign(command: Command, prefix: &str, meanings: &Meanings) -> Command {
     let give = |arg: Arg| {
         let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
         let has_own_words = arg.is_allow_hyphen_values_set();
-        // `0`, `false` and `no` in a variable leave a flag without a value unset.
+        // A variable set to `0`, `false` or `no` leaves a flag without a value unset.
         let arg = if is_flag {
             arg.value_parser(FalseyValueParser::new())
         } else {
@@ -58,7 +58,7 @@ fn assign(command: Command, prefix: &str, meanings: &Meanings) -> Command {
         let Some(flag) = arg.get_long() else { return arg };
         let prefix = if meanings.get(flag).is_some_and(|all| all.len() > 1) { prefix } else { PREFIX };
         let variable = capitals(&format!("{prefix}_{flag}"));
-        // Help and manual pages never show what the environment happens to hold.
+        // Help and manual pages never show the current environment.
         arg.env(variable).hide_env_values(true)
     };
     command.mut_args(give).mut_subcommands(|subcommand| {
@@ -144,7 +144,8 @@ mod tests {
             [of("", "color"), of("stats", "json"), of("plane at", "json")],
             ["TRINIM_COLOR", "TRINIM_JSON", "TRINIM_JSON"]
         );
-        // One variable for two of these would make a command refuse, or write where another reads.
+        // If two of these shared a variable, a command would refuse it or write where another
+        // reads.
         let apart = [
             ("solve", "out"),
             ("plan", "out"),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-/// The program in a folder, without the variables that the environment happens to hold.
+/// The program in a folder, without this program's variables from the environment.
 pub fn trinim(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trinim"));
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
@@ -22,7 +22,7 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Code, standard output and standard error of a command that ends by itself.
+/// Runs a command to its end: exit code, standard output and standard error.
 pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
     let Output { status, stdout, stderr } = trinim(folder, args).output().unwrap();
     let (out, error) = (text(&stdout), text(&stderr));
@@ -30,7 +30,7 @@ pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
     (status.code().unwrap_or_else(|| panic!("{args:?} was killed\n{error}")), out, error)
 }
 
-/// Runs a command that has to end with `code`; standard output and standard error.
+/// Runs a command that must end with `code`: standard output and standard error.
 pub fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
     let (found, out, error) = run(folder, args);
     assert_eq!(found, code, "{args:?}\n{out}\n{error}");
@@ -41,7 +41,7 @@ pub fn json(folder: &Path, code: i32, args: &[&str]) -> Value {
     serde_json::from_str(&ends(folder, code, args).0).unwrap()
 }
 
-/// Every file below a folder with its content.
+/// Every file below a folder, with its content.
 pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -75,7 +75,7 @@ pub fn begin(path: &Path, name: &str) -> Child {
     let mut child = trinim(path, &[&SLOW[..], &[name]].concat()).spawn().unwrap();
     let journal = path.join(name).join("m/journal.1.a");
     for _ in 0..6000 {
-        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be looked at");
+        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be observed");
         if fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
             return child;
         }

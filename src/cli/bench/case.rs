@@ -1,32 +1,32 @@
-//! Cases: what is measured side by side; the product of scans given by hand, and the suites.
+//! The cases to measure: the product of scans from the command line, and the suites.
 
 use clap::ValueEnum;
 
 /// What a case runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// A solve from nothing.
+    /// A solve from an empty folder.
     Solve,
-    /// The check of every position of a database that was solved before.
+    /// Verification of every position of an existing database.
     Verify,
-    /// Questions to a database that was solved before; the time is that of one.
+    /// Probes of an existing database; the time is that of one probe.
     Probe,
 }
 
 /// One case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// What it is, in words.
+    /// Its name in words.
     pub name: String,
-    /// What it is compared with.
+    /// Cases of one group are compared with each other.
     pub group: String,
-    /// Whether it belongs into a short table.
+    /// Whether a short table shows it.
     pub headline: bool,
-    /// What is run.
+    /// The kind of run.
     pub action: Action,
     /// Arguments of the solve.
     pub arguments: Vec<String>,
-    /// Whether the process may use one core only.
+    /// Whether the process is limited to one core.
     pub one_core: bool,
 }
 
@@ -46,7 +46,7 @@ impl Case {
         Case { headline: true, ..self }
     }
 
-    /// The command without folders, for reports.
+    /// Returns the command without folders, for reports.
     pub fn command(&self) -> String {
         let taskset = if self.one_core { "taskset -c N " } else { "" };
         let solve = self.arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" ");
@@ -62,10 +62,11 @@ fn quoted(argument: &str) -> String {
     if argument.contains(['(', ' ']) { format!("\"{argument}\"") } else { argument.to_owned() }
 }
 
-/// Flags with the values that are scanned; an empty list leaves the flag out.
+/// Flags and their scanned values; an empty list leaves the flag out.
 pub type Scan = Vec<(&'static str, Vec<String>)>;
 
-/// The product of scans, the last one turning fastest. `layouts` are whole arguments, two each.
+/// Returns the product of scans, the last one varying fastest. `layouts` are pairs of a flag and
+/// its value.
 pub fn product(scans: &Scan, layouts: &[[String; 2]]) -> Vec<Case> {
     let mut all: Vec<Vec<String>> = vec![Vec::new()];
     let layouts = layouts.iter().map(|layout| layout.to_vec()).collect();
@@ -89,18 +90,19 @@ pub fn product(scans: &Scan, layouts: &[[String; 2]]) -> Vec<Case> {
 /// `--suite`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Suite {
-    /// Seven and eight layers: every strategy, placement and memory, threads, kernels, verify, probe
+    /// Seven and eight layers: every strategy, placement and memory, threads, kernels, verify,
+    /// probe
     Full,
     /// Seven layers of the same
     Quick,
-    /// Our way against the papers' and one position at a time, one thread, seven layers
+    /// Our strategy against all others with one position at a time, one thread, seven layers
     Peers,
-    /// One position at a time in every strategy, eight layers: hours
+    /// The same as peers with eight layers: takes hours
     Scalar,
 }
 
 impl Suite {
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Suite::Full => "full",
@@ -110,12 +112,13 @@ impl Suite {
         }
     }
 
-    /// Unmeasured rounds when none are asked for: a first run of seven layers is slower than all later ones, one of eight is not.
+    /// Default number of warm-up rounds: the first run of seven layers is slower than all later
+    /// ones, of eight layers it is not.
     pub fn warm_up(self) -> u32 {
         u32::from(self == Suite::Quick)
     }
 
-    /// Its cases.
+    /// Returns its cases.
     pub fn cases(self) -> Vec<Case> {
         match self {
             Suite::Full => [everything("7"), everything("8")].concat(),
@@ -126,7 +129,7 @@ impl Suite {
     }
 }
 
-/// Ways to solve: name and flags.
+/// Strategies: name and flags.
 const WAYS: [(&str, &[&str]); 8] = [
     ("update logs, dedicated", &["--log-placement", "dedicated"]),
     ("update logs, shared", &["--log-placement", "shared"]),
@@ -138,10 +141,10 @@ const WAYS: [(&str, &[&str]); 8] = [
     ("forward in memory", &["--strategy", "forward"]),
 ];
 
-/// The memory in which every way is tried.
+/// Memory budgets to try with every strategy.
 const MEMORIES: [&str; 3] = ["256MiB", "1GiB", "4GiB"];
 
-/// Whether a way takes the whole board into memory, one position at a time.
+/// Whether a strategy keeps the whole board in memory and takes one position at a time.
 fn is_in_memory(flags: &[&str]) -> bool {
     flags.contains(&"retrograde") || flags.contains(&"forward")
 }
@@ -160,7 +163,8 @@ fn everything(layers: &'static str) -> Vec<Case> {
     cases.push(Case { one_core: true, ..one_core });
     for memory in MEMORIES {
         for (way, flags) in WAYS {
-            // What the images cost is plain from one memory; and memory changes nothing for a board that is in it.
+            // One budget shows the cost of redundancy, and more memory changes nothing for a board
+            // that fits.
             let fits_as_a_whole = layers == "7" && is_in_memory(flags);
             if memory != "1GiB" && (flags.contains(&"keep") || fits_as_a_whole) {
                 continue;
@@ -175,13 +179,14 @@ fn everything(layers: &'static str) -> Vec<Case> {
     }
     let verify = Case { action: Action::Verify, ..solve(&named("verify, every position"), &[]).headline() };
     let probe = Case { action: Action::Probe, ..solve(&named("probe, warm, with all children"), &[]).headline() };
-    // Compared with nothing: they are no solves.
+    // These are not solves, so nothing is compared with them.
     cases.push(Case { group: format!("{group}, verify"), ..verify });
     cases.push(Case { group: format!("{group}, probe"), ..probe });
     cases
 }
 
-/// Ours with the best kernel, then every way with one position at a time; one thread, so that work is compared with work.
+/// Our strategy with the best kernel, then every strategy with one position at a time; one thread,
+/// so that work is compared with work.
 fn one_by_one(layers: &'static str, board_memory: &'static str) -> Vec<Case> {
     let group = &format!("{layers} layers, 1 thread");
     let solve = |name: &str, more: &[&str]| {

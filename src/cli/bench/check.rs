@@ -1,4 +1,4 @@
-//! No time without its answer: what every measured run is checked for.
+//! Checks of every measured run: no time counts without the right answer.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -7,23 +7,23 @@ use trinim::game::Rule;
 /// Known counts of losses by layers and rule.
 pub type Known = fn(u32, Rule) -> Option<u64>;
 
-/// Compares answers with what is known, and with each other.
+/// Compares answers with known counts, and with each other.
 pub struct Checker {
     known: Known,
     digests: BTreeMap<String, String>,
 }
 
 impl Checker {
-    /// Checks counts against `known`.
+    /// Returns a checker of counts against `known`.
     pub fn new(known: Known) -> Checker {
         Checker { known, digests: BTreeMap::new() }
     }
 
-    /// Whether a solve's report is right: its losses are the known ones, it is about all positions, and its digest is that of every other solve of
-    /// the same board, rule and layout.
+    /// Checks a solve's report: the known number of losses, all positions, and the digest of every
+    /// other solve of the same board, rule and layout.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Returns what is wrong.
     pub fn solve(&mut self, report: &Value) -> Result<(), String> {
         let number = |name: &str| report[name].as_u64().ok_or_else(|| format!("no {name} in the report"));
         let text = |name: &str| report[name].as_str().ok_or_else(|| format!("no {name} in the report"));
@@ -51,10 +51,10 @@ impl Checker {
     }
 }
 
-/// Whether a verifier's report is right: it found nothing, and looked at every position.
+/// Checks a verifier's report: no finding, and every position examined.
 ///
 /// # Errors
-/// What is wrong.
+/// Returns what is wrong.
 pub fn verify(report: &Value) -> Result<(), String> {
     if report["ok"] != true || report["depth"] != "full" || report["positions"].as_u64().unwrap_or(0) == 0 {
         return Err(format!("the verifier says: {report}"));
@@ -62,16 +62,17 @@ pub fn verify(report: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether answers to questions are right by themselves: one for each, and a position is a win exactly if a move leads to a loss.
+/// Checks that answers are consistent: one for each question, and a position is a win exactly if a
+/// move leads to a loss.
 ///
 /// # Errors
-/// What is wrong.
+/// Returns what is wrong.
 pub fn probes(output: &str, questions: usize) -> Result<(), String> {
     let mut answers = 0;
     for line in output.lines() {
         let answer: Value = serde_json::from_str(line).map_err(|error| format!("{error} in {line}"))?;
         let moves = answer["moves"].as_array().ok_or_else(|| format!("no moves in {line}"))?;
-        // In the empty position nothing but the rule decides.
+        // The rule alone decides the empty position.
         let wins = moves.iter().any(|step| step["value"] == "loss");
         if !moves.is_empty() && answer["value"] != if wins { "win" } else { "loss" } {
             return Err(format!("value and moves contradict each other in {line}"));

@@ -1,9 +1,10 @@
-//! Whole processes of this program, timed from outside.
+//! Complete processes of this program, timed from outside.
 //!
 //! # Invariants
-//! 1. A child has none of the environment variables of this program, and no input but what it is given.
-//! 2. The time runs from before the start of the process to after its end has been seen.
-//! 3. When the bench is asked to stop, the child is killed at once: its folder is thrown away anyway.
+//! 1. A child inherits none of this program's environment variables, and reads only the given
+//!    input.
+//! 2. The time runs from before the start of the process until its end is observed.
+//! 3. When the bench has to stop, it kills the child at once: the child's folder is deleted anyway.
 
 use super::super::signals::Signals;
 use pipeline::{Error, Stopwatch};
@@ -15,10 +16,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Time between two looks at the signals while a child runs.
+/// Time between two checks for a stop while a child runs.
 const TICK: Duration = Duration::from_millis(20);
 
-/// How this program is started.
+/// The program to start.
 pub struct Program {
     executable: PathBuf,
 }
@@ -36,19 +37,20 @@ pub struct Ended {
 }
 
 impl Program {
-    /// This very program.
+    /// Finds the executable of this process.
     ///
     /// # Errors
-    /// [`Error::Io`] when the system does not say where it is.
+    /// Returns [`Error::Io`] if the system does not report its path.
     pub fn own() -> Result<Program, Error> {
         let executable = std::env::current_exe().map_err(|error| Error::io("find", "this program", error))?;
         Ok(Program { executable })
     }
 
-    /// Runs it with these arguments, on one core if `core` names it; `None` when the bench was asked to stop.
+    /// Runs it with these arguments, on one core if `core` names it; returns `None` if the bench
+    /// has to stop.
     ///
     /// # Errors
-    /// [`Error::Io`] when it cannot be started or its output not be read.
+    /// Returns [`Error::Io`] if it cannot be started or its output cannot be read.
     pub fn run(
         &self,
         arguments: &[OsString],
@@ -76,13 +78,13 @@ impl Program {
         let over = AtomicBool::new(false);
         let broken = || failed(std::io::Error::other("a thread panicked"));
         let (ended, seconds, output, errors) = std::thread::scope(|scope| {
-            // From threads of their own: the program answers while it is still being asked.
+            // On separate threads: the program answers while it still reads its input.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
             let errors = scope.spawn(move || read(stderr));
             let watcher = scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
                     if signals.stopped() {
-                        // A child that has ended already cannot be killed, and need not.
+                        // Killing a child that has already ended fails, and does no harm.
                         let _ = child.lock().map(|mut child| child.kill());
                     }
                     std::thread::park_timeout(TICK);

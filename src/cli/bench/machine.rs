@@ -1,13 +1,14 @@
-//! Facts about the machine, and its yardsticks: what device and memory do without us.
+//! Facts about the machine, and yardsticks: the speed of device and memory without the solver.
 //!
 //! # How the yardsticks are measured
-//! Device: a file of random words in the bench's folder is written in pieces of [`PIECE_BYTES`] and synced, the sync included in the time; then the
-//! system is asked to forget its pages (`fadvise DONTNEED`, which it does for pages that are synced), and the file is read in the same pieces. A cache
-//! behind the system (the drive's, or a host's) may still help the reading. The file takes at most a quarter of the free space.
+//! Device: a file of random words in the bench's folder is written in pieces of [`PIECE_BYTES`] and
+//! synced; the time includes the sync. Then `fadvise DONTNEED` drops its pages, which works because
+//! they are synced, and the file is read in the same pieces. A cache below the system (the drive's
+//! or a host's) may still speed up the read. The file takes at most a quarter of the free space.
 //!
-//! Memory: every thread has a buffer of its own, far larger than its share of the caches, and sums it up; then it copies half of the buffer onto the
-//! other one. The best of [`PASSES`] passes counts: whatever else the machine did can only have made it slower. Buffers take at most a quarter of
-//! the memory that is free.
+//! Memory: each thread sums its own buffer, which is far larger than its share of the caches, and
+//! then copies one half of it onto the other. The best of [`PASSES`] passes counts, because other
+//! load can only slow a pass down. The buffers take at most a quarter of the free memory.
 
 use super::super::exit::Refused;
 use pipeline::storage::Create;
@@ -30,7 +31,7 @@ const PASSES: usize = 5;
 /// Largest buffer of a thread.
 const BUFFER_BYTES: usize = 128 << 20;
 
-/// What is known of the machine; `folder` is where the bench works.
+/// Describes the machine; `folder` is where the bench works.
 pub fn facts(folder: &Path) -> Machine {
     let system = system();
     let cpu = system.as_ref().and_then(|system| Some(system.cpus().first()?.brand().trim().to_owned()));
@@ -45,14 +46,14 @@ pub fn facts(folder: &Path) -> Machine {
     }
 }
 
-/// Processors and memory, where the system says.
+/// Reads processors and memory, if the system reports them.
 fn system() -> Option<System> {
     let cpu = CpuRefreshKind::nothing();
     let memory = MemoryRefreshKind::nothing().with_ram();
     System::new_with_specifics(RefreshKind::nothing().with_cpu(cpu).with_memory(memory)).ok()
 }
 
-/// File system and kind of the disk with the longest mount point above `folder`.
+/// Describes the disk with the longest mount point above `folder`: file system and kind.
 fn disk(folder: &Path) -> Option<String> {
     let folder = folder.canonicalize().ok()?;
     let disks = Disks::new_with_refreshed_list().ok()?;
@@ -61,20 +62,22 @@ fn disk(folder: &Path) -> Option<String> {
     Some(format!("{} on {} (as the system says)", disk.file_system().to_string_lossy(), disk.kind()))
 }
 
-/// Bytes a second.
+/// Returns a rate in bytes per second.
 fn rate(bytes: u64, watch: &Stopwatch) -> f64 {
     bytes as f64 / watch.elapsed().as_secs_f64().max(1e-9)
 }
 
-/// Measures the device below `folder` with a file of at most `bytes_at_most` bytes; `None` when it is stopped.
+/// Measures the device below `folder` with a file of at most `bytes_at_most` bytes; returns `None`
+/// if stopped.
 ///
 /// # Errors
-/// [`Refused`] when the disk is too full for a file that says anything; [`Error::Io`].
+/// Returns [`Refused`] if the disk is too full for a meaningful file, and [`Error::Io`] if the
+/// system refuses.
 pub fn device(folder: &Path, bytes_at_most: u64, stop: &AtomicBool) -> anyhow::Result<Option<DeviceSpeed>> {
     let storage = RealStorage::open(folder)?;
     let file_bytes = bytes_at_most.min(storage.free_bytes()? / 4) / PIECE_BYTES as u64 * PIECE_BYTES as u64;
     if file_bytes == 0 {
-        let message = format!("{} is too full to measure its speed: expected 16 MiB free at least", folder.display());
+        let message = format!("{} is too full to measure its speed: expected at least 16 MiB free", folder.display());
         return Err(Refused::new(message, "make room, or leave it out with --yardstick none").into());
     }
     let measured = measure(&storage, file_bytes, stop);
@@ -93,7 +96,7 @@ fn measure(storage: &RealStorage, file_bytes: u64, stop: &AtomicBool) -> Result<
         if stopped() {
             return Ok(None);
         }
-        // No piece like another one, for file systems that look for that.
+        // No two pieces are equal, because some file systems look for that.
         words.iter_mut().step_by(512).for_each(|word| *word = mixed(*word));
         file.write_all_at(bytemuck::cast_slice(&words), offset)?;
     }
@@ -112,7 +115,8 @@ fn measure(storage: &RealStorage, file_bytes: u64, stop: &AtomicBool) -> Result<
     Ok(Some(DeviceSpeed { file_bytes, write_bytes_per_second, read_bytes_per_second }))
 }
 
-/// Asks the system to forget the pages of a synced file. It may refuse without harm: then what is read comes from memory.
+/// Drops the cached pages of a synced file. The system may refuse without harm; then the read comes
+/// from memory.
 fn forget(path: &Path) -> Result<(), Error> {
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
     let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
@@ -136,14 +140,14 @@ pub fn memory() -> MemorySpeed {
     let bytes = (threads * words * 8) as u64;
     let mut buffers: Vec<Vec<u64>> = (0..threads).map(|_| vec![1; words]).collect();
     let read = best(&mut buffers, bytes, |buffer| {
-        // Eight sums side by side, so that no addition waits for the one before.
+        // Eight independent sums, so that no addition waits for the previous one.
         let mut sums = [0u64; 8];
         for words in buffer.as_chunks::<8>().0 {
             sums.iter_mut().zip(words).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
         }
         black_box(sums);
     });
-    // Half of the buffer is read and the other half written: all of its bytes move.
+    // One half of the buffer is read and the other half written, so all bytes count.
     let copy = best(&mut buffers, bytes, |buffer| {
         let (from, to) = buffer.split_at_mut(words / 2);
         to[..words / 2].copy_from_slice(from);
@@ -152,7 +156,7 @@ pub fn memory() -> MemorySpeed {
     MemorySpeed { buffer_bytes: bytes, threads, read_bytes_per_second: read, copy_bytes_per_second: copy }
 }
 
-/// The best of several passes of all threads at the same time, in bytes a second.
+/// Returns the best of [`PASSES`] simultaneous passes of all threads, in bytes per second.
 fn best(buffers: &mut [Vec<u64>], bytes: u64, pass: impl Fn(&mut [u64]) + Sync) -> f64 {
     let barrier = Barrier::new(buffers.len() + 1);
     let (barrier, pass) = (&barrier, &pass);

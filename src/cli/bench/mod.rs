@@ -1,16 +1,16 @@
-//! `trinim bench`: whole solves of this very program, side by side, every answer checked.
+//! `trinim bench`: complete solves side by side, every answer checked.
 //!
-//! A case is a set of arguments of `trinim solve`; each run is a process of its own in a fresh folder, so that time, memory and bytes are those of a
-//! real run. Cases take turns (A B C, A B C, ..): a machine whose speed drifts favours none.
+//! A case is a set of arguments of `trinim solve`; each run is a separate process in a fresh
+//! folder, so that time, memory and bytes are those of a real run. Cases take turns (A B C, A B C,
+//! ..), so that a machine whose speed drifts favours none. [`trinim::bench`] evaluates and formats
+//! the figures.
 //!
 //! # Invariants
 //! 1. A run whose answer is wrong ends the bench with exit code 1; no figure of it is shown.
-//! 2. A case that `trinim solve` refuses before it writes anything is no failure: given by hand it is left out with a remark, in a suite it is a row with
-//!    the reason. If nothing is left, the bench is refused.
-//! 3. When the bench is stopped, what was measured so far is reported, and that it was stopped.
-//!
-//! # Not here
-//! What follows from the figures, and its forms: `record`.
+//! 2. A case that `trinim solve` refuses before it writes anything is not a failure: a scan leaves
+//!    it out with a remark, a suite shows a row with the reason. If no case is left, the bench is
+//!    refused.
+//! 3. A stopped bench reports the runs so far, and that it was stopped.
 
 mod case;
 mod check;
@@ -32,11 +32,11 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use trinim::bench::{CSV_SIGNATURE, FORMAT, Figures, MARKDOWN_SIGNATURE, Record, Row, bytes, percent, seconds};
 
-/// Measured rounds when none are asked for.
+/// Default number of measured rounds.
 const REPEATS: u32 = 3;
-/// The most rounds.
+/// Largest number of rounds.
 const ROUNDS_MAX: u32 = 1000;
-/// The yardstick's file when no size is asked for.
+/// Default size of the yardstick's file.
 const YARDSTICK: &str = "512MiB";
 
 const CSV: ExportKind = ExportKind { flag: "--csv", what: "CSV of a bench", signature: CSV_SIGNATURE };
@@ -46,14 +46,14 @@ const EXAMPLES: &str = "\
 Examples:
   trinim bench --layers 6,7                               two boards
   trinim bench --layers 7 --threads 1,2 --log-placement dedicated,shared --repeats 9
-                                                          four cases, in turn
+                                                          four cases, taking turns
   trinim bench --layers 7 --block-bits 14,18,22 --csv blocks.csv
-  trinim bench --suite quick --record benches/record      the fixed list, seven layers
+  trinim bench --suite quick --record benches/record      a fixed list, seven layers
 
-Every value of a list is measured with every value of the others. Each run is a whole trinim solve in a fresh folder below --out, \
-which is removed afterwards. SIGINT ends the bench and reports what was measured.";
+Every value of a list is combined with every value of the other lists. Each run is a complete trinim solve in a \
+fresh folder below --out, which is removed afterwards. Ctrl-C ends the bench and reports the runs so far.";
 
-/// Measure whole solves side by side, every answer checked
+/// Measure complete solves side by side, and check every answer
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BenchArgs {
@@ -61,15 +61,15 @@ pub struct BenchArgs {
     #[arg(long, short = 'k', value_name = "K,..", value_delimiter = ',', required_unless_present = "suite")]
     layers: Vec<String>,
 
-    /// Who takes the last piece loses (misere) or wins (normal); a list
+    /// Whoever takes the last piece loses (misere) or wins (normal); a list
     #[arg(long, value_name = "RULE,..", value_delimiter = ',')]
     rule: Vec<String>,
 
-    /// The way to the result: ours, or one of the papers'; a list
+    /// Strategy of the solve: ours, or one of the papers'; a list
     #[arg(long, value_name = "STRATEGY,..", value_delimiter = ',')]
     strategy: Vec<String>,
 
-    /// Blocks that are evaluated: one of each group of images, or all; a list
+    /// Blocks to evaluate: one of each isomorphic group, or all; a list
     #[arg(long, value_name = "WHAT,..", value_delimiter = ',')]
     redundancy: Vec<String>,
 
@@ -81,7 +81,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "CELLS")]
     bid_cells: Vec<String>,
 
-    /// Largest number of offset bits of a block; 1 to 40, a list, beside the layouts of --bid-cells
+    /// Largest number of offset bits of a block; 1 to 40, a list, in addition to the layouts of
+    /// --bid-cells
     #[arg(long, value_name = "BITS,..", value_delimiter = ',')]
     block_bits: Vec<String>,
 
@@ -97,30 +98,32 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     threads: Vec<String>,
 
-    /// Memory budget of the whole program, like 256MiB, 1GiB, 2GB; a list
+    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB; a list
     #[arg(long, value_name = "SIZE,..", value_delimiter = ',')]
     memory: Vec<String>,
 
-    /// The fixed list of cases instead of scans
+    /// Measure a fixed list of cases instead of scans
     #[arg(
         long, value_name = "SUITE", value_enum, num_args = 0..=1, default_missing_value = "full",
-        conflicts_with_all = ["layers", "rule", "strategy", "redundancy", "kernel", "bid_cells", "block_bits", "codec", "log_placement", "threads", "memory"]
+        conflicts_with_all = ["layers", "rule", "strategy", "redundancy", "kernel", "bid_cells", "block_bits",
+                              "codec", "log_placement", "threads", "memory"]
     )]
     suite: Option<Suite>,
 
-    /// Rounds that are not measured [default: 1; in suites but quick 0]
+    /// Warm-up rounds, not measured [default: 1; 0 in suites other than quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(ROUNDS_MAX)))]
     warm_up: Option<u32>,
 
-    /// Rounds that are measured
-    #[arg(long, value_name = "N", default_value_t = REPEATS, value_parser = clap::value_parser!(u32).range(1..=i64::from(ROUNDS_MAX)))]
+    /// Measured rounds
+    #[arg(long, value_name = "N", default_value_t = REPEATS,
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(ROUNDS_MAX)))]
     repeats: u32,
 
-    /// Folder for the runs, on the device that is to be measured
+    /// Folder for the runs, on the device to measure
     #[arg(long, short, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 
-    /// Largest file for the device's own speed, or none to leave out the speeds of device and memory
+    /// Largest file for measuring the device itself, or none to skip device and memory
     #[arg(long, value_name = "SIZE", default_value = YARDSTICK, value_parser = yardstick)]
     yardstick: Yardstick,
 
@@ -128,7 +131,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "TEXT")]
     revision: Option<String>,
 
-    /// Write every single value as CSV
+    /// Write every value as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
@@ -136,7 +139,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 
-    /// Write DATE.json, DATE.md and DATE.csv into this folder; a suite adds its name, and a number if they exist
+    /// Write DATE.json, DATE.md and DATE.csv into this folder; a suite adds its name, and a number
+    /// if they exist
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
 
@@ -171,7 +175,7 @@ impl BenchArgs {
         let layout = |flag: &'static str| move |value: &String| [flag.to_owned(), value.clone()];
         let cells = self.bid_cells.iter().map(layout("--bid-cells"));
         let layouts: Vec<[String; 2]> = cells.chain(self.block_bits.iter().map(layout("--block-bits"))).collect();
-        // A value that `solve` does not know is a slip of the pen, whatever it is combined with.
+        // A value that `solve` rejects is a typo, whatever it is combined with.
         let single = scans.iter().flat_map(|(flag, values)| values.iter().map(move |value| [*flag, value.as_str()]));
         for [flag, value] in single.chain(layouts.iter().map(|[flag, value]| [flag.as_str(), value])) {
             let layers = if flag == "--layers" { vec![] } else { vec!["--layers", "5"] };
@@ -185,7 +189,7 @@ impl BenchArgs {
     }
 }
 
-/// Whether `trinim solve` can read these arguments.
+/// Checks that `trinim solve` can parse these arguments.
 fn accepted(arguments: &[&str]) -> Result<(), Refused> {
     let solve = ["trinim", "solve"].iter().chain(arguments);
     match super::command().try_get_matches_from(solve) {
@@ -194,7 +198,7 @@ fn accepted(arguments: &[&str]) -> Result<(), Refused> {
             let text = error.render().to_string();
             let reason = text.lines().next().unwrap_or_default();
             let reason = reason.strip_prefix("error: ").unwrap_or(reason);
-            Err(Refused::new(reason, "trinim solve --help names the values"))
+            Err(Refused::new(reason, "trinim solve --help lists the values"))
         }
     }
 }
@@ -207,7 +211,7 @@ pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let markdown = args.markdown.as_deref().map(|path| Export::claim(path, MARKDOWN)).transpose()?;
     let folder = scratch(&args.out)?;
     if let Some(record) = &args.record {
-        // Found out now rather than in twenty minutes.
+        // Fail now rather than in twenty minutes.
         std::fs::create_dir_all(record).map_err(|error| Error::io("create", record, error))?;
         scratch(record)?;
     }
@@ -269,17 +273,17 @@ pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A folder of our own in a folder that has to exist.
+/// Creates a scratch folder in a folder that must exist.
 fn scratch(folder: &Path) -> anyhow::Result<tempfile::TempDir> {
     if !folder.is_dir() {
-        let message = format!("--out {} is no folder", folder.display());
-        return Err(Refused::new(message, "name an existing folder on the device that is to be measured").into());
+        let message = format!("--out {} is not a folder", folder.display());
+        return Err(Refused::new(message, "name an existing folder on the device to measure").into());
     }
     let made = tempfile::Builder::new().prefix("trinim-bench.").tempdir_in(folder);
     Ok(made.map_err(|error| Error::io("create a folder in", folder, error))?)
 }
 
-/// Takes the refused cases out of a product of scans.
+/// Removes the refused cases from a product of scans.
 fn leave_out_refused(rows: &mut Vec<Row>, out: &Out) -> anyhow::Result<()> {
     let reasons: Vec<String> =
         rows.iter().filter_map(|row| Some(format!("{}: {}", row.name, row.refused.as_ref()?))).collect();
@@ -287,14 +291,15 @@ fn leave_out_refused(rows: &mut Vec<Row>, out: &Out) -> anyhow::Result<()> {
         && let Some(first) = reasons.first()
     {
         let others = if reasons.len() > 1 { " (and so are the other cases)" } else { "" };
-        return Err(Refused::new(format!("{first}{others}"), "trinim solve --help says what goes together").into());
+        let hint = "trinim solve --help says which options go together";
+        return Err(Refused::new(format!("{first}{others}"), hint).into());
     }
     reasons.iter().for_each(|reason| out.remark(format_args!("left out: {reason}")));
     rows.retain(|row| row.refused.is_none());
     Ok(())
 }
 
-/// `FOLDER/DATE` or `FOLDER/DATE-SUITE`, with a number if that exists.
+/// Returns `FOLDER/DATE` or `FOLDER/DATE-SUITE`, with a number if that exists.
 fn unused(folder: &Path, record: &Record) -> PathBuf {
     let suite = record.suite.as_deref().map_or(String::new(), |suite| format!("-{suite}"));
     let stem = folder.join(format!("{}{suite}", record.date));
@@ -306,10 +311,11 @@ fn unused(folder: &Path, record: &Record) -> PathBuf {
     (1..).map(numbered).find(free).unwrap_or(stem)
 }
 
-/// The day in UTC, like `2026-11-20`.
+/// Formats the day in UTC, like `2026-11-20`.
 fn date(now: SystemTime) -> String {
     let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    // Days from 1 March of the year 0 on, in which leap days end the years (Hinnant, days_from_civil, inverted).
+    // Days since 1 March of the year 0, so that a leap day ends its year (Hinnant, days_from_civil,
+    // inverted).
     let days = seconds / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -351,7 +357,8 @@ fn print_figures(name: &str, width: usize, figures: &Figures, out: &mut Out) -> 
     let ratio = or_dash(figures.ratio, |ratio| format!("{ratio:.2}"));
     writeln!(
         out,
-        "{name:width$}  {median:>9}  {min:>9}  {max:>9}  {mad:>9}  {ratio:>6}  {peak:>9}  {written:>9}  {read:>9}  {write} / {read_share}, {memory}",
+        "{name:width$}  {median:>9}  {min:>9}  {max:>9}  {mad:>9}  {ratio:>6}  {peak:>9}  {written:>9}  {read:>9}  \
+         {write} / {read_share}, {memory}",
     )
 }
 
@@ -377,7 +384,7 @@ mod tests {
         assert_eq!(of(47_541), "2100-03-01");
     }
 
-    /// What a suite asks for is understood, if this machine has it.
+    /// `solve` accepts the arguments of every suite, except for kernels that this machine lacks.
     #[test]
     fn arguments_of_the_suites_are_those_of_solve() {
         for suite in Suite::value_variants() {

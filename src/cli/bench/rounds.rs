@@ -1,4 +1,4 @@
-//! The rounds: every case once, again and again.
+//! Rounds: in each one, every case runs once.
 
 use super::super::exit::{Exit, Refused, WrongAnswer};
 use super::super::output::Out;
@@ -15,10 +15,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use trinim::bench::{Row, Run, seconds};
 
-/// Positions asked for in the shorter and the longer list: their difference in time is that of so many warm probes.
+/// Positions in the shorter and the longer list: the difference in time is that of the extra
+/// probes, which are warm.
 const PROBES: [u64; 2] = [2_000, 12_000];
 
-/// How often, and where.
+/// Number and place of the runs.
 pub struct Rounds<'a> {
     /// Unmeasured rounds.
     pub warm_up: u32,
@@ -26,33 +27,35 @@ pub struct Rounds<'a> {
     pub repeats: u32,
     /// Folder for the runs.
     pub folder: &'a Path,
-    /// What the user asks for meanwhile.
+    /// Signals that arrive meanwhile.
     pub signals: &'a Signals,
 }
 
-/// What became of a run.
+/// The outcome of a run.
 enum Outcome {
     Measured(f64, Value),
     Refused(String),
     Stopped,
 }
 
-/// What the rounds go on with.
+/// State kept across rounds.
 struct Session<'a> {
     rounds: &'a Rounds<'a>,
     program: Program,
     checker: Checker,
-    /// Databases that are verified and probed, by the arguments of their solve.
+    /// Databases to verify and probe, by the arguments of their solve.
     databases: BTreeMap<Vec<String>, PathBuf>,
-    /// The core of the cases that may use one only.
+    /// The core for cases that are limited to one.
     core: Result<u32, String>,
 }
 
 impl Rounds<'_> {
-    /// Measures the cases in turn; rows are in the order of the cases, with what was measured until the end or until a stop.
+    /// Measures the cases in turn. Rows are in the order of the cases, with the runs up to the end
+    /// or a stop.
     ///
     /// # Errors
-    /// [`WrongAnswer`] for a wrong answer, [`Error::Io`], [`Refused`] for a run that broke off.
+    /// Returns [`WrongAnswer`] for a wrong answer, [`Refused`] for a run that failed, and
+    /// [`Error::Io`] if the system refuses.
     pub fn measure(&self, cases: &[Case], out: &Out) -> anyhow::Result<Vec<Row>> {
         let mut session = Session {
             rounds: self,
@@ -101,7 +104,7 @@ impl Session<'_> {
             Action::Solve => {
                 let folder = self.rounds.folder.join("run");
                 let outcome = self.solve(case, &folder, core);
-                // Not measured, and not left to the next run.
+                // Outside the measured time, and not left to the next run.
                 remove(&folder)?;
                 outcome
             }
@@ -133,13 +136,13 @@ impl Session<'_> {
         }
         let mut report = checked(case, &ended, |report| self.checker.solve(report))?;
         if let Value::Object(fields) = &mut report {
-            // The folder is gone, and nobody else's business.
+            // The folder is gone by then.
             fields.remove("out");
         }
         Ok(Outcome::Measured(ended.seconds, report))
     }
 
-    /// Does something with the database of a case, which is solved the first time.
+    /// Runs `work` on the database of a case, which is solved on first use.
     fn with_database(
         &mut self,
         case: &Case,
@@ -159,7 +162,7 @@ impl Session<'_> {
         work(self, &folder)
     }
 
-    /// The time of one warm probe: two lists of questions, of which the longer one takes that much longer.
+    /// Measures the time of one warm probe, from two lists of questions of different length.
     fn probe(&mut self, case: &Case, folder: &Path) -> anyhow::Result<Outcome> {
         let cells = cells(case);
         let mut times = Vec::new();
@@ -183,14 +186,14 @@ impl Session<'_> {
     }
 }
 
-/// Cells of the board of a case.
+/// Returns the number of cells of a case's board.
 fn cells(case: &Case) -> u32 {
     let at = case.arguments.iter().position(|argument| argument == "--layers");
     let layers: u32 = at.and_then(|at| case.arguments.get(at + 1)?.parse().ok()).unwrap_or(1);
     layers * (layers + 1) / 2
 }
 
-/// The report of a process that ended well with the right answer.
+/// Returns the report of a process that succeeded with the right answer.
 fn checked(case: &Case, ended: &Ended, check: impl FnOnce(&Value) -> Result<(), String>) -> anyhow::Result<Value> {
     succeeded(case, ended)?;
     let wrong = |what: String| WrongAnswer { command: case.command(), what };
@@ -199,13 +202,13 @@ fn checked(case: &Case, ended: &Ended, check: impl FnOnce(&Value) -> Result<(), 
     Ok(report)
 }
 
-/// A process that broke off is no measurement.
+/// Refuses a process that failed: it is no measurement.
 fn succeeded(case: &Case, ended: &Ended) -> anyhow::Result<()> {
     if ended.status.success() {
         return Ok(());
     }
     let message = format!("{} ended with {}: {}", case.command(), ended.status, ended.reason);
-    Err(Refused::new(message, "the same command without the bench says more").into())
+    Err(Refused::new(message, "run the same command without the bench to see more").into())
 }
 
 fn remove(folder: &Path) -> Result<(), Error> {
@@ -215,11 +218,11 @@ fn remove(folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// The first core that this process may use, if there is a program that keeps another one there.
+/// Returns the first core that this process may use, if `taskset` is there to keep a child on it.
 fn one_core() -> Result<u32, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     if !std::env::split_paths(&path).any(|folder| folder.join("taskset").is_file()) {
-        return Err("there is no program taskset on this machine".to_owned());
+        return Err("taskset is not installed on this machine".to_owned());
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("0").trim();

@@ -1,4 +1,4 @@
-//! Values of the arguments of `evolve`: games, formulas, and what they are checked on.
+//! Argument values of `evolve`: games, formulas, and the positions that check them.
 
 use super::super::exit::Refused;
 use super::super::export::{Export, ExportKind};
@@ -32,35 +32,38 @@ const FAULTS: &[OnFault] = &[OnFault::Stop, OnFault::Zero, OnFault::One, OnFault
 /// The game.
 #[derive(Clone, Args)]
 pub struct EvolveGameArgs {
-    /// nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10, moore:2:4,4,4, octal:0.137:10, triangular:3, triangular:3:rows or dag:FILE
+    /// nim:4,4,4,4, subtraction:1,2,3:21, wythoff:10, moore:2:4,4,4, octal:0.137:10, triangular:3,
+    /// triangular:3:rows or dag:FILE
     #[arg(long, value_name = "GAME")]
     pub game: String,
 
-    /// Who makes the last move loses
+    /// Whoever makes the last move loses
     #[arg(long)]
     pub misere: bool,
 
-    /// What the formula computes: who wins by the rules alone, who wins by the true outcomes, or the Grundy value by the mex of the options
+    /// What the formula computes: who wins by the rules alone, who wins by the true outcomes, or
+    /// the Grundy value by the mex of the options
     #[arg(long, value_name = "TARGET", value_parser = choice(TARGETS), default_value = "outcome")]
     pub target: Target,
 
-    /// Solved database of the triangular game: gives the rule and, for --target labels, the true outcomes
+    /// Solved database of the triangular game: gives the rule and, for --target labels, the true
+    /// outcomes
     #[arg(long, value_name = "DIR")]
     pub database: Option<PathBuf>,
 }
 
-/// A game with its rule and the database behind it.
+/// A game with its rule and its database.
 pub struct Chosen {
     /// The game.
     pub game: Game,
     /// Who wins at the end.
     pub rule: Rule,
-    /// What is computed.
+    /// What a formula computes.
     pub target: Target,
     database: Option<Database>,
 }
 
-/// An error of the library as a refused command.
+/// Turns an error of the library into a refused command.
 pub fn refused(error: impl ToString, hint: &str) -> anyhow::Error {
     Refused::new(error.to_string(), hint).into()
 }
@@ -71,7 +74,7 @@ impl EvolveGameArgs {
     /// Reads the game, its file and its database.
     ///
     /// # Errors
-    /// [`Refused`], or what the files say.
+    /// Returns [`Refused`], or the errors of the files.
     pub fn choose(&self) -> anyhow::Result<Chosen> {
         let game = match self.game.trim().strip_prefix("dag:") {
             Some(file) => Game::File(read_dag(Path::new(file))?),
@@ -81,35 +84,36 @@ impl EvolveGameArgs {
         let database = self.database.as_deref().map(Database::open).transpose()?;
         if let Some(database) = &database {
             let Game::Triangular(triangle) = &game else {
-                let message = format!("--database is for triangular games, {game} is none");
-                return Err(refused(message, "leave --database out"));
+                let message = format!("--database is for triangular games, which {game} is not");
+                return Err(refused(message, "leave out --database"));
             };
             let manifest = database.manifest();
             if manifest.layers != triangle.layers || manifest.max_take.is_some() {
                 let take = manifest.max_take.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
-                let message = format!("the database is of {} layers{take}, the game is {game}", manifest.layers);
+                let message = format!("the database has {} layers{take}, the game is {game}", manifest.layers);
                 return Err(refused(message, "name the database of the same board, solved without --max-take"));
             }
             if self.misere && database.rule() == Rule::Normal {
-                let hint = "leave --misere out, or name a database solved with --rule misere";
-                return Err(refused("--misere, but the database is of normal play", hint));
+                let hint = "leave out --misere, or name a database solved with --rule misere";
+                return Err(refused("--misere, but the database is for normal play", hint));
             }
             rule = database.rule();
         }
         if self.target == Target::Grundy && rule == Rule::Misere {
-            return Err(refused("Grundy values are of normal play", "leave --misere out, or take --target outcome"));
+            let hint = "leave out --misere, or use --target outcome";
+            return Err(refused("Grundy values exist for normal play only", hint));
         }
         Ok(Chosen { game, rule, target: self.target, database })
     }
 }
 
 impl Chosen {
-    /// The positions of the game and their true outcomes.
+    /// Returns the positions of the game and their true outcomes.
     ///
     /// # Errors
-    /// [`Refused`] beyond the limits, or when a database contradicts the rules.
+    /// Returns [`Refused`] beyond the limits, or if the database contradicts the rules.
     pub fn graph(&self, ordering: Ordering) -> anyhow::Result<(Graph, Vec<Value>)> {
-        let smaller = "fewer or smaller heaps make fewer positions; --states canonical makes fewer as well";
+        let smaller = "use fewer or smaller heaps, or --states canonical";
         let graph = self.game.graph(self.rule, ordering).map_err(|error| refused(error, smaller))?;
         let outcomes = graph.outcomes();
         let (Some(database), Game::Triangular(triangle)) = (&self.database, &self.game) else {
@@ -122,7 +126,7 @@ impl Chosen {
             if value != outcomes[index] {
                 let label = graph.label(index as u32);
                 let message = format!("the database says {value} at {label}, the rules say {}", outcomes[index]);
-                return Err(refused(message, "trinim verify DIR looks for everything that is wrong"));
+                return Err(refused(message, "trinim verify DIR checks the whole database"));
             }
             labels.push(value);
         }
@@ -137,40 +141,40 @@ fn read_dag(path: &Path) -> anyhow::Result<dag::Dag> {
     dag::parse(&path.display().to_string(), &DAG.read(path)?).map_err(|error| refused(error, DAG.hint))
 }
 
-/// Reads a formula over the terminals of a game.
+/// Parses a formula over the terminals of a game.
 ///
 /// # Errors
-/// [`Refused`] with the column.
+/// Returns [`Refused`] with the column of the mistake.
 pub fn formula(scope: &Scope, text: &str) -> anyhow::Result<Formula> {
     let functions = "+ - * div mod and or xor not, min( max( eq( lt( if( phi( isqrt(, parentheses";
-    let hint = format!("a formula is made of {}, integers, {functions}", scope.names());
+    let hint = format!("a formula consists of {}, integers, {functions}", scope.names());
     parse(scope, text).map_err(|error| refused(error, &hint))
 }
 
-/// The larger positions to check formulas on, with heaps up to `most` if that is given.
+/// Returns the larger positions to check formulas on, with heaps up to `most` if that is given.
 ///
 /// # Errors
-/// [`Refused`] when that is too many, or the game has no heaps.
+/// Returns [`Refused`] if there are too many, or if the game has no heaps.
 pub fn held_out(chosen: &Chosen, ordering: Ordering, most: Option<i32>) -> anyhow::Result<HeldOut> {
     HeldOut::new(&chosen.game, chosen.rule, chosen.target, ordering, most).map_err(|error| match (most, &error) {
-        (Some(most), GameError::OneSize { .. }) => refused(format!("--max {most}: {error}"), "leave --max out"),
-        _ => refused(error, "a smaller --max makes fewer positions"),
+        (Some(most), GameError::OneSize { .. }) => refused(format!("--max {most}: {error}"), "leave out --max"),
+        _ => refused(error, "use a smaller --max"),
     })
 }
 
-/// `--formula`, and what a division by zero in it is.
+/// `--formula`, and the meaning of a division by zero in it.
 #[derive(Clone, Args)]
 pub struct FormulaArgs {
     /// The formula; operators bind as in C
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub formula: String,
 
-    /// A quotient without a value: an error, or a value that stands for it
+    /// A quotient without a value: an error, or the value to use instead
     #[arg(long, value_name = "VALUE", value_parser = choice(FAULTS), default_value = "error")]
     pub zero: OnFault,
 }
 
-/// A parser for orderings; `canonical` is the paper's word for the first.
+/// Returns a parser for orderings; `canonical` is the paper's word for `descending`.
 pub fn ordering() -> impl TypedValueParser<Value = Ordering> {
     PossibleValuesParser::new(["canonical", "descending", "ascending", "all"]).map(|text| match text.as_str() {
         "ascending" => Ordering::Ascending,
@@ -182,12 +186,12 @@ pub fn ordering() -> impl TypedValueParser<Value = Ordering> {
 /// `--states`.
 #[derive(Clone, Args)]
 pub struct StatesArgs {
-    /// Which orderings of the heaps are positions of their own: canonical is descending
+    /// Which orderings of the heaps are distinct positions: canonical is descending
     #[arg(long, value_name = "STATES", value_parser = ordering())]
     pub states: Option<Ordering>,
 }
 
-/// How the positions of a game are ordered, in words.
+/// Describes how the positions of a game are ordered.
 pub fn ordering_in_words(game: &Game, ordering: Ordering) -> &'static str {
     match (game, ordering) {
         (Game::File(_), _) => "as in the file",
@@ -198,10 +202,10 @@ pub fn ordering_in_words(game: &Game, ordering: Ordering) -> &'static str {
     }
 }
 
-/// Checks before the work that a picture can be written.
+/// Checks, before the work, that a picture can be written.
 ///
 /// # Errors
-/// As [`Export::claim`].
+/// Returns the errors of [`Export::claim`].
 pub fn claim_svg(path: &Path) -> anyhow::Result<Export> {
     Export::claim(path, ExportKind { flag: "--svg", what: "SVG picture", signature: "<svg" })
 }

@@ -1,4 +1,4 @@
-//! `trinim evolve experiment`: the paper's sweeps again, with a test for each point.
+//! `trinim evolve experiment`: the paper's sweeps repeated, with a test for each point.
 
 use super::super::args::{JsonArgs, ThreadsArgs};
 use super::super::exit::Exit;
@@ -31,23 +31,24 @@ Examples:
   trinim evolve experiment 3 --runs 300 --svg genes.svg
   trinim evolve experiment 2 --representative best
 
-p is Fisher's exact test, two-sided, of the paper's 50 runs against ours. With ten points one p below 0.05 is no surprise. \
-Ctrl-C stops it and reports the points that are finished.";
+p is Fisher's exact test, two-sided, of the paper's 50 runs against ours. Among ten points, one p below 0.05 is no \
+surprise. Ctrl-C stops the runs and reports the finished points.";
 
-/// What the repetition of each experiment shows.
+/// Findings from the repetition of each experiment.
 const REMARKS: [&str; 3] = [
     "\
-The paper contradicts itself: population 100, 100 generations and 15 genes succeed in 25 of 50 runs in experiment 1 and in 41 of 50 in \
-experiment 2 (Fisher p = 0.0014). With the paper preset experiments 2 and 3 come out as printed. Experiment 1 does not with the 100 generations of \
-its text; it comes close with 50, the number that experiment 3 uses. The log-likelihoods say how well each reading explains the ten points: \
-with some hundred runs a point about -95 at 100 generations and -35 at 50, where a true reading gives -25 to -27. The text calls population 140 the best \
-one; the figure has the same 37 of 50 at 200.",
+The paper contradicts itself: population 100, 100 generations and 15 genes succeed in 25 of 50 runs in experiment 1 \
+and in 41 of 50 in experiment 2 (Fisher p = 0.0014). With the paper preset experiments 2 and 3 come out as printed. \
+Experiment 1 does not with the 100 generations of its text; it comes close with 50, the number that experiment 3 \
+uses. The log-likelihoods say how well each reading explains the ten points: with some hundred runs a point about -95 \
+at 100 generations and -35 at 50, where a true reading gives -25 to -27. The text calls population 140 the best one; \
+the figure has the same 37 of 50 at 200.",
     "\
-At 20 generations the figure shows 8 successes of 50, which is what is compared here; the text says 9. Its 41 of 50 at 100 generations are 25 of \
-50 in the paper's experiment 1 with the same settings.",
+At 20 generations the figure shows 8 successes of 50, which is what is compared here; the text says 9. Its 41 of 50 \
+at 100 generations are 25 of 50 in the paper's experiment 1 with the same settings.",
     "\
-The text calls 35 genes the optimum; the figure has the same 25 of 50 at 45 genes, and with some hundred runs a point the best lengths are 15 to \
-25. Five genes cannot hold a formula of four heaps, which takes seven.",
+The text calls 35 genes the optimum; the figure has the same 25 of 50 at 45 genes, and with some hundred runs a point \
+the best lengths are 15 to 25. Five genes cannot hold a formula of four heaps, which takes seven.",
 ];
 
 /// Repeat the paper's experiment 1, 2 or 3
@@ -61,7 +62,7 @@ pub struct ExperimentArgs {
     #[command(flatten)]
     settings: SettingsArgs,
 
-    /// Runs of each point
+    /// Runs per point
     #[arg(long, value_name = "N", value_parser = runs, default_value = "50")]
     runs: u64,
 
@@ -116,7 +117,7 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let interrupted = measured.len() < sweeps.len() || measured.iter().any(|sweep| sweep.log_likelihood.is_none());
     if let (Some(picture), Some(path), false) = (picture, &args.svg, interrupted) {
         picture.write(&sweep::picture(experiment, &measured))?;
-        out.remark(format_args!("the chart is in {}", path.display()));
+        out.remark(format_args!("wrote the chart to {}", path.display()));
     }
     if args.csv {
         writeln!(out, "{},generations,paper_rate,successes,runs,rate,low,high,p_fisher", experiment.axis.name())?;
@@ -162,7 +163,7 @@ fn remark(experiment: &Experiment) -> &'static str {
     REMARKS[experiment.number as usize - 1]
 }
 
-/// The experiment, with what was given for parameters that it does not vary.
+/// Returns the experiment, with the given values of the parameters that it does not vary.
 fn chosen(args: &ExperimentArgs) -> anyhow::Result<Experiment> {
     let mut experiment = EXPERIMENTS[args.number as usize - 1];
     let Given { population, generations, genes, .. } = &args.settings.given;
@@ -173,8 +174,8 @@ fn chosen(args: &ExperimentArgs) -> anyhow::Result<Experiment> {
     };
     if given {
         let axis = experiment.axis.name();
-        let message = format!("experiment {} varies the {axis} by itself", experiment.number);
-        return Err(refused(message, &format!("leave --{axis} out, or use trinim evolve run")));
+        let message = format!("experiment {} sets the {axis} itself", experiment.number);
+        return Err(refused(message, &format!("leave out --{axis}, or use trinim evolve run")));
     }
     experiment.population = population.unwrap_or(experiment.population);
     experiment.genes = genes.unwrap_or(experiment.genes);
@@ -201,7 +202,7 @@ fn measure(
         let first = experiment.first_run(index, generations);
         let batch = Batch { seed: args.seed, runs: first..first + args.runs, threads: args.threads.count() };
         let results = run_all(&problem, &settings, &batch, &signals.stop, done);
-        // A point of fewer runs would have another test than the others.
+        // A point with fewer runs would have a different test.
         if results.iter().filter(|run| run.finished).count() as u64 != args.runs {
             break;
         }

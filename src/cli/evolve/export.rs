@@ -18,7 +18,7 @@ Examples:
   trinim evolve export --game subtraction:1,2,3:40 --formula \"a1 mod 4\" --as python
   trinim evolve export --game nim:3,3 --formula \"a1 div a2\" --as c --zero 0
 
-The code wraps at 32 bits and divides as the formula does, whatever the language would do by itself.";
+The code wraps at 32 bits and divides as the formula does, whatever the language does by default.";
 
 const LANGUAGES: &[(Language, &str)] = &[
     (Language::Rust, "A function that returns Option<i32>"),
@@ -41,7 +41,7 @@ pub struct ExportArgs {
     #[arg(long = "as", value_name = "LANGUAGE", value_parser = explained(LANGUAGES))]
     language: Language,
 
-    /// Drop what has no influence on the value
+    /// Drop parts that do not change the value
     #[arg(long)]
     simplify: bool,
 

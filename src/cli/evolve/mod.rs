@@ -1,9 +1,11 @@
 //! `trinim evolve`: formulas that tell wins from losses, found by evolution and checked.
 //!
-//! One subcommand a file; they share how games and formulas are named ([`args`]) and the settings of the engine ([`settings`]).
+//! One file per subcommand; they share how games and formulas are named ([`args`]) and the settings
+//! of the engine ([`settings`]).
 //!
 //! # Invariants
-//! 1. A formula is called a strategy only after it was checked on more than it was found on.
+//! 1. A formula is called a strategy only after it was checked on more positions than it was found
+//!    on.
 //! 2. Finding nothing is a result, not a failure.
 
 mod args;

@@ -1,4 +1,5 @@
-//! `trinim evolve run`: runs of the engine, their formulas checked on more than they were found on.
+//! `trinim evolve run`: runs of the engine, whose formulas are checked on more positions than they
+//! were found on.
 
 use super::super::args::{JsonArgs, ThreadsArgs};
 use super::super::exit::Exit;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use trinim::evolve::engine::Problem;
 use trinim::evolve::runs::{Batch, run_all};
 
-/// Most runs.
+/// Largest number of runs.
 const RUNS_MAX: u64 = 100_000;
 
 const EXAMPLES: &str = "\
@@ -30,10 +31,10 @@ A file for dag: names the features, then each position with its features and the
   two:  2 -> one none
   one:  1 -> none
   none: 0 ->
-Everything behind # is a comment; the first position is the start; a cycle is refused with its positions.
+Text after # is a comment; the first position is the start; a cycle is refused, and its positions are named.
 
-The same seed gives the same results for any number of threads. Finding no formula without violations is a result, with exit code 0. \
-Ctrl-C stops the runs and reports what they have found; only finished ones count for the rates.";
+The same seed gives the same results for any number of threads. Finding no formula without violations is a result, \
+with exit code 0. Ctrl-C stops the runs and reports what they have found; only finished runs count for the rates.";
 
 /// Evolve formulas for a game
 #[derive(Args)]
@@ -45,7 +46,7 @@ pub struct RunArgs {
     #[command(flatten)]
     settings: SettingsArgs,
 
-    /// Runs
+    /// Number of runs
     #[arg(long, value_name = "N", value_parser = runs, default_value = "10")]
     runs: u64,
 
@@ -56,11 +57,12 @@ pub struct RunArgs {
     #[command(flatten)]
     threads: ThreadsArgs,
 
-    /// Largest heap of the held-out positions that formulas are checked on [default: up to four times the largest heap]
+    /// Largest heap of the held-out positions that formulas are checked on [default: up to four
+    /// times the largest heap]
     #[arg(long, value_name = "B", value_parser = heap_max)]
     max: Option<i32>,
 
-    /// Print the genes of each run as well
+    /// Also print the genes of each run
     #[arg(long)]
     chromosomes: bool,
 
@@ -68,7 +70,7 @@ pub struct RunArgs {
     json: JsonArgs,
 }
 
-/// Reads a number of runs.
+/// Parses a number of runs.
 pub fn runs(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(runs) if (1..=RUNS_MAX).contains(&runs) => Ok(runs),
@@ -76,7 +78,7 @@ pub fn runs(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Reads the largest heap of a check.
+/// Parses the largest heap of a check.
 pub fn heap_max(text: &str) -> Result<i32, String> {
     let most = trinim::evolve::games::HEAP_MAX;
     match text.parse() {
@@ -97,10 +99,10 @@ pub fn run(args: RunArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if let (Some(most), Some(trained)) = (args.max, trained)
         && most <= trained
     {
-        let message = format!("--max {most}: formulas are found on heaps up to {trained}, expected more than that");
-        return Err(refused(message, "leave --max out for a range that is quick"));
+        let message = format!("--max {most}: formulas are found on heaps up to {trained}, expected a larger number");
+        return Err(refused(message, "leave out --max for a range that is quick"));
     }
-    // Before hours of work, not after them.
+    // Fail before hours of work, not after them.
     let held = held_out(&chosen, settings.ordering, args.max)?;
 
     let signals = Signals::register()?;

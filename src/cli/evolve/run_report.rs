@@ -1,4 +1,5 @@
-//! What `trinim evolve run` reports: each run, the success rate, the Pareto list, and what is wrong with the best formula where none is right.
+//! The report of `trinim evolve run`: each run, the success rate, the Pareto list, and where the
+//! best formula is wrong if none is right.
 
 use super::super::output::{Out, grouped};
 use super::args::{Chosen, ordering_in_words};
@@ -17,10 +18,10 @@ use trinim::evolve::settings::Settings;
 use trinim::evolve::simplify::simplify;
 use trinim::evolve::stats::wilson;
 
-/// Wrong positions that are listed.
+/// Largest number of wrong positions to list.
 const WRONG_SHOWN: usize = 20;
 
-/// A run with what was found out about its formula.
+/// A run with the analysis of its formula.
 struct Row<'a> {
     run: &'a Run,
     violations: Violations,
@@ -38,7 +39,7 @@ impl Row<'_> {
     }
 }
 
-/// Everything there is to report.
+/// The data of the report.
 pub struct Report<'a> {
     chosen: &'a Chosen,
     problem: &'a Problem,
@@ -49,7 +50,7 @@ pub struct Report<'a> {
     pareto: Vec<(u32, Formula)>,
 }
 
-/// A counterexample in words.
+/// Describes a counterexample.
 pub fn counterexample_text(counterexample: &Counterexample) -> String {
     let because = counterexample.because.as_ref().map_or(String::new(), |option| format!(", by a move to {option}"));
     format!(
@@ -58,7 +59,7 @@ pub fn counterexample_text(counterexample: &Counterexample) -> String {
     )
 }
 
-/// How far a formula can be trusted, for scripts.
+/// Returns how far a formula can be trusted, as JSON.
 pub fn standing_json(standing: &Standing) -> Json {
     let mut value = json!({ "verdict": standing.word(), "strategy": standing.is_strategy() });
     match standing {
@@ -73,7 +74,7 @@ pub fn standing_json(standing: &Standing) -> Json {
     value
 }
 
-/// How far a formula can be trusted, in words.
+/// Describes how far a formula can be trusted.
 pub fn standing_text(standing: &Standing, game: &Game, held: &HeldOut) -> String {
     let range = held.heap_max.map_or(String::new(), |most| format!(" to heaps of {most}"));
     match standing {
@@ -122,7 +123,7 @@ impl<'a> Report<'a> {
         Some(violations(graph, labels, self.settings.target, self.settings.count, &column))
     }
 
-    /// Runs that came to their end: only these tell how often one succeeds.
+    /// Finished runs: only these count for the success rate.
     fn finished(&self) -> u64 {
         self.rows.iter().filter(|row| row.run.finished).count() as u64
     }
@@ -136,7 +137,8 @@ impl<'a> Report<'a> {
         self.rows.iter().filter(is_strategy).count() as u64
     }
 
-    /// The positions where the formula with the fewest violations breaks a rule, if none is without.
+    /// Returns where the formula with the fewest violations breaks a rule; `None` if it breaks
+    /// none.
     fn wrong(&self) -> Option<(&Formula, Vec<Wrong>)> {
         let best = self.rows.iter().map(|row| &row.run.best).min_by_key(|best| best.violations)?;
         let column = self.column_of(&best.formula).filter(|_| best.violations > 0)?;
@@ -144,12 +146,15 @@ impl<'a> Report<'a> {
         Some((&best.formula, wrong(graph, labels, self.settings.target, self.settings.count, &column)))
     }
 
-    /// The report for scripts.
+    /// Returns the report as JSON.
     pub fn json(&self, preset: Preset, interrupted: bool) -> Json {
         let graph = &self.problem.graph;
         let scope = &graph.scope;
         let count = |violations: u32| (violations != WORST).then_some(violations);
-        let found = |Found { formula, violations, .. }: &Found| json!({ "size": formula.size(), "violations": count(*violations), "formula": formula.text(scope) });
+        let found = |Found { formula, violations, .. }: &Found| {
+            let (size, text) = (formula.size(), formula.text(scope));
+            json!({ "size": size, "violations": count(*violations), "formula": text })
+        };
         let run = |row: &Row<'_>| {
             json!({
                 "run": row.run.run + 1,
@@ -173,6 +178,7 @@ impl<'a> Report<'a> {
             json!({ "runs": hits, "rate": hits as f64 / finished.max(1) as f64, "wilson_95": [low, high] })
         };
         let wrong = self.wrong().map(|(formula, wrong)| json!({ "formula": formula.text(scope), "positions": wrong }));
+        let terminals = &self.problem.alphabet.terminals;
         let mut settings = json!(self.settings);
         settings["pairs_per_generation"] = json!(self.settings.pairs());
         json!({
@@ -183,7 +189,7 @@ impl<'a> Report<'a> {
             "options": graph.options_total(),
             "preset": preset,
             "settings": settings,
-            "terminals": self.problem.alphabet.terminals.iter().map(|terminal| scope.name(*terminal)).collect::<Vec<_>>(),
+            "terminals": terminals.iter().map(|terminal| scope.name(*terminal)).collect::<Vec<_>>(),
             "functions": self.problem.alphabet.functions.iter().map(|op| op.name()).collect::<Vec<_>>(),
             "seed": self.batch.seed,
             "runs_asked": self.batch.runs.end,
@@ -200,7 +206,7 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// The report as text.
+    /// Prints the report as text.
     pub fn print(&self, preset: Preset, chromosomes: bool, out: &mut Out) -> anyhow::Result<()> {
         let graph = &self.problem.graph;
         let scope = &graph.scope;
@@ -228,7 +234,7 @@ impl<'a> Report<'a> {
         ])?;
         let violations: Vec<String> = self.rows.iter().map(Row::violations_text).collect();
         let width = violations.iter().map(String::len).fold("violations".len(), usize::max);
-        // Where the formulas begin.
+        // The column where the formulas begin.
         let indent = width + 19;
         writeln!(out, "\n{:>5} {:>10} {:>width$}  formula", "run", "generation", "violations")?;
         for (row, violations) in self.rows.iter().zip(violations) {
@@ -273,7 +279,7 @@ impl<'a> Report<'a> {
     fn print_rates(&self, out: &mut Out) -> anyhow::Result<()> {
         let (finished, successes, strategies) = (self.finished(), self.successes(), self.strategies());
         if finished == 0 {
-            writeln!(out, "\nno run came to its end, so nothing can be said about how often one succeeds")?;
+            writeln!(out, "\nno run finished, so there is no success rate")?;
             return Ok(());
         }
         let rate = |hits: u64| {
@@ -294,7 +300,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Violations by rule in parentheses, without those that do not occur.
+/// Lists the violations by rule in parentheses, without rules that are never broken.
 pub fn by_rule(violations: &Violations) -> String {
     let parts = [(violations.rule_1, "i"), (violations.rule_2, "ii"), (violations.rule_3, "iii")];
     let parts: Vec<String> =
@@ -302,7 +308,7 @@ pub fn by_rule(violations: &Violations) -> String {
     if parts.is_empty() { String::new() } else { format!("({})", parts.join(" ")) }
 }
 
-/// Of all formulas those that no other one beats in size without more violations, smallest first.
+/// Returns the formulas with fewer violations than all smaller ones, smallest first.
 fn pareto<'a>(found: impl Iterator<Item = &'a Found>) -> Vec<(u32, Formula)> {
     let mut all: Vec<(usize, u32, Formula)> = found
         .filter(|found| found.violations != WORST)

@@ -1,4 +1,4 @@
-//! `trinim evolve score`: where a formula breaks the rules, counted in every way that was meant.
+//! `trinim evolve score`: where a formula breaks the rules, by each way to count.
 
 use super::super::args::JsonArgs;
 use super::super::exit::Exit;
@@ -25,12 +25,12 @@ Examples:
   trinim evolve score --game nim:2,1 --formula \"a1-a2*a1\" --svg tree.svg
   trinim evolve score --game nim:4,4,4,4 --formula \"a1^a2^a3-a4\" --json
 
-The paper counts its example on the game tree, where a position stands as often as there are ways to it, and its experiments on the \
-positions, one for all orderings of the heaps.";
+The paper counts its example on the game tree, where a position occurs once for each way to reach it, and its \
+experiments on the positions, one for all orderings of the heaps.";
 
-/// Positions of each counting that are listed.
+/// Largest number of wrong positions to list.
 const LISTED: usize = 20;
-/// Characters of the formula in the title of a picture.
+/// Longest formula in the title of a picture, in characters.
 const TITLE_MAX: usize = 80;
 const COUNTS: [Count; 3] = [Count::Position, Count::Edge, Count::AllOptions];
 
@@ -85,7 +85,7 @@ impl Scored {
     }
 }
 
-/// The orderings that make a difference for a game.
+/// Returns the orderings that make a difference for a game.
 fn orderings(game: &Game) -> &'static [Ordering] {
     match game {
         Game::File(_) => &[Ordering::All],
@@ -111,10 +111,10 @@ pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Some(grown.ok_or_else(|| {
             let size = tree_size(&whole.graph);
             let message = format!("the game tree has {}, at most {BRANCHES_MAX} are drawn", counted(size, "position"));
-            refused(message, "smaller heaps make smaller trees; without --tree and --svg it is only counted")
+            refused(message, "use smaller heaps, or leave out --tree and --svg")
         })?)
     } else if args.tree || args.svg.is_some() {
-        return Err(refused("the game tree shows outcomes", "leave --target out"));
+        return Err(refused("the game tree shows outcomes", "leave out --target"));
     } else {
         None
     };
@@ -123,7 +123,7 @@ pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
         let short: String = text.chars().take(TITLE_MAX).collect();
         let title = format!("{short}{} on {}", if short == text { "" } else { " .." }, chosen.game);
         picture.write(&tree_picture(&whole.graph, tree, &title))?;
-        out.remark(format_args!("the tree is in {}", path.display()));
+        out.remark(format_args!("wrote the tree to {}", path.display()));
     }
     let report = Report { chosen: &chosen, scored: &scored, whole, formula: &formula, has_tree };
     if args.json.json {
@@ -143,7 +143,7 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// A branch of the tree in one line.
+    /// Describes a branch of the tree in one line.
     fn line(&self, Branch { position, is_loss, breach, .. }: &Branch) -> String {
         let Scored { graph, labels, column, .. } = self.whole;
         let class = if *is_loss { Outcome::P } else { Outcome::N };
@@ -182,13 +182,14 @@ impl Report<'_> {
                 "rule": branch.breach.map(Breach::name),
             })
         };
+        let tree_violations = || tree_violations(graph, Count::Position, &self.whole.column).total();
         json!({
             "game": self.chosen.game.to_string(),
             "rule": self.chosen.rule.name(),
             "target": self.chosen.target,
             "formula": self.formula.text(&graph.scope),
             "tree_positions": self.has_tree.then(|| tree_size(graph)),
-            "tree_violations": self.has_tree.then(|| tree_violations(graph, Count::Position, &self.whole.column).total()),
+            "tree_violations": self.has_tree.then(tree_violations),
             "countings": countings,
             "broken": self.wrong(),
             "tree": tree.map(|tree| tree.branches.iter().map(branch).collect::<Vec<_>>()),

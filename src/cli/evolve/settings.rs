@@ -1,4 +1,4 @@
-//! The flags of the engine's settings: a preset, what replaces it, and the symbols.
+//! The flags of the engine's settings: a preset, what overrides it, and the symbols.
 
 use super::args::{ordering, refused};
 use crate::cli::choice::{choice, name};
@@ -20,11 +20,11 @@ const MUTATIONS: &[Mutation] = &[Mutation::Genes, Mutation::GeneRate, Mutation::
 const CROSSOVERS: &[Crossover] = &[Crossover::OnePoint, Crossover::TwoPoint, Crossover::Uniform];
 const NUMBERS: &[Number] = &[Number::Heaps, Number::Nonempty, Number::None];
 
-/// Where the choices come from that are not given.
+/// Source of the settings that are not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preset {
-    /// The paper, its gaps filled so that experiments 2 and 3 come out
+    /// The paper, with gaps filled so that experiments 2 and 3 come out
     Paper,
     /// The author's later programs
     Source,
@@ -33,7 +33,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// The settings.
+    /// Returns the settings.
     const fn settings(self) -> Settings {
         match self {
             Preset::Paper => Settings::paper(),
@@ -43,7 +43,7 @@ impl Preset {
     }
 }
 
-/// Declares the flags of settings: each may be given, and then replaces what the preset says.
+/// Declares the flags of settings: a given one overrides the preset.
 macro_rules! given {
     ($($(#[$attribute:meta])* $setting:ident: $value:ty,)*) => {
         /// The settings that were given.
@@ -77,7 +77,7 @@ given! {
     #[arg(long, value_name = "STEPS", value_parser = steps)]
     steps: Steps,
 
-    /// Chromosomes of which the best becomes a parent [default: 2]
+    /// Chromosomes that compete to become a parent [default: 2]
     #[arg(long, value_name = "N")]
     tournament: u32,
 
@@ -85,11 +85,12 @@ given! {
     #[arg(long, value_name = "CROSSOVER", value_parser = choice(CROSSOVERS))]
     crossover: Crossover,
 
-    /// How often they are [default: 0.9]
+    /// Probability of a crossover [default: 0.9]
     #[arg(long, value_name = "P")]
     crossover_probability: f64,
 
-    /// What mutation draws anew: --mutations genes or symbols, or each gene or symbol with probability mutations/genes
+    /// What mutation draws again: --mutations genes or symbols, or each gene or symbol with
+    /// probability mutations/genes
     #[arg(long, value_name = "MODEL", value_parser = choice(MUTATIONS))]
     mutation: Mutation,
 
@@ -97,19 +98,21 @@ given! {
     #[arg(long, value_name = "N")]
     mutations: f64,
 
-    /// Who replaces the worst chromosome: the better of two offspring if better (strict) or not worse (ties), or both offspring, each if better
+    /// What replaces the worst chromosome: the better of two offspring if better (strict) or not
+    /// worse (ties), or both offspring, each if better
     #[arg(long, value_name = "MODEL", value_parser = choice(REPLACEMENTS))]
     replacement: Replacement,
 
-    /// The gene that stands for a chromosome
+    /// The gene that represents a chromosome
     #[arg(long, value_name = "GENE", value_parser = choice(REPRESENTATIVES))]
     representative: Representative,
 
-    /// A division by zero makes its gene a random terminal, has a value, or makes the formula the worst
+    /// A division by zero makes its gene a random terminal, has a value, or makes the formula the
+    /// worst
     #[arg(long, value_name = "VALUE", value_parser = choice(ZEROS))]
     zero: Zero,
 
-    /// Probability that a drawn symbol is a terminal, or uniform: all symbols alike
+    /// Probability that a drawn symbol is a terminal, or uniform: all symbols equally likely
     #[arg(long, value_name = "P", value_parser = terminal_share)]
     terminal_share: Share,
 
@@ -117,11 +120,12 @@ given! {
     #[arg(long, value_name = "BOOL")]
     initial_counts: bool,
 
-    /// Which orderings of the heaps are positions of their own: canonical is descending
+    /// Which orderings of the heaps are distinct positions: canonical is descending
     #[arg(long = "states", value_name = "STATES", value_parser = ordering())]
     ordering: Ordering,
 
-    /// A P-position with moves to P-positions counts once (node), once for each such move (edge), or only if all moves lead to P-positions (all)
+    /// A P-position with moves to P-positions counts once (node), once for each such move (edge),
+    /// or only if all moves lead to P-positions (all)
     #[arg(long, value_name = "COUNT", value_parser = choice(COUNTS))]
     count: Count,
 }
@@ -129,7 +133,8 @@ given! {
 /// Every choice of the engine.
 #[derive(Clone, Args)]
 pub struct SettingsArgs {
-    /// Where the choices come from that are not given: the paper, the author's later programs, or what works best
+    /// Source of the settings that are not given: the paper, the author's later programs, or what
+    /// works best
     #[arg(long, value_name = "PRESET", value_enum, default_value = "paper")]
     pub preset: Preset,
 
@@ -140,11 +145,13 @@ pub struct SettingsArgs {
     #[arg(long = "n", value_name = "MEANING", value_parser = choice(NUMBERS), default_value = "heaps")]
     meaning_of_n: Number,
 
-    /// More terminals: integers, nonempty, big (heaps of 2 or more), largest, smallest, sum, m (parameter of the rules)
+    /// More terminals: integers, nonempty, big (heaps of 2 or more), largest, smallest, sum, m
+    /// (parameter of the rules)
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     terminals: Vec<String>,
 
-    /// Functions: paper stands for + - * div mod and or xor not; others are min, max, eq, lt, if, phi, isqrt
+    /// Functions: paper means + - * div mod and or xor not; others are min, max, eq, lt, if, phi,
+    /// isqrt
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "paper", allow_hyphen_values = true)]
     functions: Vec<String>,
 }
@@ -181,20 +188,20 @@ fn steps(text: &str) -> Result<Steps, String> {
 }
 
 impl SettingsArgs {
-    /// The settings: the preset with what was given.
+    /// Returns the settings: the preset with its overrides.
     ///
     /// # Errors
-    /// [`Refused`](crate::cli::exit::Refused) for a number out of range.
+    /// Returns [`Refused`](crate::cli::exit::Refused) for a number out of range.
     pub fn settings(&self, target: Target) -> anyhow::Result<Settings> {
         let settings = Settings { target, ..self.given.over(self.preset.settings()) };
         settings.check().map_err(|error| refused(format!("--{error}"), HELP))?;
         Ok(settings)
     }
 
-    /// The symbols for a game.
+    /// Returns the symbols for a game.
     ///
     /// # Errors
-    /// [`Refused`](crate::cli::exit::Refused) for a name that is none.
+    /// Returns [`Refused`](crate::cli::exit::Refused) for an unknown name.
     pub fn alphabet(&self, scope: &Scope) -> anyhow::Result<Alphabet> {
         let terminals = self.terminals.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
         let functions = self.functions.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
@@ -203,7 +210,7 @@ impl SettingsArgs {
     }
 }
 
-/// The settings in a sentence.
+/// Describes the settings in one line.
 pub fn in_words(preset: Preset, settings: &Settings) -> String {
     format!(
         "preset {}: population {}, generations {}, genes {}; {} gene, {} mutation, {} replacement, zero {}, count {}",

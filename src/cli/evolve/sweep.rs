@@ -7,7 +7,7 @@ use trinim::evolve::experiment::Experiment;
 /// A point of a sweep.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rates {
-    /// The value of what is varied.
+    /// The value of the varied parameter.
     pub value: u32,
     /// The paper's rate.
     pub paper_rate: f64,
@@ -28,15 +28,15 @@ pub struct Rates {
 /// All points at one number of generations.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sweep {
-    /// The generations, where they are not varied.
+    /// The generations, unless they are varied.
     pub generations: Option<u32>,
     /// The points.
     pub points: Vec<Rates>,
-    /// Of the paper's ten points at our rates; `None` where a stop left some out.
+    /// Log-likelihood of the paper's ten points at our rates; `None` if a stop left some out.
     pub log_likelihood: Option<f64>,
 }
 
-/// The rates of an experiment as an SVG file.
+/// Draws the rates of an experiment as an SVG file.
 pub fn picture(experiment: &Experiment, sweeps: &[Sweep]) -> String {
     let percent = |rate: f64| rate * 100.0;
     let title = format!("Experiment {}: success rate by {}", experiment.number, experiment.axis.name());

@@ -1,8 +1,8 @@
-//! The picture of a game tree, as the paper's figure 1 draws it: each position with its outcome by the formula beside it, and a frame
-//! around those that break a rule.
+//! The picture of a game tree, like the paper's figure 1: each position has its outcome by the
+//! formula beside it, and a frame if it breaks a rule.
 //!
-//! Leaves stand side by side, and what has branches stands in the middle above them; one row for each number of moves. No two positions
-//! of a row overlap.
+//! Leaves are side by side, and every other position is centred above its branches; there is one
+//! row for each number of moves. No two positions of a row overlap.
 
 use trinim::draw::svg::{Anchor, Path, Svg, text_width};
 use trinim::evolve::graph::Graph;
@@ -14,10 +14,10 @@ const ROW: f64 = 64.0;
 const EDGE: f64 = 24.0;
 const HEAD: f64 = 56.0;
 const FOOT: f64 = 40.0;
-/// From a base line up to the middle of its letters.
+/// Distance from a base line up to the middle of its letters.
 const MIDDLE: f64 = 4.5;
 
-/// The tree as an SVG file.
+/// Draws the tree as an SVG file.
 pub fn tree_picture(graph: &Graph, tree: &Tree, title: &str) -> String {
     let labels: Vec<String> = tree.branches.iter().map(|branch| graph.label(branch.position)).collect();
     let widest = labels.iter().map(|label| text_width(label, FONT)).fold(0.0, f64::max);
@@ -31,7 +31,7 @@ pub fn tree_picture(graph: &Graph, tree: &Tree, title: &str) -> String {
             next += step;
         }
     }
-    // Branches stand behind their parents, so from the end each is placed before its parent.
+    // Branches follow their parents, so going backwards places each before its parent.
     for index in (0..tree.branches.len()).rev() {
         if let Some((low, high)) = spans[index] {
             xs[index] = (low + high) / 2.0;
@@ -45,7 +45,7 @@ pub fn tree_picture(graph: &Graph, tree: &Tree, title: &str) -> String {
     let depth = tree.branches.iter().map(|branch| branch.depth).max().unwrap_or(0);
     let y = |depth: usize| HEAD + radius.min(ROW / 2.0) + depth as f64 * ROW;
     let broken = tree.branches.iter().filter(|branch| branch.breach.is_some()).count();
-    let legend = format!("{broken} positions break a rule (circles); P: value 0, N: another value");
+    let legend = format!("{broken} positions break a rule (framed); P: value 0, N: another value");
     let width = (next - step + radius + EDGE + 20.0)
         .max(text_width(title, 16.0) * 1.1 + 2.0 * EDGE)
         .max(text_width(&legend, FONT) + 2.0 * EDGE);

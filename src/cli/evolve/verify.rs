@@ -18,10 +18,10 @@ Examples:
   trinim evolve verify --game wythoff:10 --formula \"phi(a2-a1)-a1\" --states ascending --max 200
   trinim evolve verify --game nim:4,4,4 --misere --formula \"a1^a2^a3\"
 
-Formulas of + - and or xor not, constants and products with constants are decided for all heaps of Nim and Moore's Nim. The exit code \
-is 1 when the formula is wrong.";
+Formulas of + - and or xor not, constants and products with constants are decided for all heaps of Nim and Moore's \
+Nim. The exit code is 1 if the formula is wrong.";
 
-/// Check a formula on all positions up to a size, and prove it where that is possible
+/// Check a formula on all positions up to a size, and prove it if possible
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
@@ -46,7 +46,7 @@ pub struct VerifyArgs {
 pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let chosen = args.game.choose()?;
     let ordering = args.states.states.unwrap_or(Ordering::All);
-    // The database has its say, and errors about the game come before those about the formula.
+    // This checks the database, and reports errors about the game before those about the formula.
     let (graph, _) = chosen.graph(ordering)?;
     let formula = formula(&graph.scope, &args.formula.formula)?;
     let held = held_out(&chosen, ordering, args.max)?;

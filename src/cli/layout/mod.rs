@@ -1,10 +1,7 @@
 //! `trinim layout`: how a board is cut into blocks, and what a layout costs.
 //!
-//! # Shape
-//! With `--json` cells are indices, as in the other reports: cell (row, column) is number row * (row + 1) / 2 + column.
-//!
-//! # Not here
-//! Memory, disk and time of a solve (`plan`).
+//! With `--json`, cells are indices, as in the other reports: cell (row, column) has index row *
+//! (row + 1) / 2 + column. Memory, disk and time of a solve are in `plan`.
 
 pub mod order;
 mod paper;
@@ -27,12 +24,13 @@ Examples:
   trinim layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
   trinim layout --layers 9 --block-bits 30 --json
   trinim layout --layers 9 --block-bits 30 --order search --effort 2000 --write-order nine.order
-  trinim layout --paper                     the layouts of [SWLK12], published and computed
+  trinim layout --paper                     show the layouts of [SWLK12], published and computed
   trinim layout search --layers 9 --bits 13 --symmetry any
 
-Marked cells are the BID cells. Updates count pairs of a target block and a child block; loads count pairs of canonical blocks.";
+Marked cells are the BID cells. Updates count pairs of a target block and a child block; loads count pairs of \
+canonical blocks.";
 
-/// Show how a board is cut into blocks, and search for better ways
+/// Show how a board is cut into blocks, and search for better layouts
 #[derive(Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct LayoutArgs {
@@ -52,20 +50,22 @@ pub struct LayoutArgs {
     #[arg(long, value_name = "BITS", value_parser = args::block_bits)]
     block_bits: Option<u32>,
 
-    /// Every count in the tables of [SWLK12], published beside computed; exit code 1 if any differs
+    /// Show every count in the tables of [SWLK12], published and computed; exit code 1 if any
+    /// differs
     #[arg(long,
           conflicts_with_all = ["layers", "bid_cells", "block_bits", "order", "write_order"])]
     paper: bool,
 
-    /// Compare orders of the blocks: numeric, popcount, chosen (what a solve uses), search, or a FILE
+    /// Compare orders of the blocks: numeric, popcount, chosen (what a solve uses), search, or a
+    /// FILE
     #[arg(long, value_name = "ORDER")]
     order: Option<OrderArg>,
 
-    /// Orders that --order search tries
+    /// Number of orders that --order search tries
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), default_value = "400")]
     effort: u32,
 
-    /// Start of the random numbers of --order search
+    /// Seed of the random numbers of --order search
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
 
@@ -98,10 +98,10 @@ struct Report {
     orders: Option<Orders>,
 }
 
-/// What is known of the orders of the blocks.
+/// Figures about orders of the blocks.
 #[derive(Serialize)]
 struct Orders {
-    /// No order has fewer live blocks at its peak.
+    /// Lower bound for the live blocks at the peak of any order.
     peak_at_least: u32,
     rows: Vec<OrderRow>,
 }
@@ -111,7 +111,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if let Some(LayoutCommand::Search(search)) = args.command {
         return search::run(search, out);
     }
-    // The parser lets nothing else be without layers.
+    // In every other case the parser requires layers.
     let Some(layers) = args.layers.filter(|_| !args.paper) else { return paper::run(args.json.json, out) };
     let board = Board::triangle(layers, None)?;
     let layout = match (&args.bid_cells, args.block_bits) {
@@ -199,12 +199,13 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The BID cells of a layout.
+/// Returns the BID cells of a layout.
 fn cells_of(layout: &Layout) -> Vec<Cell> {
     layout.bid_cells().iter().map(|cell| Cell::from_index((*cell).into())).collect()
 }
 
-/// The board with BID cells as `X` and other cells as `.`, padded so that pictures can stand side by side.
+/// Draws the board with BID cells as `X` and other cells as `.`, padded so that pictures fit side
+/// by side.
 fn picture(board: &Board, bid_cells: &[Cell], out: &Out) -> Vec<String> {
     let is_bid = |index: u32| bid_cells.iter().any(|cell| cell.index() == index);
     let picture =

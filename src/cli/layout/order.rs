@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use trinim::layout::{BlockOrder, Layout, order_file};
 
-/// The most canonical blocks whose graph is walked for orders: some seconds for each order.
+/// Largest number of canonical blocks to put in order: a few seconds for each order.
 const BLOCKS_MAX: usize = 400_000;
 
-/// An order file; the longest has every block of the largest layout on a line of its own, and comments.
+/// An order file; the longest has one line for each block of the largest layout, and comments.
 const ORDER: InputKind = InputKind {
     what: "order",
     most_bytes: 256 << 20,
@@ -49,15 +49,16 @@ impl FromStr for OrderArg {
 /// An order and its peak.
 #[derive(Serialize)]
 pub struct OrderRow {
-    /// How the order is called.
+    /// Name of the order.
     pub order: String,
-    /// The most finished blocks that are still needed at a time.
+    /// Largest number of finished blocks that are needed at the same time.
     pub peak_live_blocks: u32,
-    /// The same as a part of all canonical blocks.
+    /// The same as a share of all canonical blocks.
     pub peak_share: f64,
 }
 
-/// The peaks of the named orders and of the one asked for, which is written if `write` says where.
+/// Returns the peaks of the named orders and of `wanted`, and writes that order to `write` if
+/// given.
 pub fn compare(
     layout: &Layout,
     wanted: &OrderArg,
@@ -69,7 +70,7 @@ pub fn compare(
     if blocks > BLOCKS_MAX {
         return Err(Refused::new(
             format!(
-                "--order: {} are too many to be put in order: expected at most {}",
+                "--order: {} are too many to order: expected at most {}",
                 counted(blocks as u64, "canonical block"),
                 counted(BLOCKS_MAX as u64, "block")
             ),
@@ -77,7 +78,7 @@ pub fn compare(
         )
         .into());
     }
-    // Before the work, not after it.
+    // Fail before the work, not after it.
     if let Some(path) = write.filter(|path| path.symlink_metadata().is_ok()) {
         return Err(occupied(path));
     }
@@ -107,7 +108,7 @@ pub fn compare(
     Ok(found.into_iter().map(row).collect())
 }
 
-/// The layout with the order in a file, if one is given.
+/// Returns the layout with the order in a file, if one is given.
 pub fn given(layout: Layout, path: Option<&Path>) -> anyhow::Result<Layout> {
     let Some(path) = path else { return Ok(layout) };
     let text = ORDER.read(path)?;
@@ -115,8 +116,8 @@ pub fn given(layout: Layout, path: Option<&Path>) -> anyhow::Result<Layout> {
 }
 
 fn occupied(path: &Path) -> anyhow::Error {
-    let message = format!("--write-order {}: there is something already", path.display());
-    Refused::new(message, "choose a name that is free, or remove the file").into()
+    let message = format!("--write-order {}: the name is taken", path.display());
+    Refused::new(message, "choose another name, or remove the file").into()
 }
 
 /// Writes a new file, whole or not at all.
@@ -126,7 +127,7 @@ fn create(path: &Path, text: &str) -> anyhow::Result<()> {
         _ => Error::io("create", path, error).into(),
     })?;
     file.write_all(text.as_bytes()).map_err(|error| {
-        // Half an order would be refused anyway; if it cannot be removed, the first error says enough.
+        // A partial order is refused anyway; if it cannot be removed, the first error says enough.
         let _ = fs::remove_file(path);
         Error::io("write", path, error).into()
     })

@@ -90,7 +90,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         }
         writeln!(out)?;
     }
-    // Figures that are in two tables are shown once.
+    // A figure that is in two tables is shown once.
     let figures: BTreeMap<(u32, &str), &RowReport> =
         report.rows.iter().map(|row| ((row.layers, row.figure), row)).collect();
     let mut figures: Vec<&RowReport> = figures.into_values().collect();
@@ -125,7 +125,7 @@ fn line(out: &mut Out, figure: &str, what: &str, figures: &Figures, verdict: &st
     Ok(())
 }
 
-/// The unit of the published tables, so that four digits stay four digits.
+/// Formats bytes in the unit of the published tables, so that four digits stay four digits.
 fn gibibytes(bytes: u64) -> String {
     const GIB: u64 = 1 << 30;
     match bytes % GIB {

@@ -1,4 +1,4 @@
-//! `trinim layout search`: the BID cells that make least work.
+//! `trinim layout search`: the BID cells that cause the least work.
 
 use super::picture;
 use crate::cli::args::{self, JsonArgs};
@@ -17,11 +17,11 @@ Examples:
   trinim layout search --layers 9 --bits 13 --symmetry mirror --top 3
   trinim layout search --layers 9 --bits 13 --symmetry any --json
 
-All sets are looked at as long as there are no more than --sets of a kind; otherwise a local search takes a sample and the answer says \
-that it is not exhaustive. With --symmetry any, sets without symmetry need not be looked at where a bound excludes them.";
+All sets are examined if there are at most --sets of a kind; otherwise a local search takes a sample, and the report \
+says that it is not exhaustive. With --symmetry any, a bound may exclude sets without symmetry.";
 
 const SYMMETRIES: &[(Kept, &str)] =
-    &[(Kept::All, "All six of the triangle"), (Kept::Mirror, "One mirror at least"), (Kept::Any, "Any or none")];
+    &[(Kept::All, "All six of the triangle"), (Kept::Mirror, "At least one mirror"), (Kept::Any, "Any or none")];
 
 /// Find the BID cells with the fewest updates between canonical blocks
 #[derive(Args)]
@@ -39,16 +39,16 @@ pub struct SearchArgs {
     #[arg(long, value_name = "SYMMETRY", value_parser = explained(SYMMETRIES), default_value = "d3")]
     symmetry: Kept,
 
-    /// How many layouts are shown
+    /// Number of layouts to show
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), default_value = "5")]
     top: u32,
 
-    /// The most sets of a kind that are looked at
+    /// Largest number of sets of a kind to examine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000_000),
           default_value = "100000000")]
     sets: u64,
 
-    /// Start of the random numbers of a local search
+    /// Seed of the random numbers of a local search
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
 
@@ -63,9 +63,9 @@ struct Report {
     bits: u32,
     symmetry: Kept,
     exhaustive: bool,
-    /// The number of sets looked at.
+    /// Number of sets examined.
     sets: u64,
-    /// No set without symmetry has fewer updates than this.
+    /// Lower bound for the updates of sets without symmetry.
     #[serde(skip_serializing_if = "Option::is_none")]
     asymmetric_at_least: Option<u128>,
     layouts: Vec<Scored>,
@@ -104,8 +104,8 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     let looked_at = counted(report.sets, "set");
     match (report.layouts.is_empty(), report.exhaustive) {
         (true, _) => writeln!(out, "No set of {bits} keeps these symmetries on {} layers.", report.layers)?,
-        (false, true) => writeln!(out, "{bits}: {looked_at} looked at, no other set of this kind is better.")?,
-        (false, false) => writeln!(out, "{bits}: {looked_at} looked at, others may be better.")?,
+        (false, true) => writeln!(out, "{bits}: {looked_at} examined, no other set of this kind is better.")?,
+        (false, false) => writeln!(out, "{bits}: {looked_at} examined, others may be better.")?,
     }
     if let Some(bound) = report.asymmetric_at_least {
         writeln!(out, "No set without symmetry has fewer than {} updates.", short(bound))?;
@@ -132,7 +132,7 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A number of a report; with at most 24 BID cells it fits.
+/// Formats a number of a report; with at most 24 BID cells it fits.
 fn short(number: u128) -> String {
     u64::try_from(number).map_or_else(|_| number.to_string(), grouped)
 }

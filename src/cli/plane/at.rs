@@ -1,4 +1,4 @@
-//! `trinim plane at`: one point.
+//! `trinim plane at`: value and winning moves of one point.
 
 use super::{MoveReport, NUMBERS, goal_text, pair, shown, whole_number};
 use crate::cli::args::JsonArgs;
@@ -19,10 +19,10 @@ use trinim::plane::point::{Kind, Move, Point};
 use trinim::plane::retrograde::{Setting, Situation, Table};
 use trinim::plane::winning;
 
-/// The largest heap where no formula is known and all smaller points are decided first.
+/// Largest heap where no formula is known, so that all smaller points are decided first.
 const TURN_HEAP_MAX: usize = 500;
 
-/// The longest input: two numbers of the most digits, and room between.
+/// Longest input in bytes: two numbers of the most digits, and some space.
 const INPUT_BYTES: u64 = 2 * DIGITS_MAX as u64 + 1000;
 
 const EXAMPLES: &str = "\
@@ -33,9 +33,9 @@ Examples:
   trinim plane at 6 10 --flip turn            one flip in all; a flip is a turn
   echo 10^1000 123456 | trinim plane at -     numbers that are too long for an argument
 
-In normal play who reaches (0, 0) wins, in attrition that player loses. With --flip the goal can be changed where L >= S + 2 >= 7: before a \
-move (free), after it (after), or as a turn of its own (turn). The first two change no value, whatever the number of flips. \
-Equal heaps count as a long heap and none that is shorter.";
+In normal play, whoever reaches (0, 0) wins; in attrition, that player loses. With --flip, the goal can be changed \
+where L >= S + 2 >= 7: before a move (free), after it (after), or as a separate turn (turn). The first two change no \
+value, whatever the number of flips. If the heaps are equal, either counts as the long one.";
 
 /// Say who wins at a position, and list the winning moves
 #[derive(Args)]
@@ -75,10 +75,10 @@ struct Report {
     value: String,
     /// `N` or `P`, null for a draw.
     outcome: Option<String>,
-    /// The number of a lost point in the sequence of lost points.
+    /// Index of a lost point in the sequence of lost points.
     index: Option<String>,
     moves: Vec<MoveReport>,
-    /// For a lost point the move that makes it hardest for the opponent.
+    /// For a lost point, the move that is hardest to answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay: Option<MoveReport>,
 }
@@ -89,8 +89,8 @@ pub fn run(args: AtArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if point.is_end() {
         let rule = goal::name(args.goal);
         return Err(Refused::new(
-            format!("S, L: (0, 0) is the end of a game, nobody has a move there ({rule} goal)"),
-            "expected a heap above 0; in normal play who reached (0, 0) has won, in attrition lost",
+            format!("S, L: (0, 0) ends the game and has no moves ({rule} goal)"),
+            "give a heap above 0; whoever reached (0, 0) has won in normal play and lost in attrition",
         )
         .into());
     }
@@ -124,7 +124,7 @@ fn point(one: &str, other: Option<&str>) -> anyhow::Result<Point> {
     let mut words = text.split_whitespace();
     match (words.next(), words.next(), words.next()) {
         (Some(one), Some(other), None) => Ok(Point::new(whole_number("S", one)?, whole_number("L", other)?)),
-        _ => Err(Refused::new("standard input: these are not two numbers", both).into()),
+        _ => Err(Refused::new("standard input: not two numbers", both).into()),
     }
 }
 
@@ -162,7 +162,8 @@ fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
     (Some(value), report)
 }
 
-/// Where a flip is a turn the formula is wrong, and none is known: all smaller points are decided.
+/// Decides all smaller points: where a flip is a turn, the paper's formula is wrong and no other is
+/// known.
 fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Report)> {
     let heap = |name: &str, number| {
         usize::try_from(number).ok().filter(|number| *number <= TURN_HEAP_MAX).ok_or_else(|| {
@@ -178,7 +179,7 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
     let value = table.value(at);
     let replies = |at: Situation| turns(setting, at).filter(|(_, to)| table.value(*to) == Some(Value::Loss));
     let delay = turns(setting, at).filter(|(step, to)| step.is_some() && to.long > 0);
-    // The first of those with fewest winning replies takes least.
+    // Of the moves with the fewest winning replies, the first takes least.
     let delay = delay.min_by_key(|(step, to)| (replies(*to).count(), step.map(|(_, amount)| amount)));
     let report = |(step, to): (Option<(Kind, usize)>, Situation)| MoveReport {
         kind: step.map_or("flip", |(kind, _)| kind.name()),
@@ -199,7 +200,7 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
     Ok((value, report))
 }
 
-/// All turns of a situation: how many from where, or a flip.
+/// Returns all turns of a situation: a kind and an amount, or `None` for a flip.
 fn turns(setting: Setting, at: Situation) -> impl Iterator<Item = (Option<(Kind, usize)>, Situation)> {
     let Situation { short, long, .. } = at;
     let kinds = Kind::ALL.into_iter().filter(move |kind| *kind != Kind::Short || short != long);

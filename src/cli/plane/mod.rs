@@ -1,7 +1,7 @@
 //! `trinim plane`: Nim on the plane (Wythoff's game), with heaps of any length.
 //!
-//! # Shape
-//! In JSON heaps, amounts and indices are strings: they have any length. For people, numbers of more than 60 digits are cut in the middle.
+//! In JSON, heaps, amounts and indices are strings, because they may have any length. In text,
+//! numbers of more than 60 digits are shortened in the middle.
 
 mod at;
 mod play;
@@ -22,15 +22,16 @@ use trinim::plane::point::{Move, Point};
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim plane at 2718282 3141593           who wins, and every winning move
+  trinim plane at 2718282 3141593           show who wins, and every winning move
   trinim plane at 10^1000 10^999 --json
-  trinim plane points --from 0 --count 26   the lost points in order
-  trinim plane index 102                    which of them has a heap of 102
-  trinim plane precision --digits 6         how exact the golden ratio must be; the paper's table beside the right one
-  trinim plane play --level 7               play against it; --strategy paper plays as the paper's program
-  trinim plane verify --max 100 --flip none formulas against the rules
+  trinim plane points --from 0 --count 26   list the lost points in order
+  trinim plane index 102                    find the one with a heap of 102
+  trinim plane precision --digits 6         how exact the golden ratio must be, and the paper's table
+  trinim plane play --level 7               play against the program; --strategy paper is the paper's
+  trinim plane verify --max 100 --flip none check the formulas against the rules
 
-Two heaps; a move takes from one of them, or the same number from both. Who reaches (0, 0) wins (normal) or loses (attrition).";
+There are two heaps; a move takes from one of them, or the same number from both. Whoever reaches (0, 0) wins \
+(normal) or loses (attrition).";
 
 /// Nim on the plane (Wythoff's game) with heaps of any length
 #[derive(Args)]
@@ -64,10 +65,10 @@ pub fn run(args: PlaneArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
 }
 
-/// What a whole number of any length looks like.
+/// The hint for a heap that is not a number.
 const NUMBERS: &str = "heaps are whole numbers from 0, like 144 or 10^1000, of at most 1,000,000 digits";
 
-/// The number in an argument; the parser of arguments would repeat a million wrong digits in its error.
+/// Parses the number in an argument; clap would repeat a million wrong digits in its error.
 fn whole_number(name: &str, text: &str) -> Result<UBig, Refused> {
     number::parse(text).map_err(|error| Refused::new(format!("{name}: {error}"), NUMBERS))
 }
@@ -82,7 +83,7 @@ struct MoveReport {
     kind: &'static str,
     amount: String,
     to: [String; 2],
-    /// Whether the goal is changed with it; only where it can be changed.
+    /// Whether the goal changes with it; only where it can change.
     #[serde(skip_serializing_if = "Option::is_none")]
     flip: Option<bool>,
 }
@@ -97,7 +98,7 @@ fn pair(point: &Point) -> [String; 2] {
     [point.short().to_string(), point.long().to_string()]
 }
 
-/// A point for people.
+/// Formats a point as text, with long numbers shortened.
 fn shown([short, long]: &[String; 2]) -> String {
     format!("({}, {})", brief(short), brief(long))
 }

@@ -1,8 +1,8 @@
 //! `trinim plane play`: a game against the program.
 //!
-//! # Shape
-//! The game goes to standard output, prompts to standard error. The end of the input is a resignation. A transcript is that of
-//! [`trinim::plane::game`]; a level file keeps the level of the next game with the same player.
+//! The game goes to standard output, prompts to standard error. The end of the input resigns.
+//! [`trinim::plane::game`] defines the transcript; a level file keeps the level of the next game
+//! with the same player.
 
 use super::{goal_text, whole_number};
 use crate::cli::choice::{choice, explained, name};
@@ -35,13 +35,13 @@ Examples:
   trinim plane play --transcript game.txt
   trinim plane play --replay game.txt
 
-A turn is the kind of move and how many, like: both 3 (or b 3), short 1, long 10^6. With --flip free one turn may begin with flip. Further words: hint, \
-moves, help, resign. The end of the input resigns.";
+A turn is a kind of move and an amount: both 3 (or b 3), short 1, long 10^6. With --flip free, one turn may begin \
+with flip. Other commands are hint, moves, help and resign. The end of the input resigns.";
 
-/// A file that a game is written to.
+/// A file to write a game to.
 const TRANSCRIPT: ExportKind =
     ExportKind { flag: "--transcript", what: "transcript of a game", signature: "# trinim plane game" };
-/// A game to be read.
+/// A file to read a game from.
 const REPLAY: InputKind = InputKind {
     what: "transcript",
     most_bytes: 64 << 20,
@@ -73,11 +73,12 @@ const STRATEGIES: &[(Strategy, &str)] = &[
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PlayArgs {
-    /// The heaps to begin with [default: random ones of the level]
+    /// Heaps at the start [default: random heaps of the level]
     #[arg(long, value_name = "S,L", allow_hyphen_values = true, conflicts_with = "level")]
     start: Option<String>,
 
-    /// Level Q: the first heaps have L >= (e - 1) S >= Q; at least 7, below which such a point may be lost [default: 7]
+    /// Level Q: the first heaps have L >= (e - 1) S >= Q; at least 7, because below that such a
+    /// point may be lost [default: 7]
     #[arg(long, value_name = "Q", value_parser = level_text)]
     level: Option<u64>,
 
@@ -93,7 +94,8 @@ pub struct PlayArgs {
     #[arg(long, value_name = "GOAL", value_parser = goal_text, default_value = "normal")]
     goal: Rule,
 
-    /// Whether the goal can be changed once in the game: none, or free for before a move where L >= S + 2 >= 7
+    /// Whether the goal can be changed once in the game: none, or free for before a move where L >=
+    /// S + 2 >= 7
     #[arg(long, value_name = "WHEN", value_parser = choice(&Flip::ALL), default_value = "none")]
     flip: Flip,
 
@@ -105,7 +107,7 @@ pub struct PlayArgs {
     #[arg(long)]
     hint: bool,
 
-    /// Start of the random numbers [default: another one every time]
+    /// Seed of the random numbers [default: a new one every time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
@@ -113,7 +115,7 @@ pub struct PlayArgs {
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
 
-    /// Show the game in this file, with what every turn was worth
+    /// Replay the game in this file, with the value of every turn
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["start", "level", "level_file", "flip", "hint", "seed", "transcript"])]
     replay: Option<PathBuf>,
@@ -126,7 +128,7 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     if args.strategy == Strategy::Paper && (args.goal == Rule::Misere || args.flip != Flip::None) {
         return Err(Refused::new(
-            "--strategy paper plays the normal goal only, which never changes",
+            "--strategy paper plays only the normal goal, which never changes",
             "leave out --goal and --flip, or choose --strategy exact",
         )
         .into());
@@ -136,7 +138,7 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Flip::Free => 1,
         Flip::After | Flip::Turn => {
             let reason = format!("--flip {}: expected none or free in a game", name(&args.flip));
-            return Err(Refused::new(reason, "trinim plane at knows after and turn").into());
+            return Err(Refused::new(reason, "trinim plane at supports after and turn").into());
         }
     };
     let transcript = args.transcript.as_deref().map(|path| Export::claim(path, TRANSCRIPT)).transpose()?;
@@ -150,7 +152,7 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     let claimed = args.level_file.as_deref().map(|path| Export::claim(path, LEVEL)).transpose()?;
     if let (Some(file), Some(level)) = (claimed, level) {
-        // Before the game: who leaves it early has seen its heaps all the same.
+        // Before the game: a player who quits early has seen its heaps.
         file.write(&format!("{}\n{}\n", LEVEL.signature, (2 * level).min(start::LEVEL_MAX)))?;
     }
     let mut seat = Seat { strategy: args.strategy, hint: args.hint, random, input: io::stdin().lock() };
@@ -169,10 +171,10 @@ fn fresh_seed() -> u64 {
 fn given(text: &str) -> Result<Point, Refused> {
     let hint = "two heaps, like --start 378,611";
     let (one, other) =
-        text.split_once(',').ok_or_else(|| Refused::new("--start: expected two numbers with a comma", hint))?;
+        text.split_once(',').ok_or_else(|| Refused::new("--start: expected two numbers separated by a comma", hint))?;
     let point = Point::new(whole_number("--start", one)?, whole_number("--start", other)?);
     if point.is_end() {
-        return Err(Refused::new("--start: (0, 0) is the end of a game", hint));
+        return Err(Refused::new("--start: (0, 0) ends the game", hint));
     }
     Ok(point)
 }
@@ -185,7 +187,7 @@ fn level_text(text: &str) -> Result<u64, String> {
     })
 }
 
-/// The level of this game: that of the file, or the one asked for.
+/// Returns the level of this game: from the file, or from the arguments.
 fn level(args: &PlayArgs) -> anyhow::Result<u64> {
     let first = args.level.unwrap_or(start::LEVEL_MIN);
     let Some(path) = args.level_file.as_deref().filter(|path| path.symlink_metadata().is_ok()) else {
@@ -196,7 +198,7 @@ fn level(args: &PlayArgs) -> anyhow::Result<u64> {
     kept.ok_or_else(|| LEVEL_READ.refused(path, "expected a level that trinim wrote").into())
 }
 
-/// What the person in front of it said.
+/// A line that the player entered.
 enum Said {
     Turn(bool, Move),
     Hint,
@@ -206,7 +208,7 @@ enum Said {
     Unclear(String),
 }
 
-/// The table at which a game is played.
+/// One game at the terminal.
 struct Seat<R> {
     strategy: Strategy,
     hint: bool,
@@ -249,7 +251,7 @@ impl<R: BufRead> Seat<R> {
         let step = game.choose(self.strategy, &mut self.random);
         let step = step.ok_or_else(|| anyhow::anyhow!("no move was found in a game that is not over"))?;
         if self.strategy == Strategy::Paper && paper::gives_up(game.point()) {
-            writeln!(out, "the paper's program takes this point for lost")?;
+            writeln!(out, "the paper's program considers this point lost")?;
         }
         writeln!(out, "the program takes {}", of(&step))?;
         if game.play(false, step)?.gives_away() {
@@ -278,7 +280,7 @@ impl<R: BufRead> Seat<R> {
                         }
                         return Ok(());
                     }
-                    // The turn is kept.
+                    // The player keeps the turn.
                     Err(error) => {
                         writeln!(out, "not possible: {error}")?;
                         ranges(game, out)?;
@@ -310,7 +312,7 @@ impl<R: BufRead> Seat<R> {
         }
     }
 
-    /// The next line; `None` at the end of the input.
+    /// Reads the next line; `None` at the end of the input.
     fn line(&mut self, prompt: &str, out: &mut Out) -> anyhow::Result<Option<String>> {
         out.flush()?;
         out.prompt(prompt);
@@ -318,7 +320,7 @@ impl<R: BufRead> Seat<R> {
         let read = self.input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line);
         let length = read.map_err(|error| Error::io("read", Path::new("standard input"), error))?;
         if length as u64 == LINE_BYTES && line.last() != Some(&b'\n') {
-            return Err(Refused::new("standard input: a line that is too long", "a turn is a word and a number").into());
+            return Err(Refused::new("standard input: the line is too long", "a turn is a word and a number").into());
         }
         Ok((length > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
     }
@@ -338,7 +340,7 @@ fn said(line: &str) -> Said {
     }
 }
 
-/// The heaps, small ones as pictures.
+/// Prints the heaps, small ones as pictures.
 fn show(point: &Point, out: &mut Out) -> anyhow::Result<()> {
     for (name, heap) in [("short", point.short()), ("long", point.long())] {
         let pieces = match u64::try_from(heap) {
@@ -361,18 +363,18 @@ fn hint(game: &Game, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The legal moves.
+/// Prints the legal moves.
 fn ranges(game: &Game, out: &mut Out) -> anyhow::Result<()> {
     let point = game.point();
     let kinds = Kind::ALL.into_iter().filter(|kind| !point.most(*kind).is_zero());
     let ranges: Vec<String> =
         kinds.map(|kind| format!("{} 1 to {}", kind.name(), number::shortened(point.most(kind)))).collect();
-    let flip = if game.may_flip().is_ok() { "; flip may come before it" } else { "" };
+    let flip = if game.may_flip().is_ok() { "; flip may precede it" } else { "" };
     writeln!(out, "possible: {}{flip}", ranges.join(", "))?;
     Ok(())
 }
 
-/// A move in words.
+/// Describes a move in words.
 fn of(step: &Move) -> String {
     let amount = number::shortened(&step.amount);
     match step.kind {

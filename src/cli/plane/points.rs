@@ -1,4 +1,5 @@
-//! `trinim plane points` and `trinim plane index`: the lost points in order, and where a number is among them, by each of three methods.
+//! `trinim plane points` and `trinim plane index`: the lost points in order, and the place of a
+//! number among them, by each of three methods.
 
 use super::{goal_text, whole_number};
 use crate::cli::args::JsonArgs;
@@ -22,8 +23,9 @@ Examples:
   trinim plane points --count 1000000 --csv > points.csv
   trinim plane points --from 40000 --count 10000 --check
 
-exact is integer arithmetic, a step at a time; generator builds the points as section 6 of the paper does, counting up from 1; newton takes the golden ratio after as many \
-Newton steps as are needed. --check compares them with each other and with the formula, point by point; exit code 1 if any differs.";
+exact uses integer arithmetic, one step at a time; generator builds the points as in section 6 of the paper, \
+counting up from 1; newton uses the golden ratio after as many Newton steps as needed. --check compares them with \
+each other and with the formula, point by point; the exit code is 1 if any differs.";
 
 const INDEX_EXAMPLES: &str = "\
 Examples:
@@ -35,7 +37,7 @@ Examples:
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Method {
-    /// Roots of integers, and additions
+    /// Integer roots and additions
     Exact,
     /// The paper's generator
     Generator,
@@ -47,11 +49,11 @@ enum Method {
 #[derive(Args)]
 #[command(after_help = POINTS_EXAMPLES)]
 pub struct PointsArgs {
-    /// Number of the first point
+    /// Index of the first point
     #[arg(long, value_name = "N", default_value = "0")]
     from: String,
 
-    /// How many points
+    /// Number of points
     #[arg(long, value_name = "K", default_value = "10")]
     count: u64,
 
@@ -160,7 +162,7 @@ fn by_newton(from: UBig, end: &UBig) -> impl Iterator<Item = Numbered> + use<> {
     })
 }
 
-/// The point of that number under a goal: the first two differ.
+/// Returns the point of that index under a goal; only the first two differ.
 fn of_goal(rule: Rule, numbered: Numbered) -> Numbered {
     match (rule, u8::try_from(&numbered.index)) {
         (Rule::Misere, Ok(0)) => Numbered { short: UBig::ZERO, long: UBig::ONE, ..numbered },
@@ -169,12 +171,12 @@ fn of_goal(rule: Rule, numbered: Numbered) -> Numbered {
     }
 }
 
-/// Numbers up to which the generator can count.
+/// Converts numbers that the generator can count to.
 fn countable(name: &str, from: &UBig, end: &UBig) -> Result<(usize, u64), Refused> {
     let within = u64::try_from(end).ok().filter(|end| *end <= generator::MOST);
     within.and_then(|end| Some((usize::try_from(from).ok()?, end))).ok_or_else(|| {
         let reason = format!("{name}: the generator counts up from 1: expected at most {} in all", generator::MOST);
-        Refused::new(reason, "--method exact begins anywhere")
+        Refused::new(reason, "--method exact can start anywhere")
     })
 }
 
@@ -182,7 +184,7 @@ fn write(numbered: &Numbered, args: &PointsArgs, out: &mut Out) -> io::Result<()
     let Numbered { index, short, long } = numbered;
     let small = |number: &UBig| u64::try_from(number).ok();
     match (small(index), small(short), small(long)) {
-        // The usual case by the fastest way to write numbers.
+        // The usual case, with the fastest way to write numbers.
         (Some(index), Some(short), Some(long)) => write_as(index, short, long, args, out),
         _ => write_as(index, short, long, args, out),
     }

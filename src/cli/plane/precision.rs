@@ -1,4 +1,4 @@
-//! `trinim plane precision`: how exact the golden ratio has to be, by the paper and in truth.
+//! `trinim plane precision`: how exact the golden ratio has to be, in the paper and in fact.
 
 use crate::cli::args::JsonArgs;
 use crate::cli::exit::Exit;
@@ -11,25 +11,26 @@ use trinim::plane::number::brief;
 use trinim::plane::precision::{self, first_failure};
 use trinim::plane::ratio::Ratio;
 
-/// The most digits: seconds.
+/// Most digits: they take seconds.
 const DIGITS_MAX: u32 = 10_000;
-/// Rows of the table at least: as many as the paper's table has, and one more.
+/// Least number of rows: one more than the paper's table has.
 const ROWS: u32 = 5;
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim plane precision                  the paper's table 2 beside the right one
+  trinim plane precision                  the paper's table 2 beside the correct one
   trinim plane precision --digits 6
   trinim plane precision --digits 100 --json
 
-A ratio y in place of the golden one is right for all n below the smallest n with a fraction h/n between the two, a Fibonacci number that is \
-found without counting up to it. The paper asks that n times the error is below 1; what is needed is that n * n times the error is below about 0.45.";
+A ratio y in place of the golden one is right for all n below the smallest n with a fraction h/n between the two. \
+That n is a Fibonacci number, found without counting up to it. The paper requires n times the error to be below 1; \
+in fact n * n times the error has to be below about 0.45.";
 
-/// Show how exact the golden ratio has to be for n of so many digits
+/// Show how exact the golden ratio has to be for n of a given length
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PrecisionArgs {
-    /// Look at all n up to 10^K; K from 0 to 10000
+    /// Cover all n up to 10^K; K from 0 to 10000
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(..=i64::from(DIGITS_MAX)))]
     digits: Option<u32>,
 
@@ -49,21 +50,21 @@ struct Report {
     table: Vec<Row>,
 }
 
-/// What is needed up to `10^digits`, and what the paper takes.
+/// What is needed up to `10^digits`, and what the paper uses.
 #[derive(Serialize)]
 struct Needed {
     needed: u32,
     paper: u32,
-    /// The smallest n for which what the paper takes is wrong.
+    /// The smallest n for which the paper's choice is wrong.
     paper_first_failure: String,
     paper_is_enough: bool,
 }
 
-/// A number of Newton steps.
+/// A row of the table: one number of Newton steps.
 #[derive(Serialize)]
 struct Row {
     steps: u32,
-    /// The first and the last k that the paper takes it for.
+    /// The first and the last k for which the paper uses it.
     paper: Option<[u32; 2]>,
     /// The last k for which it is right for all n up to 10^k.
     right_up_to: usize,
@@ -118,8 +119,8 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         };
         let rows = [
             ("n", format!("all up to 10^{digits}")),
-            ("Newton steps", describe(steps, "the paper takes")),
-            ("decimals", describe(decimals, "the paper's theorem 4 asks for")),
+            ("Newton steps", describe(steps, "the paper uses")),
+            ("decimals", describe(decimals, "the paper's theorem 4 requires")),
         ];
         out.table(&rows)?;
         writeln!(out)?;

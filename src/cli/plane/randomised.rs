@@ -1,4 +1,4 @@
-//! `trinim plane randomised`: in which order the paper's two equations are best tried.
+//! `trinim plane randomised`: which order of the paper's two equations is best.
 
 use super::whole_number;
 use crate::cli::args::JsonArgs;
@@ -13,8 +13,9 @@ Examples:
   trinim plane randomised --max 50
   trinim plane randomised --max 1000000 --tries 100000 --seed 3 --json
 
-To place a heap the paper tries whether it is some a_k, then whether it is some b_i (section 17), or begins with either at random, a with probability \
-0.618 (section 18). Here random heaps are placed in both orders and at random.";
+To place a heap, the paper tests whether it is some a_k, then whether it is some b_i (section 17), or starts with \
+either at random, with a at probability 0.618 (section 18). This command places random heaps in both orders and at \
+random.";
 
 /// Count how many equations each of the paper's orders (section 18) tries on random heaps
 #[derive(Args)]
@@ -25,10 +26,11 @@ pub struct RandomisedArgs {
     max: String,
 
     /// Random heaps to place
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000), default_value = "100000")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000),
+          default_value = "100000")]
     tries: u64,
 
-    /// Start of the random numbers
+    /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
 

@@ -22,15 +22,17 @@ Examples:
   trinim plane verify --max 34 --flip turn --flips unlimited
   trinim plane verify --max 34 --flip free --condition always --json
 
-Every point with heaps up to M is decided from its options, from the end upwards, and compared with the formula; where the goal is never changed every winning \
-move is compared, too. Where a flip is a turn the formula is the paper's claim, which is wrong: trinim plane at does not use it there.";
+Every point with heaps up to M is decided from its options, from the end upwards, and compared with the formula. \
+Where the goal never changes, every winning move is compared too. Where a flip is a turn, the formula is the paper's \
+claim, which is wrong; trinim plane at does not use it there.";
 
 /// Check the formulas against the rules; exit code 1 if they differ
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
     /// The largest heap, 0 to 1000
-    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(0..=HEAP_MAX as i64), default_value = "100")]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(0..=HEAP_MAX as i64),
+          default_value = "100")]
     max: u32,
 
     /// Goal: normal or attrition [default: both]

@@ -1,4 +1,4 @@
-//! What is in the folder of a run before it goes on.
+//! The contents of a run folder before a solve starts or continues.
 
 use super::super::args::GameArgs;
 use super::{Outcome, Run};
@@ -12,9 +12,9 @@ use trinim::layout::Layout;
 use trinim::plan;
 use trinim::solve::{Strategy, baseline};
 
-/// What an existing folder says of a run that was begun in it.
+/// Reads the state of the run in `folder`; `None` if there is no run.
 pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
-    // An error is not the answer "no": the folder would be taken for a new one, of another layout perhaps.
+    // An error must not count as absence: a new run might choose another layout.
     if !folder.try_exists().map_err(|error| Error::io("open", folder, error))? {
         return Ok(None);
     }
@@ -26,7 +26,7 @@ pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
     }
 }
 
-/// The layout: given by hand, kept from a run that was begun, or chosen.
+/// Returns the layout: given on the command line, kept from the run in the folder, or chosen.
 pub fn layout(board: &Board, game: &GameArgs, folder: &Path, begun: Option<&Inspection>) -> anyhow::Result<Layout> {
     if let Some(cells) = &game.bid_cells {
         return Ok(Layout::new(board, &cells.0)?);
@@ -35,7 +35,7 @@ pub fn layout(board: &Board, game: &GameArgs, folder: &Path, begun: Option<&Insp
         return Ok(Layout::suggested(board, bits));
     }
     let Some(begun) = begun else { return Ok(plan::choose_layout(board, game.memory.0)) };
-    // Before the layout of another board is looked at, say that it is another board.
+    // Report a different board before its layout, which would not fit.
     let layout = Layout::new(board, &[])?;
     for (name, wanted) in (Game { board: board.clone(), rule: game.rule, layout }).parameters() {
         let found = begun.parameters.get(&name).unwrap_or("(absent)").to_owned();
@@ -51,12 +51,12 @@ pub fn layout(board: &Board, game: &GameArgs, folder: &Path, begun: Option<&Insp
         .collect();
     match cells.ok().and_then(|cells| Layout::new(board, &cells).ok()) {
         Some(layout) => Ok(layout),
-        // The folder's parameters are not of this program; opening it will say so.
+        // These parameters are not from this program; opening the folder reports that.
         None => Ok(plan::choose_layout(board, game.memory.0)),
     }
 }
 
-/// The result of a folder that is finished, read without changing anything; `None` when there is still something to do.
+/// Returns the result of a finished folder without changing anything; `None` if work is left.
 pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
     let Run { game, folder, begun, .. } = *run;
     let Some(begun) = begun else { return Ok(None) };
@@ -101,7 +101,7 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
     }))
 }
 
-/// The strategy a folder was begun with, if it is one of this program's.
+/// Returns the strategy a folder was begun with, if this program has it.
 fn strategy_of(begun: &Inspection) -> Option<Strategy> {
     let [strategy, redundancy] = baseline::PARAMETERS.map(|name| begun.parameters.get(name));
     let strategy = strategy.map_or(Ok(Strategy::UpdateLog), str::parse).ok()?;
@@ -113,10 +113,10 @@ fn strategy_of(begun: &Inspection) -> Option<Strategy> {
     }
 }
 
-/// Refuses to go on in the folder of an unfinished run of another strategy.
+/// Refuses to continue an unfinished run of another strategy.
 pub fn agree(run: &Run<'_>) -> Result<(), Error> {
     let wanted = run.strategy;
-    // What is not of this program is refused when the folder is opened.
+    // A folder of another program is refused when it is opened.
     let Some(found) = run.begun.and_then(strategy_of) else { return Ok(()) };
     let names = [(found.name(), wanted.name()), (found.redundancy().name(), wanted.redundancy().name())];
     match baseline::PARAMETERS.into_iter().zip(names).find(|(_, (found, wanted))| found != wanted) {
@@ -130,7 +130,7 @@ pub fn agree(run: &Run<'_>) -> Result<(), Error> {
     }
 }
 
-/// Bytes free where `folder` is or will be; unlimited when the system does not say.
+/// Returns the bytes free where `folder` is or will be; `u64::MAX` if the system does not say.
 pub fn free_bytes(folder: &Path) -> u64 {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
     let there = folder.ancestors().find(|folder| folder.is_dir());
@@ -138,7 +138,7 @@ pub fn free_bytes(folder: &Path) -> u64 {
     free.unwrap_or(u64::MAX)
 }
 
-/// Bytes that logs and database of an earlier session take already.
+/// Returns the bytes that logs and database of earlier sessions already take.
 pub fn used_bytes(folder: &Path) -> u64 {
     let Ok(storage) = RealStorage::open(folder) else { return 0 };
     let files = [LOGS, PUBLISHED].into_iter().filter_map(|name| storage.list(name).ok()).flatten();

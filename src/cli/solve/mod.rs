@@ -1,7 +1,7 @@
 //! `trinim solve`: solves a board, or resumes an unfinished solve.
 //!
-//! # Path
-//! [`strategy`] (is the command sensible?) → [`folder`] (what is there already?) → [`session`] (the work) → [`report`].
+//! The path of a command: [`strategy`] (is the command sensible?) → [`folder`] (what is there
+//! already?) → [`session`] (the work) → [`report`].
 
 mod folder;
 mod report;
@@ -39,16 +39,17 @@ Examples:
   trinim solve --layers 7 --rule normal --json    the result as JSON
   trinim solve --layers 8 --memory 256MiB --out /data/k8
   trinim solve --layers 5 --max-take 3            at most three pieces a move
-  trinim solve --layers 8 --timeline k8.svg       draws what each thread did when
+  trinim solve --layers 8 --timeline k8.svg       draw what each thread did when
   trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
   trinim solve --layers 7 --strategy block-pull --redundancy keep --kernel scalar
                                                   as the papers did, block by block
 
-Run the same command again to continue after any interruption. The first SIGINT or SIGTERM stops after a checkpoint, a second one \
-leaves at once; SIGUSR1 prints a status line, and trinim status DIR shows more from another shell. A finished folder is reported again. When neither --bid-cells nor \
---block-bits is given, a folder that was begun keeps its layout.
+Run the same command again to continue after any interruption. The first SIGINT or SIGTERM stops after a \
+checkpoint, the second quits at once; SIGUSR1 prints a status line, and trinim status DIR shows more from \
+another shell. For a finished folder, the command reports the result again. Without --bid-cells and \
+--block-bits, an unfinished folder keeps its layout.
 
-All strategies leave the same database. Only update-log keeps checkpoints: with another one the same command starts over \
+All strategies leave the same database. Only update-log keeps checkpoints; any other strategy starts over \
 after an interruption. forward and retrograde use one thread.";
 
 /// Solve a board, or resume an unfinished solve
@@ -68,18 +69,20 @@ pub struct SolveArgs {
     #[arg(long, help_heading = "Output", short, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Order of the blocks, a file of trinim layout --write-order; no influence on the result
+    /// Order of the blocks, a file from trinim layout --write-order; does not change the result
     #[arg(long, help_heading = "Expert", value_name = "FILE")]
     order: Option<PathBuf>,
 
     #[command(flatten)]
     json: JsonArgs,
 
-    /// Stop after a checkpoint when so much time has passed, like 90s, 30m, 8h, 2d: exit code 5, run the same command to continue
+    /// Stop after a checkpoint once this much time has passed, like 90s, 30m, 8h, 2d; exit code 5,
+    /// run the same command to continue
     #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration)]
     max_duration: Option<Duration>,
 
-    /// Most bytes that the files of the run folder may take; a plan that needs more is refused, a run that reaches it stops safely
+    /// Disk space that the run folder may take; a plan that needs more is refused, and a run that
+    /// reaches it stops safely
     #[arg(long, help_heading = "Limits", value_name = "SIZE")]
     max_disk: Option<Size>,
 
@@ -87,7 +90,7 @@ pub struct SolveArgs {
     timeline: TimelineArgs,
 }
 
-/// What is to be solved, and where.
+/// The game to solve, and where.
 struct Run<'a> {
     args: &'a SolveArgs,
     strategy: Strategy,
@@ -97,9 +100,9 @@ struct Run<'a> {
     begun: Option<&'a Inspection>,
 }
 
-/// The result, and what is known of how it was reached.
+/// The result of a solve, and figures about how it was reached.
 struct Outcome {
-    /// The way it was reached, perhaps in an earlier session.
+    /// Strategy that reached it, perhaps in an earlier session.
     strategy: Strategy,
     manifest: Manifest,
     database_bytes: u64,
@@ -133,7 +136,10 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let run = Run { args: &args, strategy, game: &solved, folder: &folder, begun: begun.as_ref() };
     let outcome = match folder::finished(&run)? {
         Some(outcome) => {
-            out.remark(format_args!("{} is finished; nothing is written", folder.display()));
+            out.remark(format_args!(
+                "{} is already solved, nothing to do; results of the earlier run:",
+                folder.display()
+            ));
             outcome
         }
         None => {
@@ -142,7 +148,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
                 Strategy::UpdateLog => session::update_log(&run, &metrics, &signals, out),
                 Strategy::Baseline(baseline) => session::baseline(&run, baseline, &metrics, &counters, &signals, out),
             };
-            // Of a run that was stopped or failed, too: that is when one wants to see it.
+            // Also for a run that was stopped or failed, where the timeline helps most.
             let title = format!("trinim solve, {} layers, {}, {strategy}", game.layers, game.rule);
             timeline.draw(&title, watch.elapsed().as_secs_f64(), &metrics)?;
             outcome?
@@ -162,7 +168,7 @@ fn default_folder(board: &Board, game: &GameArgs) -> PathBuf {
     format!("trinim-k{}-{}{take}", game.layers, game.rule).into()
 }
 
-/// The plan's request for these arguments.
+/// Builds the plan's request for these arguments.
 pub fn request<'a>(board: &'a Board, game: &'a GameArgs) -> Request<'a> {
     Request {
         board,

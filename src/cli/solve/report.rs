@@ -1,4 +1,4 @@
-//! What `trinim solve` says at the end.
+//! The report at the end of `trinim solve`.
 
 use super::super::args::{self, Size};
 use super::super::output::{Out, counted, per_second, seconds};
@@ -51,7 +51,7 @@ pub struct Report {
     bitmap_bytes: u64,
 }
 
-/// What was measured of a codec when the choice was left to the engine.
+/// Measurements of one codec, taken when the engine chooses.
 #[derive(Serialize)]
 struct CodecRow {
     codec: &'static str,
@@ -71,7 +71,7 @@ impl CodecRow {
     }
 }
 
-/// Puts the report together.
+/// Builds the report.
 pub fn report(
     run: &Run<'_>,
     outcome: Outcome,
@@ -106,7 +106,8 @@ pub fn report(
         block_loads: of(&counters.block_loads),
         block_bytes_read: of(&counters.block_bytes_read),
         block_bytes_written: of(&counters.block_bytes_written),
-        // Logs or scratch files are gone when the last bytes of the database are written.
+        // An upper bound: logs and scratch files are gone when the last bytes of the database are
+        // written.
         disk_bytes_peak: counts.log_bytes_peak + of(&counters.scratch_bytes) + outcome.database_bytes,
         kernel: kernel.to_string(),
         threads: args::all_if_zero(args.game.threads),
@@ -122,7 +123,7 @@ pub fn report(
     }
 }
 
-/// What was moved between memory and disk on the way, with its label.
+/// Describes what was moved between memory and disk, with a label.
 fn moved(report: &Report) -> (&'static str, String) {
     let size = |bytes: u64| Size(bytes).to_string();
     let name = report.strategy;
@@ -175,14 +176,14 @@ pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Bytes of bitmap that went through the processors: blocks settled, streams applied, encoded and decoded.
+/// Returns the bytes of bitmap processed: blocks settled, streams applied, encoded and decoded.
 fn bitmap_bytes(layout: &Layout, metrics: &Metrics) -> u64 {
     let counts = metrics.snapshot();
     let block_bytes = 8 * bitmap_words(layout.offset_bits()) as u64;
     (counts.blocks_computed + counts.edges_applied) * block_bytes + counts.raw_bytes_encoded + counts.raw_bytes_decoded
 }
 
-/// The highest resident memory of this process so far, in bytes; 0 where the system does not say.
+/// Returns the peak resident memory of this process so far, in bytes; 0 if the system does not say.
 pub fn peak_rss_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -17,14 +17,14 @@ use trinim::plan::{self, BaselinePlan, Plan, rates};
 use trinim::solve::baseline::{self, Counters};
 use trinim::solve::{Baseline, Redundancy};
 
-/// Solves through update logs, or goes on.
+/// Solves through update logs, or continues such a solve.
 pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out) -> anyhow::Result<Outcome> {
     let Run { args, game, folder, begun, .. } = *run;
     let layout = &game.layout;
     let request = request(&game.board, &args.game);
     let plan = Plan::of(request, layout)?;
     plan.check(free_bytes(folder), used_bytes(folder))?;
-    // The rates of the estimate are those of the bit-parallel kernels.
+    // The estimate uses the rates of the bit-parallel kernels.
     let slow = args.kernel.kernel.0 == Some(Isa::Scalar);
     let estimate = if slow { String::new() } else { format!(", about {}", seconds(plan.chosen().seconds)) };
     out.remark(format_args!(
@@ -58,7 +58,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let solved = match progress::during(&status, signals, out.quiet, out.error_paint, work) {
         Err(Error::Interrupted) => {
             let safe = metrics.snapshot().blocks_committed;
-            let text = format!("{safe} of {} safe in {}", counted(total.blocks, "block"), folder.display());
+            let text = format!("{safe} of {} saved in {}", counted(total.blocks, "block"), folder.display());
             return Err(anyhow::Error::new(Stopped::resumable(signals.exit())).context(text));
         }
         other => other?,
@@ -74,7 +74,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     })
 }
 
-/// Solves by one of the papers' ways, from the beginning.
+/// Solves by one of the papers' strategies, from the start.
 pub fn baseline(
     run: &Run<'_>,
     baseline: Baseline,
@@ -124,7 +124,7 @@ pub fn baseline(
     let work = || baseline::solve(game, kernel, baseline, &storage, &options, metrics, counters);
     let solved = match progress::during(&status, signals, out.quiet, out.error_paint, work) {
         Err(Error::Interrupted) => {
-            let text = format!("{baseline} keeps no checkpoints: nothing in {} counts", folder.display());
+            let text = format!("{baseline} keeps no checkpoints: nothing in {} can be continued", folder.display());
             return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context(text));
         }
         other => other?,
@@ -140,7 +140,8 @@ pub fn baseline(
     })
 }
 
-/// The run folder, made if need be, with the limit of its bytes if there is one: a plan that needs more is refused before that.
+/// Opens or creates the run folder, limited to `--max-disk` if that is given. A plan that needs
+/// more is refused first.
 fn storage(run: &Run<'_>, needed_bytes: u64) -> anyhow::Result<Arc<dyn Storage>> {
     let limit = run.args.max_disk;
     limit.map_or(Ok(()), |limit| plan::check_disk_limit(needed_bytes, limit.0))?;

@@ -1,4 +1,4 @@
-//! The strategy, and the combinations of flags that make no sense with it.
+//! The strategy, and the flags that make no sense with it.
 
 use super::super::args::{COMMIT_INTERVAL_DEFAULT, GameArgs, KernelArgs, LogPlacement};
 use super::super::exit::Refused;
@@ -11,11 +11,12 @@ use trinim::solve::{Baseline, Redundancy, Strategy};
 /// `--strategy` and `--redundancy`.
 #[derive(Clone, Args)]
 pub struct StrategyArgs {
-    /// The way to the result: ours, or one of the papers'; no influence on the database
-    #[arg(long, help_heading = "Expert", value_name = "STRATEGY", value_parser = strategies(), default_value = "update-log")]
+    /// Strategy of the solve: ours, or one of the papers'; does not change the database
+    #[arg(long, help_heading = "Expert", value_name = "STRATEGY", value_parser = strategies(),
+          default_value = "update-log")]
     strategy: Strategy,
 
-    /// Blocks that are evaluated: one of each group of images, or all [default: remove]
+    /// Blocks to evaluate: one of each isomorphic group, or all [default: remove]
     #[arg(long, help_heading = "Expert", value_name = "WHAT", value_parser = redundancies())]
     redundancy: Option<Redundancy>,
 }
@@ -38,14 +39,14 @@ fn redundancies() -> impl TypedValueParser<Value = Redundancy> {
 }
 
 impl StrategyArgs {
-    /// The strategy that was asked for; `ordered` says whether an order of the blocks was given.
+    /// Returns the requested strategy; `ordered` says whether an order of the blocks was given.
     ///
     /// # Errors
-    /// [`Refused`] when another flag makes no sense with it.
+    /// Returns [`Refused`] if another flag makes no sense with it.
     pub fn chosen(&self, game: &GameArgs, kernel: &KernelArgs, ordered: bool) -> Result<Strategy, Refused> {
         let refuse = |given: String, reason: &str| {
             let message = format!("{given} makes no sense with --strategy {}: {reason}", self.strategy);
-            Err(Refused::new(message, "leave one of the two out"))
+            Err(Refused::new(message, "leave out one of the two"))
         };
         let redundancy = self.redundancy.map(|redundancy| format!("--redundancy {redundancy}"));
         let Strategy::Baseline(baseline) = self.strategy else {
@@ -67,7 +68,7 @@ impl StrategyArgs {
             return refuse("--commit-interval".to_owned(), "it keeps no checkpoints");
         }
         if ordered {
-            return refuse("--order".to_owned(), "it takes the blocks by BID, or has none");
+            return refuse("--order".to_owned(), "it takes the blocks in BID order, or has none");
         }
         if baseline.redundancy().is_none() {
             if let Some(given) = redundancy {

@@ -11,21 +11,21 @@ const KIND: ExportKind = ExportKind { flag: "--timeline", what: "timeline", sign
 /// `--timeline`.
 #[derive(Args)]
 pub struct TimelineArgs {
-    /// Draw what each thread did when, as SVG; an earlier timeline of that name is replaced
+    /// Draw what each thread did when, as SVG; replaces an earlier timeline
     #[arg(long, help_heading = "Output", value_name = "FILE")]
     timeline: Option<PathBuf>,
 }
 
-/// The timeline of one run, if it is asked for.
+/// The timeline of one run, if requested.
 pub struct Timeline {
     timeline: Option<Export>,
 }
 
 impl TimelineArgs {
-    /// Checks what is to be written, before anything is.
+    /// Checks the target before any work.
     ///
     /// # Errors
-    /// Those of [`Export::claim`].
+    /// Returns the errors of [`Export::claim`].
     pub fn prepare(&self) -> anyhow::Result<Timeline> {
         let timeline = self.timeline.as_deref().map(|path| Export::claim(path, KIND)).transpose()?;
         Ok(Timeline { timeline })
@@ -33,15 +33,16 @@ impl TimelineArgs {
 }
 
 impl Timeline {
-    /// The counters of the run.
+    /// Returns the counters to run with.
     pub fn metrics(&self) -> Metrics {
         if self.timeline.is_some() { Metrics::with_timeline() } else { Metrics::default() }
     }
 
-    /// Draws the timeline, if one was asked for and any thread did anything: not of a solve that was refused.
+    /// Draws the timeline, if requested and if any thread recorded work: a refused solve has no
+    /// picture.
     ///
     /// # Errors
-    /// [`pipeline::Error::Io`].
+    /// Returns [`pipeline::Error::Io`] if the file cannot be written.
     pub fn draw(&self, title: &str, elapsed_s: f64, metrics: &Metrics) -> anyhow::Result<()> {
         let (Some(export), Some(timeline)) = (&self.timeline, metrics.timeline()) else { return Ok(()) };
         let recorded = timeline.recorded();
