@@ -234,7 +234,7 @@ fn verify_tells_damaged_files_from_wrong_values() {
     fs::write(&block, bad).unwrap();
     for depth in [&[][..], &["--checksums-only"], &["--sample", "0.01"]] {
         let (out, _) = ends(path, 3, &[&["verify", "run"], depth].concat());
-        assert!(out.contains("000005.blk") && out.contains("damaged files"), "{out}");
+        assert!(out.contains("000005.blk") && out.contains("verdict    damaged\n"), "{out}");
     }
     fs::write(&block, good).unwrap();
 

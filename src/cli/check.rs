@@ -1,12 +1,13 @@
-//! `trinim check`: whether every byte of a folder is still what was written.
+//! `trinim check`: finds damaged files in a run folder or a database.
 
 use super::args::{JsonArgs, Size, ThreadsArgs};
+use super::choice::named;
 use super::exit::{Exit, Stopped};
 use super::output::{Out, counted, grouped, seconds};
 use super::owner::{self, Owner};
 use super::progress::{self, time_left};
 use super::signals::Signals;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use pipeline::Stopwatch;
 use pipeline::checkpoint::LOCK;
 use serde::Serialize;
@@ -17,28 +18,23 @@ use trinim::care::{self, Depth, Finding, Request, Subject, Weight};
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim check trinim-k8-misere                     every hash of everything that is needed
-  trinim check trinim-k8-misere --depth metadata    journal, names and lengths: well under a second
-  trinim check trinim-k8-misere --depth full        every hash, and that every frame decodes
-  trinim check trinim-k8-misere/db                  a database without its run
+  trinim check trinim-k8-misere                     check every hash of all files that are needed
+  trinim check trinim-k8-misere --depth metadata    check journal, names and lengths: well under a second
+  trinim check trinim-k8-misere --depth full        check every hash, and decode every frame
+  trinim check trinim-k8-misere/db                  check a database without its run
 
-Reads only, takes no lock and may run beside a solve. The exit code is 0 when nothing that counts is damaged, else 3. Files left by a stop or \
-a kill do not count as damage. Whether the values are right is asked with trinim verify.";
+The check only reads, takes no lock, and may run beside a solve. The exit code is 3 if a file that is needed is \
+damaged, else 0. Files left by a stop or a kill do not count as damage. Use trinim verify to check the values.";
 
-/// Files left over by a stop are listed if there are no more than this; `--json` has all.
+/// Files left by a stop are listed if there are at most this many; `--json` lists all.
 const LEFTOVERS_SHOWN: usize = 10;
 
-/// How closely a folder is looked at
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DepthName {
-    /// Journal, names and lengths
-    Metadata,
-    /// Every hash, too
-    Sums,
-    /// And that every frame decodes
-    Full,
-}
+/// How thorough a check is: the value, its name, its text for `--help`.
+const DEPTHS: &[(Depth, &str, &str)] = &[
+    (Depth::Metadata, "metadata", "Journal, names and lengths"),
+    (Depth::Sums, "sums", "Also every hash"),
+    (Depth::Full, "full", "Also that every frame decodes"),
+];
 
 /// Check a run folder or a database for damaged files
 #[derive(Args)]
@@ -48,9 +44,9 @@ pub struct CheckArgs {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// How closely
-    #[arg(long, value_name = "DEPTH", value_enum, default_value = "sums")]
-    depth: DepthName,
+    /// How thorough the check is
+    #[arg(long, value_name = "DEPTH", value_parser = named(DEPTHS), default_value = "sums")]
+    depth: Depth,
 
     #[command(flatten)]
     threads: ThreadsArgs,
@@ -63,15 +59,15 @@ pub struct CheckArgs {
 #[derive(Serialize)]
 struct Report<'a> {
     ok: bool,
-    depth: DepthName,
+    depth: &'static str,
     #[serde(flatten)]
     found: &'a care::Report,
-    /// Whether somebody was at work in the folder: what is left over then is what is being written.
+    /// Whether a solve was running in the folder: then files left over are being written.
     owned: bool,
     elapsed_s: f64,
 }
 
-/// One line for a finding.
+/// Prints a finding on one line.
 pub fn print_finding(finding: &Finding, out: &mut Out) -> std::io::Result<()> {
     let label = match finding.weight {
         Weight::Damage => out.paint.bad("damaged:"),
@@ -81,7 +77,7 @@ pub fn print_finding(finding: &Finding, out: &mut Out) -> std::io::Result<()> {
     writeln!(out, "{label} {finding}")
 }
 
-/// Counts what a check is told, for progress.
+/// Counts progress.
 #[derive(Default)]
 pub struct Counter {
     done: AtomicU64,
@@ -89,13 +85,13 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Takes (done, all).
+    /// Sets the work done and the whole work; later calls never lower the former.
     pub fn set(&self, done: u64, all: u64) {
         self.all.store(all, Ordering::Relaxed);
         self.done.fetch_max(done, Ordering::Relaxed);
     }
 
-    /// Share and line after `elapsed` seconds.
+    /// Returns the share of work done and a status line after `elapsed` seconds.
     pub fn status(&self, doing: &str, unit: &str, elapsed: f64) -> (f64, String) {
         let (done, all) = (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
         let share = (done as f64 / all.max(1) as f64).min(1.0);
@@ -103,7 +99,7 @@ impl Counter {
     }
 }
 
-/// A stop that was asked for as the command line reports it; other errors as they are.
+/// Turns an interruption into the command line's error for a stop; leaves other errors as they are.
 pub fn of_care(error: care::Error, signals: &Signals, so_far: &'static str) -> anyhow::Error {
     match error {
         care::Error::Run(pipeline::Error::Interrupted) => {
@@ -117,14 +113,9 @@ pub fn of_care(error: care::Error, signals: &Signals, so_far: &'static str) -> a
 pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;
-    let depth = match args.depth {
-        DepthName::Metadata => Depth::Metadata,
-        DepthName::Sums => Depth::Sums,
-        DepthName::Full => Depth::Full,
-    };
     let counter = Counter::default();
     let request = Request {
-        depth,
+        depth: args.depth,
         threads: args.threads.count(),
         stop: &signals.stop,
         progress: &|done, all| counter.set(done, all),
@@ -133,10 +124,10 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let status = |elapsed: f64| counter.status("checking", "bytes", elapsed);
     let work = || care::check(&args.folder, &request);
     let found = progress::during(&status, &signals, out.quiet, out.error_paint, work)
-        .map_err(|error| of_care(error, &signals, "nothing is known of what was not looked at"))?;
+        .map_err(|error| of_care(error, &signals, "check incomplete"))?;
     let report = Report {
         ok: found.is_sound(),
-        depth: args.depth,
+        depth: DEPTHS.iter().find(|(depth, ..)| *depth == args.depth).map_or("", |(_, name, _)| name),
         found: &found,
         owned: request.is_owned,
         elapsed_s: watch.elapsed().as_secs_f64(),
@@ -147,7 +138,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
         print(&report, out)?
     }
     if !report.ok {
-        out.remark(format_args!("hint: trinim repair {} mends what can be mended", args.folder.display()));
+        out.remark(format_args!("hint: trinim repair {} restores damaged files", args.folder.display()));
     }
     Ok(Exit::of_check(&found))
 }
@@ -162,24 +153,24 @@ fn print(report: &Report<'_>, out: &mut Out) -> anyhow::Result<()> {
     }
     let (damaged, left) = (damage.len() as u64, left.len() as u64);
     let verdict = match damaged {
-        0 => out.paint.good("sound"),
-        damaged => out.paint.bad(counted(damaged, "finding")),
+        0 => out.paint.good("intact"),
+        damaged => out.paint.bad(format_args!("damaged: {}", counted(damaged, "problem"))),
     };
     let mut rows = vec![("verdict", verdict)];
     if found.blocks > 0 {
         let (finished, blocks) = (grouped(found.finished_blocks), counted(found.blocks, "block"));
         let (subject, how) = match found.subject {
             Subject::Run => ("run", "finished"),
-            Subject::Database => ("database", "sound"),
+            Subject::Database => ("database", "intact"),
         };
         rows.push((subject, format!("{finished} of {blocks} {how}")));
     }
     rows.push(("files", counted(found.files, "file")));
-    if report.depth != DepthName::Metadata {
+    if report.depth != "metadata" {
         rows.push(("hashes", format!("of {}", Size(found.bytes))));
     }
     if left > 0 {
-        let what = if report.owned { "being written by the solve at work" } else { "the next solve clears them away" };
+        let what = if report.owned { "being written by the running solve" } else { "removed by the next solve" };
         rows.push(("left over", format!("{}, {what}", counted(left, "file"))));
     }
     rows.push(("time", seconds(report.elapsed_s)));

@@ -16,7 +16,7 @@ pub fn choice<T>(values: &'static [T]) -> impl TypedValueParser<Value = T>
 where
     T: Serialize + Copy + Send + Sync + 'static,
 {
-    parser(values.iter().map(|value| (*value, None)).collect())
+    parser(values.iter().map(|value| (*value, name(value), None)).collect())
 }
 
 /// Returns a parser for one of `values`, each with its text for `--help`.
@@ -24,16 +24,25 @@ pub fn explained<T>(values: &'static [(T, &'static str)]) -> impl TypedValuePars
 where
     T: Serialize + Copy + Send + Sync + 'static,
 {
-    parser(values.iter().map(|(value, help)| (*value, Some(*help))).collect())
+    parser(values.iter().map(|(value, help)| (*value, name(value), Some(*help))).collect())
 }
 
-fn parser<T>(values: Vec<(T, Option<&'static str>)>) -> impl TypedValueParser<Value = T>
+/// Returns a parser for one of `values`, which have no serialised form; each has a name and a text
+/// for `--help`.
+pub fn named<T>(values: &'static [(T, &'static str, &'static str)]) -> impl TypedValueParser<Value = T>
 where
-    T: Serialize + Copy + Send + Sync + 'static,
+    T: Copy + Send + Sync + 'static,
 {
-    let shown: Vec<_> = values.iter().map(|(value, help)| PossibleValue::new(name(value)).help(*help)).collect();
+    parser(values.iter().map(|(value, name, help)| (*value, (*name).to_owned(), Some(*help))).collect())
+}
+
+fn parser<T>(values: Vec<(T, String, Option<&'static str>)>) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let shown: Vec<_> = values.iter().map(|(_, name, help)| PossibleValue::new(name).help(*help)).collect();
     PossibleValuesParser::new(shown).try_map(move |text| {
-        let mut all = values.iter().map(|(value, _)| *value);
-        all.find(|value| name(value) == text).ok_or_else(|| format!("unknown choice {text:?}"))
+        let found = values.iter().find(|(_, name, _)| *name == text);
+        found.map(|(value, ..)| *value).ok_or_else(|| format!("unknown choice {text:?}"))
     })
 }

@@ -1,4 +1,4 @@
-//! Exit codes, and the way out that is named with an error.
+//! Exit codes, and the hint for each error.
 
 use pipeline::Error as RunError;
 use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
@@ -19,18 +19,19 @@ use trinim::verify;
 pub enum Exit {
     /// Done.
     Done = 0,
-    /// `verify` found wrong values, `evolve verify` a wrong formula, `report`, `layout --paper` or `plane` a published value or claim that is contradicted, or
-    /// a measured solve a wrong answer.
+    /// A check found something wrong in undamaged files: `verify` a value, `evolve verify` a
+    /// formula, `bench` an answer, or `report`, `layout --paper` and `plane` a published value
+    /// or claim.
     Refuted = 1,
-    /// The command cannot be carried out as given: arguments, positions, folders that are not what they should be.
+    /// Usage error: a bad argument, position or folder.
     Usage = 2,
     /// Files are damaged.
     Corrupt = 3,
-    /// The system refused: input and output, a full disk, too little memory, a folder in use.
+    /// Input or output failed, disk or memory ran out, or the folder is in use.
     System = 4,
     /// Stopped by `--max-duration` after a checkpoint.
     TimeUp = 5,
-    /// The folder is of another version or was begun with other parameters.
+    /// The folder has another format version or was begun with other parameters.
     OtherRun = 7,
     /// Stopped by SIGINT after a checkpoint.
     Interrupted = 130,
@@ -39,12 +40,13 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// How a check ends: what a stop left is no damage.
+    /// Returns the exit code of a check: files left by a stop are not damage.
     pub fn of_check(report: &care::Report) -> Exit {
         if report.is_sound() { Exit::Done } else { Exit::Corrupt }
     }
 
-    /// How a verification ends: wrong values of damaged files are the files' fault.
+    /// Returns the exit code of a verification: damage takes precedence, because it explains wrong
+    /// values.
     pub fn of_verify(report: &verify::Report) -> Exit {
         match (report.is_clean(), report.damaged) {
             (true, _) => Exit::Done,
@@ -54,11 +56,11 @@ impl Exit {
     }
 }
 
-/// The table of exit codes for `--help`.
+/// Table of exit codes for `--help`.
 pub const TABLE: &str = "Exit codes:
     0  success
-    1  a check found something wrong in undamaged files: verify a value, evolve verify a formula, bench an answer; report, layout --paper and \
-plane a published value or claim that does not hold
+        1  a check found something wrong in undamaged files: verify a value, evolve verify a formula, bench an answer; \
+    report, layout --paper and plane a published value or claim that does not hold
     2  usage error: a bad argument, position or folder
     3  files are damaged
     4  input or output failed, disk or memory ran out, or the folder is in use
@@ -76,13 +78,13 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// An error with its way out.
+    /// Returns an error with its hint.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Refused {
         Refused { message: message.into(), hint: hint.into() }
     }
 }
 
-/// An answer of a measured solve that is wrong.
+/// A wrong answer of a measured solve.
 #[derive(Debug, thiserror::Error)]
 #[error("wrong answer of {command}: {what}")]
 pub struct WrongAnswer {
@@ -92,29 +94,30 @@ pub struct WrongAnswer {
     pub what: String,
 }
 
-/// Stopped by a signal, or because the time was up.
+/// A stop by a signal, or because the time was up.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("stopped {}", if .exit == &Exit::TimeUp { "because the time is up" } else { "by a signal" })]
 pub struct Stopped {
-    /// What asked for the stop.
+    /// Exit code for the cause of the stop.
     pub exit: Exit,
-    /// What the same command does next.
+    /// What to do next.
     pub hint: &'static str,
 }
 
 impl Stopped {
-    /// Stopped after a checkpoint.
+    /// A stop after a checkpoint.
     pub fn resumable(exit: Exit) -> Stopped {
         Stopped { exit, hint: "run the same command again to continue" }
     }
 
-    /// Stopped by who keeps no checkpoint.
+    /// A stop of a command without checkpoints.
     pub fn from_the_start(exit: Exit) -> Stopped {
         Stopped { exit, hint: "run the same command again to start over" }
     }
 }
 
-/// The exit code of an error and the way out, if one can be named; `None` when the reader of standard output has gone away, which is no error.
+/// Returns the exit code of an error and a hint, which may be empty; `None` if the reader of
+/// standard output has closed it, which is not an error.
 pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
     if let Some(error) = error.downcast_ref::<io::Error>() {
         let gone = error.kind() == io::ErrorKind::BrokenPipe;
@@ -124,7 +127,7 @@ pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
         return Some((Exit::Usage, refused.hint.clone()));
     }
     if error.is::<WrongAnswer>() {
-        return Some((Exit::Refuted, "this is an error of trinim: please report it with the command".to_owned()));
+        return Some((Exit::Refuted, "this is a bug in trinim: please report it with the command".to_owned()));
     }
     if let Some(Stopped { exit, hint }) = error.downcast_ref() {
         return Some((*exit, (*hint).to_owned()));
@@ -143,13 +146,13 @@ pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
     Some(known.map_or((Exit::System, String::new()), |(exit, hint)| (exit, hint.into_owned())))
 }
 
-/// The way out when files are damaged: the commands for the folder that a damaged file is in.
+/// Returns the hint for damaged files: the commands for the folder of the damaged file.
 fn mend(path: &Path) -> Cow<'static, str> {
     let folder = path.parent().unwrap_or(path);
     let is_inner =
         folder.file_name().is_some_and(|name| [METADATA, LOGS, PUBLISHED].iter().any(|inner| name == *inner));
     let run = if is_inner { folder.parent().unwrap_or(folder) } else { folder }.display();
-    format!("trinim check {run} lists all that is damaged, trinim repair {run} computes it again").into()
+    format!("trinim check {run} lists all damage, trinim repair {run} restores the files").into()
 }
 
 fn of_care(error: &UpkeepError) -> (Exit, Cow<'static, str>) {
@@ -168,7 +171,7 @@ fn of_care(error: &UpkeepError) -> (Exit, Cow<'static, str>) {
     }
 }
 
-/// The way out when the system refuses memory that the program thought it could have.
+/// The hint if the system refuses memory within the budget.
 const MEMORY: &str = "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits";
 
 fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
@@ -193,16 +196,21 @@ fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
         }
         error if error.is_full_disk() => (
             Exit::System,
-            "make room on this disk, or raise --max-disk, and run the same command again to continue from the last checkpoint".into(),
+            "make room on this disk, or raise --max-disk, and run the same command again to continue from the last \
+             checkpoint"
+                .into(),
         ),
-        _ => (Exit::System, "remove the cause and run the same command again; a solve continues from its last checkpoint".into()),
+        _ => (
+            Exit::System,
+            "remove the cause and run the same command again; a solve continues from its last checkpoint".into(),
+        ),
     }
 }
 
 fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
     match error {
         DatabaseError::Missing { .. } => {
-            (Exit::Usage, "trinim solve --out DIR makes a database, or finishes one".into())
+            (Exit::Usage, "trinim solve --layers K --out DIR makes a database, or continues one".into())
         }
         DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
         DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
@@ -222,7 +230,9 @@ fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
         }
         PlanError::Disk { .. } => (
             Exit::System,
-            "make room, choose --out on a larger disk, or compare --log-placement with trinim plan; nothing was written".into(),
+            "make room, choose --out on a larger disk, or compare --log-placement with trinim plan; nothing was \
+             written"
+                .into(),
         ),
         _ => (Exit::Usage, "choose larger blocks with --block-bits or fewer --bid-cells".into()),
     }

@@ -133,9 +133,22 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
     }
 }
 
+/// Order of the headings in help. Clap shows them in the order of their first arguments.
+const HEADINGS: [&str; 5] = ["Game", "Resources", "Limits", "Output", "Expert"];
+
+/// Sorts the arguments of a command and its subcommands by heading; `mut_arg` moves one to the end.
+fn sorted(command: clap::Command) -> clap::Command {
+    let rank = |arg: &clap::Arg| HEADINGS.iter().position(|heading| arg.get_help_heading() == Some(heading));
+    let headed = command.get_arguments().filter_map(|arg| Some((rank(arg)?, arg.get_id().clone())));
+    let mut headed: Vec<(usize, clap::Id)> = headed.collect();
+    headed.sort_by_key(|(rank, _)| *rank);
+    let sort = |command: clap::Command, (_, id): (usize, clap::Id)| command.mut_arg(id, |arg| arg);
+    headed.into_iter().fold(command, sort).mut_subcommands(sorted)
+}
+
 /// Returns the command with all its subcommands.
 fn command() -> clap::Command {
-    variables::given(Cli::command()).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
+    variables::given(sorted(Cli::command())).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
 }
 
 /// Parses the arguments. A refusal prints two lines: the reason and a hint.
@@ -187,5 +200,14 @@ mod tests {
     #[test]
     fn the_command_is_well_formed() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn headings_are_in_order() {
+        let mut command = command();
+        let solve = command.find_subcommand_mut("solve").unwrap();
+        let help = solve.render_help().to_string();
+        let places = HEADINGS.map(|heading| help.find(&format!("\n{heading}:\n")).unwrap());
+        assert!(places.is_sorted(), "{help}");
     }
 }

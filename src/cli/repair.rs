@@ -1,4 +1,4 @@
-//! `trinim repair`: makes again what is damaged, with the same bytes.
+//! `trinim repair`: restores damaged files with the same bytes.
 
 use super::args::{self, JsonArgs, Size};
 use super::check::{Counter, of_care, print_finding};
@@ -14,15 +14,16 @@ use trinim::care::{self, Estimate, Finding, Repair};
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim repair trinim-k8-misere --dry-run    what is damaged, what would be done, what it would cost
-  trinim repair trinim-k8-misere              do it
-  trinim repair trinim-k8-misere/db           a database without its run
+  trinim repair trinim-k8-misere --dry-run    show the damage, the repair, and its cost
+  trinim repair trinim-k8-misere              repair the folder
+  trinim repair trinim-k8-misere/db           repair a database without its run
 
-First every hash is checked. Blocks are computed again from the published files of their sources, logs from that of the block that sent them; what \
-comes out has to have the hash that was recorded, or nothing is replaced. A repair that is stopped or killed is begun again by the same command; \
-afterwards a solve continues, or is finished, as if nothing had happened. If nothing is left to rebuild a file from, repair refuses and changes nothing.";
+The command first checks every hash. It computes blocks again from the published files of their sources, and logs \
+from the published file of the block that sent them. Each result must have the recorded hash, or nothing is replaced. \
+If a repair is stopped or killed, run the same command again; afterwards a solve continues, or is finished, as if \
+nothing had happened. If nothing is left to rebuild a file from, repair refuses and changes nothing.";
 
-/// Compute damaged files of a run folder or a database again
+/// Restore damaged files of a run folder or a database
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RepairArgs {
@@ -30,7 +31,7 @@ pub struct RepairArgs {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// Say what would be done and what it would cost; write nothing
+    /// Show what would be done and what it would cost; write nothing
     #[arg(long)]
     dry_run: bool,
 
@@ -103,7 +104,7 @@ fn refused(error: care::Error) -> care::Error {
 
 fn print(estimate: &Estimate, out: &mut Out) -> anyhow::Result<()> {
     if estimate.is_empty() {
-        out.table(&[("to do", "nothing: everything that counts is sound".to_owned())])?;
+        out.table(&[("to do", "nothing: all files that are needed are intact".to_owned())])?;
         return Ok(());
     }
     let mut work = Vec::new();
@@ -120,7 +121,7 @@ fn print(estimate: &Estimate, out: &mut Out) -> anyhow::Result<()> {
     ];
     let files: Vec<&str> = files.into_iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name).collect();
     if !files.is_empty() {
-        work.push(format!("write {} anew", files.join(", ")));
+        work.push(format!("write {} again", files.join(", ")));
     }
     let read = if estimate.read_bytes > 0 { format!("read {}, ", Size(estimate.read_bytes)) } else { String::new() };
     out.table(&[("to do", work.join("; ")), ("cost", format!("{read}about {}", seconds(estimate.seconds)))])?;

@@ -1,9 +1,10 @@
-//! `trinim status`: how far a solve is, asked from another shell.
+//! `trinim status`: how far a solve is, seen from another shell.
 //!
 //! # The estimate
-//! Work is counted as `trinim solve` does: edges applied, plus a weight for each block. The rate is the work committed since the current
-//! session opened the folder, over the time between that opening and the last commit, both taken from the times of files. It is an
-//! estimate: a clock that was set, a folder that was copied, or a session that was suspended spoils it.
+//! Work is counted as in `trinim solve`: edges applied, plus a weight for each block. The rate is
+//! the work committed since the current session opened the folder, over the time between that
+//! opening and the last commit, both taken from file times. It is only an estimate: a changed
+//! clock, a copied folder or a suspended session distorts it.
 
 use super::args::{JsonArgs, Size};
 use super::exit::Exit;
@@ -30,8 +31,8 @@ Examples:
   trinim status trinim-k8-misere --json
   watch trinim status /data/k9
 
-Reads only and never touches the lock, so it disturbs neither a run nor one that is just starting. Rate and time left are estimates from the \
-times of files. kill -USR1 makes the solve itself print a line.";
+The command only reads and never touches the lock, so it disturbs neither a running solve nor one that is just \
+starting. Rate and time left are estimates from file times. kill -USR1 makes the solve itself print a line.";
 
 /// Show how far a solve is
 #[derive(Args)]
@@ -126,7 +127,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let session_work = work(&mut session.iter().map(|record| record.block));
     let session_positions: u64 = session.iter().map(|record| positions(record.block)).sum();
     let eta_s = rate(session_work).filter(|_| state == "running").map(|rate| {
-        // Work goes on since the last commit.
+        // Work has continued since the last commit.
         let since = times.last_commit_s_ago.unwrap_or(0.0);
         ((all - done) / rate - since).max(0.0)
     });
@@ -152,14 +153,14 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     })
 }
 
-/// Work of blocks, in edges.
+/// Returns the work of blocks, in edges.
 fn units(layout: &Layout, blocks: &mut dyn Iterator<Item = BlockId>) -> f64 {
     let weight = rates::block_weight(&rates::MEASURED);
-    // Not a sum: that of nothing is a negative zero, and would be printed as one.
+    // Not `sum`: an empty sum is a negative zero, and would be printed as one.
     blocks.fold(0.0, |units, block| units + layout.edges_into(block).len() as f64 + weight)
 }
 
-/// Names and lengths in a folder of the run.
+/// Lists names and lengths in a folder of the run.
 fn sizes(storage: &RealStorage, folder: &str) -> anyhow::Result<Vec<(String, u64)>> {
     let entries = match storage.list(folder) {
         Err(error) if error.is_not_found() => Vec::new(),
@@ -168,7 +169,7 @@ fn sizes(storage: &RealStorage, folder: &str) -> anyhow::Result<Vec<(String, u64
     Ok(entries.into_iter().map(|entry| (format!("{folder}/{}", entry.name), entry.length)).collect())
 }
 
-/// What the times of the metadata files say.
+/// Times taken from the metadata files.
 struct Times {
     /// From the opening of the current session to its last commit.
     session_s: Option<f64>,
@@ -190,23 +191,23 @@ impl Times {
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let owner = match report.owner {
-        Owner::Held(pid) => format!("locked by process {pid}"),
-        Owner::Free => "nobody at work".to_owned(),
-        Owner::Unknown => "the system does not say whether somebody is at work".to_owned(),
+        Owner::Held(pid) => format!("process {pid} is at work"),
+        Owner::Free => "no process is at work".to_owned(),
+        Owner::Unknown => "unknown whether a process is at work".to_owned(),
     };
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let positions = report.finished_positions as f64 / report.positions as f64;
     let mut rows = vec![
         ("state", format!("{}, {owner}", report.state)),
         ("board", board(report.layers, &report.rule, report.max_take)),
-        ("blocks", format!("{} of {} safe", grouped(report.finished_blocks), grouped(report.blocks))),
+        ("blocks", format!("{} of {} saved", grouped(report.finished_blocks), grouped(report.blocks))),
         (
             "positions",
             format!("{} of {} ({})", grouped(report.finished_positions), grouped(report.positions), percent(positions)),
         ),
         ("work", format!("{} of the planned work", percent(report.work_done))),
         ("generation", report.generation.to_string()),
-        ("logs", format!("{} in {} now", Size(report.log_bytes), counted(report.log_files, "file"))),
+        ("logs", format!("{} in {}", Size(report.log_bytes), counted(report.log_files, "file"))),
         ("database", Size(report.database_bytes).to_string()),
     ];
     if let Some(ago) = report.last_commit_s_ago {

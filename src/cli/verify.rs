@@ -1,4 +1,4 @@
-//! `trinim verify`: checks a database, byte by byte and position by position.
+//! `trinim verify`: checks every byte and every position of a database.
 
 use super::args::{self, DatabaseArgs, JsonArgs, Size, ThreadsArgs};
 use super::exit::{Exit, Stopped};
@@ -16,11 +16,11 @@ use trinim::verify::{self, Depth};
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim verify trinim-k7-misere                     every byte, then every position against its children
-  trinim verify trinim-k7-misere --checksums-only    every byte
-  trinim verify trinim-k8-misere --sample 5%         every byte, then a twentieth of the blocks
+  trinim verify trinim-k7-misere                     check every byte, then every position against its children
+  trinim verify trinim-k7-misere --checksums-only    check every byte
+  trinim verify trinim-k8-misere --sample 5%         check every byte, then a twentieth of the blocks
 
-The exit code is 0 when everything is right, 3 when files are damaged, 1 when undamaged files hold wrong values.";
+The exit code is 0 if everything is correct, 3 if files are damaged, and 1 if undamaged files hold wrong values.";
 
 /// Check a solved board: checksums, then every position against its children
 #[derive(Args)]
@@ -29,7 +29,7 @@ pub struct VerifyArgs {
     #[command(flatten)]
     database: DatabaseArgs,
 
-    /// Compare the files with their checksums and do nothing else
+    /// Only compare the files with their checksums
     #[arg(long, conflicts_with = "sample")]
     checksums_only: bool,
 
@@ -37,7 +37,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "SHARE", value_parser = args::share)]
     sample: Option<f64>,
 
-    /// Number that decides which blocks are in the sample
+    /// Seed that selects the blocks of the sample
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
 
@@ -84,7 +84,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let check = || verify::verify(&database, depth, threads, &signals.stop, &progress);
     let found = progress::during(&status, &signals, out.quiet, out.error_paint, check)?;
     let Some(found) = found else {
-        return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("nothing was found so far"));
+        return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("verification incomplete"));
     };
     let report = Report {
         ok: found.is_clean(),
@@ -108,9 +108,9 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     }
     let rate = per_second(found.positions as f64 / report.elapsed_s.max(1e-9), "positions");
     let verdict = match Exit::of_verify(found) {
-        Exit::Done => out.paint.good("right"),
+        Exit::Done => out.paint.good("correct"),
         Exit::Refuted => out.paint.bad("wrong values"),
-        _ => out.paint.bad("damaged files"),
+        _ => out.paint.bad("damaged"),
     };
     let mut rows = vec![
         ("verdict", verdict),

@@ -96,7 +96,7 @@ fn measure(storage: &RealStorage, file_bytes: u64, stop: &AtomicBool) -> Result<
         if stopped() {
             return Ok(None);
         }
-        // No two pieces are equal, because some file systems look for that.
+        // No two pieces are equal, because some file systems store equal ones once.
         words.iter_mut().step_by(512).for_each(|word| *word = mixed(*word));
         file.write_all_at(bytemuck::cast_slice(&words), offset)?;
     }

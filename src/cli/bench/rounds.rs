@@ -1,4 +1,4 @@
-//! Rounds: in each one, every case runs once.
+//! Rounds: each runs every case once.
 
 use super::super::exit::{Exit, Refused, WrongAnswer};
 use super::super::output::Out;

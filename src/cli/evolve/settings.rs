@@ -89,7 +89,7 @@ given! {
     #[arg(long, value_name = "P")]
     crossover_probability: f64,
 
-    /// What mutation draws again: --mutations genes or symbols, or each gene or symbol with
+    /// What mutation replaces: --mutations genes or symbols, or each gene or symbol with
     /// probability mutations/genes
     #[arg(long, value_name = "MODEL", value_parser = choice(MUTATIONS))]
     mutation: Mutation,

@@ -1,7 +1,7 @@
 //! `trinim layout`: how a board is cut into blocks, and what a layout costs.
 //!
-//! With `--json`, cells are indices, as in the other reports: cell (row, column) has index row *
-//! (row + 1) / 2 + column. Memory, disk and time of a solve are in `plan`.
+//! With `--json`, cells are indices, as in the other reports: cell (row, column) has the index
+//! `row * (row + 1) / 2 + column`. Memory, disk and time of a solve are in `plan`.
 
 pub mod order;
 mod paper;

@@ -11,7 +11,7 @@ use trinim::plane::number::brief;
 use trinim::plane::precision::{self, first_failure};
 use trinim::plane::ratio::Ratio;
 
-/// Most digits: they take seconds.
+/// Largest number of digits; it takes seconds.
 const DIGITS_MAX: u32 = 10_000;
 /// Least number of rows: one more than the paper's table has.
 const ROWS: u32 = 5;
