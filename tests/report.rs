@@ -434,6 +434,8 @@ fn databases_that_cannot_be_reported_are_refused_and_nothing_is_written() {
     }
     let unfinished = copy("unfinished");
     fs::remove_file(unfinished.join("db/SUMS")).unwrap();
+    assert!(with(2, &["unfinished"]).contains("unfinished holds no finished database: SUMS is missing"));
+    fs::remove_file(unfinished.join("db/manifest.json")).unwrap();
     assert!(with(2, &["unfinished"]).contains("the solve is not finished"));
 
     // Any change of the manifest that `SUMS` does not cover.

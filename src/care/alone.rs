@@ -5,10 +5,9 @@
 //!    manifest says. Of the manifest and its line, the manifest is believed when it is what all blocks add up to.
 //! 2. Board, rule and layout are believed when `SUMS` agrees with the manifest, or one block has them in its header.
 
-use super::run::{compare_sums, contents, difference};
+use super::lists::{contents, difference};
 use super::{Damage, Depth, Error, Finding, Report, Request, Subject, Weight, sort_findings};
 use crate::database::block::{BLOCK_BYTES_MAX, BlockIndex, HEADER_BYTES, block_bytes_at_most, read_block};
-use crate::database::sums::sums_differ;
 use crate::database::{
     BlockSummary, DatabaseError, Game, MANIFEST, Manifest, SUMS, Sums, block_file_name, stream_digest,
 };
@@ -21,7 +20,7 @@ use pipeline::{Bitmap, BlockId, RealStorage, Storage, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a database after a check.
-pub(super) struct Looked {
+pub(super) struct CheckedDatabase {
     pub(super) report: Report,
     /// What the manifest says, if it can be believed so far.
     pub(super) known: Option<Known>,
@@ -80,16 +79,15 @@ struct Seen {
     sum: Option<blake3::Hash>,
 }
 
-/// Looks at the files of a database.
-pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looked, Error> {
+/// Checks the files of a database.
+pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Result<CheckedDatabase, Error> {
     let mut findings = Vec::new();
     let mut take = |name: &str| -> Result<Option<Vec<u8>>, Error> {
         Ok(contents(storage, name, Weight::Damage)?.map_err(|finding| findings.push(finding)).ok())
     };
     let found = [take(MANIFEST)?, take(SUMS)?];
     let sums = found[1].as_deref().map(Sums::parse).unwrap_or_default();
-    let vouched =
-        found[0].as_ref().zip(sums.lines.get(MANIFEST)).is_some_and(|(bytes, (sum, _))| blake3::hash(bytes) == *sum);
+    let vouched = found[0].as_deref().is_some_and(|bytes| sums.check(MANIFEST, blake3::hash(bytes)) == Some(Ok(())));
     let parsed = found[0].as_deref().map(|bytes| Manifest::parse(&storage.path(MANIFEST), bytes));
     let mut known = match parsed {
         None => None,
@@ -135,8 +133,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
         || Ok(()),
         |(), index| {
             let name = &names[index];
-            let line = sums.lines.get(name).map(|(sum, _)| *sum);
-            match look_at(storage, name, index as u32, line, known.as_ref(), request.depth) {
+            match look_at(storage, name, index as u32, &sums, known.as_ref(), request.depth) {
                 Ok(one) => drop(seen.lock().insert(index as u32, one)),
                 Err(error) => {
                     failure.lock().get_or_insert(error);
@@ -183,9 +180,9 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
             Some(blake3::hash(rebuilt))
         }
         (None, Some(bytes)) if known.is_some() && !vouched => {
-            let damage = match sums.lines.get(MANIFEST) {
-                Some((sum, _)) => sums_differ(*sum, blake3::hash(bytes)),
-                None => "nothing vouches for it: SUMS has no line for it, and blocks are damaged".into(),
+            let damage = match sums.check(MANIFEST, blake3::hash(bytes)) {
+                Some(Err(damage)) => damage,
+                _ => "nothing vouches for it: SUMS has no line for it, and blocks are damaged".into(),
             };
             findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), damage));
             None
@@ -194,7 +191,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
     };
     expected.insert(MANIFEST.to_owned(), right);
     if let Some(bytes) = &found[1] {
-        findings.extend(compare_sums(storage, SUMS, &expected, bytes));
+        findings.extend(sums.compare_in_order(&storage.path(SUMS), bytes.len() as u64, &expected));
     }
     let lists_wrong = findings.len() > before || found.iter().any(Option::is_none) || known.is_none();
     sort_findings(&mut findings);
@@ -208,7 +205,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
         files: names.len() as u64 + 2,
         bytes: if request.depth == Depth::Metadata { 0 } else { all },
     };
-    Ok(Looked { report, known, sums, found, damaged_blocks, lists_wrong })
+    Ok(CheckedDatabase { report, known, sums, found, damaged_blocks, lists_wrong })
 }
 
 /// Looks at one file; `ordinal` is that of the block if the manifest is known.
@@ -216,7 +213,7 @@ fn look_at(
     storage: &RealStorage,
     name: &str,
     ordinal: u32,
-    line: Option<blake3::Hash>,
+    sums: &Sums,
     known: Option<&Known>,
     depth: Depth,
 ) -> Result<Seen, Error> {
@@ -238,11 +235,11 @@ fn look_at(
         return Ok(seen);
     }
     let sum = blake3::hash(&file);
-    let is_as_listed = line == Some(sum);
+    let listed = sums.check(name, sum);
+    let is_as_listed = listed == Some(Ok(()));
     let Some(known) = known else {
         // Without a manifest the blocks are those with a line.
-        let other = line.filter(|line| *line != sum);
-        seen.damage = other.map(|line| Finding::new(Weight::Damage, &path, sums_differ(line, sum)));
+        seen.damage = listed.and_then(Result::err).map(|damage| Finding::new(Weight::Damage, &path, damage));
         return Ok(seen);
     };
     seen.is_of_game = BlockIndex::of_file(&path, known.identity, ordinal, &file, known.words() as u64).is_ok();

@@ -26,6 +26,7 @@
 //! Whether the values are right: [`verify`](crate::verify). How logs and journal are checked and repaired: `pipeline::care::check`, `pipeline::care::repair`.
 
 mod alone;
+mod lists;
 mod repair;
 mod run;
 
@@ -163,8 +164,8 @@ impl Report {
 /// what the operating system refuses. Damage is a finding, not an error.
 pub fn check(folder: &Path, request: &Request<'_>) -> Result<Report, Error> {
     match Place::of(folder)? {
-        Place::Run(storage) => Ok(run::look(&storage, request)?.report),
-        Place::Database(storage) => Ok(alone::look(&storage, request)?.report),
+        Place::Run(storage) => Ok(run::check_run(&storage, request)?.report),
+        Place::Database(storage) => Ok(alone::check_database(&storage, request)?.report),
     }
 }
 

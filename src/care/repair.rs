@@ -10,8 +10,9 @@
 //! # Not here
 //! Log entries and metadata of a run: `pipeline::care::repair`.
 
-use super::alone::{self, Known, digests_differ, hex_digest, read_all};
-use super::run::{self, temporary_files};
+use super::alone::{self, CheckedDatabase, Known, digests_differ, hex_digest, read_all};
+use super::lists::{contents, temporary_files};
+use super::run::{self, CheckedRun};
 use super::{Depth, Error, Place, Report, Request, Weight};
 use crate::database::{MANIFEST, SUMS, Sums, block_file_name};
 use crate::kernel::Kernel;
@@ -60,8 +61,8 @@ pub struct Repair {
 }
 
 enum Subject {
-    Run { storage: Arc<dyn Storage>, draft: Option<Draft>, looked: Box<run::Looked>, plan: Plan },
-    Database { storage: RealStorage, looked: Box<alone::Looked>, order: Vec<BlockId>, _lock: Option<LockGuard> },
+    Run { storage: Arc<dyn Storage>, draft: Option<Draft>, checked: Box<CheckedRun>, plan: Plan },
+    Database { storage: RealStorage, checked: Box<CheckedDatabase>, order: Vec<BlockId>, _lock: Option<LockGuard> },
 }
 
 impl Repair {
@@ -91,26 +92,26 @@ impl Repair {
             Err(error @ pipeline::Error::Corrupt { .. }) => (None, Some(error)),
             other => (other?, None),
         };
-        let looked = run::look(&storage, request)?;
-        let Some((game, engine)) = &looked.engine else { return Err(no_metadata(&*storage, &looked.report)) };
+        let checked = run::check_run(&storage, request)?;
+        let Some((game, engine)) = &checked.engine else { return Err(no_metadata(&*storage, &checked.report)) };
         if let Some(error) = damage {
             return Err(error.into());
         }
         let workload = RemovalGame::new(game, Kernel::detect());
         let plan = Plan::of(&workload, engine)?;
         // Lines of blocks that are damaged could not be compared yet.
-        let sums = looked.manifest.is_some() && looked.sums_wrong;
+        let sums = checked.manifest.is_some() && checked.sums_wrong;
         let estimate = Estimate {
             blocks: plan.blocks.len() as u64,
             log_entries: plan.entries.len() as u64,
             metadata: plan.metadata,
-            manifest: looked.manifest_wrong,
+            manifest: checked.manifest_wrong,
             sums,
             read_bytes: plan.read_bytes,
             seconds: seconds(&workload, &plan),
         };
         drop(workload);
-        let subject = Subject::Run { storage, draft, looked: Box::new(looked), plan };
+        let subject = Subject::Run { storage, draft, checked: Box::new(checked), plan };
         Ok(Repair { estimate, subject })
     }
 
@@ -121,8 +122,8 @@ impl Repair {
             (false, Some(run)) => Some(RealStorage::open(run)?.lock(LOCK)?),
             (false, None) => Some(storage.lock("")?),
         };
-        let looked = alone::look(&storage, request)?;
-        let Some(known) = &looked.known else {
+        let checked = alone::check_database(&storage, request)?;
+        let Some(known) = &checked.known else {
             return Err(Error::Irreparable {
                 path: storage.path(MANIFEST),
                 reason: "nothing else says which board, rule and layout the blocks are of".to_owned(),
@@ -130,7 +131,7 @@ impl Repair {
         };
         let workload = RemovalGame::new(&known.game, Kernel::detect());
         let mut order = workload.order();
-        order.retain(|block| looked.damaged_blocks.contains(block));
+        order.retain(|block| checked.damaged_blocks.contains(block));
         let mut plan = Plan { blocks: order.clone(), ..Plan::default() };
         let length = |block: BlockId| storage.length(&block_file_name(block.0)).ok().flatten().unwrap_or(0);
         for block in &order {
@@ -140,34 +141,34 @@ impl Repair {
             plan.recalls += sources.len() as u64;
             plan.read_bytes += sources.into_iter().map(length).sum::<u64>();
             // Without a line and with a wrong digest nobody could say whether it is right.
-            if !looked.sums.lines.contains_key(&block_file_name(block.0)) && known.digest(block.0).len() != 64 {
+            if !checked.sums.lines.contains_key(&block_file_name(block.0)) && known.digest(block.0).len() != 64 {
                 let reason = "neither SUMS nor the manifest says what it should be".to_owned();
                 return Err(Error::Irreparable { path: storage.path(&block_file_name(block.0)), reason });
             }
         }
-        if looked.lists_wrong {
+        if checked.lists_wrong {
             let blocks = BlockId::all(known.game.layout.canonical_blocks().len() as u32);
             plan.recalls += blocks.len() as u64;
             plan.read_bytes += blocks.map(length).sum::<u64>();
         }
         let estimate = Estimate {
             blocks: order.len() as u64,
-            manifest: looked.lists_wrong,
-            sums: looked.lists_wrong,
+            manifest: checked.lists_wrong,
+            sums: checked.lists_wrong,
             read_bytes: plan.read_bytes,
             seconds: seconds(&workload, &plan),
             ..Estimate::default()
         };
         drop(workload);
-        let subject = Subject::Database { storage, looked: Box::new(looked), order, _lock: lock };
+        let subject = Subject::Database { storage, checked: Box::new(checked), order, _lock: lock };
         Ok(Repair { estimate, subject })
     }
 
     /// What is damaged.
     pub fn report(&self) -> &Report {
         match &self.subject {
-            Subject::Run { looked, .. } => &looked.report,
-            Subject::Database { looked, .. } => &looked.report,
+            Subject::Run { checked, .. } => &checked.report,
+            Subject::Database { checked, .. } => &checked.report,
         }
     }
 
@@ -186,13 +187,13 @@ impl Repair {
     /// If it was prepared dry.
     pub fn carry_out(self, stop: &AtomicBool, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<(), Error> {
         match self.subject {
-            Subject::Run { storage, draft, looked, plan } => {
+            Subject::Run { storage, draft, checked, plan } => {
                 let draft = draft.expect("a repair that was prepared dry is not carried out");
-                mend_run(&storage, draft, *looked, &plan, stop, progress)
+                mend_run(&storage, draft, *checked, &plan, stop, progress)
             }
-            Subject::Database { storage, looked, order, _lock } => {
+            Subject::Database { storage, checked, order, _lock } => {
                 assert!(_lock.is_some(), "a repair that was prepared dry is not carried out");
-                mend_database(&storage, *looked, &order, stop, progress)
+                mend_database(&storage, *checked, &order, stop, progress)
             }
         }
     }
@@ -221,12 +222,12 @@ fn seconds(workload: &dyn Workload, plan: &Plan) -> f64 {
 fn mend_run(
     storage: &Arc<dyn Storage>,
     draft: Draft,
-    looked: run::Looked,
+    checked: CheckedRun,
     plan: &Plan,
     stop: &AtomicBool,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<(), Error> {
-    let run::Looked { engine, manifest, mut sums, manifest_wrong, .. } = looked;
+    let CheckedRun { engine, manifest, mut sums, manifest_wrong, .. } = checked;
     let Some((game, engine)) = engine else { return Ok(()) };
     let records = engine.inspection.map_or(Vec::new(), |inspection| inspection.records);
     let all = plan.steps();
@@ -246,7 +247,7 @@ fn mend_run(
     }
     let text = sums_text(&sums, &manifest);
     let name = format!("{PUBLISHED}/{SUMS}");
-    if !matches!(run::contents(&**storage, &name, Weight::Damage)?, Ok(bytes) if bytes == text.as_bytes()) {
+    if !matches!(contents(&**storage, &name, Weight::Damage)?, Ok(bytes) if bytes == text.as_bytes()) {
         write_atomically(&**storage, &name, text.as_bytes())?;
     }
     for name in temporary_files(&**storage, PUBLISHED)? {
@@ -256,22 +257,20 @@ fn mend_run(
 }
 
 fn sums_text(sums: &BTreeMap<BlockId, blake3::Hash>, manifest: &[u8]) -> String {
-    let blocks = sums.iter().map(|(block, sum)| Sums::line(*sum, &block_file_name(block.0)));
-    blocks.chain([Sums::line(blake3::hash(manifest), MANIFEST)]).collect()
+    Sums::text(sums.iter().map(|(block, sum)| (block_file_name(block.0), *sum)), manifest)
 }
 
 fn mend_database(
     storage: &RealStorage,
-    looked: alone::Looked,
+    checked: CheckedDatabase,
     order: &[BlockId],
     stop: &AtomicBool,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<(), Error> {
-    let alone::Looked { known, sums, found, lists_wrong, .. } = looked;
+    let CheckedDatabase { known, sums, found, lists_wrong, .. } = checked;
     let Some(known) = known else { return Ok(()) };
     let is_right = |block: BlockId, bytes: &[u8], digest: Option<&str>| {
-        let line = sums.lines.get(&block_file_name(block.0));
-        line.is_some_and(|(sum, _)| blake3::hash(bytes) == *sum)
+        sums.check(&block_file_name(block.0), blake3::hash(bytes)) == Some(Ok(()))
             || digest.is_some_and(|digest| digest == known.digest(block.0))
     };
     let read = |block: BlockId| {

@@ -1,18 +1,18 @@
 //! The check of a run folder: what the engine checks, and of a finished run the manifest and `SUMS`, which follow from its journal.
 
-use super::{Damage, Error, Expected, Finding, Report, Request, Subject, Weight, alone, sort_findings};
-use crate::database::{BlockSummary, Game, LIST_BYTES_MAX, MANIFEST, Manifest, SUMS, Sums, block_file_name};
+use super::lists::{contents, difference};
+use super::{Damage, Error, Finding, Report, Request, Subject, Weight, alone, sort_findings};
+use crate::database::{BlockSummary, Game, MANIFEST, Manifest, SUMS, Sums, block_file_name};
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
 use pipeline::care::check;
 use pipeline::checkpoint::{FORMAT, PUBLISHED, examine};
-use pipeline::storage::{EntryKind, read_whole};
 use pipeline::{BlockId, RealStorage, Storage};
 use std::collections::BTreeMap;
 
 /// What is known of a run folder after a check.
-pub(super) struct Looked {
+pub(super) struct CheckedRun {
     pub(super) report: Report,
     /// What the engine found; without it nothing says which game it is.
     pub(super) engine: Option<(Game, check::Report)>,
@@ -26,8 +26,8 @@ pub(super) struct Looked {
     pub(super) sums_wrong: bool,
 }
 
-/// Looks at a run folder.
-pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looked, Error> {
+/// Checks a run folder.
+pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<CheckedRun, Error> {
     let foreign = || Error::Foreign { path: storage.path(FORMAT) };
     // An owner that begins a generation is in the way of a single look: what stays unreadable is.
     let (mut examination, mut tries) = (examine(storage)?, 0);
@@ -53,7 +53,7 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
     let mut findings = std::mem::take(&mut engine.findings);
     let blocks = game.layout.canonical_blocks().len();
     let records = engine.inspection.as_ref().map_or(&[][..], |inspection| &inspection.records);
-    let mut looked = Looked {
+    let mut checked = CheckedRun {
         report: Report {
             subject: Subject::Run,
             findings: Vec::new(),
@@ -87,30 +87,38 @@ pub(super) fn look(storage: &RealStorage, request: &Request<'_>) -> Result<Looke
             Ok(found) => findings.extend(difference(storage, manifest_name, &manifest, &found)),
             Err(finding) => findings.push(finding),
         }
-        looked.manifest_wrong = findings.len() > before;
+        checked.manifest_wrong = findings.len() > before;
         let before = findings.len();
         match contents(storage, sums_name, unsealed)? {
             Ok(found) => {
                 let mut expected: BTreeMap<String, Option<blake3::Hash>> =
                     by_block.keys().map(|block| (block_file_name(block.0), sums.lock().get(block).copied())).collect();
                 expected.insert(MANIFEST.to_owned(), Some(blake3::hash(&manifest)));
-                findings.extend(compare_sums(storage, sums_name, &expected, &found));
+                findings.extend(Sums::parse(&found).compare_in_order(
+                    &storage.path(sums_name),
+                    found.len() as u64,
+                    &expected,
+                ));
             }
             Err(finding) => findings.push(finding),
         }
-        looked.sums_wrong = findings.len() > before;
-        looked.report.files += 2;
-        looked.manifest = Some(manifest);
+        checked.sums_wrong = findings.len() > before;
+        checked.report.files += 2;
+        checked.manifest = Some(manifest);
     }
     sort_findings(&mut findings);
-    looked.report.findings = findings;
-    looked.sums = sums.into_inner();
-    looked.engine = Some((game, engine));
-    Ok(looked)
+    checked.report.findings = findings;
+    checked.sums = sums.into_inner();
+    checked.engine = Some((game, engine));
+    Ok(checked)
 }
 
 /// A run of which neither copy of the metadata says anything: what is wrong with them, and with the database if there is one.
-fn without_metadata(storage: &RealStorage, mut findings: Vec<Finding>, request: &Request<'_>) -> Result<Looked, Error> {
+fn without_metadata(
+    storage: &RealStorage,
+    mut findings: Vec<Finding>,
+    request: &Request<'_>,
+) -> Result<CheckedRun, Error> {
     let mut report = Report {
         subject: Subject::Run,
         findings: Vec::new(),
@@ -122,12 +130,12 @@ fn without_metadata(storage: &RealStorage, mut findings: Vec<Finding>, request: 
     };
     let sealed = storage.length(&format!("{PUBLISHED}/{SUMS}")).is_ok_and(|length| length.is_some());
     if sealed {
-        let database = alone::look(&RealStorage::open(storage.path(PUBLISHED))?, request)?.report;
+        let database = alone::check_database(&RealStorage::open(storage.path(PUBLISHED))?, request)?.report;
         findings.extend(database.findings);
         (report.blocks, report.files, report.bytes) = (database.blocks, database.files, database.bytes);
     }
     sort_findings(&mut findings);
-    Ok(Looked {
+    Ok(CheckedRun {
         report: Report { findings, ..report },
         engine: None,
         manifest: None,
@@ -135,56 +143,4 @@ fn without_metadata(storage: &RealStorage, mut findings: Vec<Finding>, request: 
         manifest_wrong: false,
         sums_wrong: false,
     })
-}
-
-/// The bytes of a manifest or list of checksums, or what is wrong with it as a whole; `missing` says how much it matters that it is not there.
-pub(super) fn contents(
-    storage: &dyn Storage,
-    name: &str,
-    missing: Weight,
-) -> Result<Result<Vec<u8>, Finding>, pipeline::Error> {
-    match storage.open(name).and_then(|file| read_whole(&*file, LIST_BYTES_MAX)) {
-        Ok(bytes) => Ok(Ok(bytes)),
-        Err(error) if pipeline::Error::is_not_found(&error) => Ok(Err(Finding::of(missing, error)?)),
-        Err(error) => Ok(Err(Finding::of(Weight::Damage, error)?)),
-    }
-}
-
-/// Where two small files differ first.
-pub(super) fn difference(storage: &dyn Storage, name: &str, expected: &[u8], found: &[u8]) -> Option<Finding> {
-    if expected == found {
-        return None;
-    }
-    let offset = expected.iter().zip(found).take_while(|(one, other)| one == other).count();
-    let damage = match (expected.get(offset), found.get(offset)) {
-        (Some(expected), Some(found)) => {
-            Damage::Number { of: "byte", expected: Expected::Exactly((*expected).into()), found: (*found).into() }
-        }
-        _ => Damage::Length { expected: Expected::Exactly(expected.len() as u64), found: found.len() as u64 },
-    };
-    Some(Finding::new(Weight::Damage, storage.path(name), damage).at(offset as u64))
-}
-
-/// What is wrong with `SUMS`, given the files of a database with those sums that are known.
-pub(super) fn compare_sums(
-    storage: &dyn Storage,
-    name: &str,
-    expected: &BTreeMap<String, Option<blake3::Hash>>,
-    found: &[u8],
-) -> Vec<Finding> {
-    let (path, sums) = (storage.path(name), Sums::parse(found));
-    let mut findings = sums.compare(&path, found.len() as u64, expected);
-    findings.extend(sums.misplaced(&path, expected));
-    findings
-}
-
-/// Temporary files that a repair of a finished run was stopped before renaming.
-pub(super) fn temporary_files(storage: &dyn Storage, folder: &str) -> Result<Vec<String>, pipeline::Error> {
-    let entries = storage.list(folder)?.into_iter();
-    let is_ours = |name: &str| {
-        let name = name.strip_suffix(pipeline::checkpoint::TEMPORARY);
-        name.is_some_and(|name| name == MANIFEST || name == SUMS || name.ends_with(".blk"))
-    };
-    let ours = entries.filter(|entry| entry.kind == EntryKind::File && is_ours(&entry.name));
-    Ok(ours.map(|entry| if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) }).collect())
 }

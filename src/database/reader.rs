@@ -17,7 +17,7 @@
 use super::block::{BlockIndex, FRAME_WORDS, HEADER_BYTES, block_file_name};
 use super::frame::Frame;
 use super::manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
-use super::sums::{Sums, sums_differ};
+use super::sums::Sums;
 use super::{DatabaseError, Game, plain};
 use crate::game::{Board, Rule, Value};
 use crate::kernel::bitmap_words;
@@ -151,11 +151,13 @@ impl Database {
             return Err(DatabaseError::corrupt(sums, None, Damage::NotAFile));
         }
         if found.is_none() {
-            let unfinished = folder.is_dir() && folder.parent().is_some_and(|run| run.join("FORMAT").is_file());
-            return Err(missing(if unfinished {
-                "the solve is not finished"
-            } else {
-                "no such folder, or no SUMS in it"
+            // A solve writes the manifest after its last block, and SUMS right after the manifest.
+            let has_manifest = kind(&folder.join(MANIFEST))?.is_some_and(|kind| kind.is_file());
+            let in_run = folder.is_dir() && folder.parent().is_some_and(|run| run.join("FORMAT").is_file());
+            return Err(missing(match (has_manifest, in_run) {
+                (true, _) => "SUMS is missing",
+                (false, true) => "the solve is not finished",
+                (false, false) => "no such folder, or no SUMS in it",
             }));
         }
         let path = folder.join(MANIFEST);
@@ -176,13 +178,13 @@ impl Database {
     /// [`DatabaseError::Corrupt`] with the wrong file; [`DatabaseError::Io`].
     pub fn check_manifest(&self) -> Result<(), DatabaseError> {
         let (path, sums) = (self.folder.join(MANIFEST), self.folder.join(SUMS));
-        let Sums { lines, wrong } = Sums::parse(&plain::read(&sums, LIST_BYTES_MAX)?);
-        if let Some((offset, rule)) = wrong.into_iter().next() {
-            return Err(DatabaseError::corrupt(sums, offset, rule));
+        let listed = Sums::parse(&plain::read(&sums, LIST_BYTES_MAX)?);
+        if let Some((offset, rule)) = listed.wrong.first() {
+            return Err(DatabaseError::corrupt(sums, *offset, rule.clone()));
         }
-        match lines.get(MANIFEST) {
-            Some((sum, _)) if *sum == self.manifest_hash => {}
-            Some((sum, _)) => return Err(DatabaseError::corrupt(path, None, sums_differ(*sum, self.manifest_hash))),
+        match listed.check(MANIFEST, self.manifest_hash) {
+            Some(Ok(())) => {}
+            Some(Err(damage)) => return Err(DatabaseError::corrupt(path, None, damage)),
             None => return Err(DatabaseError::corrupt(sums, None, format!("the line for {MANIFEST} is missing"))),
         }
         self.manifest.check(&path, &self.game)

@@ -6,13 +6,13 @@
 //! # Not here
 //! Which files a database has.
 
-use super::SUMS;
+use super::{MANIFEST, SUMS};
 use pipeline::{Damage, Finding, Weight};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A file that does not have the BLAKE3 that it should have.
-pub(crate) fn sums_differ(expected: blake3::Hash, found: blake3::Hash) -> Damage {
+fn sums_differ(expected: blake3::Hash, found: blake3::Hash) -> Damage {
     Damage::Hash {
         of: "BLAKE3 of the file, which SUMS lists,",
         expected: expected.to_string(),
@@ -76,9 +76,27 @@ impl Sums {
         findings
     }
 
+    /// As [`compare`](Sums::compare), and the first line out of order.
+    pub(crate) fn compare_in_order(
+        &self,
+        path: &Path,
+        bytes: u64,
+        expected: &BTreeMap<String, Option<blake3::Hash>>,
+    ) -> Vec<Finding> {
+        let mut findings = self.compare(path, bytes, expected);
+        findings.extend(self.misplaced(path, expected));
+        findings
+    }
+
+    /// Compares the BLAKE3 of a file with its line; `None` if it has no line.
+    pub(crate) fn check(&self, name: &str, found: blake3::Hash) -> Option<Result<(), Damage>> {
+        let (listed, _) = self.lines.get(name)?;
+        Some(if *listed == found { Ok(()) } else { Err(sums_differ(*listed, found)) })
+    }
+
     /// Whether the lines stand in the order of the `expected` files: by ordinal, the manifest last. The first that does not; nothing where
     /// lines are missing or of other files.
-    pub(crate) fn misplaced(&self, path: &Path, expected: &BTreeMap<String, Option<blake3::Hash>>) -> Option<Finding> {
+    fn misplaced(&self, path: &Path, expected: &BTreeMap<String, Option<blake3::Hash>>) -> Option<Finding> {
         if !self.lines.keys().eq(expected.keys()) {
             return None;
         }
@@ -88,6 +106,12 @@ impl Sums {
             in_order.into_iter().zip(expected.keys()).find(|((_, name), wanted)| name != wanted)?;
         let rule = format!("the line of {found} stands where that of {wanted} belongs");
         Some(Finding::new(Weight::Damage, path, rule).at(offset))
+    }
+
+    /// Returns the text of a `SUMS`: a line for each block file, in the given order, then the line of the manifest.
+    pub(crate) fn text<N: AsRef<str>>(blocks: impl IntoIterator<Item = (N, blake3::Hash)>, manifest: &[u8]) -> String {
+        let lines = blocks.into_iter().map(|(name, sum)| Sums::line(sum, name.as_ref()));
+        lines.chain([Sums::line(blake3::hash(manifest), MANIFEST)]).collect()
     }
 
     /// The line of a file.

@@ -87,12 +87,10 @@ fn seal(
     if storage.length(&sums_name)? == Some(sums_bytes) && holds(storage, &manifest_name, &json)? {
         return Ok(total);
     }
-    let mut sums = String::new();
-    for file in files() {
-        let bytes = check::read_published(storage, file)?;
-        sums.push_str(&Sums::line(blake3::hash(&bytes), file_name(&file.name)));
-    }
-    sums.push_str(&Sums::line(blake3::hash(&json), MANIFEST));
+    let hashed = files()
+        .map(|file| Ok((file_name(&file.name), blake3::hash(&check::read_published(storage, file)?))))
+        .collect::<Result<Vec<_>, pipeline::Error>>()?;
+    let sums = Sums::text(hashed, &json);
     checkpoint.write_atomically(&manifest_name, &json)?;
     checkpoint.write_atomically(&sums_name, sums.as_bytes())?;
     Ok(total)

@@ -2,7 +2,6 @@
 
 use super::Progress;
 use super::workers::{Halt, Watch, run};
-use crate::database::sums::sums_differ;
 use crate::database::{BLOCK_BYTES_MAX, DatabaseError, LIST_BYTES_MAX, SUMS, Sums, plain};
 use parking_lot::Mutex;
 use pipeline::{Damage, Expected, Finding, Weight};
@@ -57,9 +56,9 @@ pub(super) fn check<S>(
         let damage = Damage::Superfluous("not named in SUMS");
         findings.push(Finding::new(Weight::Damage, folder.join(name), damage));
     }
-    let tasks: Vec<(&String, &blake3::Hash)> = sums.lines.iter().map(|(name, (sum, _))| (name, sum)).collect();
+    let tasks: Vec<&String> = sums.lines.keys().collect();
     let length = |name: &String| present.get(name).copied().flatten();
-    let all = tasks.iter().filter_map(|(name, _)| length(name)).sum();
+    let all = tasks.iter().filter_map(|name| length(name)).sum();
     let watch = Watch::new(stop, progress, all);
     let results = Mutex::new(BTreeMap::new());
     let finished = run(
@@ -68,13 +67,16 @@ pub(super) fn check<S>(
         &watch,
         || Ok((scratch()?, vec![0; READ_BYTES])),
         |(scratch, buffer), index| {
-            let (name, sum) = tasks[index];
+            let name = tasks[index];
             let path = folder.join(name);
             let (bytes, damage) = match length(name) {
                 Some(found) if found > BLOCK_BYTES_MAX => {
                     (Some(0), Some(Damage::Length { expected: Expected::AtMost(BLOCK_BYTES_MAX), found }))
                 }
-                Some(_) => check_file(&path, sum, buffer, &watch)?,
+                Some(_) => match hash_file(&path, buffer, &watch)? {
+                    Some((bytes, found)) => (Some(bytes), sums.check(name, found).and_then(Result::err)),
+                    None => (None, Some(Damage::MISSING)),
+                },
                 None if present.contains_key(name) => (None, Some(Damage::NotAFile)),
                 None => (None, Some(Damage::MISSING)),
             };
@@ -94,17 +96,12 @@ pub(super) fn check<S>(
     Ok(finished.then_some(checked))
 }
 
-/// The bytes hashed, or nothing if the file vanished, and what is wrong.
-fn check_file(
-    path: &Path,
-    expected: &blake3::Hash,
-    buffer: &mut [u8],
-    watch: &Watch<'_>,
-) -> Result<(Option<u64>, Option<Damage>), Halt> {
+/// Returns the length of a file and its BLAKE3, or nothing if the file vanished.
+fn hash_file(path: &Path, buffer: &mut [u8], watch: &Watch<'_>) -> Result<Option<(u64, blake3::Hash)>, Halt> {
     let failed = |operation, source| DatabaseError::Io { operation, path: path.into(), source };
     let mut file = match plain::open(path) {
         Ok(file) => file,
-        Err(error) if error.is_not_found() => return Ok((None, Some(Damage::MISSING))),
+        Err(error) if error.is_not_found() => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     let mut hasher = blake3::Hasher::new();
@@ -120,9 +117,7 @@ fn check_file(
         bytes += read as u64;
         watch.advance(read as u64)?;
     }
-    let found = hasher.finalize();
-    let wrong = found != *expected;
-    Ok((Some(bytes), wrong.then(|| sums_differ(*expected, found))))
+    Ok(Some((bytes, hasher.finalize())))
 }
 
 /// Returns every name in the folder, with the length of each regular file.
