@@ -1,6 +1,6 @@
-//! Looking at a whole run folder: metadata, logs, published files, at three depths, for everything that is wrong.
+//! Checks a whole run folder (metadata, logs, published files) at three depths and reports
+//! everything that is wrong.
 //!
-//! # Shape
 //! | | metadata | sums | full |
 //! |---|---|---|---|
 //! | `FORMAT`, manifests, journals: every copy, the chain of hashes | yes | yes | yes |
@@ -8,19 +8,20 @@
 //! | every hash of every log entry that is still needed, the hash of every published file | | yes | yes |
 //! | every frame of these decodes | | | yes |
 //!
+//! Files that the caller keeps beside the published ones are not checked.
+//!
 //! # Invariants
-//! 1. Nothing is changed and no lock is taken: a run may go on meanwhile.
-//! 2. A finding counts when a second look, begun after the first has ended, finds it again. A log that was consumed, a journal that grew, a
-//!    generation that began between two steps of one look are not there in the next: a commit is durable before the logs it consumes are
-//!    deleted, so a second look, which reads the journal anew, no longer needs them.
-//! 3. Damage of any file is a finding, never an error and never a panic. Of a log entry and of a published file the first damage is told, as
-//!    it is the whole entry or file that is mended.
+//! 1. The check changes nothing and takes no lock, so a run may continue meanwhile.
+//! 2. A finding counts only if a second look, begun after the first has ended, finds it again. What
+//!    a run changes between two steps of one look (a consumed log, a longer journal, a new
+//!    generation) is absent from the next look: a commit is durable before the logs it consumes are
+//!    deleted, so a second look, which reads the journal again, no longer needs them.
+//! 3. Damage of any file is a finding, never an error and never a panic. A log entry or a published
+//!    file is reported with its first damage, because repair replaces the whole entry or file.
 //!
 //! # Cost
-//! The bytes looked at, once; what is wrong a second time. Memory: metadata, and for each thread a published file and a bitmap.
-//!
-//! # Not here
-//! Files that the caller keeps beside the published ones; repair ([`crate::care::repair`]).
+//! Each checked byte is read once, and what is wrong twice. Memory: the metadata, and for each
+//! thread a published file and a bitmap.
 
 use crate::bitmap::Bitmap;
 use crate::checkpoint::{BlockRecord, Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine};
@@ -41,71 +42,72 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// How closely a folder is looked at.
+/// How thoroughly a folder is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
     /// Metadata, names and lengths.
     Metadata,
-    /// Every hash, too.
+    /// In addition every hash.
     Sums,
-    /// And that every frame decodes.
+    /// In addition the decoding of every frame.
     Full,
 }
 
-/// What is asked of a check.
+/// Arguments of a check.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// How closely.
+    /// How thorough the check is.
     pub depth: Depth,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Set from outside to end early.
+    /// Set by the caller to end the check early.
     pub stop: &'a AtomicBool,
-    /// Told (done, all) in bytes, from any thread.
+    /// Called with the bytes done and the bytes in all, from any thread.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
-    /// Given every published file whose hash is right, by block, from any thread.
+    /// Called with every published file whose hash is right, with its block, from any thread.
     pub published: &'a (dyn Fn(BlockId, &[u8]) + Sync),
 }
 
-/// What was looked at and found.
+/// Result of a check.
 #[derive(Default)]
 pub struct Report {
-    /// Damage first, leftovers last; each by path and offset.
+    /// Findings: damage first, leftovers last, each by path and offset.
     pub findings: Vec<Finding>,
-    /// What the metadata say; `None` when they are too damaged to say anything.
+    /// Content of the metadata; `None` if they are too damaged to read.
     pub inspection: Option<Inspection>,
-    /// Whether `FORMAT`, a manifest or a journal is damaged in a copy or more.
+    /// Whether at least one copy of `FORMAT`, a manifest or a journal is damaged.
     pub damaged_metadata: bool,
     /// Finished blocks whose published file is damaged or missing.
     pub damaged_blocks: BTreeSet<BlockId>,
-    /// Log entries that are still needed and damaged or missing.
+    /// Damaged or missing log entries that are still needed.
     pub damaged_extents: BTreeSet<Extent>,
-    /// Files in the folder of published files that no record names.
+    /// Files that no record names in the folder of published files.
     pub unnamed: BTreeSet<String>,
-    /// Files that the metadata name and that are still needed.
+    /// Number of files that the metadata name and that are still needed.
     pub files: u64,
-    /// Bytes whose hashes were compared.
+    /// Number of bytes whose hashes were compared.
     pub bytes: u64,
 }
 
 impl Report {
-    /// Whether everything that counts is as it was written, in every copy.
+    /// Returns whether all bytes that count are as they were written, in every copy.
     pub fn is_sound(&self) -> bool {
         self.findings.iter().all(|finding| !finding.weight.is_damage())
     }
 }
 
-/// Looks at a run folder.
+/// Checks a run folder.
 ///
 /// # Errors
-/// [`Error::NotARun`], [`Error::Version`], [`Error::Interrupted`]; [`Error::Io`] where nothing can be read at all.
+/// Returns [`Error::NotARun`], [`Error::Version`], [`Error::Interrupted`], or [`Error::Io`] if
+/// nothing can be read at all.
 pub fn check(workload: &dyn Workload, storage: &dyn Storage, request: &Request<'_>) -> Result<Report, Error> {
     let needs = Needs::new(workload);
     let look = |only: Option<&BTreeSet<PathBuf>>| Look { workload, storage, needs: &needs, request, only }.all();
     let first = look(None)?;
     let (files, bytes) = (first.files, first.bytes);
     let mut last = first;
-    // Until two looks, one begun after the other had ended, tell of the same damage.
+    // Look again until a look finds no damage that the previous one did not.
     while !last.is_sound() {
         let named = last.findings.iter().map(|finding| finding.path.clone()).collect();
         let next = look(Some(&named))?;
@@ -126,11 +128,11 @@ struct Look<'a> {
     storage: &'a dyn Storage,
     needs: &'a Needs,
     request: &'a Request<'a>,
-    /// Files whose contents are looked at; all without.
+    /// The files whose contents are checked; `None` means all.
     only: Option<&'a BTreeSet<PathBuf>>,
 }
 
-/// Contents to be looked at.
+/// One unit of work: contents to check.
 enum Task<'a> {
     Entry(&'a Extent),
     Published(&'a BlockRecord, &'a PublishedFile),
@@ -152,7 +154,7 @@ impl Task<'_> {
     }
 }
 
-/// Memory of a thread.
+/// Memory of one thread.
 #[derive(Default)]
 struct Buffers {
     bitmap: Option<Bitmap>,
@@ -213,7 +215,7 @@ impl Look<'_> {
                 };
             }
         }
-        // A file that is missing is missing for every entry in it.
+        // A missing file is missing for every entry in it.
         sort_findings(&mut findings);
         drop(tasks);
         Ok(Report { findings, inspection: Some(inspection), ..report })
@@ -227,7 +229,7 @@ impl Look<'_> {
         Ok(entries.into_iter().map(|entry| (format!("{folder}/{}", entry.name), entry)).collect())
     }
 
-    /// What is wrong with the name and the length of a file.
+    /// Checks the name and the length of a file.
     fn presence(&self, there: &BTreeMap<String, Entry>, name: &str, expected: Expected) -> Option<Finding> {
         let damage = match there.get(name) {
             None => Damage::MISSING,
@@ -238,7 +240,7 @@ impl Look<'_> {
         Some(Finding::new(Weight::Damage, self.storage.path(name), damage))
     }
 
-    /// Looks at the contents on several threads; what is wrong with which task.
+    /// Checks the contents on several threads; returns the findings by index of their task.
     fn contents(&self, run_id: RunId, tasks: &[Task<'_>], all: u64) -> Result<BTreeMap<usize, Finding>, Error> {
         let (done, found) = (AtomicU64::new(0), Mutex::new(BTreeMap::new()));
         let look = |buffers: &mut Buffers, index: usize| -> Result<(), Error> {
@@ -295,7 +297,7 @@ impl Look<'_> {
         let path = self.storage.path(&file.name);
         match (recalled, is_right) {
             (Ok(()), true) => Ok(()),
-            // Where a file whose hash is wrong is wrong; the first byte if it cannot say.
+            // Where in the file, if the workload can tell; otherwise the first byte.
             (recalled, false) => {
                 let offset = recalled.err().map_or(Some(0), |unreadable| unreadable.offset);
                 Err(Error::corrupt(path, offset, Damage::hash("hash of the file", file.hash, got)))
@@ -305,10 +307,10 @@ impl Look<'_> {
     }
 }
 
-/// The bytes of a published file, compared with length and hash of its record.
+/// Reads a published file and compares it with the length and the hash in its record.
 ///
 /// # Errors
-/// [`Error::Corrupt`] when they are others; [`Error::Io`].
+/// Returns [`Error::Corrupt`] if they differ, or [`Error::Io`].
 pub fn read_published(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>, Error> {
     let bytes = read_recorded(storage, file)?;
     let got = xxh3_128(&bytes);
@@ -319,7 +321,7 @@ pub fn read_published(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec
     Ok(bytes)
 }
 
-/// As many bytes as the record says.
+/// Reads as many bytes as the record names.
 fn read_recorded(storage: &dyn Storage, file: &PublishedFile) -> Result<Vec<u8>, Error> {
     let opened = storage.open(&file.name)?;
     let found = opened.length()?;

@@ -1,4 +1,4 @@
-//! Care for a run folder: what is wrong with it, and making it right again.
+//! Care for a run folder: finding damage and repairing it.
 
 pub mod check;
 pub mod repair;

@@ -1,46 +1,46 @@
-//! Repair: computes exactly what is damaged once more, with the same bytes.
+//! Repair: recomputes exactly what is damaged, with the same bytes.
 //!
-//! # Shape
-//! | damaged | made again from |
+//! | damaged | recomputed from |
 //! |---|---|
 //! | a copy of `FORMAT`, manifest or journal | the other copy; a missing `FORMAT` from the manifest |
-//! | the published file of a finished block | the published files of its sources: recalled, turned, applied, settled, published |
-//! | log entries that are still needed | the published file of their source: recalled, turned, encoded |
+//! | the published file of a finished block | the published files of its sources: recalled, oriented, applied, finished, published |
+//! | log entries that are still needed | the published file of their source: recalled, oriented, encoded |
 //!
-//! A published file comes before everything that is made from it, so any number of them may be damaged.
+//! Published files are repaired before everything that is computed from them, so any number of them
+//! may be damaged. If both copies of the metadata are damaged, nothing tells which bytes are right,
+//! and repair refuses the run. Files that the caller keeps beside the published ones are the
+//! caller's to repair.
 //!
 //! # Path of a repair
 //! ```text
-//! M1  lock; metadata read ([`Draft`]); the folder checked ([`crate::care::check`])
-//! M2  what is to be made again, in the order of the block graph; refused here or not at all ([`Plan`])
-//! M3  each block: computed, compared with the hash and the summary of its record, written beside, synced, renamed, folder synced
-//! M4  log entries: written to new files that carry the number of the next generation, synced; `logs/` synced
-//! M5  the next generation begins with records whose extents name the new entries       <- the switch
-//! M6  what nothing names any more is removed
+//! M1  lock; read the metadata ([`Draft`]); check the folder ([`crate::care::check`])
+//! M2  plan what to recompute, in the order of the block graph; a refusal happens here or never ([`Plan`])
+//! M3  each block: compute, compare with hash and summary of its record, write a temporary file, sync, rename, sync the folder
+//! M4  log entries: write them to new files that carry the number of the next generation, sync; sync `logs/`
+//! M5  begin the next generation with records whose extents name the new entries       <- the switch
+//! M6  remove what no record names any longer
 //! ```
-//! M4 to M6 are left out when neither logs nor metadata are damaged.
+//! M4 to M6 are left out if neither logs nor metadata are damaged.
 //!
 //! # Every stop
 //! | Stop at | On disk | Repaired again |
 //! |---|---|---|
-//! | M3 | some blocks whole, a temporary file | those are sound now; the rest is made again |
-//! | M4 | files of a generation that no manifest has | the number is never used again (names are looked at, too); swept at M6 |
-//! | M5 | the old generation or the new one, each whole | from the old one: again; from the new one: nothing to do |
-//! | M6 | unnamed files | swept |
+//! | M3 | some blocks whole, a temporary file | those blocks are intact now; the others are recomputed |
+//! | M4 | files of a generation without a manifest | the number is never used again (file names count too); swept at M6 |
+//! | M5 | the old generation or the new one, each whole | from the old one: repeated; from the new one: nothing to do |
+//! | M6 | files that no record names | swept |
 //!
 //! # Invariants
-//! 1. Nothing is computed from bytes whose hash was not compared with the record at the moment of their use.
-//! 2. A file is replaced only by bytes that have the hash that its record has.
-//! 3. All entries of one source for one target (dedicated), or all of one source (shared), are made anew together; entries that are sound
-//!    beside them in the same file stay where they are.
+//! 1. Nothing is computed from bytes unless their hash was compared with the record at the moment
+//!    of use.
+//! 2. A file is replaced only by bytes that have the hash in its record.
+//! 3. All entries of one source for one target (dedicated), or all of one source (shared), are
+//!    written again together; intact entries in the same file stay where they are.
 //!
 //! # Cost
-//! Memory: three bitmaps, and the published files of one source and of the block. Time: a block costs what it cost the solve, with its sources
-//! read from published files instead of logs; one thread.
-//!
-//! # Not here
-//! Files that the caller keeps beside the published ones; what to do when both copies of the metadata are damaged: nothing then says which
-//! bytes are right, and the run is refused.
+//! Memory: three bitmaps, and the published files of one source and of the block. Time: a block
+//! costs what it cost the run, on one thread and with its sources read from published files instead
+//! of logs.
 
 use crate::bitmap::Bitmap;
 use crate::care::check::{Report, read_published};
@@ -62,40 +62,40 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Codec of log entries that are made again: what is read once more needs no choice.
+/// Codec of rewritten log entries: they are read only once more, so no choice is worth its time.
 const CODEC: &str = "zstd1";
-/// Log files with unsynced bytes at a time.
+/// Most log files with unsynced bytes.
 const HANDLES: usize = 128;
 
 /// Computes blocks from the published files of their sources.
 pub struct Recomputer<'a> {
     workload: &'a dyn Workload,
-    /// The published file of a block, its hash compared.
+    /// Reads the published file of a block and compares its hash.
     read: &'a dyn Fn(BlockId) -> Result<Vec<u8>, Error>,
-    /// Names the published file of a block, for messages.
+    /// Returns the path of a block's published file, for messages.
     path: &'a dyn Fn(BlockId) -> std::path::PathBuf,
     bitmap: Bitmap,
     stream: Bitmap,
     oriented: Bitmap,
-    /// The block whose stream is in `stream`.
+    /// Block whose stream is in `stream`.
     recalled: Option<BlockId>,
 }
 
-/// A block that was computed again.
+/// A recomputed block.
 pub struct Recomputed<'a> {
-    /// What the workload says of it.
+    /// The workload's summary.
     pub summary: Vec<u8>,
-    /// The file it publishes, if it publishes one.
+    /// The file that the block publishes, if any.
     pub publication: Option<Publication>,
-    /// Its stream.
+    /// The stream of the block.
     pub stream: &'a [u64],
 }
 
 impl<'a> Recomputer<'a> {
-    /// Takes memory for three bitmaps.
+    /// Allocates three bitmaps.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// Returns [`Error::OutOfMemory`].
     pub fn new(
         workload: &'a dyn Workload,
         read: &'a dyn Fn(BlockId) -> Result<Vec<u8>, Error>,
@@ -106,10 +106,10 @@ impl<'a> Recomputer<'a> {
         Ok(Recomputer { workload, read, path, bitmap, stream, oriented, recalled: None })
     }
 
-    /// Computes a block; its sources have to be published and sound.
+    /// Recomputes a block; its sources must be published and intact.
     ///
     /// # Errors
-    /// Those of reading its sources.
+    /// Returns the errors of reading the sources.
     pub fn block(&mut self, block: BlockId) -> Result<Recomputed<'_>, Error> {
         self.bitmap.words_mut().fill(0);
         self.workload.begin(block, self.bitmap.words_mut());
@@ -131,7 +131,8 @@ impl<'a> Recomputer<'a> {
         Ok(Recomputed { summary, publication, stream })
     }
 
-    /// The stream of a published block turned for its targets: less what `restriction` excludes.
+    /// Returns the stream of a published block, oriented for its targets and without the part that
+    /// `restriction` excludes.
     fn turned(&mut self, source: BlockId, orientation: u8, restriction: u64) -> Result<&[u64], Error> {
         self.recall(source)?;
         if (orientation, restriction) == (0, 0) {
@@ -152,31 +153,31 @@ impl<'a> Recomputer<'a> {
     }
 }
 
-/// What is going to be made again.
+/// What a repair recomputes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Blocks whose published files are, sources before targets.
+    /// Blocks whose published files are recomputed, sources before targets.
     pub blocks: Vec<BlockId>,
-    /// Log entries: source, and the target if they are dedicated ones.
+    /// Log entries to rewrite: source, and target if they are dedicated.
     pub entries: BTreeSet<(BlockId, Option<BlockId>)>,
-    /// Whether a copy of the metadata is.
+    /// Whether a copy of the metadata is rewritten.
     pub metadata: bool,
-    /// Published files that are read and recalled for it, each as often as it is needed.
+    /// Number of published files to read and recall, counting repetitions.
     pub recalls: u64,
-    /// Their bytes.
+    /// Bytes to read for them.
     pub read_bytes: u64,
-    /// Published bytes to be written.
+    /// Published bytes to write.
     pub write_bytes: u64,
-    /// Edges that are applied, or whose streams are turned and encoded.
+    /// Number of edges to apply, or whose streams are oriented and encoded.
     pub edges: u64,
 }
 
 impl Plan {
-    /// What a report asks for.
+    /// Plans the repair of a checked folder.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] naming the first thing that nothing is left of to make it from: metadata damaged in both copies, or an entry whose
-    /// source publishes nothing.
+    /// Returns [`Error::Corrupt`] with the first damage that cannot be recomputed: metadata damaged
+    /// in both copies, or an entry whose source publishes nothing.
     pub fn of(workload: &dyn Workload, report: &Report) -> Result<Plan, Error> {
         let Some(inspection) = &report.inspection else {
             let damage = report.findings.iter().min_by_key(|finding| finding.weight).cloned();
@@ -216,42 +217,43 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Whether there is nothing to do.
+    /// Returns whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty() && self.entries.is_empty() && !self.metadata
     }
 
-    /// Blocks and entries to be made.
+    /// Returns the number of blocks and entries to recompute.
     pub fn steps(&self) -> u64 {
         (self.blocks.len() + self.entries.len()) as u64
     }
 }
 
-/// The target of a dedicated entry; a shared one has many.
+/// Returns the target of a dedicated entry; a shared one has many.
 fn target_of(extent: &Extent) -> Option<BlockId> {
     (extent.file.placement == Placement::Dedicated).then_some(extent.file.bucket)
 }
 
-/// The edges that the entries of one source, for one target if they are dedicated, serve.
+/// Returns the edges that the entries of one source serve, for one target if they are dedicated.
 fn edges_of(workload: &dyn Workload, source: BlockId, target: Option<BlockId>) -> Vec<Edge> {
     let mut edges = workload.edges_from(source);
     edges.retain(|edge| target.is_none_or(|target| edge.target == target));
     edges
 }
 
-/// A folder that was repaired; it stays locked as long as this lives.
+/// A repaired folder, locked while this lives.
 pub enum Mended {
-    /// The generation is the old one.
+    /// The generation is unchanged.
     Draft(Draft),
     /// A new generation has begun.
     Checkpoint(Checkpoint),
 }
 
-/// Carries a plan out: M3 to M6 of the module page. `progress` is told the steps done.
+/// Carries out a plan: M3 to M6 of the module page. Calls `progress` with the number of steps done.
 ///
 /// # Errors
-/// [`Error::Interrupted`] after `stop` was set; [`Error::Corrupt`] when a block that was computed is not the one that its record describes,
-/// which is then left as it is; [`Error::Io`]. After any of these the same repair can be begun again.
+/// Returns [`Error::Interrupted`] after `stop` was set, [`Error::Corrupt`] if a recomputed block
+/// differs from its record (the file then stays as it was), or [`Error::Io`]. After any of these
+/// the repair can be repeated.
 pub fn carry_out(
     plan: &Plan,
     workload: &dyn Workload,
@@ -321,7 +323,8 @@ pub fn carry_out(
     let extents = opened.recovered.iter().flat_map(|record| &record.extents);
     let live: BTreeSet<String> = extents.map(|extent| extent.file.name()).collect();
     let mut checkpoint = opened.checkpoint;
-    // As at an opening: beside the files of a complete run may be others of the caller's.
+    // As at an opening: the caller may keep other files beside the published files of a complete
+    // run.
     checkpoint.sweep(&|name| live.contains(name) || complete && folder_of(name) == PUBLISHED)?;
     Ok(Mended::Checkpoint(checkpoint))
 }
@@ -338,7 +341,7 @@ fn sync(storage: &dyn Storage, logs: &mut LogWriter<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the entries of one source, for one target if they are dedicated.
+/// Rewrites the entries of one source, for one target if they are dedicated.
 fn entries(
     workload: &dyn Workload,
     recomputer: &mut Recomputer<'_>,

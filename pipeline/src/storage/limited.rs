@@ -1,20 +1,18 @@
-//! A run folder that may take only so many bytes: a full disk by agreement.
+//! A run folder with a byte limit: an artificial full disk.
 //!
-//! # Shape
-//! Every file counts with its length, rounded up to [`ALLOTMENT_BYTES`] as file systems allot it. Folders and what the file system keeps of
-//! its own are not counted.
+//! Every file counts with its length, rounded up to [`ALLOTMENT_BYTES`] as file systems allot it.
+//! Folders and the file system's own metadata do not count.
 //!
 //! # Invariants
-//! 1. The sum never exceeds the limit by what passes through here; files that were there before count, and may exceed it.
-//! 2. A write beyond the limit changes nothing and fails as on a full disk ([`Error::is_full_disk`]), so everything above takes the way it
-//!    takes there.
-//! 3. A write that fails further down stays counted: nobody knows how much of it took place.
+//! 1. Changes made through this storage never raise the sum above the limit. Files that existed
+//!    before count, and may exceed it.
+//! 2. A write beyond the limit changes nothing and fails as on a full disk
+//!    ([`Error::is_full_disk`]), so every caller behaves as it does there.
+//! 3. A write that fails in the inner storage stays counted: the size of its effect is unknown.
 //!
-//! # Cost
-//! A mutex and two additions for each write that makes a file longer.
-//!
-//! # Not here
-//! Slowing down instead of stopping. How much a run needs at its peak follows from the block graph: a run that waits needs no less.
+//! A write that makes a file longer costs a mutex and two additions. The limit stops a run instead
+//! of slowing it down: the block graph determines how much a run needs at its peak, and a run that
+//! waits needs no less.
 
 use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile};
 use crate::Error;
@@ -24,20 +22,20 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a file takes is a multiple of this.
+/// The space of a file is a multiple of this, in bytes.
 pub const ALLOTMENT_BYTES: u64 = 4096;
 
-/// A write that was refused; the cause of an [`Error::Io`].
+/// A refused write, as the source of an [`Error::Io`].
 #[derive(Debug, thiserror::Error)]
 #[error("the folder may take {limit_bytes} bytes and has {used_bytes}")]
 pub struct LimitReached {
     /// The limit, in bytes.
     pub limit_bytes: u64,
-    /// What the folder takes now, in bytes.
+    /// Space that the folder takes now, in bytes.
     pub used_bytes: u64,
 }
 
-/// A storage with a limit of the bytes of its files.
+/// A storage that limits the space of its files.
 pub struct LimitedStorage {
     inner: Arc<dyn Storage>,
     usage: Arc<Usage>,
@@ -51,15 +49,15 @@ struct Usage {
 #[derive(Default)]
 struct Counted {
     used_bytes: u64,
-    /// Files by name; a removed or replaced one has no name and counts no more.
+    /// Files by name; a removed or replaced one has no name and does not count.
     names: BTreeMap<String, u64>,
-    /// Lengths by number, of files that have a name.
+    /// Lengths of the files that have a name, by number.
     lengths: BTreeMap<u64, u64>,
     next: u64,
 }
 
 impl Counted {
-    /// The number of a file, which is counted from now on if it was not.
+    /// Returns the number of a file, and counts the file from now on.
     fn number(&mut self, name: &str, length: u64) -> u64 {
         if let Some(number) = self.names.get(name) {
             return *number;
@@ -91,7 +89,7 @@ fn allotted(length: u64) -> u64 {
 }
 
 impl Usage {
-    /// Counts a file that is going to end at `end`, or refuses.
+    /// Counts a file that a write extends to `end`, or refuses.
     fn grow(&self, number: u64, end: u64) -> Result<(), io::Error> {
         let mut counted = self.counted.lock();
         let Some(length) = counted.lengths.get(&number).copied().filter(|length| *length < end) else {
@@ -108,10 +106,10 @@ impl Usage {
 }
 
 impl LimitedStorage {
-    /// Counts what is in the folder and its folders, and goes on counting.
+    /// Counts the files in the folder and its subfolders, and every change from now on.
     ///
     /// # Errors
-    /// [`Error::Io`] when a folder cannot be listed.
+    /// Returns [`Error::Io`] if a folder cannot be listed.
     pub fn new(inner: Arc<dyn Storage>, limit_bytes: u64) -> Result<LimitedStorage, Error> {
         let mut counted = Counted::default();
         let mut folders = vec![String::new()];
@@ -128,7 +126,7 @@ impl LimitedStorage {
         Ok(LimitedStorage { inner, usage: Arc::new(Usage { limit_bytes, counted: Mutex::new(counted) }) })
     }
 
-    /// What the files take now, in bytes.
+    /// Returns the space that the files take now, in bytes.
     pub fn used_bytes(&self) -> u64 {
         self.usage.counted.lock().used_bytes
     }
@@ -264,7 +262,7 @@ mod tests {
         assert_eq!((storage.used_bytes(), storage.free_bytes().unwrap()), (4 << 12, 1 << 12));
         storage.rename("logs/new", "logs/old").unwrap();
         assert_eq!(storage.used_bytes(), 2 << 12);
-        // The handle goes on under the new name.
+        // The handle follows the file to its new name.
         file.write_all_at(&[4; 4096], 8192).unwrap();
         assert_eq!(storage.used_bytes(), 3 << 12);
         storage.remove("logs/old").unwrap();
@@ -282,7 +280,7 @@ mod tests {
         assert!(error.is_full_disk(), "{error:?}");
         assert!(matches!(&error, Error::Io { operation: "write", offset: Some(5), .. }), "{error:?}");
         assert_eq!(storage.length("logs/new").unwrap(), Some(10));
-        // What fits the allotment fits.
+        // A write within the allotment fits.
         file.write_all_at(&[3; 4000], 10).unwrap();
         let cut = storage.create("logs/old", Create::Truncate).unwrap();
         cut.write_all_at(&[4; 8192], 0).unwrap();

@@ -1,35 +1,27 @@
-//! The storage seam: the only place of the package that calls the file system.
+//! The storage seam: the only module of the package that calls the file system.
 //!
-//! Everything above speaks to a run folder through the two traits here, by names relative to the
-//! folder. [`RealStorage`] is the file system; `SimulatedStorage` (feature `testing`) is a disk in memory that can
-//! stop, fail and forget, so that the same code can be run through every crash.
+//! All other modules access a run folder through the two traits here, by names relative to the
+//! folder. [`RealStorage`] is the file system; `SimulatedStorage` (feature `testing`) is a disk in
+//! memory that can stop, fail and forget, so that the same code can run through every crash.
 //!
-//! # Shape
-//!
-//! Names are relative, `/` between the parts, each part of letters, digits, `.`, `_` and `-`, not
-//! beginning with a dot ([`is_valid_name`]). The empty name is the run folder itself. Reads and
-//! writes are positional, so files have no cursor and are shared between threads.
+//! # Names
+//! Names are relative, with `/` between the parts. A part consists of letters, digits, `.`, `_` and
+//! `-` and does not begin with a dot ([`is_valid_name`]). The empty name is the run folder itself.
+//! Reads and writes are positional, so files have no cursor and threads can share them.
 //!
 //! # Invariants
-//!
 //! 1. Every error carries operation, path and, for reads and writes, the offset.
-//! 2. Interrupted calls and short reads and writes are repeated invisibly; nothing else is ever
+//! 2. Interrupted calls and short reads and writes are repeated internally; nothing else is ever
 //!    repeated. A read past the end is damage ([`Error::Corrupt`]), not an I/O error.
-//! 3. After one failed sync the store is poisoned: each later change or sync returns
-//!    [`Error::Poisoned`]. The kernel marks the pages of a failed sync clean, so a second sync
-//!    would say "ok" about lost bytes.
-//! 4. A file counts as durable after its own [`StorageFile::sync`], its *name* after
-//!    [`Storage::sync_dir`] of its folder; neither implies the other.
-//! 5. Closing is not a sync. Who writes a file keeps it open until it is synced.
+//! 3. One failed sync poisons the store: every later change or sync returns [`Error::Poisoned`].
+//!    The kernel marks the pages of a failed sync clean, so a second sync would report success for
+//!    lost bytes.
+//! 4. A file is durable after its own [`StorageFile::sync`], its *name* after [`Storage::sync_dir`]
+//!    of its folder; neither implies the other.
+//! 5. Closing is not a sync. A writer keeps the file open until it is synced.
 //!
-//! # Cost
-//!
-//! One system call for each operation; no buffering, no hidden copies, no threads.
-//!
-//! # Not here
-//!
-//! Memory maps (an I/O error there kills the process), direct I/O, and any notion of what the bytes
-//! mean.
+//! Each operation is one system call, without buffers, hidden copies or threads. There are no
+//! memory maps, because an I/O error in one kills the process, and no direct I/O.
 
 mod limited;
 mod real;
@@ -44,17 +36,17 @@ use crate::finding::{Damage, Expected};
 pub use limited::{ALLOTMENT_BYTES, LimitReached, LimitedStorage};
 pub use real::RealStorage;
 
-/// Longest name in bytes.
+/// Length of the longest name, in bytes.
 pub const NAME_BYTES_AT_MOST: usize = 200;
 
-/// What a name in a folder stands for.
+/// The kind of file behind a name in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
     File,
     /// A folder.
     Folder,
-    /// Anything else: a pipe, a device, a dangling link. Never opened.
+    /// Anything else: a pipe, a device, a dangling link. Storages never open it.
     Other,
 }
 
@@ -63,39 +55,40 @@ pub enum EntryKind {
 pub struct Entry {
     /// Name inside its folder, without the folder.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: EntryKind,
-    /// Length of a file in bytes, 0 for others.
+    /// Length of a file in bytes; 0 for other kinds.
     pub length: u64,
 }
 
-/// What to do when the file to create exists.
+/// What to do if the file to create exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Create {
-    /// Fail.
+    /// Return an error.
     New,
-    /// Cut it to length 0.
+    /// Truncate it to length 0.
     Truncate,
 }
 
-/// Ownership of a run folder; ends when dropped, and with the process however that ends.
+/// Ownership of a run folder. It ends when dropped, and with the process, however that ends.
 pub type LockGuard = Box<dyn Any + Send + Sync>;
 
 /// A run folder.
 pub trait Storage: Send + Sync {
-    /// The full path of `name`, for messages only.
+    /// Returns the full path of `name`, for messages only.
     fn path(&self, name: &str) -> PathBuf;
 
-    /// Makes a folder; done already is fine. Its name is durable after `sync_dir` of the folder above.
+    /// Creates a folder unless it exists. Its name is durable after `sync_dir` of the parent
+    /// folder.
     fn create_dir(&self, name: &str) -> Result<(), Error>;
 
-    /// The names in a folder, in no particular order.
+    /// Returns the names in a folder, in no particular order.
     fn list(&self, folder: &str) -> Result<Vec<Entry>, Error>;
 
-    /// Length of a file in bytes, `None` if there is no such name.
+    /// Returns the length of a file in bytes, or `None` if the name does not exist.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the name is not a regular file.
+    /// Returns [`Error::Corrupt`] if the name is not a regular file.
     fn length(&self, name: &str) -> Result<Option<u64>, Error>;
 
     /// Creates a file for reading and writing.
@@ -110,22 +103,23 @@ pub trait Storage: Send + Sync {
     /// Makes the names of a folder durable: creations, renames, removals. `""` is the run folder.
     fn sync_dir(&self, folder: &str) -> Result<(), Error>;
 
-    /// Renames a file within its folder, atomically, in place of whatever has the new name.
+    /// Renames a file within its folder, atomically, and replaces any file with the new name.
     fn rename(&self, from: &str, to: &str) -> Result<(), Error>;
 
-    /// Removes a file; not finding it is an error ([`Error::is_not_found`]).
+    /// Removes a file. A missing file is an error ([`Error::is_not_found`]).
     fn remove(&self, name: &str) -> Result<(), Error>;
 
-    /// Creates the lock file if needed and takes it without waiting. The empty name takes the folder itself, in which nothing is made then.
+    /// Creates the lock file if needed and takes the lock without waiting. With the empty name it
+    /// locks the folder itself and creates no file.
     ///
     /// # Errors
-    /// [`Error::Locked`] if somebody else has it.
+    /// Returns [`Error::Locked`] if another owner has the lock.
     fn lock(&self, name: &str) -> Result<LockGuard, Error>;
 
-    /// Bytes free for this user.
+    /// Returns the number of bytes that this user may still write.
     fn free_bytes(&self) -> Result<u64, Error>;
 
-    /// How many syncs are worth having under way at the same time.
+    /// Returns the number of concurrent syncs that is worthwhile.
     fn sync_parallelism(&self) -> usize {
         1
     }
@@ -133,29 +127,29 @@ pub trait Storage: Send + Sync {
 
 /// An open file.
 pub trait StorageFile: Send + Sync {
-    /// The full path, for messages only.
+    /// Returns the full path, for messages only.
     fn path(&self) -> PathBuf;
 
     /// Fills `buffer` from byte `offset` on.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the file ends before the buffer is full.
+    /// Returns [`Error::Corrupt`] if the file ends before the buffer is full.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error>;
 
-    /// Writes all of `bytes` at byte `offset`, lengthening the file if needed.
+    /// Writes all of `bytes` at byte `offset`, and extends the file if needed.
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error>;
 
     /// Makes contents and length durable (`fdatasync`).
     fn sync(&self) -> Result<(), Error>;
 
-    /// Length in bytes.
+    /// Returns the length in bytes.
     fn length(&self) -> Result<u64, Error>;
 }
 
-/// The bytes of an open file of at most `most_bytes`.
+/// Reads all bytes of an open file of at most `most_bytes` bytes.
 ///
 /// # Errors
-/// [`Error::Corrupt`] for a longer one; [`Error::OutOfMemory`]; [`Error::Io`].
+/// Returns [`Error::Corrupt`] if the file is longer, [`Error::OutOfMemory`] or [`Error::Io`].
 pub fn read_whole(file: &dyn StorageFile, most_bytes: u64) -> Result<Vec<u8>, Error> {
     let found = file.length()?;
     if found > most_bytes {
@@ -167,7 +161,7 @@ pub fn read_whole(file: &dyn StorageFile, most_bytes: u64) -> Result<Vec<u8>, Er
     Ok(bytes)
 }
 
-/// `length` zero bytes, to be filled from a file.
+/// Allocates `length` zero bytes, to be filled from a file.
 pub(crate) fn zeroed(length: u64) -> Result<Vec<u8>, Error> {
     let refused = || Error::OutOfMemory { needed_bytes: length };
     let length = usize::try_from(length).map_err(|_| refused())?;
@@ -177,7 +171,7 @@ pub(crate) fn zeroed(length: u64) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Whether `name` is a name of the shape that the module page describes (not the empty name).
+/// Returns whether `name` has the shape that the module page describes and is not empty.
 pub fn is_valid_name(name: &str) -> bool {
     name.len() <= NAME_BYTES_AT_MOST
         && name.split('/').all(|part| {
@@ -187,7 +181,7 @@ pub fn is_valid_name(name: &str) -> bool {
         })
 }
 
-/// The folder part of a name: `m` for `m/manifest`, the empty name for `FORMAT`.
+/// Returns the folder part of a name: `m` for `m/manifest`, the empty name for `FORMAT`.
 pub fn folder_of(name: &str) -> &str {
     name.rsplit_once('/').map_or("", |(folder, _)| folder)
 }

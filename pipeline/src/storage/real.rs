@@ -1,14 +1,11 @@
 //! The file system as a [`Storage`]: plain positional calls of the standard library.
 //!
-//! # Shape
+//! Every file is opened by its full path below one root folder and kept as a [`File`]. All calls go
+//! through the C library, so tools that interpose calls see them.
 //!
-//! One root folder; every file is opened by its full path and kept as a [`File`]. All calls go through
-//! the C library, so that tools that interpose calls see them.
-//!
-//! # Invariants
-//!
-//! Those of the storage page. In addition: a name that is a pipe, a device or a folder is refused
-//! without waiting on it (files are opened non-blocking and their kind is looked at first).
+//! The invariants are those of [`super`], and one more: a name that is a pipe, a device or a folder
+//! is refused without waiting for it, because files are opened non-blocking and their kind is
+//! checked first.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -23,11 +20,11 @@ use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of
 use crate::Error;
 use crate::finding::Damage;
 
-/// Syncs under way at the same time: a measured 1,024 files of 64 KiB took 5.6 s one by one and
-/// 0.1 to 0.8 s with 16 threads (virtual disk, 2 cores).
+/// Concurrent syncs. On a virtual disk with 2 cores, syncing 1,024 files of 64 KiB took 5.6 s one
+/// by one and 0.1 to 0.8 s with 16 threads.
 const SYNC_PARALLELISM: usize = 16;
 
-/// What store and files share.
+/// State shared by the store and its files.
 #[derive(Debug)]
 struct Health {
     syncs: bool,
@@ -62,10 +59,10 @@ pub struct RealStorage {
 }
 
 impl RealStorage {
-    /// Opens the folder, making it and the folders above it if needed, durably.
+    /// Opens the folder; creates it and its parents durably if needed.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn create(root: impl Into<PathBuf>) -> Result<Self, Error> {
         let root = root.into();
         let root = std::path::absolute(&root).map_err(|error| Error::io("find", &root, error))?;
@@ -77,8 +74,9 @@ impl RealStorage {
         if missing.is_empty()
             && let Some(parent) = root.parent()
         {
-            // An earlier start may have ended between making the folder and syncing its name. A
-            // folder that we may not read was not ours to make, so failing here means nothing.
+            // An earlier start may have ended between creating the folder and syncing its name. If
+            // this program may not read a folder, it did not create it, so an error here means
+            // nothing.
             let _ = sync_folder(parent);
         }
         Self::open(root)
@@ -87,7 +85,7 @@ impl RealStorage {
     /// Opens an existing folder.
     ///
     /// # Errors
-    /// [`Error::Io`] if it does not exist or is not a folder.
+    /// Returns [`Error::Io`] if it does not exist or is not a folder.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self, Error> {
         let root = root.into();
         let metadata = fs::metadata(&root).map_err(|error| Error::io("open", &root, error))?;
@@ -98,13 +96,13 @@ impl RealStorage {
         Ok(Self { root, health: Arc::new(Health { syncs: true, poisoned: AtomicBool::new(false) }) })
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The same folder with or without syncs. Without them a power cut may cost the whole run: for
-    /// measuring what durability costs, and for scratch runs on a folder in memory.
+    /// Turns syncs on or off. Without them a power cut may cost the whole run; use it to measure
+    /// the cost of durability, and for scratch runs on a folder in memory.
     #[must_use]
     pub fn with_syncs(self, syncs: bool) -> Self {
         let poisoned = AtomicBool::new(self.health.poisoned.load(Ordering::SeqCst));
@@ -125,7 +123,7 @@ impl RealStorage {
 
     fn open_as(&self, operation: &'static str, name: &str, options: &mut OpenOptions) -> Result<RealFile, Error> {
         let path = self.full(operation, name)?;
-        // Non-blocking, or opening a pipe would wait for its other end for ever.
+        // A blocking open of a pipe would wait for its other end for ever.
         let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
         let file = options.custom_flags(flags).open(&path).map_err(|error| Error::io(operation, &path, error))?;
         let metadata = file.metadata().map_err(|error| Error::io(operation, &path, error))?;
@@ -164,7 +162,7 @@ impl Storage for RealStorage {
         let mut entries = Vec::new();
         for entry in fs::read_dir(&path).map_err(failed)? {
             let entry = entry.map_err(failed)?;
-            // Follows links; a dangling one or a file removed meanwhile is "other".
+            // Follows links; a dangling one, or a file removed meanwhile, is "other".
             let (kind, length) = match fs::metadata(entry.path()) {
                 Ok(metadata) if metadata.is_file() => (EntryKind::File, metadata.len()),
                 Ok(metadata) if metadata.is_dir() => (EntryKind::Folder, 0),
@@ -245,8 +243,8 @@ impl Storage for RealStorage {
             Err(TryLockError::WouldBlock) => return Err(Error::Locked { path }),
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
-        // The lock belongs to the file, not to its name: if the name was replaced since it was
-        // opened, somebody else can hold the lock of the new file.
+        // The lock belongs to the file, not to its name: if the name was replaced since the file
+        // was opened, another process can hold the lock of the new file.
         let held = file.metadata().map_err(failed)?;
         let named = fs::metadata(&path).map_err(failed)?;
         if (held.dev(), held.ino()) != (named.dev(), named.ino()) {
