@@ -1,44 +1,5 @@
 //! One body for all vectors, compiled for each instruction set and dispatched on the set of the
 //! kernel.
-//!
-//! `with_instructions` is the only list of a set's instructions. `is_detected` checks exactly those
-//! that `on` compiles for; with two lists, a kernel could run instructions that no check covered.
-
-use super::Isa;
-
-/// Passes the instructions of the x86 sets to a macro, before the given tokens.
-macro_rules! with_instructions {
-    ($macro:ident! $given:tt) => {
-        $macro! {
-            avx2: ["avx2" "bmi1" "bmi2" "popcnt"],
-            avx512: [
-                "avx2" "avx512f" "avx512bw" "avx512vl" "avx512vbmi" "avx512vpopcntdq" "gfni" "bmi1" "bmi2" "popcnt"
-            ],
-            $given
-        }
-    };
-}
-
-/// Returns whether this machine has every instruction of the set.
-#[cfg(target_arch = "x86_64")]
-pub(super) fn is_detected(isa: Isa) -> bool {
-    macro_rules! detected {
-        (avx2: [$($avx2:tt)*], avx512: [$($avx512:tt)*], ()) => {
-            match isa {
-                Isa::Scalar | Isa::Portable => true,
-                Isa::Avx2 => $(is_x86_feature_detected!($avx2))&&*,
-                Isa::Avx512 => $(is_x86_feature_detected!($avx512))&&*,
-            }
-        };
-    }
-    with_instructions!(detected!())
-}
-
-/// Returns whether this machine has every instruction of the set.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn is_detected(isa: Isa) -> bool {
-    isa <= Isa::Portable
-}
 
 /// Runs an operation on an instruction set:
 /// `on!(isa, (argument: type, ..) -> output, scalar, V => body)`.

@@ -1,9 +1,24 @@
 //! Instruction sets of the kernel, as a value.
+//!
+//! `with_instructions` is the only list of a set's instructions. `is_detected` checks exactly those
+//! that [`dispatch`](super::dispatch) compiles for; with two lists, a kernel could run instructions
+//! that no check covered.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::dispatch::is_detected;
+/// Passes the instructions of the x86 sets to a macro, before the given tokens.
+macro_rules! with_instructions {
+    ($macro:ident! $given:tt) => {
+        $macro! {
+            avx2: ["avx2" "bmi1" "bmi2" "popcnt"],
+            avx512: [
+                "avx2" "avx512f" "avx512bw" "avx512vl" "avx512vbmi" "avx512vpopcntdq" "gfni" "bmi1" "bmi2" "popcnt"
+            ],
+            $given
+        }
+    };
+}
 
 /// An instruction set that the kernel is compiled for, ordered from the plainest to the widest.
 ///
@@ -74,6 +89,27 @@ impl FromStr for Isa {
     fn from_str(name: &str) -> Result<Isa, IsaError> {
         Isa::ALL.into_iter().find(|isa| isa.to_string() == name).ok_or_else(|| IsaError::Unknown(name.to_owned()))
     }
+}
+
+/// Returns whether this machine has every instruction of the set.
+#[cfg(target_arch = "x86_64")]
+fn is_detected(isa: Isa) -> bool {
+    macro_rules! detected {
+        (avx2: [$($avx2:tt)*], avx512: [$($avx512:tt)*], ()) => {
+            match isa {
+                Isa::Scalar | Isa::Portable => true,
+                Isa::Avx2 => $(is_x86_feature_detected!($avx2))&&*,
+                Isa::Avx512 => $(is_x86_feature_detected!($avx512))&&*,
+            }
+        };
+    }
+    with_instructions!(detected!())
+}
+
+/// Returns whether this machine has every instruction of the set.
+#[cfg(not(target_arch = "x86_64"))]
+fn is_detected(isa: Isa) -> bool {
+    isa <= Isa::Portable
 }
 
 #[cfg(test)]

@@ -47,12 +47,14 @@
     reason = "vectors are read at offsets a plan guarantees, on machines whose instructions were detected"
 )]
 
+// The macros of a file are known to the files after it.
+#[macro_use]
+mod isa;
 #[macro_use]
 mod dispatch;
 
 mod apply;
 mod count;
-mod isa;
 mod line;
 mod permute;
 mod scalar;
