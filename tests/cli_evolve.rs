@@ -165,7 +165,7 @@ fn mistakes_are_named_in_one_line_and_a_hint() {
         (&["run", "--game", "nim:4,4", "--functions", "nand"], "function \"nand\""),
         (&["run", "--game", "nim:4,4", "--target", "grundy", "--misere"], "Grundy values exist for normal play only"),
         (&["run", "--game", "nim:4,4", "--max", "5000"], "more than 1048576 positions"),
-        (&["run", "--game", "nim:4,3", "--max", "4"], "found on heaps up to 4, expected more"),
+        (&["run", "--game", "nim:4,3", "--max", "4"], "found on heaps up to 4, expected a larger number"),
         (&["run", "--game", "nim:1000000"], "more than 67108864 options"),
         (&["run", "--game", "nim:4,4", "--seed", "-1"], "invalid value '-1' for '--seed <SEED>'"),
         (

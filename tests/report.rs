@@ -351,7 +351,7 @@ fn a_report_takes_the_place_of_an_earlier_one_and_of_nothing_else() {
     }
     fs::write(path.join("file"), "mine").unwrap();
     assert!(refused(path, 2, &[&two, "--out", "file"]).contains("is not a folder"));
-    assert!(refused(path, 2, &[&two, "--out", &four]).contains("holds something else"), "a run folder");
+    assert!(refused(path, 2, &[&two, "--out", &four]).contains("holds something other"), "a run folder");
     let line = refused(path, 2, &[&two, "--out", "k2-misere/db/report"]);
     assert!(line.contains("is inside the database"), "{line}");
     assert!(!path.join("k2-misere/db/report").exists());

@@ -174,7 +174,7 @@ fn chosen(args: &ExperimentArgs) -> anyhow::Result<Experiment> {
     };
     if given {
         let axis = experiment.axis.name();
-        let message = format!("experiment {} sets the {axis} itself", experiment.number);
+        let message = format!("experiment {} varies the {axis} itself", experiment.number);
         return Err(refused(message, &format!("leave out --{axis}, or use trinim evolve run")));
     }
     experiment.population = population.unwrap_or(experiment.population);
