@@ -2,6 +2,8 @@
 
 extern crate trinim_pipeline as pipeline;
 
+#[path = "../../tests/common/scratch.rs"]
+mod scratch;
 mod seek;
 mod synthetic;
 
@@ -9,6 +11,7 @@ use pipeline::{
     BlockId, CodecChoice, Error, Metrics, Options, Placement, RealStorage, Run, RunId, Stage, Storage, Workload,
     footprint_bytes, timeline,
 };
+use scratch::scratch;
 use seek::{SeekModel, SeekStorage};
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +59,7 @@ fn the_result_does_not_depend_on_threads_memory_placement_or_codec() {
         for placement in [Placement::Dedicated, Placement::Shared] {
             for codec in ["raw", "zstd1", "zstd3", "gaps", "rows", "rows-zstd1", "auto"] {
                 for (threads, memory_bytes) in [(1, 4 << 20), (4, 64 << 20), (3, 4 << 20)] {
-                    let folder = tempfile::tempdir().unwrap();
+                    let folder = scratch();
                     let codec_choice = CodecChoice::parse(codec).unwrap();
                     let options = Options { threads, memory_bytes, placement, codec: codec_choice, ..options() };
                     let finished = Run::new(&workload, unsynced(folder.path())).options(&options).start().unwrap();
@@ -73,7 +76,7 @@ fn the_result_does_not_depend_on_threads_memory_placement_or_codec() {
 fn streams_of_several_frames_and_auto_codec() {
     let workload = Synthetic { bits: 3, words: 300_000, density: 5, salt: 4, stop_after: None };
     for placement in [Placement::Dedicated, Placement::Shared] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let metrics = Metrics::default();
         let codec = CodecChoice::Auto;
         let options = Options { placement, codec, memory_bytes: 128 << 20, ..options() };
@@ -93,7 +96,7 @@ fn streams_of_several_frames_and_auto_codec() {
 #[test]
 fn an_interrupted_run_goes_on_with_other_options() {
     let mut workload = Synthetic { bits: 6, words: 2000, density: 50, salt: 9, stop_after: None };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let mut sessions = 0usize;
     loop {
         let stop = Arc::new(AtomicBool::new(false));
@@ -123,7 +126,7 @@ fn an_interrupted_run_goes_on_with_other_options() {
 
 #[test]
 fn other_parameters_are_refused_by_name() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let workload = Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None };
     Run::new(&workload, real(folder.path())).options(&options()).start().unwrap();
     let other = Synthetic { salt: 2, ..workload };
@@ -137,7 +140,7 @@ fn other_parameters_are_refused_by_name() {
 
 #[test]
 fn too_little_memory_is_refused_before_anything_is_written() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let workload = Synthetic { bits: 2, words: 1 << 20, density: 5, salt: 1, stop_after: None };
     let options = Options { memory_bytes: 8 << 20, ..options() };
     match Run::new(&workload, real(folder.path())).options(&options).start() {
@@ -155,7 +158,7 @@ fn too_little_memory_is_refused_before_anything_is_written() {
 fn a_damaged_log_is_refused_with_its_file() {
     for placement in [Placement::Dedicated, Placement::Shared] {
         let workload = Synthetic { bits: 3, words: 40, density: 50, salt: 5, stop_after: None };
-        let pristine = tempfile::tempdir().unwrap();
+        let pristine = scratch();
         let options = Options { placement, threads: 1, stop: Arc::default(), ..options() };
         let stopped = Synthetic { stop_after: Some((AtomicU32::new(4), options.stop.clone())), ..workload };
         let first = Run::new(&stopped, unsynced(pristine.path())).options(&options).start();
@@ -169,7 +172,7 @@ fn a_damaged_log_is_refused_with_its_file() {
         for byte in (0..good.len()).step_by(31) {
             let mut bad = good.clone();
             bad[byte] ^= 1 << (byte % 8);
-            let copy = tempfile::tempdir().unwrap();
+            let copy = scratch();
             copy_folder(pristine.path(), copy.path());
             std::fs::write(copy.path().join("logs").join(log.file_name().unwrap()), &bad).unwrap();
             let options = Options { stop: Arc::default(), ..options.clone() };
@@ -243,7 +246,7 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
             self.0.publish(block, stream)
         }
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let workload = Backwards(Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None });
     let result = Run::new(&workload, real(folder.path())).options(&options()).start();
     assert!(matches!(result, Err(Error::Workload { .. })));
@@ -252,7 +255,7 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
 #[test]
 fn a_timeline_has_every_thread_and_all_of_their_time() {
     let workload = Synthetic { bits: 5, words: 3000, density: 5, salt: 9, stop_after: None };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let metrics = Metrics::with_timeline();
     Run::new(&workload, unsynced(folder.path())).options(&options()).metrics(&metrics).start().unwrap();
     let recorded = metrics.timeline().unwrap().recorded();
@@ -271,7 +274,7 @@ fn a_timeline_has_every_thread_and_all_of_their_time() {
 #[test]
 fn a_device_that_seeks_changes_no_byte_and_likes_sorted_writes() {
     let workload = Synthetic { bits: 6, words: 300, density: 20, salt: 11, stop_after: None };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let model = SeekModel { seek: Duration::from_millis(8), bytes_per_second: 150e6 };
     let device = Arc::new(SeekStorage::new(unsynced(folder.path()), model));
     let options = Options { threads: 1, ..options() };

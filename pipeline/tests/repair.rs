@@ -1,7 +1,12 @@
-//! Checking and repairing run folders: each single file damaged in turn, and a stop at every step of a repair.
+//! Checking and repairing run folders: each single file damaged in turn, and a stop anywhere in a repair.
 
 extern crate trinim_pipeline as pipeline;
 
+#[path = "../../tests/common/scratch.rs"]
+mod scratch;
+#[expect(dead_code, reason = "other tests use the rest")]
+#[path = "../../tests/common/sweep.rs"]
+mod sweep;
 mod synthetic;
 
 use pipeline::care::check::{Depth, Report, Request, check};
@@ -9,10 +14,12 @@ use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{CodecChoice, Error, Options, Placement, RealStorage, Run, RunId, Storage, Weight};
+use scratch::scratch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
+use sweep::Sweep;
 use synthetic::Synthetic;
 
 const PLACEMENTS: [Placement; 2] = [Placement::Dedicated, Placement::Shared];
@@ -218,8 +225,10 @@ fn thrice_damaged(placement: Placement) -> SimulatedStorage {
     disk
 }
 
+/// Every third step, by one of the faults in turn; with `TRINIM_TESTS=full` by each of them.
 #[test]
-fn a_repair_may_stop_at_every_step() {
+fn a_repair_may_stop_anywhere() {
+    let sweep = Sweep::asked();
     for placement in PLACEMENTS {
         let damaged = thrice_damaged(placement);
         let clean = damaged.kill();
@@ -229,8 +238,8 @@ fn a_repair_may_stop_at_every_step() {
         let expected = published(&clean);
         let steps = clean.steps();
         let (mut stops, mut states) = (0, 0);
-        for step in (1..=steps + 5).step_by(3) {
-            for fault in [Fault::Stop, Fault::Full, Fault::LoseSync] {
+        for (turn, step) in (1..=steps + 5).step_by(3).enumerate() {
+            for &fault in sweep.of(&[Fault::Stop, Fault::Full, Fault::LoseSync], turn) {
                 let disk = damaged.kill().with_fault(step, fault);
                 let storage: Arc<dyn Storage> = Arc::new(disk.clone());
                 if mend(&storage).is_ok() {
@@ -250,7 +259,7 @@ fn a_repair_may_stop_at_every_step() {
                 }
             }
         }
-        println!("{placement:?}: {steps} steps, {stops} stops, {states} states");
+        println!("{placement:?}, {sweep:?}: {steps} steps, {stops} stops, {states} states");
         assert!(stops > 60);
     }
 }
@@ -329,7 +338,7 @@ fn no_stop_of_a_run_is_taken_for_damage() {
 #[test]
 fn a_check_beside_a_run_finds_nothing() {
     for placement in PLACEMENTS {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let storage = RealStorage::create(folder.path()).unwrap().with_syncs(false);
         let over = AtomicBool::new(false);
         let looks = AtomicU32::new(0);

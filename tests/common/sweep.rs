@@ -1,8 +1,8 @@
 //! The extent of long sweeps.
 //!
 //! A sweep damages a file in every place. `cargo test` takes one bit of every byte, every seventh
-//! length, and fewer states of failing disks: every byte, every file and every kind of case, each
-//! less often. `TRINIM_TESTS=full` takes all bits, lengths and states; `.ci/run` sets it.
+//! length, one fault at a step, and fewer states of failing disks: every byte, every file and every
+//! kind of case, each less often. `TRINIM_TESTS=full` takes all of them; `.ci/run` sets it.
 
 use std::env::{VarError, var};
 
@@ -49,6 +49,14 @@ impl Sweep {
             Sweep::Sampled => length % LENGTH_STRIDE == 0 || length + 1 == whole,
             Sweep::Full => true,
         })
+    }
+
+    /// Returns all of these, or the one whose turn it is.
+    pub fn of<T>(self, all: &[T], turn: usize) -> &[T] {
+        match self {
+            Sweep::Sampled => std::slice::from_ref(&all[turn % all.len()]),
+            Sweep::Full => all,
+        }
     }
 
     /// Returns `full`, or a smaller number.
