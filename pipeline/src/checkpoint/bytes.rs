@@ -1,9 +1,8 @@
-//! Byte order of the checkpoint files: little-endian integers in, little-endian integers out.
+//! Byte order of the checkpoint files: little-endian integers in both directions.
 //!
 //! # Invariants
-//!
-//! 1. Reading never panics and never looks outside its slice; what does not fit is a [`Flaw`].
-//! 2. A count is compared with the bytes that are left before anything is allocated for it.
+//! 1. Reading never panics and never leaves its slice; what does not fit is a [`Flaw`].
+//! 2. A count is compared with the remaining bytes before anything is allocated for it.
 
 use std::path::Path;
 
@@ -12,10 +11,10 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::Error;
 use crate::finding::{Damage, Expected};
 
-/// Bytes of a hash.
+/// Length of a hash, in bytes.
 pub(super) const HASH_BYTES: usize = 16;
 
-/// Damage of some bytes, not yet knowing which file they are of.
+/// Damage of some bytes, before their file is known.
 #[derive(Debug)]
 pub(super) struct Flaw {
     offset: u64,
@@ -27,12 +26,12 @@ impl Flaw {
         Self { offset, damage: damage.into() }
     }
 
-    /// A number that is not the one that belongs to its place.
+    /// Builds the flaw of a number that is wrong in its place.
     pub(super) fn number(offset: u64, of: &'static str, expected: Expected, found: u64) -> Self {
         Self::new(offset, Damage::Number { of, expected, found })
     }
 
-    /// The error, for bytes that begin at byte `base` of `path`.
+    /// Converts to an error, for bytes that begin at byte `base` of `path`.
     pub(super) fn of(self, path: &Path, base: u64) -> Error {
         Error::corrupt(path, base.saturating_add(self.offset), self.damage)
     }
@@ -58,7 +57,7 @@ impl<'a> Cursor<'a> {
         self.rest.len()
     }
 
-    /// The next `length` bytes.
+    /// Takes the next `length` bytes.
     pub(super) fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], Flaw> {
         let Some((head, rest)) = self.rest.split_at_checked(length) else {
             return Err(self.flaw(format!("{what} takes {length} bytes, {} are left", self.rest.len())));
@@ -94,7 +93,7 @@ impl<'a> Cursor<'a> {
         Ok(u128::from_le_bytes(self.array(what)?))
     }
 
-    /// A magic number that has to be there.
+    /// Takes a magic number, which must be `magic`.
     pub(super) fn magic(&mut self, magic: [u8; 8]) -> Result<(), Flaw> {
         let found: [u8; 8] = self.array("magic number")?;
         if found == magic {
@@ -104,7 +103,8 @@ impl<'a> Cursor<'a> {
         Err(Flaw::new(self.offset.saturating_sub(8), rule))
     }
 
-    /// A number of things of at least `least_bytes` each, which therefore is not more than fit.
+    /// Takes the number of things of at least `least_bytes` each; no more than fit the remaining
+    /// bytes.
     pub(super) fn count(&mut self, least_bytes: usize, what: &'static str) -> Result<usize, Flaw> {
         let count = self.u32(what)? as usize;
         let most = self.rest.len() / least_bytes;
@@ -114,7 +114,7 @@ impl<'a> Cursor<'a> {
         Ok(count)
     }
 
-    /// A flag byte with a single flag.
+    /// Takes a flag byte with a single flag.
     pub(super) fn flag(&mut self, what: &'static str) -> Result<bool, Flaw> {
         match self.u8(what)? {
             0 => Ok(false),
@@ -123,13 +123,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Text in UTF-8.
+    /// Takes UTF-8 text.
     pub(super) fn text(&mut self, length: usize, what: &'static str) -> Result<&'a str, Flaw> {
         let bytes = self.take(length, what)?;
         std::str::from_utf8(bytes).map_err(|_| self.flaw(format!("the {what} is not UTF-8: {}", bytes.escape_ascii())))
     }
 
-    /// Nothing may follow.
+    /// Requires that no byte follows.
     pub(super) fn end(&self, what: &'static str) -> Result<(), Flaw> {
         if self.rest.is_empty() {
             return Ok(());
@@ -137,12 +137,12 @@ impl<'a> Cursor<'a> {
         Err(self.flaw(format!("{} bytes follow the last of the {what}", self.rest.len())))
     }
 
-    /// Damage right here.
+    /// Builds a flaw at the current offset.
     pub(super) fn flaw(&self, damage: impl Into<Damage>) -> Flaw {
         Flaw::new(self.offset, damage)
     }
 
-    /// A wrong number right here.
+    /// Builds the flaw of a wrong number at the current offset.
     pub(super) fn number(&self, of: &'static str, expected: Expected, found: u64) -> Flaw {
         Flaw::number(self.offset, of, expected, found)
     }
@@ -155,7 +155,7 @@ pub(super) fn seal(bytes: &mut Vec<u8>) -> u128 {
     hash
 }
 
-/// Checks that `bytes` end with the hash of what comes before it; returns that part and the hash.
+/// Checks that `bytes` end with the hash of what precedes it; returns that part and the hash.
 pub(super) fn unseal(bytes: &[u8]) -> Result<(&[u8], u128), Flaw> {
     let split = bytes.len().checked_sub(HASH_BYTES);
     let Some((body, mut tail)) = split.map(|split| bytes.split_at(split)).map(|(body, tail)| (body, Cursor::new(tail)))
@@ -170,7 +170,7 @@ pub(super) fn unseal(bytes: &[u8]) -> Result<(&[u8], u128), Flaw> {
     Ok((body, recorded))
 }
 
-/// A length in memory as a number on disk; the caller has checked that it fits.
+/// Converts a length in memory to a number on disk; the caller has checked that it fits.
 pub(super) fn length_u32(length: usize) -> u32 {
     u32::try_from(length).expect("checked against a limit below 2^32")
 }

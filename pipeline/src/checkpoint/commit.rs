@@ -7,27 +7,27 @@ use crate::Error;
 use crate::parallel;
 use crate::storage::StorageFile;
 
-/// What one commit makes durable, together or not at all. Step C1 is done: the engine has written it.
+/// What one commit makes durable, all of it or nothing. The engine has written it (C1).
 #[derive(Default)]
 pub struct Epoch {
-    /// The blocks that finished.
+    /// Blocks that finished.
     pub records: Vec<BlockRecord>,
-    /// Every file written since the last commit of which a resume would need something; synced side by side.
+    /// Files written since the last commit that a resume would need, to be synced side by side.
     pub dirty: Vec<Arc<dyn StorageFile>>,
-    /// Folders in which names were made.
+    /// Folders with new names.
     pub directories: Vec<String>,
 }
 
 impl Checkpoint {
-    /// Makes an epoch durable; when it returns, its blocks are finished whatever happens.
+    /// Makes an epoch durable. When it returns, its blocks are finished, whatever happens.
     ///
     /// # Errors
-    /// [`Error::Limit`] before anything is changed; any other error leaves it open whether the epoch
-    /// is committed, and from then on the checkpoint answers [`Error::Poisoned`] until reopened.
+    /// Returns [`Error::Limit`] before anything is changed. After any other error the epoch may or
+    /// may not be committed, and the checkpoint returns [`Error::Poisoned`] until it is reopened.
     ///
     /// # Panics
-    /// If a block is committed twice or an extent is in a file of an older generation: both are
-    /// errors of the engine that would spoil the run.
+    /// Panics if a block is committed twice or an extent is in a file of an older generation: both
+    /// are errors of the engine that would spoil the run.
     pub fn commit(&mut self, epoch: Epoch) -> Result<(), Error> {
         self.check()?;
         for (index, record) in epoch.records.iter().enumerate() {
@@ -60,7 +60,7 @@ impl Checkpoint {
 /// Syncs files, up to `parallelism` at the same time; an error ends it early.
 pub(crate) fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Result<(), Error> {
     let synced = parallel::for_each(parallelism, files.len(), || Ok(()), |(), index| files[index].sync());
-    // The threads behind a failed one see "poisoned"; the cause is what counts.
+    // Threads that follow a failed one report "poisoned"; keep the cause.
     synced.map_err(|mut errors| {
         let cause = errors.iter().position(|error| !matches!(error, Error::Poisoned));
         errors.swap_remove(cause.unwrap_or(0))

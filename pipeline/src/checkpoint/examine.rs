@@ -1,15 +1,14 @@
-//! Looking at all of the metadata: everything that is wrong with it, not only what stands in the way.
+//! Examination of all metadata: everything that is wrong with it, not only what prevents an
+//! opening.
+//!
+//! A single look at a running run may see the two halves of a commit apart; only a second look can
+//! tell that from damage. Log entries and published files belong to [`crate::care::check`].
 //!
 //! # Invariants
-//!
 //! 1. Nothing is changed and no lock is needed.
-//! 2. What a stop, a kill or a power cut of a sound run can leave is never damage: it is [`Weight::Leftover`](crate::Weight::Leftover).
-//! 3. What [`super::inspect`] accepts is taken as it says; this page only adds what it had to pass over.
-//!
-//! # Not here
-//!
-//! Log entries and published files ([`crate::care::check`]), and telling damage from a run that goes on beside the reader: a single look may see
-//! both halves of a commit. Who looks twice can tell.
+//! 2. Anything that a stop, a kill or a power cut of an intact run can leave is never damage: it is
+//!    [`Weight::Leftover`](crate::Weight::Leftover).
+//! 3. What [`super::inspect`] accepts is valid; this module only adds what it had to pass over.
 
 use super::names::{self, Copy};
 use super::recover::{Recovered, check_records, list, other_run, read_identity, recover};
@@ -18,19 +17,19 @@ use crate::Error;
 use crate::finding::{Damage, Finding, Weight};
 use crate::storage::Storage;
 
-/// What [`examine`] finds.
+/// Result of [`examine`].
 #[derive(Debug)]
 pub struct Examination {
-    /// What is wrong, and what a stop left.
+    /// Damage, and what a stop left.
     pub findings: Vec<Finding>,
-    /// What the folder says; `None` when it is too damaged to say anything.
+    /// Content of the metadata; `None` if they are too damaged to read.
     pub inspection: Option<Inspection>,
 }
 
-/// Looks at `FORMAT`, manifests and journals, every copy of them.
+/// Examines `FORMAT`, manifests and journals, every copy of them.
 ///
 /// # Errors
-/// [`Error::NotARun`], [`Error::Version`], [`Error::Io`] where nothing can be read at all.
+/// Returns [`Error::NotARun`], [`Error::Version`], or [`Error::Io`] if nothing can be read at all.
 pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     let metadata = list(storage, names::METADATA)?;
     let generations = metadata.iter().filter_map(|entry| names::manifest_generation(&entry.name));
@@ -40,7 +39,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     let identity = match read_identity(storage) {
         Ok(identity) => Some(identity),
         Err(error) => {
-            // Missing, it is refused at an opening; damaged, it is taken from the manifest.
+            // An opening refuses a missing `FORMAT`, but takes a damaged one from the manifest.
             let weight = if error.is_not_found() { Weight::Damage } else { Weight::Copy };
             findings.push(Finding::of(weight, error)?);
             None
@@ -53,7 +52,8 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
         match manifest::read(storage, &name, generation) {
             Ok(manifest) => copies.push((name, manifest)),
             Err(error) => {
-                // A stop between the two renames of a switch leaves one under its temporary name.
+                // A stop between the two renames of a switch leaves one copy under its temporary
+                // name.
                 let renamed = !error.is_not_found()
                     || !metadata.iter().any(|entry| format!("m/{}", entry.name) == names::temporary(&name));
                 wrong.push(Finding::of(if renamed { Weight::Copy } else { Weight::Leftover }, error)?);
@@ -104,7 +104,8 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     Ok(Examination { findings, inspection: Some(inspection) })
 }
 
-/// A folder without any whole name of a manifest: before its first generation, or without what says what it is.
+/// Examines a folder without a complete manifest name: its first generation has not begun, or its
+/// manifests are lost.
 fn without_generation(storage: &dyn Storage) -> Result<Examination, Error> {
     let mut findings = Vec::new();
     let inspection = match recover(storage) {

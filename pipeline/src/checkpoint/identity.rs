@@ -1,4 +1,4 @@
-//! The file `FORMAT`: which format, which run, which parameters.
+//! The file `FORMAT`: format version, run id and parameters.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,24 +12,24 @@ use crate::ids::RunId;
 pub const FORMAT_VERSION: u32 = 1;
 
 const MAGIC: [u8; 8] = *b"PLFORMAT";
-/// Longest `FORMAT` file in bytes.
+/// Length of the longest `FORMAT` file, in bytes.
 pub(super) const IDENTITY_BYTES_AT_MOST: usize = 1 << 20;
 const HEADER_BYTES: usize = 36;
 const NAME_BYTES_AT_MOST: usize = 255;
 
-/// Named parameters of a run. A run can be resumed only with the same ones; their order is of no
-/// meaning, and no name may occur twice (a run does not begin then, but panics).
+/// Named parameters of a run. A run can be resumed only with the same ones. Their order has no
+/// meaning, and no name may occur twice: beginning such a run panics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters(pub Vec<(String, String)>);
 
 impl Parameters {
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub fn get(&self, name: &str) -> Option<&str> {
         let pair = self.0.iter().find(|pair| pair.0 == name);
         pair.map(|(_, value)| value.as_str())
     }
 
-    /// The first parameter, by name, that differs: name, value here, value there.
+    /// Returns the first parameter, by name, that differs: name, value here, wanted value.
     fn difference(&self, wanted: &Self) -> Option<(String, String, String)> {
         let map = |of: &Self| of.0.iter().cloned().collect::<BTreeMap<String, String>>();
         let (here, there) = (map(self), map(wanted));
@@ -77,7 +77,7 @@ impl Identity {
         Ok(bytes)
     }
 
-    /// Reads the bytes of `FORMAT`; `path` and `base` say where they come from.
+    /// Decodes the bytes of `FORMAT`; `path` and `base` locate them for errors.
     pub(super) fn decode(bytes: &[u8], path: &Path, base: u64) -> Result<Self, Error> {
         let found = Self::version(bytes).map_err(|flaw| flaw.of(path, base))?;
         if found != FORMAT_VERSION {
@@ -86,7 +86,7 @@ impl Identity {
         Self::parse(bytes).map_err(|flaw| flaw.of(path, base))
     }
 
-    /// The version: its place and the hash at the end are the same in every version.
+    /// Returns the version: its place and the hash at the end are the same in every version.
     fn version(bytes: &[u8]) -> Result<u32, Flaw> {
         let (body, _) = unseal(bytes)?;
         let mut cursor = Cursor::new(body);
@@ -111,7 +111,7 @@ impl Identity {
             let value_bytes = cursor.u32("length of a parameter")? as usize;
             let name = cursor.text(name_bytes, "parameter name")?.to_string();
             if pairs.iter().any(|pair| pair.0 == name) {
-                return Err(cursor.flaw(format!("the parameter {name} stands there twice")));
+                return Err(cursor.flaw(format!("the parameter {name} occurs twice")));
             }
             let value = cursor.text(value_bytes, "parameter")?.to_string();
             pairs.push((name, value));
@@ -120,7 +120,7 @@ impl Identity {
         Ok(Self { run_id, parameters: Parameters(pairs) })
     }
 
-    /// Compares with the parameters asked for.
+    /// Compares with the wanted parameters.
     pub(super) fn agree(&self, wanted: &Parameters, path: &Path) -> Result<(), Error> {
         match self.parameters.difference(wanted) {
             None => Ok(()),
@@ -153,7 +153,7 @@ mod tests {
             prop_assert_eq!(Identity::decode(&bytes, Path::new("x"), 0).unwrap(), identity);
         }
 
-        /// With a right hash, so that the fields are reached.
+        /// With a right hash, so that the test reaches the fields.
         #[test]
         fn any_sealed_bytes_do_no_harm(
             rest in proptest::collection::vec(any::<u8>(), 0..100),

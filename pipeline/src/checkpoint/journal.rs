@@ -1,16 +1,13 @@
 //! The journal: one record for each commit of a generation, in two equal copies.
 //!
-//! # Shape
-//!
-//! Records one behind the other, each padded with zeros to [`PAGE_BYTES`], so that appending never
-//! touches a sector with bytes that count. Each record carries the hash of the one before it, the
+//! Records follow each other, each padded with zeros to [`PAGE_BYTES`], so that appending never
+//! touches a sector with bytes that count. Each record carries the hash of the previous one, the
 //! first that of the manifest.
 //!
 //! # Invariants
-//!
-//! 1. A record goes to copy a, which is synced, and only then to copy b, which is synced.
-//! 2. Hence bytes in b at a place where a has no whole record are damage, not a crash.
-//! 3. The copies are equal byte for byte, so each record is taken from whichever copy has it whole.
+//! 1. A record is appended to copy a, which is synced, and only then to copy b, which is synced.
+//! 2. Hence bytes in b at a place where a has no whole record are damage, not the trace of a crash.
+//! 3. The copies are equal byte for byte, so each record is read from whichever copy has it whole.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,9 +22,9 @@ use crate::storage::{Create, Storage, StorageFile, zeroed};
 
 const MAGIC: [u8; 8] = *b"PLJOURNL";
 const HEADER_BYTES: usize = 44;
-/// Records begin at multiples of this.
+/// Records begin at multiples of this many bytes.
 pub(super) const PAGE_BYTES: u64 = 4096;
-/// Longest payload of a record in bytes.
+/// Length of the longest payload of a record, in bytes.
 const PAYLOAD_BYTES_AT_MOST: usize = 1 << 28;
 
 /// An open journal.
@@ -52,12 +49,12 @@ impl Journal {
         })
     }
 
-    /// The bytes of the next record, and its hash.
+    /// Encodes the next record; returns its bytes and its hash.
     pub(super) fn encode(&self, records: &[BlockRecord]) -> Result<(Vec<u8>, u128), Error> {
         encode(self.generation, self.sequence, self.previous, records)
     }
 
-    /// Appends a record made by [`Journal::encode`]: copy a, sync, copy b, sync.
+    /// Appends a record encoded by [`Journal::encode`]: copy a, sync, copy b, sync.
     pub(super) fn append(&mut self, bytes: &[u8], hash: u128) -> Result<(), Error> {
         for copy in &self.copies {
             copy.write_all_at(bytes, self.end)?;
@@ -87,13 +84,13 @@ fn encode(generation: u64, sequence: u64, previous: u128, records: &[BlockRecord
     Ok((bytes, hash))
 }
 
-/// A record as found in a file.
+/// A record found in a file.
 struct Found {
     sequence: u64,
     previous: u128,
     hash: u128,
     payload: Vec<u8>,
-    /// Length with the padding.
+    /// Length with padding, in bytes.
     padded: u64,
 }
 
@@ -120,7 +117,7 @@ fn parse_header(bytes: &[u8], generation: u64) -> Result<Header, Flaw> {
     Ok(Header { sequence, previous, payload_bytes })
 }
 
-/// One copy of a journal that is being read; a missing file reads as damage.
+/// One copy of a journal while it is read; a missing file reads as damage.
 struct Copy {
     file: Result<Arc<dyn StorageFile>, Error>,
     path: PathBuf,
@@ -135,14 +132,14 @@ impl Copy {
                 let length = file.length()?;
                 (Ok(file), length)
             }
-            // Not there, or something else than a file: the other copy has to do.
+            // Missing, or not a file: the other copy must suffice.
             Err(error) if error.is_not_found() || matches!(error, Error::Corrupt { .. }) => (Err(error), 0),
             Err(error) => return Err(error),
         };
         Ok(Self { file, path, length })
     }
 
-    /// The record at `offset`, if it is whole.
+    /// Reads the record at `offset`, if it is whole.
     fn record(&self, offset: u64, generation: u64) -> Result<Found, Error> {
         let Ok(file) = &self.file else {
             return Err(Error::early_end(&self.path, offset, PAGE_BYTES));
@@ -172,7 +169,7 @@ impl Copy {
         Ok(Found { sequence: header.sequence, previous: header.previous, hash, payload, padded })
     }
 
-    /// The record at `offset`, if it is whole and the next one of the chain.
+    /// Reads the record at `offset`, if it is whole and the next one of the chain.
     fn next(&self, offset: u64, generation: u64, sequence: u64, previous: u128) -> Result<Found, Error> {
         let found = self.record(offset, generation)?;
         if found.sequence != sequence {
@@ -187,13 +184,13 @@ impl Copy {
     }
 }
 
-/// The committed records of a generation, in order.
+/// Reads the committed records of a generation, in order.
 ///
-/// A torn record at the end of copy a is a commit that did not happen. Anything else that is not
-/// whole in either copy is damage.
+/// A torn record at the end of copy a is a commit that did not happen. Any other place where
+/// neither copy is whole is damage.
 pub(super) fn read(storage: &dyn Storage, generation: u64, manifest_hash: u128) -> Result<Vec<BlockRecord>, Error> {
     let [a, b] = names::Copy::BOTH.map(|copy| names::journal(generation, copy));
-    // b first: a reader beside a running writer then finds in a whatever it found in b.
+    // b first: a reader beside a running writer then finds in a everything that it found in b.
     let b = Copy::open(storage, &b)?;
     let a = Copy::open(storage, &a)?;
     if let (Err(_), Err(_)) = (&a.file, &b.file) {
@@ -222,7 +219,8 @@ pub(super) fn read(storage: &dyn Storage, generation: u64, manifest_hash: u128) 
     }
 }
 
-/// As [`read`], but goes through both copies to their ends and adds everything that is wrong with either; `None` if [`read`] would refuse.
+/// Reads both copies to their ends and adds everything that is wrong with either; returns `None` if
+/// [`read`] would refuse.
 pub(super) fn examine(
     storage: &dyn Storage,
     generation: u64,
@@ -240,9 +238,9 @@ pub(super) fn examine(
     findings.extend([&a, &b].into_iter().filter(|copy| copy.file.is_err()).map(absent));
     let mut records = Vec::new();
     let (mut offset, mut sequence, mut previous) = (0, 0, manifest_hash);
-    // What is wrong in b at the last record, which a stop between the two copies may leave.
+    // Damage in b at the last record, which a stop between the two copies may leave.
     let mut last_of_b: Option<(Finding, bool)> = None;
-    // A copy that ends early is told of once, not at each record that it lacks.
+    // A copy that ends early is reported once, not at each record that it lacks.
     let mut ended: [bool; 2] = [false; 2];
     let mut tell = |copy: usize, finding: Finding, is_short: bool, findings: &mut Vec<Finding>| {
         if !(is_short && std::mem::replace(&mut ended[copy], is_short)) {
@@ -281,7 +279,7 @@ pub(super) fn examine(
             }
             (Err(in_a), Err(in_b)) => {
                 if let Some((finding, is_short)) = last_of_b {
-                    // Only when it is the only record that is short.
+                    // A leftover only if no other record is short.
                     let weight = if is_short && !ended[1] { Weight::Leftover } else { Weight::Copy };
                     if weight == Weight::Leftover || !is_short {
                         findings.push(Finding { weight, ..finding });
@@ -312,7 +310,8 @@ pub(super) fn examine(
     }
 }
 
-/// Neither copy has a whole record at `offset`: is that the end, or damage?
+/// Decides for an `offset` at which neither copy has a whole record: the end of the journal, or
+/// damage.
 fn check_end(
     [a, b]: [&Copy; 2],
     [in_a, in_b]: [Error; 2],
@@ -320,7 +319,7 @@ fn check_end(
     generation: u64,
     sequence: u64,
 ) -> Result<(), Error> {
-    // Not knowing is not knowing that it is the end.
+    // An unreadable copy does not prove that this is the end.
     for error in [in_a, in_b] {
         if !matches!(error, Error::Corrupt { .. }) {
             return Err(error);

@@ -1,4 +1,4 @@
-//! The manifest: everything finished before a generation began, written once, in two equal copies.
+//! The manifest: everything finished when a generation began, written once, in two equal copies.
 
 use super::bytes::{Cursor, Flaw, HASH_BYTES, seal, unseal};
 use super::identity::{IDENTITY_BYTES_AT_MOST, Identity, limit};
@@ -10,20 +10,20 @@ use crate::storage::{Storage, zeroed};
 
 const MAGIC: [u8; 8] = *b"PLMANIFE";
 const HEADER_BYTES: usize = 28;
-/// Longest list of records in bytes.
+/// Length of the longest list of records, in bytes.
 const RECORDS_BYTES_AT_MOST: usize = 1 << 32;
 
 /// Contents of a manifest.
 #[derive(Debug)]
 pub(super) struct Manifest {
-    /// `FORMAT` once more: it heals from here.
+    /// A copy of `FORMAT`, from which `FORMAT` heals.
     pub(super) identity: Identity,
     pub(super) records: Vec<BlockRecord>,
-    /// Hash of the file; the chain of the journal begins with it.
+    /// Hash of the file; the journal's chain begins with it.
     pub(super) hash: u128,
 }
 
-/// The bytes of a manifest and their hash.
+/// Encodes a manifest; returns its bytes and its hash.
 pub(super) fn encode(identity: &Identity, generation: u64, records: &[BlockRecord]) -> Result<(Vec<u8>, u128), Error> {
     let identity = identity.encode()?;
     let mut bytes = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn read(storage: &dyn Storage, name: &str, generation: u64) -> Result
     Ok(Manifest { identity, records, hash })
 }
 
-/// Length of the identity and of the whole file, bounded before anything is allocated for them.
+/// Returns the length of the identity and of the whole file, bounded before anything is allocated.
 fn parse_header(header: &[u8], generation: u64, file_bytes: u64) -> Result<(usize, u64), Flaw> {
     let mut cursor = Cursor::new(header);
     cursor.magic(MAGIC)?;
@@ -88,11 +88,12 @@ fn parse_header(header: &[u8], generation: u64, file_bytes: u64) -> Result<(usiz
     Ok((identity_bytes as usize, whole))
 }
 
-/// Reads the manifest of a generation: the first copy that is whole.
+/// Reads the manifest of a generation from the first copy that is whole.
 pub(super) fn read_either(storage: &dyn Storage, generation: u64) -> Result<Manifest, Error> {
     let [first, second] = names::Copy::BOTH.map(|copy| names::manifest(generation, copy));
     read(storage, &first, generation).or_else(|error| {
-        // The first copy may be missing after a crash in mid-switch; then the second one decides.
+        // The first copy may be missing after a crash inside the switch; then the second one
+        // decides.
         let second = read(storage, &second, generation);
         second.map_err(|other| if error.is_not_found() { other } else { error })
     })

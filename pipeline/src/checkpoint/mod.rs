@@ -2,105 +2,104 @@
 //!
 //! A run writes two kinds of files: logs with updates between blocks, and published files. This
 //! module decides which of their bytes count. A finished block counts together with everything it
-//! sent, or not at all; what was acknowledged stays, through kills, power cuts, full disks and failed
-//! syncs; one damaged copy of the metadata heals. The bytes are described in `FORMAT.md`.
+//! sent, or not at all. What a commit has acknowledged survives kills, power cuts, full disks and
+//! failed syncs; one damaged copy of the metadata heals. `FORMAT.md` describes the bytes.
 //!
-//! # Shape
-//!
+//! # Files
 //! ```text
-//! LOCK                 taken (flock) by the one owner; made once, never deleted, empty
+//! LOCK                 taken (flock) by the one owner; created once, never deleted, empty
 //! FORMAT               version, run id, parameters; written once
 //! m/manifest.G.a .b    everything finished when generation G began, two equal copies
 //! m/journal.G.a  .b    one record for each commit since then, two equal copies
-//! logs/                log files; the generation that made a file is in its name
+//! logs/                log files; each name carries the generation that created it
 //! db/                  published files; no run id, no generation, no date
 //! ```
 //!
 //! A [`BlockRecord`] names the published file of a block and the [`Extent`]s of log files that hold
-//! its updates. The journal is the only truth: a file counts because a record names it, and of a log
-//! file exactly the bytes count that an extent names.
+//! its updates. The journal is the only truth: a file counts because a record names it, and exactly
+//! the bytes of a log file count that an extent names.
 //!
 //! # Commit
-//!
 //! ```text
-//! C1  the engine writes log entries (each from a fresh sector on) and published files, under their final names
-//! C2  sync of every file written, several at a time; not of logs that nobody reads once this record counts
+//! C1  the engine writes log entries (each on fresh sectors) and published files, under their final
+//!     names
+//! C2  sync of every written file, several at a time, except logs that no block reads once this
+//!     record counts
 //! C3  sync of the folders with new names
-//! C4  record appended to journal a, sync          <- the commit point
-//! C5  record appended to journal b, sync          <- acknowledged when this returns
+//! C4  append the record to journal a, sync        <- the commit point
+//! C5  append the record to journal b, sync        <- acknowledged on return
 //! C6  the engine removes consumed log files, lazily
 //! ```
 //!
 //! # Opening
-//!
 //! ```text
-//! R1  lock; a folder without FORMAT that holds other files is refused before that
-//! R2  FORMAT has to agree with version and parameters; damaged, it is taken from the manifest
-//! R3  the highest manifest, either copy; damaged in both: refused, never the generation before.
-//!     None, but files that only a run with a manifest leaves: refused, never a silent new start
+//! R1  lock; before that, refuse a folder without FORMAT that holds other files
+//! R2  FORMAT must agree with version and parameters; if damaged, it is taken from the manifest
+//! R3  the highest manifest, from either copy; damaged in both: refused, never the generation
+//!     before. No manifest, but files that only a run with a manifest leaves: refused, never a
+//!     silent new start
 //! R4  journal records, each from either copy, as far as the chain of hashes goes; an end that no
-//!     crash can leave (bytes in b where a has no record, a record behind a gap) is refused
-//! R5  published files exist with their exact length, needed extents lie inside their files
-//! R6  folders and names made durable anew; what switches left that did not complete is removed,
-//!     or each try on a full disk would leave more of it; generation G+1: two manifests (temporary, sync), two
+//!     crash can leave (bytes in b where a has no record, a record after a gap) is refused
+//! R5  published files exist with their exact length, needed extents are inside their files
+//! R6  make folders and names durable again; remove what incomplete switches left, because on a full
+//!     disk each attempt would leave more of it; generation G+1: two manifests (temporary, sync), two
 //!     empty journals, sync of m/, both renames, sync of m/   <- the switch
-//! R7  everything else in m/ removed, sync of m/
-//! R8  the engine sweeps: log and published files that nothing names are removed
+//! R7  remove everything else in m/, sync of m/
+//! R8  the engine sweeps: removes log and published files that no record names
 //! ```
 //!
 //! # Every stop
-//!
 //! | Stop at | On disk | Resume |
 //! |---|---|---|
-//! | before `FORMAT` is renamed | `LOCK`, empty folders, `FORMAT.tmp`, any subset | begins anew |
-//! | between `FORMAT` and the first manifest | temporary manifests, empty journals; no data possible | begins anew, same run id |
-//! | C1, C2 | bytes and files that no record names | swept; the epoch is done again |
+//! | before `FORMAT` is renamed | `LOCK`, empty folders, `FORMAT.tmp`, any subset | begins again |
+//! | between `FORMAT` and the first manifest | temporary manifests, empty journals; no data possible | begins again, same run id |
+//! | C1, C2 | bytes and files that no record names | swept; the epoch is repeated |
 //! | C3 | names may be missing; the record does not exist yet | same |
-//! | C4, torn | hash wrong in a, b shorter | the record is not there; the epoch is done again |
-//! | C4 done, C5 not or torn | a has one record more | it counts: what is still needed of what it names was durable before C4 |
-//! | C6 | consumed logs still there, or back after a power cut | swept |
+//! | C4, torn | hash wrong in a, b shorter | the record does not exist; the epoch is repeated |
+//! | C4 done, C5 not or torn | a has one record more | it counts: everything it names that is still needed was durable before C4 |
+//! | C6 | consumed logs still exist, or reappear after a power cut | swept |
 //! | R6 before the renames | generation G is the highest; numbers are never used twice | as before |
 //! | R6, one or both renames | G, or G+1 in one or two whole copies, with empty journals | either: equal contents |
-//! | R7 | parts of older generations | the highest counts; gone for good before the first commit of G+1 |
+//! | R7 | parts of older generations | the highest counts; the others are durably removed before the first commit of G+1 |
 //! | R8 | some files removed | swept again |
-//! | a failed sync anywhere | unknown; pages marked clean, so a record may be readable but not safe | the owner stops; all that counts is written anew at R6 before anything is built on it |
-//! | disk full anywhere | a prefix of a write | as at a stop; what counts was not touched |
+//! | a failed sync anywhere | unknown; pages marked clean, so a record may be readable but not safe | the owner stops; R6 rewrites everything that counts before anything depends on it |
+//! | disk full anywhere | a prefix of a write | as at a stop; no byte that counts has changed |
 //! | power cut inside a sector | garbage in the sectors that were being written | none of them holds bytes that count: records and entries begin on fresh sectors |
-//! | one copy of `FORMAT`, manifest or journal damaged | | read from the other copy; written anew at R6 |
+//! | one copy of `FORMAT`, manifest or journal damaged | | read from the other copy; rewritten at R6 |
 //! | both copies damaged at one place | | refused, with file and offset |
 //!
 //! # Invariants
-//!
-//! 1. Nothing outside the extents of committed records is ever read as log: there is no salvaging of
-//!    tails, hence no cutting of tails either.
+//! 1. Nothing outside the extents of committed records is ever read as log. Tails are not salvaged,
+//!    so they need no truncation.
 //! 2. A file name that carries a generation is never used again; a resumed run never appends to a
 //!    file of an older generation.
-//! 3. Nothing is built on metadata that can merely be read: each opening writes them anew.
-//! 4. After any failed step of a commit the checkpoint refuses everything until it is reopened. Errors
-//!    take the same way as crashes.
+//! 3. Each open rewrites the metadata before anything depends on it: readable bytes may not be
+//!    durable.
+//! 4. After a failed step of a commit the checkpoint refuses everything until it is reopened.
+//!    Errors take the same path as crashes.
 //! 5. At most one owner. Readers ([`inspect`]) need no lock and change nothing.
-//! 6. The run id influences no published byte.
+//! 6. The run id affects no published byte.
 //!
 //! # Cost
-//!
-//! A commit writes two records of at least 4 KiB and waits for two syncs, one for each folder, and
-//! those of the data, [`Storage::sync_parallelism`] at a time. Opening reads all metadata and writes
-//! the records once more, twice: 41 bytes for each needed extent and about 100 and the summary for
-//! each block, held in memory meanwhile.
+//! A commit writes two records of at least 4 KiB and waits for their two syncs, one sync per folder
+//! with new names, and the syncs of the data, [`Storage::sync_parallelism`] at a time. Opening
+//! reads all metadata, holds the records in memory and writes them twice: 41 bytes per needed
+//! extent, and about 100 bytes plus the summary per block.
 //!
 //! # Not here
+//! The contents of log entries and published files, and the comparison of their hashes, which
+//! belongs to their readers; the times of commits; the reconstruction of lost log entries
+//! ([`crate::care::repair`], between the two halves of an opening, [`Draft`]). Work acknowledged by
+//! a disk that lies about syncs is not promised: blocks may be lost or the folder refused, but no
+//! result is wrong.
 //!
-//! What a log entry or a published file contains, and comparing their hashes (who reads them does);
-//! when to commit; making lost log entries anew ([`crate::care::repair`], between the two halves of an
-//! opening, [`Draft`]). Not promised: work acknowledged by a disk that lies about syncs. Then blocks may
-//! be lost or the folder refused, but no result is wrong.
-//!
-//! No ballast file, and no forecast of free space before a commit. A reserve is of use where a stop has
-//! to be recorded; here it has not: a run that meets a full disk writes nothing more, the last record
-//! stands, and the time lost is that since the last commit. A forecast could only refuse earlier what
-//! C1 refuses without harm, and be wrong when somebody else fills the disk in between. What a resume
-//! needs before it frees anything is the new metadata (R6); to make room for that is up to whoever
-//! enlarges the disk. The plan of the whole run is compared with the free space before it begins.
+//! There is no ballast file and no forecast of free space before a commit. A reserve helps where a
+//! stop must be recorded. Here it need not be: a run that meets a full disk writes nothing more,
+//! the last record stands, and only the time since the last commit is lost. A forecast could only
+//! refuse earlier what C1 refuses without harm, and would be wrong if another program filled the
+//! disk in between. Before a resume frees any space it needs room for the new metadata (R6);
+//! whoever enlarges the disk provides it. The plan of the whole run is compared with the free space
+//! before the run begins.
 
 mod bytes;
 mod commit;
@@ -133,7 +132,7 @@ pub use recover::{Finished, Inspection, inspect};
 use identity::Identity;
 use journal::Journal;
 
-/// Ownership of a run folder, and the only way to change what counts in it.
+/// Ownership of a run folder; only the owner may change what counts in it.
 pub struct Checkpoint {
     storage: Arc<dyn Storage>,
     identity: Identity,
@@ -141,7 +140,7 @@ pub struct Checkpoint {
     journal: Journal,
     finished: Finished,
     published: BTreeSet<String>,
-    /// Whether a commit failed half-way.
+    /// Whether a commit failed part-way.
     failed: bool,
     _lock: LockGuard,
 }
@@ -150,27 +149,27 @@ pub struct Checkpoint {
 pub struct Opened {
     /// The owner of the folder.
     pub checkpoint: Checkpoint,
-    /// The finished blocks in the order of their commits, with the extents that are still needed.
+    /// Finished blocks in the order of their commits, with the extents that are still needed.
     pub recovered: Vec<BlockRecord>,
 }
 
 impl Checkpoint {
-    /// Takes the run folder and continues its run, or begins one in an empty folder.
+    /// Takes the run folder and continues its run, or begins a run in an empty folder.
     ///
-    /// `run_id` is that of a run that begins; a run that continues keeps its own. `needs` says, once
-    /// the finished blocks are known, whether the updates of an extent are still to be read: files
-    /// of needed extents have to exist and be long enough, extents that are not needed are
-    /// forgotten. It must not say no and later yes.
+    /// `run_id` applies to a run that begins; a run that continues keeps its own. `needs` returns,
+    /// once the finished blocks are known, whether the updates of an extent must still be read.
+    /// Files of needed extents must exist and be long enough; other extents are dropped. Once
+    /// `needs` has returned false for an extent, it must never return true for it.
     ///
     /// # Errors
-    /// - [`Error::Locked`]: somebody else owns the folder.
-    /// - [`Error::NotEmpty`]: the folder holds other files and no `FORMAT`; nothing was touched.
-    /// - [`Error::Parameters`], [`Error::Version`]: another run than the one asked for.
+    /// - [`Error::Locked`]: another owner has the folder.
+    /// - [`Error::NotEmpty`]: the folder holds other files and no `FORMAT`; nothing was changed.
+    /// - [`Error::Parameters`], [`Error::Version`]: the folder belongs to a different run.
     /// - [`Error::Corrupt`]: metadata damaged in both copies, or a named file missing or cut.
     /// - [`Error::Io`].
     ///
-    /// Sweep before the first write. Up to the switch to a new generation nothing that counts is changed, and the switch is
-    /// atomic: opening can be repeated after any error.
+    /// Sweep before the first write. Nothing that counts changes before the switch to a new
+    /// generation, and the switch is atomic: opening can be repeated after any error.
     pub fn open(
         storage: Arc<dyn Storage>,
         parameters: &Parameters,
@@ -180,36 +179,36 @@ impl Checkpoint {
         open::open(storage, parameters, run_id, needs)
     }
 
-    /// The generation that files created from now on carry in their names.
+    /// Returns the generation in the names of files created from now on.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Identity of the run: random, and without influence on published files.
+    /// Returns the identity of the run: random, and without effect on published files.
     pub fn run_id(&self) -> RunId {
         self.identity.run_id
     }
 
-    /// Parameters of the run.
+    /// Returns the parameters of the run.
     pub fn parameters(&self) -> &Parameters {
         &self.identity.parameters
     }
 
-    /// The committed blocks.
+    /// Returns the committed blocks.
     pub fn finished(&self) -> &Finished {
         &self.finished
     }
 
-    /// The storage below.
+    /// Returns the storage of the run folder.
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
     }
 
-    /// Deletes every file in `logs/` and `db/` of which `live` says no (names relative to the run
-    /// folder). Published files of committed blocks are kept without asking.
+    /// Deletes every file in `logs/` and `db/` for which `live` returns false (names are relative
+    /// to the run folder). It always keeps the published files of committed blocks.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Poisoned`] after a failed commit, or [`Error::Io`].
     pub fn sweep(&mut self, live: &dyn Fn(&str) -> bool) -> Result<(), Error> {
         self.check()?;
         for folder in [LOGS, PUBLISHED] {
@@ -230,21 +229,21 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// [`write_atomically`], by the owner. The name should be below `db/`, where [`Checkpoint::sweep`] removes the temporary file that
-    /// an interrupted call leaves.
+    /// Calls [`write_atomically`] as the owner. The name should be below `db/`, where
+    /// [`Checkpoint::sweep`] removes the temporary file of an interrupted call.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Poisoned`] after a failed commit, or [`Error::Io`].
     pub fn write_atomically(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         self.check()?;
         write_atomically(&*self.storage, name, bytes)
     }
 
-    /// Removes a file that is no longer needed. It may come back after a power cut (the folder is not
-    /// synced), and may be gone already.
+    /// Removes a file that is no longer needed, if it exists. It may reappear after a power cut,
+    /// because the folder is not synced.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn remove(&self, name: &str) -> Result<(), Error> {
         open::remove_if_there(&*self.storage, name)
     }
@@ -257,10 +256,11 @@ impl Checkpoint {
     }
 }
 
-/// Writes a small file so that its name stands for the whole contents or for the old file: temporary file, sync, rename, sync of the folder.
+/// Writes a small file atomically, so that its name refers to the old or the new contents as a
+/// whole: temporary file, sync, rename, sync of the folder.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// Returns [`Error::Io`].
 pub fn write_atomically(storage: &dyn Storage, name: &str, bytes: &[u8]) -> Result<(), Error> {
     let temporary = names::temporary(name);
     open::write_new(storage, &temporary, bytes)?;

@@ -1,11 +1,11 @@
 //! Names in a run folder.
 //!
-//! Names that can change meaning carry the generation that made them and are never used again, so a
-//! late removal or a file brought back from a backup cannot appear under a current name.
+//! Names whose meaning can change carry the generation that created them and are never used again,
+//! so a late removal or a file restored from a backup cannot appear under a current name.
 
 pub use crate::log::place::LOGS;
 
-/// Taken by the owner of the folder; never deleted.
+/// Lock file of the folder's owner; never deleted.
 pub const LOCK: &str = "LOCK";
 /// Identity of the run.
 pub const FORMAT: &str = "FORMAT";
@@ -13,10 +13,10 @@ pub const FORMAT: &str = "FORMAT";
 pub const METADATA: &str = "m";
 /// Folder of the published files.
 pub const PUBLISHED: &str = "db";
-/// Ending of files that are being written.
+/// Suffix of files that are being written.
 pub const TEMPORARY: &str = ".tmp";
 
-/// Which of the two copies of a metadata file.
+/// One of the two copies of a metadata file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Copy {
     A,
@@ -46,13 +46,14 @@ pub(super) fn temporary(name: &str) -> String {
     format!("{name}{TEMPORARY}")
 }
 
-/// The generation of a finished manifest (name without folder).
+/// Returns the generation of a complete manifest (name without folder).
 pub(super) fn manifest_generation(name: &str) -> Option<u64> {
     let rest = name.strip_prefix("manifest.")?;
     number(rest.strip_suffix(".a").or_else(|| rest.strip_suffix(".b"))?)
 }
 
-/// The generation in the name of any file of `m/` or `logs/` (name without folder), 0 if none.
+/// Returns the generation in the name of any file of `m/` or `logs/` (name without folder); 0 if
+/// none.
 pub(super) fn generation_in(name: &str) -> u64 {
     let mut parts = name.split('.');
     match (parts.next(), parts.next()) {
@@ -65,7 +66,7 @@ pub(super) fn generation_in(name: &str) -> u64 {
 
 fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // Numbers near the end of the range are nobody's generation; counting on from them overflows.
+    // No generation has a number near the end of the range; counting on from one would overflow.
     digits.then(|| text.parse().ok()).flatten().filter(|number| *number < u64::MAX / 2)
 }
 

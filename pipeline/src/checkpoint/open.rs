@@ -14,10 +14,12 @@ use crate::storage::{Create, EntryKind, LockGuard, Storage};
 
 const FOLDERS: [&str; 3] = [names::METADATA, names::LOGS, names::PUBLISHED];
 
-/// A run folder that is taken and read, but not changed yet: between the lock and the new generation.
+/// A run folder that is locked and read but not changed yet: between the lock and the new
+/// generation.
 ///
-/// Log files of [`Draft::generation`] may be written meanwhile; they count once [`Draft::begin`] has returned, and not before: until then
-/// no manifest of that generation exists, and a stop leaves files that nothing names.
+/// Its owner may write log files of [`Draft::generation`]. They count only after [`Draft::begin`]
+/// has returned: until then no manifest of that generation exists, and a stop leaves files that no
+/// record names.
 pub struct Draft {
     storage: Arc<dyn Storage>,
     identity: Identity,
@@ -29,11 +31,11 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Takes a run folder to mend it: whatever its parameters, and also when `FORMAT` is missing and a manifest is not. Whether its files
-    /// are there is not looked at.
+    /// Takes a run folder for repair, whatever its parameters, even if `FORMAT` is missing but a
+    /// manifest is intact. It does not check whether the named files exist.
     ///
     /// # Errors
-    /// As [`Checkpoint::open`]; [`Error::NotARun`] if no run was ever begun.
+    /// Returns the errors of [`Checkpoint::open`], and [`Error::NotARun`] if no run was ever begun.
     pub fn take(storage: Arc<dyn Storage>) -> Result<Draft, Error> {
         let lock = storage.lock(names::LOCK)?;
         let found = recover_with(&*storage, true)?;
@@ -64,45 +66,46 @@ impl Draft {
         Ok(Draft { storage, identity, write_format, records, finished, generation, lock })
     }
 
-    /// The generation that is going to begin.
+    /// Returns the generation that is going to begin.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Identity of the run.
+    /// Returns the identity of the run.
     pub fn run_id(&self) -> RunId {
         self.identity.run_id
     }
 
-    /// The finished blocks, in the order of their commits, with all their extents.
+    /// Returns the finished blocks, in the order of their commits, with all their extents.
     pub fn records(&self) -> &[BlockRecord] {
         &self.records
     }
 
-    /// The committed blocks.
+    /// Returns the committed blocks.
     pub fn finished(&self) -> &Finished {
         &self.finished
     }
 
-    /// Makes the folders of a run where they are missing, durably.
+    /// Creates the missing folders of a run, durably.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn make_folders(&self) -> Result<(), Error> {
         make_folders(&*self.storage)
     }
 
-    /// Replaces what the records say of the updates of a block; the new extents lie in files of [`Draft::generation`] or are old ones.
+    /// Replaces the extents in the record of a block; the new ones are in files of
+    /// [`Draft::generation`] or were there before.
     pub fn set_extents(&mut self, block: BlockId, extents: Vec<Extent>) {
         if let Some(record) = self.records.iter_mut().find(|record| record.block == block) {
             record.extents = extents;
         }
     }
 
-    /// Begins the generation, with the extents that `needs` says are still needed.
+    /// Begins the generation, with the extents that `needs` returns true for.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if a file that is named is missing or cut; [`Error::Io`].
+    /// Returns [`Error::Corrupt`] if a named file is missing or cut, or [`Error::Io`].
     pub fn begin(self, needs: &dyn Fn(&Finished, &Extent) -> bool) -> Result<Opened, Error> {
         let Draft { storage, identity, write_format, mut records, finished, generation, lock } = self;
         let store = &*storage;
@@ -151,16 +154,16 @@ fn refuse_foreign(storage: &dyn Storage) -> Result<(), Error> {
     if let Some(entry) = entries.iter().find(|entry| !is_ours(&entry.name, entry.kind)) {
         return Err(Error::NotEmpty { path: storage.path(""), name: entry.name.clone() });
     }
-    // Without LOCK nobody can be at work here, so what the folders hold can be judged right now,
-    // before LOCK is made in what may be somebody else's folder.
+    // Without LOCK no owner can be at work here, so the folder's contents can be judged right now,
+    // before LOCK is created in what may be another program's folder.
     if !has(names::LOCK) {
         recover(storage)?;
     }
     Ok(())
 }
 
-/// Folders and `FORMAT`, with their names made durable even if an earlier start made them: it may
-/// have ended before it synced them.
+/// Makes the folders and `FORMAT` durable, even if an earlier start created them: it may have ended
+/// before it synced their names.
 fn prepare(storage: &dyn Storage, identity: &Identity, write_format: bool) -> Result<(), Error> {
     make_folders(storage)?;
     if write_format {
@@ -181,7 +184,7 @@ fn make_folders(storage: &dyn Storage) -> Result<(), Error> {
     storage.sync_dir("")
 }
 
-/// Writes the next generation, makes it the current one and removes all others.
+/// Writes the next generation, makes it current and removes all others.
 fn begin(
     storage: &dyn Storage,
     identity: &Identity,
@@ -190,7 +193,8 @@ fn begin(
 ) -> Result<Journal, Error> {
     let old = storage.list(names::METADATA)?;
 
-    // What switches left that did not get to their renames means nothing; on a full disk each try would leave more of it.
+    // Files of an incomplete switch mean nothing, and on a full disk each attempt would leave more
+    // of them.
     let current = old.iter().filter_map(|entry| names::manifest_generation(&entry.name)).max().unwrap_or(0);
     for entry in old.iter().filter(|entry| entry.kind == EntryKind::File) {
         if entry.name.ends_with(names::TEMPORARY) || names::generation_in(&entry.name) > current {

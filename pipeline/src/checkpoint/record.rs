@@ -1,4 +1,4 @@
-//! What a checkpoint says about one finished block.
+//! The record of a finished block in manifest and journal.
 
 use super::bytes::{Cursor, Flaw, length_u32};
 use super::identity::limit;
@@ -9,20 +9,20 @@ use crate::ids::BlockId;
 use crate::log::place::{Extent, LogFile, Placement};
 use crate::storage::{folder_of, is_valid_name};
 
-/// Longest summary of a block in bytes.
+/// Length of the longest summary of a block, in bytes.
 pub const SUMMARY_BYTES_AT_MOST: usize = 1 << 16;
 
 const RECORD_LEAST_BYTES: usize = 13;
 const EXTENT_BYTES: usize = 41;
 
-/// A finished block: what it published, and where in the logs its updates are.
+/// A finished block: its published file, and where in the logs its updates are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockRecord {
-    /// Ordinal of the block.
+    /// Number of the block.
     pub block: BlockId,
-    /// The file it left in `db/`, if it left one.
+    /// The file it published in `db/`, if any.
     pub published: Option<PublishedFile>,
-    /// Up to [`SUMMARY_BYTES_AT_MOST`] bytes that the checkpoint only carries.
+    /// Up to [`SUMMARY_BYTES_AT_MOST`] bytes that the checkpoint carries without interpreting them.
     pub summary: Vec<u8>,
     /// The log entries it wrote.
     pub extents: Vec<Extent>,
@@ -33,9 +33,9 @@ pub struct BlockRecord {
 pub struct PublishedFile {
     /// Name relative to the run folder, below `db/`.
     pub name: String,
-    /// Exact length in bytes.
+    /// Exact length, in bytes.
     pub length: u64,
-    /// Hash of the contents; compared by whoever reads them.
+    /// Hash of the contents, compared on reading.
     pub hash: u128,
 }
 
@@ -63,12 +63,12 @@ fn decode_extent(cursor: &mut Cursor<'_>) -> Result<Extent, Flaw> {
     };
     match extent.offset.checked_add(extent.length) {
         Some(end) if i64::try_from(end).is_ok() => Ok(extent),
-        _ => Err(cursor.flaw("an extent ends behind byte 2^63")),
+        _ => Err(cursor.flaw("an extent ends after byte 2^63")),
     }
 }
 
 impl BlockRecord {
-    /// Whether the record keeps the limits of the format.
+    /// Checks the limits of the format.
     fn check(&self) -> Result<(), Error> {
         limit("length of a summary", self.summary.len(), SUMMARY_BYTES_AT_MOST)?;
         limit("number of extents", self.extents.len(), u32::MAX as usize)?;
@@ -101,7 +101,7 @@ impl BlockRecord {
             let name_bytes = usize::from(cursor.u16("length of a published name")?);
             let name = cursor.text(name_bytes, "published name")?;
             if !is_published_name(name) {
-                let rule = format!("the published name is not one below {PUBLISHED}/: {}", name.escape_default());
+                let rule = format!("the published name is not below {PUBLISHED}/: {}", name.escape_default());
                 return Err(cursor.flaw(rule));
             }
             Some(PublishedFile {
@@ -142,7 +142,7 @@ pub(super) fn encode_records(records: &[BlockRecord], bytes: &mut Vec<u8>) -> Re
     Ok(())
 }
 
-/// Reads a list of records, which has to fill the slice.
+/// Decodes a list of records, which must fill the slice.
 pub(super) fn decode_records(bytes: &[u8]) -> Result<Vec<BlockRecord>, Flaw> {
     let mut cursor = Cursor::new(bytes);
     let count = cursor.count(RECORD_LEAST_BYTES, "number of records")?;

@@ -1,4 +1,4 @@
-//! Reading what a run folder says, without changing anything.
+//! Reading the metadata of a run folder, without changing anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,53 +16,53 @@ use crate::storage::{Entry, EntryKind, Storage, read_whole};
 pub struct Finished(BTreeSet<BlockId>);
 
 impl Finished {
-    /// Whether a block is finished.
+    /// Returns whether a block is finished.
     pub fn contains(&self, block: BlockId) -> bool {
         self.0.contains(&block)
     }
 
-    /// The number of finished blocks.
+    /// Returns the number of finished blocks.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether no block is finished.
+    /// Returns whether no block is finished.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The finished blocks in ascending order.
+    /// Returns the finished blocks in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = BlockId> + '_ {
         self.0.iter().copied()
     }
 
-    /// Adds a block; whether it is new.
+    /// Adds a block; returns whether it is new.
     pub(super) fn insert(&mut self, block: BlockId) -> bool {
         self.0.insert(block)
     }
 }
 
-/// What a folder says.
+/// Content of a folder's metadata.
 #[derive(Debug)]
 pub(super) enum Recovered {
     /// No run was begun here, or its start was interrupted before `FORMAT` existed.
     Empty,
-    /// `FORMAT` exists, the first generation does not yet.
+    /// `FORMAT` exists, but the first generation has not begun.
     Begun { identity: Identity },
     /// A run.
     Run {
         identity: Identity,
-        /// Whether `FORMAT` itself was damaged, and the identity is that of the manifest.
+        /// Whether `FORMAT` itself is damaged, so that the identity comes from the manifest.
         format_damaged: bool,
         generation: u64,
-        /// Records of the manifest; they come first.
+        /// Number of records in the manifest; they come first.
         in_manifest: usize,
         records: Vec<BlockRecord>,
         finished: Finished,
     },
 }
 
-/// What [`inspect`] finds.
+/// Result of [`inspect`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Inspection {
@@ -70,11 +70,11 @@ pub struct Inspection {
     pub run_id: RunId,
     /// Parameters of the run.
     pub parameters: Parameters,
-    /// Current generation; 0 if the first one did not begin yet.
+    /// Current generation; 0 if the first one has not begun yet.
     pub generation: u64,
-    /// The finished blocks, in the order of their commits.
+    /// Finished blocks, in the order of their commits.
     pub records: Vec<BlockRecord>,
-    /// How many of the records the current generation began with; the others were committed since.
+    /// Number of records with which the current generation began; the others were committed since.
     pub in_manifest: usize,
 }
 
@@ -92,21 +92,24 @@ impl Inspection {
         Inspection { run_id: identity.run_id, parameters: identity.parameters, generation, records, in_manifest }
     }
 
-    /// The numbers of the finished blocks.
+    /// Returns the finished blocks.
     pub fn finished(&self) -> Finished {
         Finished(self.records.iter().map(|record| record.block).collect())
     }
 }
 
-/// Reads what a folder says, without lock and without changing it; a running owner is no obstacle.
+/// Reads the metadata of a folder, without a lock and without changing it; it may have a running
+/// owner.
 ///
 /// # Errors
-/// [`Error::NotARun`] if there is no `FORMAT`; else as [`super::Checkpoint::open`].
+/// Returns [`Error::NotARun`] if there is no `FORMAT`, and otherwise the errors of
+/// [`super::Checkpoint::open`].
 pub fn inspect(storage: &dyn Storage) -> Result<Inspection, Error> {
     let mut generation = highest_generation(storage);
     let mut attempt = recover(storage);
-    // An owner that begins a generation removes the files of the one that is being read. An error is believed when it stays while the
-    // generation does; an owner that is faster than this reader is only in its way.
+    // An owner that begins a generation removes the files of the one that is being read. An error
+    // therefore counts only if it persists while the generation stays the same; otherwise the owner
+    // was faster than this reader.
     let mut unchanged = 0;
     while attempt.is_err() && unchanged < 3 {
         let now = highest_generation(storage);
@@ -120,13 +123,13 @@ pub fn inspect(storage: &dyn Storage) -> Result<Inspection, Error> {
     }
 }
 
-/// The generation a reader would take now, if there is one and the folder can be read.
+/// Returns the generation that a reader would take now, if the folder can be read.
 fn highest_generation(storage: &dyn Storage) -> Option<u64> {
     let metadata = list(storage, names::METADATA).ok()?;
     metadata.iter().filter_map(|entry| names::manifest_generation(&entry.name)).max()
 }
 
-/// Names of a folder; a folder that is not there is empty.
+/// Lists the names of a folder; a missing folder is empty.
 pub(super) fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>, Error> {
     match storage.list(folder) {
         Err(error) if error.is_not_found() => Ok(Vec::new()),
@@ -138,8 +141,9 @@ pub(super) fn recover(storage: &dyn Storage) -> Result<Recovered, Error> {
     recover_with(storage, false)
 }
 
-/// As [`recover`]; `from_manifest` says that a `FORMAT` that is missing may be taken from a manifest as a damaged one is. An opening must
-/// not: without `FORMAT` it cannot be sure that the folder is meant.
+/// Like [`recover`], but `from_manifest` allows a manifest to replace a missing `FORMAT` as it
+/// replaces a damaged one. An opening must not allow that: without `FORMAT` it cannot be sure that
+/// the folder is the right one.
 pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result<Recovered, Error> {
     let identity = match read_identity(storage) {
         Err(error) if error.is_not_found() && !(from_manifest && highest_generation(storage).is_some()) => {
@@ -152,7 +156,7 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
         }
         other => other,
     };
-    // Of another version everything else may be different as well.
+    // In another version everything else may differ too.
     let identity = match identity {
         Err(error) if !matches!(error, Error::Corrupt { .. }) && !error.is_not_found() => return Err(error),
         other => other,
@@ -166,7 +170,7 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
                 return Err(missing(storage, "m/manifest", folder, entry));
             }
         }
-        // The journals of a generation are made before its manifest, empty.
+        // The journals of a generation are created empty, before its manifest.
         if let Some(entry) = metadata.iter().find(|entry| entry.length > 0 && !entry.name.ends_with(names::TEMPORARY)) {
             return Err(missing(storage, "m/manifest", names::METADATA, entry));
         }
@@ -192,7 +196,7 @@ pub(super) fn read_identity(storage: &dyn Storage) -> Result<Identity, Error> {
     Identity::decode(&bytes, &storage.path(names::FORMAT), 0)
 }
 
-/// Of a manifest whose identity is not that of `FORMAT`.
+/// Builds the damage of a manifest whose identity differs from `FORMAT`.
 pub(super) fn other_run(format: &Identity, manifest: &Identity) -> Damage {
     format!("the manifest is of run {}, FORMAT of run {}", manifest.run_id, format.run_id).into()
 }
@@ -202,7 +206,7 @@ fn missing(storage: &dyn Storage, name: &str, folder: &str, entry: &Entry) -> Er
     Error::corrupt(storage.path(name), None, Damage::Missing { beside })
 }
 
-/// Rules that hold across records.
+/// Checks the rules that hold across records.
 pub(super) fn check_records(
     storage: &dyn Storage,
     generation: u64,
@@ -225,7 +229,8 @@ pub(super) fn check_records(
     Ok(finished)
 }
 
-/// Existence and length of the files that records name. Logs are checked if `needs` says so.
+/// Checks existence and length of the files that records name; of the logs, only those that `needs`
+/// returns true for.
 pub(super) fn check_files(
     storage: &dyn Storage,
     records: &[BlockRecord],
