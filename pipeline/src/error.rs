@@ -85,7 +85,7 @@ pub enum Error {
         needed_bytes: u64,
     },
     /// The memory budget is too small for the work.
-    #[error("{needed_bytes} bytes of memory are needed, the budget is {budget_bytes}")]
+    #[error("the work needs {needed_bytes} bytes of memory, but the budget is {budget_bytes}")]
     Memory {
         /// The smallest sufficient budget, in bytes.
         needed_bytes: u64,
@@ -110,7 +110,7 @@ pub enum Error {
         what: String,
     },
     /// An earlier write or sync failed; the bytes on disk are unknown until the folder is reopened.
-    #[error("an earlier write or sync failed, the run has to be reopened")]
+    #[error("an earlier write or sync failed; reopen the run")]
     Poisoned,
     /// The run stopped after a checkpoint, as requested.
     #[error("stopped on request")]

@@ -202,11 +202,11 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Damage::Missing { beside: None } => f.write_str("is missing"),
-            Damage::Missing { beside: Some(beside) } => write!(f, "is missing, but {beside} is there"),
+            Damage::Missing { beside: Some(beside) } => write!(f, "is missing, but {beside} exists"),
             Damage::NotAFile => f.write_str("is not a regular file"),
             Damage::Length { expected, found } => write!(f, "has {found} bytes, expected {expected}"),
             Damage::Superfluous(what) => write!(f, "is {what}"),
-            Damage::Ends { needed_bytes } => write!(f, "the file ends, but {needed_bytes} bytes have to follow"),
+            Damage::Ends { needed_bytes } => write!(f, "the file ends, but {needed_bytes} bytes must follow"),
             Damage::Unreadable(reason) => write!(f, "cannot be read: {reason}"),
             Damage::Hash { of, expected, found } => write!(f, "the {of} is {found}, expected {expected}"),
             Damage::Number { of, expected, found } => write!(f, "the {of} is {found}, expected {expected}"),
@@ -273,7 +273,7 @@ mod tests {
         let told = |damage: Damage| Finding::new(Weight::Damage, "db/x", damage).to_string();
         assert_eq!(told(Damage::MISSING), "db/x is missing");
         let beside = Some("m/manifest.1.a".to_owned());
-        assert_eq!(told(Damage::Missing { beside }), "db/x is missing, but m/manifest.1.a is there");
+        assert_eq!(told(Damage::Missing { beside }), "db/x is missing, but m/manifest.1.a exists");
         assert_eq!(told(Damage::NotAFile), "db/x is not a regular file");
         let length = |expected| told(Damage::Length { expected, found: 7 });
         assert_eq!(length(Expected::Exactly(8)), "db/x has 7 bytes, expected 8");
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(told(number), "db/x: the generation is 4, expected 3");
         assert_eq!(told(Damage::Unreadable("I/O error".into())), "db/x: cannot be read: I/O error");
         let ends = Finding::new(Weight::Damage, "x", Damage::Ends { needed_bytes: 5 }).at(9);
-        assert_eq!(ends.to_string(), "x at byte 9: the file ends, but 5 bytes have to follow");
+        assert_eq!(ends.to_string(), "x at byte 9: the file ends, but 5 bytes must follow");
     }
 
     #[test]

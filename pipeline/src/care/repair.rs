@@ -182,7 +182,7 @@ impl Plan {
         let Some(inspection) = &report.inspection else {
             let damage = report.findings.iter().min_by_key(|finding| finding.weight).cloned();
             return Err(damage.map_or_else(
-                || Error::workload("a folder whose metadata say nothing"),
+                || Error::workload("the metadata of the folder are unreadable"),
                 |Finding { path, offset, damage, .. }| Error::Corrupt { path, offset, damage },
             ));
         };

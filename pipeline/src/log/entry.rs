@@ -189,7 +189,7 @@ impl EntryHeader {
             routes.push(route.ok_or("routes too short")?);
         }
         if !fields.0.is_empty() {
-            return Err("bytes behind the routes");
+            return Err("bytes after the routes");
         }
         Ok(EntryHeader {
             source: fixed.source,

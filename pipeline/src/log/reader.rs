@@ -72,7 +72,7 @@ impl<'a> EntryReader<'a> {
         let header = EntryHeader::parse_routes(&fixed, source.take(fixed.routes_bytes)?)
             .map_err(|what| source.damage(begin, what))?;
         if header.source != extent.source || header.placement != extent.file.placement {
-            return Err(source.damage(begin, "entry of another source than the journal says"));
+            return Err(source.damage(begin, "entry of a source other than the journal's"));
         }
         let (stream_words, frames) = (header.stream_words, header.frames);
         let hash = ExtentHash::new(fixed.hash);
@@ -102,7 +102,7 @@ impl<'a> EntryReader<'a> {
     fn end(&self) -> Result<(), Error> {
         let source = &self.source;
         if source.position() != source.end {
-            return Err(source.damage(source.position(), "bytes behind the last frame of an entry"));
+            return Err(source.damage(source.position(), "bytes after the last frame of an entry"));
         }
         if self.hash.value() != self.extent.hash {
             return Err(source.damage(self.extent.offset, "extent hash (a frame was lost, doubled or is stale)"));

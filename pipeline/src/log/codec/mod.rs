@@ -115,7 +115,7 @@ impl Codec for Raw {
 
     fn decode(&self, stored: &[u8], words: &mut [u64], _: &mut Scratch) -> Result<(), DecodeError> {
         if stored.len() != words.len() * 8 {
-            return Err(DecodeError("raw frame of another length"));
+            return Err(DecodeError("raw frame has the wrong length"));
         }
         words_from_bytes(stored, words);
         Ok(())

@@ -151,7 +151,7 @@ impl Codec for Rows {
         scratch.bytes = bytes;
         let tail = result?;
         if tail.len() != rest.len() * 8 {
-            return Err(DecodeError("row frame of another length"));
+            return Err(DecodeError("row frame has the wrong length"));
         }
         words_from_bytes(tail, rest);
         Ok(())
