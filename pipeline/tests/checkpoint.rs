@@ -1,7 +1,7 @@
 //! The commit protocol through every crash, on a simulated disk and under a toy pipeline.
 //!
-//! `PIPELINE_CRASH_STATES=N` looks at more images and more second stops; the number of states grows
-//! a little faster than N squared: 60,000 for 1 (4 s), 4.9 million for 8 (8 min, 2 cores).
+//! `PIPELINE_CRASH_STATES=N` covers more images and more second stops. The number of states grows a
+//! little faster than N squared: 60,000 for 1 (4 s), 4.9 million for 8 (8 min, 2 cores).
 
 extern crate trinim_pipeline as pipeline;
 
@@ -35,7 +35,7 @@ fn survives(name: &str, reach: Reach, at_least: u64) {
 fn an_undisturbed_run_gives_the_golden_result() {
     let disk = SimulatedStorage::new(1);
     finish(&disk, &plain, Broken::default(), &BTreeSet::new(), &golden()).unwrap();
-    // Once more: nothing to do, and nothing changes.
+    // Again: nothing to do, and nothing changes.
     let again = disk.kill();
     let all = (0..toy::BLOCKS).collect();
     finish(&again, &plain, Broken::default(), &all, &golden()).unwrap();
@@ -66,15 +66,15 @@ fn many_images_of_each_stop() {
     survives("images", reach, 5_000);
 }
 
-/// The one thing that cannot be survived is a disk that lies: it may cost finished work, but it may
-/// never give a wrong result.
+/// Only a disk that lies can defeat the protocol: it may cost finished work, but it must never lead
+/// to a wrong result.
 #[test]
 fn a_lying_disk_never_gives_a_wrong_result() {
     let golden = golden();
     let (mut states, mut lost, mut refused) = (0_u32, 0_u32, 0_u32);
     for step in 1..=150 {
         for seed in 0..8 + 4 * effort() {
-            // One sync lies, the run goes on for a while, then the power is cut.
+            // One sync lies, the run continues for a while, then the power is cut.
             for stop in (step + 1..step + 60).step_by(7) {
                 let disk = SimulatedStorage::new(step).with_fault(step, Fault::LieSync).with_fault(stop, Fault::Stop);
                 let mut acknowledged = BTreeSet::new();

@@ -1,12 +1,15 @@
 //! The whole engine through crashes, errors and lies, on a simulated disk.
 //!
-//! A *history* is a session of the engine that a fault strikes, the disk that this leaves (the process was killed, or the power was cut,
-//! under some seeds), perhaps a second session that is stopped, and a last one without faults, often with other options. It is good if the
-//! published files are those of the reference, if no acknowledged block was lost, if no file is left over and if no session hangs.
-//! The threads of the engine make the numbers of the steps differ between runs; what is demanded holds for every schedule. These are the real threads,
-//! locks and channels, a few thousand states; the package `simulation` explores many more, with simulated ones.
+//! A *history* consists of a session that a fault strikes, the disk that this leaves (after a kill,
+//! or after a power cut under some seeds), perhaps a second session that is stopped, and a last one
+//! without faults, often with other options. It passes if the published files equal the reference,
+//! no acknowledged block is lost, no file is left over and no session hangs.
 //!
-//! `PIPELINE_ENGINE_STATES=N` looks at about N times as many states.
+//! These are the real threads, locks and channels, so step numbers differ between runs; the
+//! requirements hold for every schedule. They cover a few thousand states; the package `simulation`
+//! explores many more, with simulated threads.
+//!
+//! `PIPELINE_ENGINE_STATES=N` covers about N times as many states.
 
 extern crate trinim_pipeline as pipeline;
 
@@ -35,7 +38,7 @@ fn workload() -> Synthetic {
     Synthetic { bits: BLOCK_BITS, words: 40, density: 50, salt: 11, stop_after: None }
 }
 
-/// How one session is carried out.
+/// Options of one session.
 #[derive(Clone, Copy, Debug)]
 struct Setup {
     placement: Placement,
@@ -51,7 +54,7 @@ impl Setup {
         Setup { placement: Placement::Shared, threads: 2, codec: "gaps" },
     ];
 
-    /// The setup of a later session: the same one every other time, else another.
+    /// Returns the setup of a later session: every second time the same, otherwise a different one.
     fn later(self, number: u64) -> Setup {
         if number.is_multiple_of(2) { self } else { Setup::FIRST[(number / 2 % 4) as usize] }
     }
@@ -69,7 +72,7 @@ impl Setup {
     }
 }
 
-/// What happened to a disk.
+/// The faults that struck a disk.
 #[derive(Clone, Copy, Debug)]
 #[expect(dead_code, reason = "the fields are read in messages")]
 struct History {
@@ -86,17 +89,19 @@ struct History {
 enum Wrong {
     /// An acknowledged block is gone.
     Lost(u32),
-    /// A published file is not the reference's.
+    /// A published file differs from the reference.
     Different(String),
-    /// A published file is not what its record says; whoever seals the result compares the hashes and refuses it.
+    /// A published file differs from its record; whoever seals the result compares the hashes and
+    /// refuses it.
     Refused(String),
     /// The run cannot be continued.
     Stuck(Error),
-    /// Files are left that nothing names.
+    /// Files remain that no record names.
     Leftover(Vec<String>),
 }
 
-/// Aborts the whole test when one piece of work takes far too long: a hang must not look like patience.
+/// Aborts the whole test if one piece of work takes far too long, so that a hang fails instead of
+/// waiting.
 fn watched<T>(what: impl Debug + Copy + Send + 'static, work: impl FnOnce() -> T) -> T {
     type Watched = BTreeMap<u64, (Instant, Box<dyn Debug + Send>)>;
     static RUNNING: Mutex<(u64, Watched)> = Mutex::new((0, BTreeMap::new()));
@@ -132,7 +137,7 @@ fn watched<T>(what: impl Debug + Copy + Send + 'static, work: impl FnOnce() -> T
     result
 }
 
-/// Runs the engine; returns its result and the number of blocks it has said are done for good.
+/// Runs the engine; returns its result and the number of blocks reported as committed.
 fn session<'w>(
     disk: &SimulatedStorage,
     setup: Setup,
@@ -150,7 +155,7 @@ fn session<'w>(
     (result, done.into_inner())
 }
 
-/// The blocks that count on a disk, in the order of their commits.
+/// Returns the blocks that count on a disk, in the order of their commits.
 fn committed(disk: &SimulatedStorage) -> Result<Vec<u32>, Error> {
     match checkpoint::inspect(disk) {
         Ok(found) => Ok(found.records.iter().map(|record| record.block.0).collect()),
@@ -159,7 +164,7 @@ fn committed(disk: &SimulatedStorage) -> Result<Vec<u32>, Error> {
     }
 }
 
-/// Goes on with a history that ended with `disk`, without further faults, and judges the end.
+/// Continues a history on `disk` without further faults, and judges the end.
 fn finish(
     disk: &SimulatedStorage,
     setup: Setup,
@@ -201,7 +206,8 @@ fn golden() -> BTreeMap<String, Vec<u8>> {
     files.map(|file| (format!("db/{}", file.name), file.bytes)).collect()
 }
 
-/// A session that a fault strikes: the blocks that were acknowledged in it or before, and how it ended.
+/// Runs a session that a fault strikes; returns the blocks acknowledged in it or before, and how it
+/// ended.
 fn struck(
     disk: &SimulatedStorage,
     setup: Setup,
@@ -219,13 +225,13 @@ fn struck(
     (acknowledged, result.map(|_| ()))
 }
 
-/// Images of a disk after the end of a process: killed, or a power cut under some seeds.
+/// Returns images of a disk after the end of a process: a kill, or a power cut under some seeds.
 fn images(disk: &SimulatedStorage, cuts: u64, salt: u64) -> impl Iterator<Item = SimulatedStorage> {
     let seeds = (0..cuts).map(move |cut| if cut < 4 { (cut + salt) % 4 } else { cut + 1000 * salt });
     std::iter::once(disk.kill()).chain(seeds.map(|seed| disk.power_cut(seed)))
 }
 
-/// Steps of an undisturbed run.
+/// Returns the number of steps of an undisturbed run.
 fn steps(setup: Setup) -> u64 {
     let disk = SimulatedStorage::new(1);
     session(&disk, setup, &workload(), setup).0.unwrap();
@@ -234,11 +240,11 @@ fn steps(setup: Setup) -> u64 {
 
 struct Reach {
     faults: &'static [Fault],
-    /// Every how many steps the first fault strikes.
+    /// Number of steps between two first faults.
     stride: u64,
-    /// Power cuts after it.
+    /// Number of power cuts after each.
     cuts: u64,
-    /// Of how many images one is stopped again on its way to the end, 0 for none.
+    /// One in this many images is stopped again in its recovery; 0 for none.
     second: u64,
 }
 
@@ -300,7 +306,7 @@ fn errors_of_the_disk() {
     survives("errors", Reach { faults, stride: (5 / effort()).max(1), cuts: effort(), second: 4 });
 }
 
-/// A disk that lies may cost finished work or the whole run, but never gives a wrong result.
+/// A disk that lies may cost finished work or the whole run, but must never lead to a wrong result.
 #[test]
 fn a_lying_disk_never_gives_a_wrong_result() {
     let golden = golden();
@@ -332,8 +338,9 @@ fn a_lying_disk_never_gives_a_wrong_result() {
     assert!(lost > 0 && refused > 0, "the lies had no effect");
 }
 
-/// The caller seals a finished run with files of its own, each written as a temporary file that is renamed. The power was cut in the rename, both names
-/// came back, and as everything beside the blocks of a finished run was the caller's, the temporary file stayed for ever.
+/// The caller seals a finished run with files of its own, each written as a temporary file and
+/// renamed. The power was cut during the rename and both names came back. Everything beside the
+/// blocks of a finished run counted as the caller's, so the temporary file stayed for ever.
 #[test]
 fn a_temporary_file_beside_a_finished_run_is_swept_and_the_callers_files_are_not() {
     for setup in Setup::FIRST {
@@ -350,9 +357,9 @@ fn a_temporary_file_beside_a_finished_run_is_swept_and_the_callers_files_are_not
 /// A workload that breaks its promises in one place.
 struct Careless {
     sound: Synthetic,
-    /// Panics when it settles this block.
+    /// Panics when it finishes this block.
     panics_at: Option<u32>,
-    /// Publishes files of this length in bytes.
+    /// Length of the files it publishes, in bytes.
     published_bytes: Option<usize>,
 }
 
@@ -398,7 +405,8 @@ impl Workload for Careless {
     }
 }
 
-/// A worker that panicked left the others waiting for its block for ever. Now the panic ends the run, and the run can be resumed.
+/// A worker that panicked left the others waiting for its block for ever. Now the panic ends the
+/// run, and the run can be resumed.
 #[test]
 fn a_panic_of_the_workload_ends_the_run() {
     for setup in Setup::FIRST {
@@ -414,9 +422,10 @@ fn a_panic_of_the_workload_ends_the_run() {
     }
 }
 
-/// The least memory that is accepted suffices. It did not: with frame headers, streams that do not compress are a little longer than the
-/// queue was, and a file to publish may be longer than the whole budget; the worker that wanted to hand over such a piece waited for
-/// ever, because its own buffers were counted among the leases that had to be returned first.
+/// The least memory that is accepted suffices. It once did not: with frame headers, incompressible
+/// streams are a little longer than the queue was, and a published file may be longer than the
+/// whole budget. The worker with such a piece waited for ever, because its own buffers counted
+/// among the leases that had to be returned first.
 #[test]
 fn the_least_memory_suffices_for_pieces_of_any_length() {
     let words = 300_000;

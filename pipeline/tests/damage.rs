@@ -16,12 +16,13 @@ fn plain(disk: SimulatedStorage) -> Arc<dyn Storage> {
     Arc::new(disk)
 }
 
-/// A run in its second generation: two blocks in the manifest, two in the journal, two to come.
+/// Builds a run in its second generation: two blocks in the manifest, two in the journal, two to
+/// come.
 fn half_way() -> (SimulatedStorage, BTreeSet<u32>) {
     let mut disk = SimulatedStorage::new(5);
     let mut acknowledged = BTreeSet::new();
     for blocks in [2, 4] {
-        // The first stop with that many blocks: right behind the commit.
+        // The first stop with that many blocks: right after the commit.
         let stopped = (1..).find_map(|step| {
             let disk = disk.kill().with_fault(step, Fault::Stop);
             let mut here = acknowledged.clone();
@@ -40,7 +41,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Judges a damaged disk; panics on a wrong result, a lost block and a vague refusal.
+    /// Judges a damaged disk; panics on a wrong result, a lost block or a vague refusal.
     fn judge(&mut self, disk: &SimulatedStorage, acknowledged: &BTreeSet<u32>, told: &str) -> bool {
         match finish(disk, &plain, Broken::default(), acknowledged, &golden()) {
             Ok(()) => {
@@ -61,7 +62,7 @@ fn metadata(disk: &SimulatedStorage) -> Vec<String> {
     names.filter(|name| name.starts_with("m/") || name == "FORMAT").collect()
 }
 
-/// Log files of blocks 0 to 3, which are finished half-way; what is wrong with them is of no matter.
+/// Whether a file is a log of blocks 0 to 3, which are finished: damage in it does not matter.
 fn is_consumed(name: &str) -> bool {
     name.starts_with("logs/0")
 }
@@ -113,7 +114,7 @@ fn flips_in_both_copies_are_refused() {
     let copies = |letter: &'static str| names.iter().filter(move |name| name.ends_with(letter));
     for (a, b) in copies(".a").zip(copies(".b")) {
         let (whole_a, whole_b) = (disk.contents(a).unwrap(), disk.contents(b).unwrap());
-        // The two records of the journal are equally long; in the manifest every byte counts.
+        // The two records of the journal have equal lengths; in the manifest every byte counts.
         for place in (0..whole_a.len()).step_by(3) {
             let disk = disk.kill();
             for (name, whole) in [(a, &whole_a), (b, &whole_b)] {
@@ -187,7 +188,7 @@ fn files_of_another_time_or_run_are_refused() {
             let bytes = other.contents(&format!("m/{kind}.1.{copy}")).unwrap();
             disk.put(&format!("m/{kind}.2.{copy}"), &bytes);
         }
-        // An empty journal is a legal one; then the blocks in it are lost, but nothing is wrong.
+        // An empty journal is valid; its blocks are lost then, but nothing is wrong.
         if kind == "manifest" {
             assert!(!Tally::default().judge(&disk, &acknowledged, kind));
         }
@@ -203,7 +204,7 @@ fn a_journal_ends_only_where_it_can_end() {
     let mut journal = disk.contents("m/journal.2.a").unwrap();
     journal.resize(journal.len() + 4096, 0xaa);
     for (copy, heals) in [("a", true), ("b", false)] {
-        // A torn commit leaves such bytes in copy a, nothing leaves them in copy b alone.
+        // A torn commit leaves such bytes in copy a; nothing leaves them in copy b alone.
         let disk = disk.kill();
         disk.put(&format!("m/journal.2.{copy}"), &journal);
         let told = format!("garbage behind copy {copy}");

@@ -1,4 +1,5 @@
-//! The simulated disk is able to do everything that it is used to survive. A model that cannot lose what it should proves nothing.
+//! The simulated disk can do everything that the engine must survive. A model that loses nothing
+//! proves nothing.
 
 extern crate trinim_pipeline as pipeline;
 
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex};
 const SECTORS: usize = 8;
 const BYTES: usize = SECTORS * SECTOR_BYTES;
 
-/// A disk with a synced file `x` full of ones and a synced file `y` full of nines.
+/// Builds a disk with a synced file `x` full of ones and a synced file `y` full of nines.
 fn disk() -> SimulatedStorage {
     let disk = SimulatedStorage::new(1);
     disk.put("x", &[1; BYTES]);
@@ -47,7 +48,7 @@ fn writes_that_are_not_synced_are_lost_kept_and_reordered() {
         })
         .map(|bytes| (bytes[0], bytes[4 * SECTOR_BYTES]))
         .collect();
-    // The later write without the earlier one, too.
+    // Also the later write without the earlier one.
     assert!([(1, 1), (2, 1), (1, 3), (2, 3)].iter().all(|pair| seen.contains(pair)), "{seen:?}");
     disk.open_write("x").unwrap().sync().unwrap();
     let mut safe = vec![1; BYTES];
@@ -68,7 +69,7 @@ fn a_write_is_torn_between_and_within_sectors_and_never_beyond() {
         assert!(bytes[..SECTOR_BYTES].iter().chain(&bytes[6 * SECTOR_BYTES..]).all(|byte| *byte == 1), "other sectors");
         let middle = &bytes[2 * SECTOR_BYTES..5 * SECTOR_BYTES];
         between += u32::from(middle.contains(&1) && middle.contains(&2));
-        // Neighbours in the same sector, which nobody wrote.
+        // Unwritten neighbours in the same sector.
         within += u32::from(bytes[SECTOR_BYTES..start].iter().any(|byte| *byte != 1));
     }
     assert!(between > 20 && within > 20, "{between} {within}");
@@ -162,7 +163,8 @@ fn a_sync_that_lies_makes_nothing_safe() {
     assert!(after[..SECTOR_BYTES] == [3; SECTOR_BYTES] && after[SECTOR_BYTES..] == [1; BYTES - SECTOR_BYTES]);
 }
 
-/// What `fault` makes of reading all of `x`, whose middle was just overwritten without a sync, over many disks: differing sectors, and their bytes.
+/// Reads all of `x` on many disks under `fault`, after its middle was overwritten without a sync;
+/// returns the differing sectors and their bytes.
 fn misreads(fault: Fault) -> (BTreeSet<usize>, BTreeSet<u8>) {
     let (mut sectors, mut bytes) = (BTreeSet::new(), BTreeSet::new());
     for seed in 0..200 {

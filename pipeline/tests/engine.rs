@@ -1,4 +1,5 @@
-//! The engine on a made-up workload, against the same workload computed one block after another in memory.
+//! The engine on a synthetic workload, compared with the same workload computed block by block in
+//! memory.
 
 extern crate trinim_pipeline as pipeline;
 
@@ -35,12 +36,13 @@ fn real(folder: &Path) -> Arc<dyn Storage> {
     Arc::new(RealStorage::create(folder).unwrap())
 }
 
-/// Without syncs: durability is not what these tests are about, and their many small runs would wait for the disk most of the time.
+/// Without syncs: these tests are not about durability, and their many small runs would mostly wait
+/// for the disk.
 fn unsynced(folder: &Path) -> Arc<dyn Storage> {
     Arc::new(RealStorage::create(folder).unwrap().with_syncs(false))
 }
 
-/// Whether `db/` holds exactly the reference's streams.
+/// Asserts that `db/` holds exactly the reference's streams.
 fn assert_published(workload: &Synthetic, folder: &Path, story: &str) {
     let reference = workload.reference();
     assert_eq!(std::fs::read_dir(folder.join("db")).unwrap().count(), reference.len(), "{story}: files in db");
@@ -92,7 +94,8 @@ fn streams_of_several_frames_and_auto_codec() {
     }
 }
 
-/// Stops a run after a few blocks, again and again, with another placement and thread count each time.
+/// Stops a run after a few blocks, again and again, each time with another placement and thread
+/// count.
 #[test]
 fn an_interrupted_run_goes_on_with_other_options() {
     let mut workload = Synthetic { bits: 6, words: 2000, density: 50, salt: 9, stop_after: None };
@@ -117,7 +120,7 @@ fn an_interrupted_run_goes_on_with_other_options() {
     }
     assert!(sessions > 4, "the run was interrupted only {} times", sessions - 1);
     assert_published(&workload, folder.path(), "after interruptions");
-    // Once more: nothing to do, nothing changed.
+    // Again: nothing to do, nothing changed.
     let metrics = Metrics::default();
     Run::new(&workload, real(folder.path())).options(&options()).metrics(&metrics).start().unwrap();
     assert_eq!(metrics.snapshot().blocks_computed, 0);
@@ -153,7 +156,8 @@ fn too_little_memory_is_refused_before_anything_is_written() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Every bit of a log entry is covered by some hash: a flip anywhere in the file is found before it is used.
+/// Some hash covers every bit of a log entry: a flip anywhere in the file is found before its bytes
+/// are used.
 #[test]
 fn a_damaged_log_is_refused_with_its_file() {
     for placement in [Placement::Dedicated, Placement::Shared] {
@@ -282,7 +286,8 @@ fn a_device_that_seeks_changes_no_byte_and_likes_sorted_writes() {
     assert_published(&workload, folder.path(), "behind a device that seeks");
     let (all, logs) = (device.counts(), device.written_below("logs/"));
     assert!(all.busy >= model.seek * all.seeks as u32 && all.bytes > logs.bytes);
-    // Written as they come, the extents of a block lie in as many files, and nearly each costs a seek.
+    // Written in order of arrival, the extents of a block are in as many files, and almost each
+    // costs a seek.
     let extents: usize = finished.records.values().map(|record| record.extents.len()).sum();
     assert!(logs.seeks > 0 && 2 * logs.seeks < extents as u64, "{} seeks for {extents} extents", logs.seeks);
 }

@@ -1,4 +1,5 @@
-//! The bytes on disk are those of `FORMAT.md`: read here by its tables, without the package's reader.
+//! The bytes on disk are those of `FORMAT.md`: read here by its tables, without the package's
+//! reader.
 
 extern crate trinim_pipeline as pipeline;
 
@@ -98,7 +99,7 @@ fn manifest_and_journal_are_as_described() {
     assert_eq!(u32_at(extent, 37), 7);
 }
 
-/// The format may not move without a new version.
+/// The format must not move without a new version.
 #[test]
 fn the_bytes_do_not_change() {
     let disk = example();

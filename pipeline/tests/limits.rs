@@ -1,4 +1,4 @@
-//! A limit of bytes: a run stops at it as at a full disk, and goes on with a larger one.
+//! A byte limit: a run stops at it as on a full disk, and continues with a larger one.
 
 extern crate trinim_pipeline as pipeline;
 
@@ -57,7 +57,7 @@ fn a_run_stops_at_its_limit_wherever_that_is_and_goes_on() {
             limit_bytes += 4096;
             assert!(stops < 500, "no end with {limit_bytes} bytes");
         }
-        // Whether a commit comes before the limit is met depends on the threads.
+        // Whether a commit precedes the limit depends on the threads.
         println!(
             "{placement:?}: {stops} stops up to {limit_bytes} bytes, {finished} blocks finished at the last but one"
         );
@@ -66,8 +66,8 @@ fn a_run_stops_at_its_limit_wherever_that_is_and_goes_on() {
     }
 }
 
-/// Each try to open a run on a full disk left the temporary manifests of its generation, so that whatever room was made, the next tries
-/// filled it up, and the run never went on.
+/// Each attempt to open a run on a full disk left the temporary manifests of its generation, so the
+/// next attempts filled up whatever space was made, and the run never continued.
 #[test]
 fn tries_on_a_full_disk_do_not_fill_it() {
     let disk = SimulatedStorage::new(1);
@@ -84,7 +84,8 @@ fn tries_on_a_full_disk_do_not_fill_it() {
             }
             taken.push((sizes(&disk), disk.names().len()));
         }
-        // How many logs a session began when it met the limit depends on its threads; ten tries may not add up.
+        // The number of logs that a session has begun at the limit depends on its threads; ten
+        // attempts must not add up.
         assert!(taken.iter().skip(1).all(|(_, names)| *names <= taken[1].1 + 3), "bytes and names grow: {taken:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Checking and repairing run folders: each single file damaged in turn, and a stop anywhere in a repair.
+//! Check and repair of run folders: each single file damaged in turn, and a stop anywhere in a
+//! repair.
 
 extern crate trinim_pipeline as pipeline;
 
@@ -40,7 +41,7 @@ fn options(placement: Placement) -> Options {
     }
 }
 
-/// Runs until about `blocks` blocks are settled, in two generations.
+/// Runs until about `blocks` blocks are finished, in two generations.
 fn stopped_after(blocks: u32, placement: Placement) -> SimulatedStorage {
     let disk = SimulatedStorage::new(3);
     for part in [blocks / 2, blocks - blocks / 2] {
@@ -64,7 +65,7 @@ fn look(storage: &dyn Storage, depth: Depth) -> Result<Report, Error> {
     check(&workload(), storage, &request)
 }
 
-/// What a repair does, from the lock to the end.
+/// Repairs a folder, from the lock to the end.
 fn mend(storage: &Arc<dyn Storage>) -> Result<Plan, Error> {
     let draft = Draft::take(storage.clone())?;
     let plan = Plan::of(&workload(), &look(&**storage, Depth::Sums)?)?;
@@ -82,7 +83,7 @@ fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Runs to the end; `db/` has to hold the reference, and `logs/` nothing.
+/// Runs to the end and asserts that `db/` holds the reference and `logs/` nothing.
 fn assert_finishes(disk: &SimulatedStorage, story: &str) {
     let workload = workload();
     let finished = Run::new(&workload, Arc::new(disk.clone())).options(&options(Placement::Dedicated)).start();
@@ -98,7 +99,7 @@ fn assert_finishes(disk: &SimulatedStorage, story: &str) {
     assert!(!disk.names().iter().any(|name| name.starts_with("logs/")), "{story}: logs are left");
 }
 
-/// The ways in which a file is damaged: a story, and what is left of it.
+/// Returns the ways to damage a file: a story and the remaining bytes.
 fn damages(bytes: &[u8]) -> Vec<(String, Option<Vec<u8>>)> {
     let mut all = vec![
         ("deleted".to_owned(), None),
@@ -135,7 +136,8 @@ fn a_sound_folder_is_sound_at_every_depth() {
     }
 }
 
-/// Every log, every published file and every copy of the metadata, in the middle and at the end.
+/// Every log, every published file and every copy of the metadata, in the middle and at the end of
+/// a run.
 #[test]
 fn each_single_damaged_file_is_named_and_repaired() {
     let (mut repaired, mut blocks, mut entries, mut metadata, mut short) = (0, 0, 0, 0, 0);
@@ -165,7 +167,8 @@ fn each_single_damaged_file_is_named_and_repaired() {
                         None => disk.take(name),
                     }
                     let report = look(&disk, Depth::Full).unwrap();
-                    // A commit that stopped between the two copies leaves b without its last record.
+                    // A commit that stopped between the two copies leaves b without its last
+                    // record.
                     let is_short_b = name.contains("journal") && name.ends_with(".b") && disk.contents(name).is_some();
                     if let [finding] = &report.findings[..]
                         && (finding.weight, is_short_b) == (Weight::Leftover, true)
@@ -201,7 +204,7 @@ fn each_single_damaged_file_is_named_and_repaired() {
     assert!(repaired > 200 && blocks > 100 && entries > 50 && metadata > 40);
 }
 
-/// Damages a folder in three kinds of files at once: a block, what is made from it, and metadata.
+/// Damages three kinds of files at once: a block, something computed from it, and metadata.
 fn thrice_damaged(placement: Placement) -> SimulatedStorage {
     let disk = stopped_after(9, placement);
     let records = inspect(&disk).unwrap().records;
@@ -301,7 +304,7 @@ fn a_second_owner_is_refused() {
     assert!(matches!(mend(&storage), Err(Error::Locked { .. })));
 }
 
-/// What a kill or a power cut of a sound run leaves is never damage.
+/// What a kill or a power cut of an intact run leaves is never damage.
 #[test]
 fn no_stop_of_a_run_is_taken_for_damage() {
     let mut states = 0;
@@ -317,7 +320,8 @@ fn no_stop_of_a_run_is_taken_for_damage() {
                 match look(&disk, Depth::Full) {
                     Ok(report) => {
                         let wrong = report.findings.iter().find(|finding| finding.weight.is_damage());
-                        // A power cut may leave garbage instead of the last record of copy b; that copy then is damaged indeed.
+                        // A power cut may leave garbage in place of the last record of copy b; that
+                        // copy is then indeed damaged.
                         let is_last = |finding: &pipeline::Finding| {
                             finding.weight == Weight::Copy && finding.path.to_string_lossy().ends_with(".b")
                         };
@@ -334,7 +338,7 @@ fn no_stop_of_a_run_is_taken_for_damage() {
     assert!(states > 100);
 }
 
-/// Commits and deletions go on while the check reads: none of it is damage.
+/// Commits and deletions continue during the check: none of them is damage.
 #[test]
 fn a_check_beside_a_run_finds_nothing() {
     for placement in PLACEMENTS {

@@ -1,4 +1,4 @@
-//! The storage seam: the two implementations agree, and the real one keeps its promises on a disk.
+//! The storage seam: both implementations agree, and the real one keeps its promises on a disk.
 
 extern crate trinim_pipeline as pipeline;
 
@@ -98,7 +98,7 @@ fn a_lock_is_for_one() {
     });
 }
 
-/// A failed sync loses its writes for good, and nothing after it counts.
+/// A failed sync loses its writes for good, and no later call takes effect.
 #[test]
 fn a_failed_sync_poisons() {
     let storage = SimulatedStorage::new(1).with_fault(1, Fault::LoseSync);
@@ -221,7 +221,7 @@ fn real_folders_have_to_be_folders() {
     assert!(matches!(inspect(&empty), Err(Error::NotARun { .. })));
 }
 
-/// A reader beside a running owner sees a prefix of the commits, also while generations change.
+/// A reader beside a running owner sees a prefix of the commits, even while generations change.
 #[test]
 fn a_reader_beside_an_owner_sees_every_commit_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,13 +1,15 @@
-//! A device with one arm in front of any storage: it counts the seeks, and the time they and the transfers would take.
+//! A device with one arm in front of any storage: it counts seeks, and the time that they and the
+//! transfers would take.
 //!
-//! Sorting log writes into runs is for devices that seek; an SSD hardly shows what it is worth. This wrapper shows it on
-//! any machine.
+//! Sorting log writes into runs pays on devices that seek; an SSD hardly shows the difference. This
+//! wrapper shows it on any machine.
 //!
-//! The model: each file lies in one piece, far from every other file; there is one head. A read or write that begins
-//! where the last one of the device ended costs `bytes / bandwidth`. One that begins a little further on in the same
-//! file lets the gap pass under the head, which costs `gap / bandwidth`, as long as that is less than a seek; every
-//! other one costs a seek first. The first one costs a seek, too. Reads and writes are *direct*, without a page cache
-//! that sorts and merges. Names (create, rename, remove, list) and syncs are free.
+//! The model has one head. Each file is contiguous and far from every other file. A read or write
+//! that begins where the device's last one ended costs `bytes / bandwidth`. One that begins a
+//! little further on in the same file lets the gap pass under the head, which costs
+//! `gap / bandwidth`, as long as that is less than a seek. Every other one costs a seek first, and
+//! so does the first one. Reads and writes are *direct*, without a page cache that sorts and
+//! merges. Operations on names (create, rename, remove, list) and syncs are free.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -17,25 +19,25 @@ use std::time::Duration;
 use pipeline::storage::{Create, Entry, LockGuard};
 use pipeline::{Error, Storage, StorageFile};
 
-/// What the device costs.
+/// Parameters of the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeekModel {
-    /// Time of a seek.
+    /// Duration of a seek.
     pub seek: Duration,
-    /// Bytes a second of a transfer without seeks.
+    /// Bytes per second of a transfer without seeks.
     pub bytes_per_second: f64,
 }
 
-/// What the device has done.
+/// Work of the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SeekCounts {
-    /// Seeks.
+    /// Number of seeks.
     pub seeks: u64,
-    /// Reads and writes.
+    /// Number of reads and writes.
     pub calls: u64,
-    /// Bytes read and written, without the gaps that were passed over.
+    /// Bytes read and written, without the gaps that passed under the head.
     pub bytes: u64,
-    /// Time the device was busy.
+    /// Time that the device was busy.
     pub busy: Duration,
 }
 
@@ -50,7 +52,7 @@ struct Device {
     arm: Mutex<Arm>,
 }
 
-/// Which file lies where: files that were made anew lie elsewhere.
+/// Position of a file on the device: a file that was created again has another one.
 type Place = u64;
 
 #[derive(Default)]
@@ -59,22 +61,22 @@ struct Arm {
     next_place: Place,
     head: Option<(Place, u64)>,
     counts: SeekCounts,
-    /// Writes alone, by name of the file.
+    /// Work for writes alone, by name of the file.
     written: BTreeMap<String, SeekCounts>,
 }
 
 impl SeekStorage {
-    /// The storage behind a device of this model.
+    /// Puts `inner` on a device of this model.
     pub fn new(inner: Arc<dyn Storage>, model: SeekModel) -> SeekStorage {
         SeekStorage { inner, device: Arc::new(Device { model, arm: Mutex::default() }) }
     }
 
-    /// What the device has done so far.
+    /// Returns the work of the device so far.
     pub fn counts(&self) -> SeekCounts {
         self.device.arm().counts
     }
 
-    /// What it has done for writes into files whose names begin so.
+    /// Returns the work for writes into files whose names begin with `begin`.
     pub fn written_below(&self, begin: &str) -> SeekCounts {
         let mut sum = SeekCounts::default();
         for (_, counts) in self.device.arm().written.iter().filter(|(name, _)| name.starts_with(begin)) {
@@ -116,7 +118,7 @@ impl Device {
         self.arm.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Charges one transfer, and says what it took.
+    /// Charges one transfer and returns its cost.
     fn charge(&self, place: Place, offset: u64, bytes: u64) -> SeekCounts {
         let passing = |bytes: u64| Duration::from_secs_f64(bytes as f64 / self.model.bytes_per_second);
         let arm = &mut *self.arm();
@@ -241,7 +243,7 @@ mod tests {
         SeekStorage::new(Arc::new(SimulatedStorage::new(1)), model)
     }
 
-    /// Seeks and microseconds so far.
+    /// Returns seeks and microseconds so far.
     fn spent(storage: &SeekStorage) -> (u64, u64) {
         let counts = storage.counts();
         (counts.seeks, counts.busy.as_micros() as u64)

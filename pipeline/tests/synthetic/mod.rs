@@ -1,19 +1,21 @@
-//! A made-up workload with everything the engine must cope with: several edges between the same blocks, every orientation, restrictions,
-//! streams that are not a whole number of frames, and loss densities from none to all.
+//! A synthetic workload with everything the engine must handle: several edges between the same
+//! blocks, every orientation, restrictions, streams that are not a whole number of frames, and
+//! densities from none to all.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
 use pipeline::{BlockId, Edge, Publication, Unreadable, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Blocks are the subsets of `bits` elements; block `i` updates `i | d` for single elements and neighbouring pairs `d`.
+/// Blocks are the subsets of `bits` elements; block `i` updates `i | d` for single elements and
+/// neighbouring pairs `d`.
 pub struct Synthetic {
     pub bits: u32,
     pub words: usize,
-    /// Losses in percent: 0, 5, 50 or 100 before updates.
+    /// Percentage of set bits before updates: 0, 5, 50 or 100.
     pub density: u32,
     pub salt: u64,
-    /// Asks the run to stop when so many blocks have been settled.
+    /// Number of blocks after which the run is asked to stop, and its stop flag.
     pub stop_after: Option<(AtomicU32, Arc<AtomicBool>)>,
 }
 
@@ -31,7 +33,8 @@ impl Synthetic {
         singles.chain(pairs).collect()
     }
 
-    /// The edges from `source` along `trace`: one, or two that differ in all but their ends.
+    /// Returns the edges from `source` along `trace`: one, or two that differ in all but their
+    /// ends.
     fn edges(&self, source: BlockId, trace: u32) -> impl Iterator<Item = Edge> {
         let hash = mix(self.salt ^ u64::from(source.0) << 32 ^ u64::from(trace));
         let copies = 1 + u64::from(hash >> 16 & 3 == 0);
@@ -53,7 +56,7 @@ impl Synthetic {
         }
     }
 
-    /// Every block's stream, computed one after another in memory.
+    /// Returns every block's stream, computed one after another in memory.
     pub fn reference(&self) -> Vec<Vec<u64>> {
         let mut streams: Vec<Vec<u64>> = Vec::new();
         for block in BlockId::all(self.blocks()) {

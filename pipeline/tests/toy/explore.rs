@@ -6,20 +6,20 @@ use pipeline::testing::{Fault, SimulatedStorage};
 
 use super::{Broken, Wrap, Wrong, finish, golden, run};
 
-/// Images of a disk after the end of a process: killed, or a power cut under some seeds.
+/// Returns images of a disk after the end of a process: a kill, or a power cut under some seeds.
 pub fn images(disk: &SimulatedStorage, cuts: u64, salt: u64) -> Vec<SimulatedStorage> {
     let seeds = (0..cuts).map(|seed| if seed < 4 { seed } else { seed + 1000 * salt });
     std::iter::once(disk.kill()).chain(seeds.map(|seed| disk.power_cut(seed))).collect()
 }
 
-/// Steps of an undisturbed run from a disk.
+/// Returns the number of steps of an undisturbed run from a disk.
 pub fn steps(disk: &SimulatedStorage, wrap: Wrap<'_>, broken: Broken) -> u64 {
     let disk = disk.kill();
     let _ = run(wrap(disk.clone()), 1, broken, &mut BTreeSet::new());
     disk.steps()
 }
 
-/// A run that a fault strikes at a step: the disk afterwards and what was acknowledged.
+/// Runs until a fault strikes at a step; returns the disk afterwards and the acknowledged blocks.
 pub fn struck(
     disk: &SimulatedStorage,
     wrap: Wrap<'_>,
@@ -35,21 +35,21 @@ pub fn struck(
     }
 }
 
-/// How many states to look at.
+/// How many states to explore.
 #[derive(Clone, Copy, Debug)]
 pub struct Reach {
-    /// What strikes first.
+    /// Faults that strike first.
     pub faults: &'static [Fault],
-    /// Power cuts after the first fault.
+    /// Number of power cuts after the first fault.
     pub cuts: u64,
-    /// Every how many steps of a recovery a second fault strikes, 0 for never.
+    /// Number of steps of a recovery between two second faults; 0 for none.
     pub stride: u64,
-    /// Power cuts after the second fault.
+    /// Number of power cuts after the second fault.
     pub second_cuts: u64,
 }
 
-/// Strikes every step with every fault, looks at every image, strikes again. Returns the number of
-/// states, or the first history that ends wrong.
+/// Strikes every step with every fault, examines every image, and strikes again. Returns the number
+/// of states, or the first history that ends wrong.
 pub fn explore(wrap: Wrap<'_>, broken: Broken, reach: Reach) -> Result<u64, String> {
     let golden = golden();
     let empty = SimulatedStorage::new(1);

@@ -1,10 +1,10 @@
-//! A toy pipeline on the checkpoint: small enough for a hundred thousand crashes, and of a kind that
-//! shows every lost, doubled or foreign update.
+//! A toy pipeline on the checkpoint: small enough for a hundred thousand crashes, and able to show
+//! every lost, doubled or foreign update.
 //!
-//! Six blocks; each one's value is the hash of the sorted multiset of the updates sent to it, and it
-//! sends updates that depend on its value. Blocks 0 to 3 have log files of their own, blocks 4 and 5
-//! share one. The order of updates in a log, and so its bytes, differ between runs; what is published
-//! may not.
+//! Six blocks. The value of a block is the hash of the sorted multiset of the updates sent to it,
+//! and the updates it sends depend on its value. Blocks 0 to 3 have log files of their own; blocks
+//! 4 and 5 share one. The order of updates in a log, and so its bytes, may differ between runs; the
+//! published bytes may not.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
 pub mod explore;
@@ -23,14 +23,14 @@ const SHARED_FROM: u32 = 4;
 const EPOCH_BLOCKS: usize = 2;
 const ENTRY_BYTES: usize = 12;
 
-/// Rules of the engine that can be broken, to see that the tests notice.
+/// Rules of the engine that a test can break, to prove that the tests notice.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Broken {
     /// Read whole log files instead of the committed extents.
     pub salvage: bool,
     /// Remove consumed logs before the commit.
     pub remove_early: bool,
-    /// Not a rule: do not mind files that nothing names at the end.
+    /// Not a rule: ignore files that no record names at the end.
     pub untidy: bool,
 }
 
@@ -43,7 +43,7 @@ pub enum Wrong {
     Different(String),
     /// The run cannot be continued.
     Stuck(Error),
-    /// Files are left that nothing names.
+    /// Files remain that no record names.
     Leftover(Vec<String>),
 }
 
@@ -63,7 +63,7 @@ fn needs(finished: &Finished, extent: &Extent) -> bool {
     }
 }
 
-/// The updates a block sends: target and value.
+/// Returns the updates that a block sends: target and value.
 fn updates(block: u32, value: u64) -> Vec<(u32, u64)> {
     let mut updates = Vec::new();
     for target in block + 1..BLOCKS {
@@ -90,7 +90,7 @@ fn published_bytes(value: u64) -> Vec<u8> {
     (0..40).flat_map(|index| (value ^ index).to_le_bytes()).collect()
 }
 
-/// What has to be in `db/` at the end.
+/// Returns the required contents of `db/` at the end.
 pub fn golden() -> BTreeMap<String, Vec<u8>> {
     let mut received = vec![Vec::new(); BLOCKS as usize];
     let mut files = BTreeMap::new();
@@ -271,7 +271,7 @@ pub fn run(
     Ok(Ok(()))
 }
 
-/// Whether a disk holds the golden result and nothing that nobody names.
+/// Checks that a disk holds the golden result and no file that no record names.
 pub fn check_result(disk: &SimulatedStorage, golden: &BTreeMap<String, Vec<u8>>) -> Result<(), Wrong> {
     for (name, bytes) in golden {
         if disk.contents(name).as_ref() != Some(bytes) {
@@ -293,7 +293,7 @@ pub fn check_result(disk: &SimulatedStorage, golden: &BTreeMap<String, Vec<u8>>)
 /// A way to put something between the protocol and the disk.
 pub type Wrap<'a> = &'a dyn Fn(SimulatedStorage) -> Arc<dyn Storage>;
 
-/// Continues a history without further faults and judges the end of it.
+/// Continues a history without further faults and judges its end.
 pub fn finish(
     disk: &SimulatedStorage,
     wrap: Wrap<'_>,
