@@ -14,10 +14,13 @@
 //! # Path of a repair
 //! ```text
 //! M1  lock; read the metadata ([`Draft`]); check the folder ([`crate::care::check`])
-//! M2  plan what to recompute, in the order of the block graph; a refusal happens here or never ([`Plan`])
-//! M3  each block: compute, compare with hash and summary of its record, write a temporary file, sync, rename, sync the folder
-//! M4  log entries: write them to new files that carry the number of the next generation, sync; sync `logs/`
-//! M5  begin the next generation with records whose extents name the new entries       <- the switch
+//! M2  plan what to recompute, in the order of the block graph; a refusal happens here or never
+//!     ([`Plan`])
+//! M3  each block: compute, compare with hash and summary of its record, write a temporary file,
+//!     sync, rename, sync the folder
+//! M4  log entries: write them to new files that carry the number of the next generation, sync;
+//!     sync `logs/`
+//! M5  begin the next generation with records whose extents name the new entries   <- the switch
 //! M6  remove what no record names any longer
 //! ```
 //! M4 to M6 are left out if neither logs nor metadata are damaged.

@@ -41,9 +41,9 @@
 //! R4  journal records, each from either copy, as far as the chain of hashes goes; an end that no
 //!     crash can leave (bytes in b where a has no record, a record after a gap) is refused
 //! R5  published files exist with their exact length, needed extents are inside their files
-//! R6  make folders and names durable again; remove what incomplete switches left, because on a full
-//!     disk each attempt would leave more of it; generation G+1: two manifests (temporary, sync), two
-//!     empty journals, sync of m/, both renames, sync of m/   <- the switch
+//! R6  make folders and names durable again; remove what incomplete switches left, because on a
+//!     full disk each attempt would leave more of it; generation G+1: two manifests (temporary,
+//!     sync), two empty journals, sync of m/, both renames, sync of m/   <- the switch
 //! R7  remove everything else in m/, sync of m/
 //! R8  the engine sweeps: removes log and published files that no record names
 //! ```

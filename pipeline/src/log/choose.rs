@@ -4,8 +4,8 @@
 //! A byte of stream is encoded once, written `copies` times, and read and decoded `uses` times. Let
 //! `e` and `d` be the measured seconds per raw byte to encode and decode, `r` the ratio stored/raw,
 //! `w`, `q` and `c` the seconds per stored byte that the writer, the readers and the commits have
-//! taken so far, and `b` the seconds per raw byte of the workload itself. The processors need `(b +
-//! e + uses·d + r·(copies·w + uses·q)) / workers`; in parallel, the writer and the disk need
+//! taken so far, and `b` the seconds per raw byte of the workload itself. The processors need
+//! `(b + e + uses·d + r·(copies·w + uses·q)) / workers`; in parallel, the writer and the disk need
 //! `r·copies·(w + c)`. The second time is hidden by the first while no worker waits for the writer;
 //! the share of their time that workers do wait weighs the excess. For each stream the candidate
 //! with the least cost wins, or the one that stores least among those near it, so a run whose disk

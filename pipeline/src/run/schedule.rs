@@ -32,7 +32,7 @@ struct Inner {
     stopped: bool,
 }
 
-/// Answer to a worker that asks for a block.
+/// Answer to a worker's request for a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Compute this block.
