@@ -346,7 +346,7 @@ fn lines_of_the_sums_are_as_strict_as_the_files() {
         (format!("{}\n", lines[1..].join("\n")), "the line for 000000.blk is missing"),
         (format!("{}\n", lines[1..].join("\n")), "000000.blk is not named in SUMS"),
         (format!("{intact}{}\n", lines[0]), "000000.blk is named twice"),
-        (format!("{intact}{zeroes}  other\n"), "names other, which is no file of this database"),
+        (format!("{intact}{zeroes}  other\n"), "names other, which is not a file of this database"),
         (format!("{intact}{zeroes}  ../secret\n"), "is not a checksum and a name"),
         (format!("{intact}\n"), "is not a checksum and a name"),
         (lines.join("\n"), "does not end in a whole line"),

@@ -1,9 +1,11 @@
-//! The check of a database without its run: files against `SUMS`, and where the two disagree, who is right.
+//! The check of a database without its run: compares the files with `SUMS` and decides which side
+//! is right.
 //!
 //! # Invariants
-//! 1. Of a block and its line in `SUMS`, the block is believed when every hash inside it is right and its bitmap has the digest that the
-//!    manifest says. Of the manifest and its line, the manifest is believed when it is what all blocks add up to.
-//! 2. Board, rule and layout are believed when `SUMS` agrees with the manifest, or one block has them in its header.
+//! 1. A block prevails over its line in `SUMS` if every hash inside it is right and its bitmap has
+//!    the digest in the manifest. The manifest prevails over its line if all blocks add up to it.
+//! 2. Board, rule and layout are trusted if `SUMS` agrees with the manifest, or if the header of
+//!    one block has them.
 
 use super::lists::{contents, difference};
 use super::{Damage, Depth, Error, Finding, Report, Request, Subject, Weight, sort_findings};
@@ -19,22 +21,22 @@ use pipeline::storage::{EntryKind, read_whole};
 use pipeline::{Bitmap, BlockId, RealStorage, Storage, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of a database after a check.
+/// The state of a database after a check.
 pub(super) struct CheckedDatabase {
     pub(super) report: Report,
-    /// What the manifest says, if it can be believed so far.
+    /// The content of the manifest, if trusted so far.
     pub(super) known: Option<Known>,
     /// The lines of `SUMS`.
     pub(super) sums: Sums,
-    /// The bytes of the manifest and of `SUMS` as they are.
+    /// The bytes of the manifest and of `SUMS` as found.
     pub(super) found: [Option<Vec<u8>>; 2],
-    /// Blocks to be computed again.
+    /// Blocks to recompute.
     pub(super) damaged_blocks: BTreeSet<BlockId>,
-    /// Whether manifest or `SUMS` are not what they should be.
+    /// Whether the manifest or `SUMS` needs to be rewritten.
     pub(super) lists_wrong: bool,
 }
 
-/// What a manifest says.
+/// The content of a manifest.
 pub(super) struct Known {
     pub(super) game: Game,
     pub(super) manifest: Manifest,
@@ -46,12 +48,12 @@ impl Known {
         bitmap_words(self.game.layout.offset_bits())
     }
 
-    /// The hex digest of a block's bitmap.
+    /// Returns the hexadecimal digest of a block's bitmap.
     pub(super) fn digest(&self, ordinal: u32) -> &str {
         self.manifest.blocks.get(ordinal as usize).map_or("", |row| &row.digest)
     }
 
-    /// The stream of a block from the bytes of its file.
+    /// Decodes the stream of a block from the bytes of its file.
     pub(super) fn recall(&self, path: &std::path::Path, ordinal: u32, file: &[u8]) -> Result<Bitmap, Error> {
         let mut bitmap = Bitmap::zeroed(self.words())?;
         read_block(path, self.identity, ordinal, file, bitmap.words_mut())?;
@@ -59,23 +61,23 @@ impl Known {
     }
 }
 
-/// The hex digest of a stream.
+/// Returns the hexadecimal digest of a stream.
 pub(super) fn hex_digest(stream: &[u64]) -> String {
     blake3::Hash::from_bytes(stream_digest(stream)).to_hex().to_string()
 }
 
-/// All bytes of a block's file.
+/// Reads a block's whole file.
 pub(super) fn read_all(storage: &dyn Storage, name: &str, known: Option<&Known>) -> Result<Vec<u8>, pipeline::Error> {
     read_whole(&*storage.open(name)?, known.map_or(BLOCK_BYTES_MAX, |known| block_bytes_at_most(known.words())))
 }
 
-/// What was seen of a block.
+/// The result of the check of one block.
 struct Seen {
-    /// Whether its header is of the board, rule and layout of the manifest.
+    /// Whether its header has the board, rule and layout of the manifest.
     is_of_game: bool,
-    /// What is wrong with it.
+    /// The damage of the file, if any.
     damage: Option<Finding>,
-    /// Its BLAKE3 where its line in `SUMS` is to blame, or missing.
+    /// Its BLAKE3 if its line in `SUMS` is wrong or missing.
     sum: Option<blake3::Hash>,
 }
 
@@ -95,7 +97,7 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
             let identity = game.identity();
             Some(Known { game, manifest, identity })
         }
-        // Another version is another version only if that is what was written.
+        // Report another version only if `SUMS` confirms the bytes; otherwise it is damage.
         Some(Err(error)) if vouched && matches!(error, DatabaseError::Version { .. }) => return Err(error.into()),
         Some(Err(error)) => {
             findings.push(error.into_finding()?);
@@ -119,7 +121,7 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
         .map(|entry| (entry.name, entry.length))
         .collect();
     for name in lengths.keys().filter(|name| !expected.contains_key(*name) && *name != MANIFEST && *name != SUMS) {
-        let damage = Damage::Superfluous("no file of this database");
+        let damage = Damage::Superfluous("not a file of this database");
         findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
     }
     let all = names.iter().filter_map(|name| lengths.get(name)).sum();
@@ -154,7 +156,7 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
     let is_of_game = vouched || seen.values().any(|one| one.is_of_game);
     let mut damaged_blocks = BTreeSet::new();
     if known.is_some() && !is_of_game {
-        let rule = "board, rule and layout are not those of the blocks";
+        let rule = "board, rule and layout differ from those of the blocks";
         findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), rule));
         known = None;
     } else {
@@ -169,7 +171,7 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
         }
     }
     let before = findings.len();
-    // Whether what the manifest says follows from the blocks, where its line in SUMS cannot vouch for it.
+    // Check that the manifest follows from the blocks if its line in `SUMS` does not confirm it.
     let rebuilt = match &known {
         Some(known) if !vouched && damaged_blocks.is_empty() => Some(rebuild(storage, known)?),
         _ => None,
@@ -182,7 +184,7 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
         (None, Some(bytes)) if known.is_some() && !vouched => {
             let damage = match sums.check(MANIFEST, blake3::hash(bytes)) {
                 Some(Err(damage)) => damage,
-                _ => "nothing vouches for it: SUMS has no line for it, and blocks are damaged".into(),
+                _ => "unconfirmed, because SUMS has no line for it and blocks are damaged".into(),
             };
             findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), damage));
             None
@@ -208,7 +210,7 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
     Ok(CheckedDatabase { report, known, sums, found, damaged_blocks, lists_wrong })
 }
 
-/// Looks at one file; `ordinal` is that of the block if the manifest is known.
+/// Checks one file; `ordinal` is that of the block if the manifest is trusted.
 fn look_at(
     storage: &RealStorage,
     name: &str,
@@ -260,7 +262,7 @@ fn look_at(
     Ok(seen)
 }
 
-/// Header and index of a block, which say how long its file is.
+/// Reads header and index of a block, which determine the length of its file.
 fn begin_of(storage: &RealStorage, name: &str, ordinal: u32, known: Option<&Known>) -> Result<Vec<u8>, Error> {
     let file = storage.open(name)?;
     let Some(known) = known else { return Ok(Vec::new()) };
@@ -274,7 +276,7 @@ fn begin_of(storage: &RealStorage, name: &str, ordinal: u32, known: Option<&Know
     Ok(Vec::new())
 }
 
-/// The manifest that all blocks add up to.
+/// Builds the manifest that all blocks add up to.
 pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, Error> {
     let workload = RemovalGame::new(&known.game, Kernel::detect());
     let mut summaries = Vec::new();
@@ -295,7 +297,7 @@ fn of_error(error: Error) -> Result<Finding, Error> {
     }
 }
 
-/// A block whose bitmap does not have the digest that the manifest says.
+/// Builds the damage of a block whose bitmap does not have the digest in the manifest.
 pub(super) fn digests_differ(expected: &str, found: String) -> Damage {
     Damage::Hash { of: "digest of the bitmap", expected: expected.to_owned(), found }
 }

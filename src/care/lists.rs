@@ -1,13 +1,13 @@
-//! The two lists of a database, `manifest.json` and `SUMS`: reading them, and comparing them with the bytes that
-//! they should have. Both checks, of a run and of a database alone, and the repair share this.
+//! The two lists of a database, `manifest.json` and `SUMS`: reads them and compares them with the
+//! expected bytes. Both checks and the repair share this module.
 
 use super::{Damage, Expected, Finding, Weight};
 use crate::database::{LIST_BYTES_MAX, MANIFEST, SUMS};
 use pipeline::Storage;
 use pipeline::storage::{EntryKind, read_whole};
 
-/// Returns the bytes of a manifest or a `SUMS`, or what is wrong with the file as a whole; `missing` is the weight of
-/// its absence.
+/// Reads a manifest or a `SUMS`, or returns what is wrong with the file as a whole; `missing` is
+/// the weight of its absence.
 pub(super) fn contents(
     storage: &dyn Storage,
     name: &str,

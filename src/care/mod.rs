@@ -1,29 +1,27 @@
-//! Upkeep of what a solve leaves on disk: is every byte still what was written, and making again what is not.
+//! Care of the files of a solve: checks every byte against its hash and recomputes what is damaged.
 //!
-//! # Shape
-//! Two kinds of folders. A *run* has a journal, which knows the hash of every log entry and of every block, and the summary of every block:
-//! from it manifest and `SUMS` follow to the last byte. A *database alone*, a `db` folder that was moved away, has what checks itself: blocks
-//! with a hash for each frame, a manifest with the digest of every block's bitmap, and `SUMS` over all files.
+//! There are two kinds of folders. A *run* has a journal with the hash of every log entry and block
+//! and the summary of every block, which determine the manifest and `SUMS` to the last byte. A
+//! *database alone*, a `db` folder moved elsewhere, checks itself: blocks have a hash for each
+//! frame, the manifest has the digest of every block's bitmap, and `SUMS` covers all files.
 //!
-//! | who says what is right | run | database alone |
+//! | authority on | run | database alone |
 //! |---|---|---|
-//! | of a log entry | journal | - |
-//! | of a block | journal | `SUMS`; where its line is wrong, the block's own hashes together with its digest in the manifest |
-//! | of the manifest | the summaries in the journal | `SUMS`; where its line is wrong, what all blocks add up to |
-//! | of `SUMS` | all of these | all of these |
+//! | a log entry | journal | - |
+//! | a block | journal | `SUMS`; if its line is wrong, the block's own hashes together with its digest in the manifest |
+//! | the manifest | the summaries in the journal | `SUMS`; if its line is wrong, the totals of all blocks |
+//! | `SUMS` | all of these | all of these |
 //!
 //! # Invariants
-//! 1. [`check()`] reads only and takes no lock, also beside a run that goes on.
-//! 2. [`Repair`] writes nothing before it has said what it is going to do, and replaces a file only by bytes that somebody in the table
-//!    above vouches for.
-//! 3. A repair that was stopped, killed or failed is begun again by the same command; a repaired folder has the bytes that an undisturbed solve
-//!    would have left.
+//! 1. [`check()`] only reads and takes no lock, even beside a running solve.
+//! 2. [`Repair`] announces its work before it writes anything, and replaces a file only by bytes
+//!    confirmed by an authority in the table above.
+//! 3. The same command restarts a repair that was stopped, killed or failed. A repaired folder has
+//!    the bytes that an undisturbed solve would have left.
 //!
-//! # Cost
-//! A check reads what it looks at once. A repair begins with a check of all hashes; the rest is in [`Estimate`].
-//!
-//! # Not here
-//! Whether the values are right: [`verify`](crate::verify). How logs and journal are checked and repaired: `pipeline::care::check`, `pipeline::care::repair`.
+//! A check reads each file once. A repair begins with a check of all hashes; [`Estimate`] has the
+//! rest of its cost. `pipeline::care` checks and repairs logs and journal;
+//! [`verify`](crate::verify) checks the values.
 
 mod alone;
 mod lists;
@@ -42,14 +40,14 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Why a folder cannot be looked after.
+/// An error in checking or repairing a folder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What the engine says.
+    /// An error of the engine.
     #[error(transparent)]
     Run(#[from] pipeline::Error),
-    /// What the database says.
+    /// An error of the database.
     #[error(transparent)]
     Database(#[from] DatabaseError),
     /// The folder holds neither a run nor a database.
@@ -58,38 +56,39 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
-    /// A run with parameters that this program does not know.
-    #[error("{} was begun with parameters that this program does not know", path.display())]
+    /// The run has parameters unknown to this program.
+    #[error("{} has parameters unknown to this program", path.display())]
     Foreign {
-        /// The file that names the parameters.
+        /// The file with the parameters.
         path: PathBuf,
     },
-    /// Nothing is left that says what the right bytes are, or from which to make them. Nothing was written.
+    /// No source is left for the right bytes, or for the hashes to confirm them. Nothing was
+    /// written.
     #[error("{} cannot be repaired: {reason}", path.display())]
     Irreparable {
         /// The damaged file.
         path: PathBuf,
-        /// What is missing.
+        /// The missing source.
         reason: String,
     },
 }
 
-/// What is asked of a check.
+/// The parameters of a check.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// How closely.
+    /// The depth of the check.
     pub depth: Depth,
-    /// Threads.
+    /// The number of threads.
     pub threads: usize,
-    /// Set from outside to end early.
+    /// Ends the check early when set.
     pub stop: &'a AtomicBool,
-    /// Told (done, all) in bytes, from any thread.
+    /// Receives (done, all) in bytes, from any thread.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
-    /// Whether somebody is at work in the folder: then a database that is not sealed yet is no damage.
+    /// Whether a process holds the folder; an unsealed database is then no damage.
     pub is_owned: bool,
 }
 
-/// What a folder was found to be.
+/// The kind of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
@@ -99,27 +98,27 @@ pub enum Subject {
     Database,
 }
 
-/// What was looked at and found.
+/// The result of a check.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// What the folder is.
+    /// The kind of the folder.
     pub subject: Subject,
-    /// Damage first, leftovers last; each by path and offset.
+    /// The findings, damage first, leftovers last; each by path and offset.
     #[serde(serialize_with = "serialize_findings")]
     pub findings: Vec<Finding>,
-    /// Canonical blocks of the board; 0 when nothing says which board it is.
+    /// Number of canonical blocks of the board; 0 if the board is unknown.
     pub blocks: u64,
-    /// Those that are finished.
+    /// Number of finished blocks.
     pub finished_blocks: u64,
-    /// Generation of the run; 0 of a database alone.
+    /// Generation of the run; 0 for a database alone.
     pub generation: u64,
-    /// Files looked at.
+    /// Number of files checked.
     pub files: u64,
-    /// Bytes whose hashes were compared.
+    /// Number of bytes compared with their hashes.
     pub bytes: u64,
 }
 
-/// Findings as programs in other languages read them; `message` is the whole sentence.
+/// Serializes findings for other programs; `message` is the whole sentence.
 ///
 /// # Errors
 /// Those of the serializer.
@@ -151,17 +150,17 @@ pub fn serialize_findings<S: Serializer>(findings: &[Finding], serializer: S) ->
 }
 
 impl Report {
-    /// Whether everything that counts is as it was written, in every copy.
+    /// Returns whether every copy of everything that counts has its original bytes.
     pub fn is_sound(&self) -> bool {
         self.findings.iter().all(|finding| !finding.weight.is_damage())
     }
 }
 
-/// Looks at a run folder, a database, or the `db` folder of a run, for everything that is wrong.
+/// Checks a run folder, a database, or the `db` folder of a run, and reports all damage.
 ///
 /// # Errors
-/// [`Error::Nothing`], [`Error::Foreign`]; versions that this program does not read; [`pipeline::Error::Interrupted`] after `stop` was set;
-/// what the operating system refuses. Damage is a finding, not an error.
+/// [`Error::Nothing`], [`Error::Foreign`]; an unsupported version; [`pipeline::Error::Interrupted`]
+/// after `stop` was set; errors of the operating system. Damage is a finding, not an error.
 pub fn check(folder: &Path, request: &Request<'_>) -> Result<Report, Error> {
     match Place::of(folder)? {
         Place::Run(storage) => Ok(run::check_run(&storage, request)?.report),
@@ -169,7 +168,7 @@ pub fn check(folder: &Path, request: &Request<'_>) -> Result<Report, Error> {
     }
 }
 
-/// What a folder is.
+/// The kind of a folder, with access to its files.
 enum Place {
     /// A run folder.
     Run(RealStorage),

@@ -1,14 +1,12 @@
-//! Repair: what is damaged is computed again and replaced, after saying what that will cost.
+//! Repair: recomputes and replaces damaged files, after an estimate of the cost.
 //!
-//! # Path of a repair
 //! ```text
 //! lock  ->  check of all hashes  ->  estimate, or refusal  ->  blocks, sources first  ->  log entries, metadata  ->  manifest, SUMS
 //! ```
-//! A run is locked by its `LOCK`; a database alone by its folder, or by the `LOCK` of the run beside it, if that is still there. To look at
-//! what a repair would do needs no lock.
 //!
-//! # Not here
-//! Log entries and metadata of a run: `pipeline::care::repair`.
+//! The lock of a run is its `LOCK`; that of a database alone is its folder, or the `LOCK` of the
+//! run around it, if that still exists. A dry run takes no lock. `pipeline::care::repair` handles
+//! log entries and metadata of a run.
 
 use super::alone::{self, CheckedDatabase, Known, digests_differ, hex_digest, read_all};
 use super::lists::{contents, temporary_files};
@@ -28,33 +26,33 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a repair is going to do and to cost.
+/// The work of a repair and its cost.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Estimate {
-    /// Blocks to be computed again.
+    /// Number of blocks to recompute.
     pub blocks: u64,
-    /// Log entries to be written again: of one source for one target, or of one source for all.
+    /// Number of log entries to rewrite: of one source for one target, or of one source for all.
     pub log_entries: u64,
-    /// Whether `FORMAT`, manifest or journal are written anew.
+    /// Whether to rewrite `FORMAT`, manifest or journal.
     pub metadata: bool,
-    /// Whether `manifest.json` is written anew.
+    /// Whether to rewrite `manifest.json`.
     pub manifest: bool,
-    /// Whether `SUMS` is written anew.
+    /// Whether to rewrite `SUMS`.
     pub sums: bool,
-    /// Bytes of published files that are read for it.
+    /// Bytes of published files to read.
     pub read_bytes: u64,
     /// Estimated time, in seconds, from the rates of one worker.
     pub seconds: f64,
 }
 
 impl Estimate {
-    /// Whether nothing is to be done.
+    /// Returns whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.blocks + self.log_entries == 0 && !self.metadata && !self.manifest && !self.sums
     }
 }
 
-/// A repair that was prepared: everything is known, nothing is written.
+/// A prepared repair: the plan is complete and nothing is written yet.
 pub struct Repair {
     estimate: Estimate,
     subject: Subject,
@@ -66,10 +64,11 @@ enum Subject {
 }
 
 impl Repair {
-    /// Takes the folder, unless `dry`, checks all hashes and works out what is to be done.
+    /// Locks the folder unless `dry`, checks all hashes and plans the repair.
     ///
     /// # Errors
-    /// As [`check`](super::check()); [`pipeline::Error::Locked`]; [`Error::Irreparable`] naming what nothing is left of.
+    /// Those of [`check`](super::check()); [`pipeline::Error::Locked`]; [`Error::Irreparable`] with
+    /// the file that has no source left.
     pub fn prepare(
         folder: &Path,
         dry: bool,
@@ -87,7 +86,7 @@ impl Repair {
     fn of_run(storage: RealStorage, dry: bool, request: &Request<'_>) -> Result<Repair, Error> {
         let storage = Arc::new(storage);
         let draft = if dry { Ok(None) } else { Draft::take(storage.clone()).map(Some) };
-        // Damage is told of below, where all of it is looked at.
+        // Report damage below, with the rest.
         let (draft, damage) = match draft {
             Err(error @ pipeline::Error::Corrupt { .. }) => (None, Some(error)),
             other => (other?, None),
@@ -99,7 +98,7 @@ impl Repair {
         }
         let workload = RemovalGame::new(game, Kernel::detect());
         let plan = Plan::of(&workload, engine)?;
-        // Lines of blocks that are damaged could not be compared yet.
+        // The lines of damaged blocks could not be compared yet.
         let sums = checked.manifest.is_some() && checked.sums_wrong;
         let estimate = Estimate {
             blocks: plan.blocks.len() as u64,
@@ -126,7 +125,7 @@ impl Repair {
         let Some(known) = &checked.known else {
             return Err(Error::Irreparable {
                 path: storage.path(MANIFEST),
-                reason: "nothing else says which board, rule and layout the blocks are of".to_owned(),
+                reason: "nothing else records the board, rule and layout of the blocks".to_owned(),
             });
         };
         let workload = RemovalGame::new(&known.game, Kernel::detect());
@@ -140,9 +139,9 @@ impl Repair {
             let sources: BTreeSet<BlockId> = edges.iter().map(|edge| edge.source).collect();
             plan.recalls += sources.len() as u64;
             plan.read_bytes += sources.into_iter().map(length).sum::<u64>();
-            // Without a line and with a wrong digest nobody could say whether it is right.
+            // Without a line and without a valid digest nothing could confirm the computed block.
             if !checked.sums.lines.contains_key(&block_file_name(block.0)) && known.digest(block.0).len() != 64 {
-                let reason = "neither SUMS nor the manifest says what it should be".to_owned();
+                let reason = "neither SUMS nor the manifest has its checksum".to_owned();
                 return Err(Error::Irreparable { path: storage.path(&block_file_name(block.0)), reason });
             }
         }
@@ -164,7 +163,7 @@ impl Repair {
         Ok(Repair { estimate, subject })
     }
 
-    /// What is damaged.
+    /// Returns the findings of the check.
     pub fn report(&self) -> &Report {
         match &self.subject {
             Subject::Run { checked, .. } => &checked.report,
@@ -172,27 +171,28 @@ impl Repair {
         }
     }
 
-    /// What is going to be done.
+    /// Returns the planned work.
     pub fn estimate(&self) -> &Estimate {
         &self.estimate
     }
 
-    /// Does it. `progress` is told (done, all) in blocks and entries.
+    /// Carries the repair out. `progress` receives (done, all) in blocks and entries.
     ///
     /// # Errors
-    /// [`pipeline::Error::Interrupted`] after `stop` was set; a block that was computed and is not what it should be;
-    /// what the operating system refuses. After any of these the same repair can be begun again.
+    /// [`pipeline::Error::Interrupted`] after `stop` was set; [`Error::Irreparable`] if a computed
+    /// block is not the expected one; errors of the operating system. After any of these the same
+    /// repair can be started again.
     ///
     /// # Panics
     /// If it was prepared dry.
     pub fn carry_out(self, stop: &AtomicBool, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<(), Error> {
         match self.subject {
             Subject::Run { storage, draft, checked, plan } => {
-                let draft = draft.expect("a repair that was prepared dry is not carried out");
+                let draft = draft.expect("a dry repair cannot be carried out");
                 mend_run(&storage, draft, *checked, &plan, stop, progress)
             }
             Subject::Database { storage, checked, order, _lock } => {
-                assert!(_lock.is_some(), "a repair that was prepared dry is not carried out");
+                assert!(_lock.is_some(), "a dry repair cannot be carried out");
                 mend_database(&storage, *checked, &order, stop, progress)
             }
         }
@@ -201,11 +201,12 @@ impl Repair {
 
 fn no_metadata(storage: &dyn Storage, report: &Report) -> Error {
     let path = report.findings.first().map_or_else(|| storage.path(METADATA), |finding| finding.path.clone());
-    let reason = "both copies of what says which bytes are right are damaged; the db folder of a finished solve can be repaired by itself";
+    let reason = "both copies of the metadata are damaged; \
+                  the db folder of a finished solve can be repaired on its own";
     Error::Irreparable { path, reason: reason.to_owned() }
 }
 
-/// The time of one worker.
+/// Estimates the time of one worker, in seconds.
 fn seconds(workload: &dyn Workload, plan: &Plan) -> f64 {
     let raw = workload.stream_words() as f64 * 8.0;
     let rates = rates::MEASURED;
@@ -299,7 +300,7 @@ fn mend_database(
         let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
         let was_right = read_all(storage, &name, Some(&known)).is_ok_and(|before| before == bytes);
         if !was_right && !is_right(*block, &bytes, Some(&digest)) {
-            let reason = "computed again, it is neither what SUMS nor what the manifest says".to_owned();
+            let reason = "the recomputed block matches neither SUMS nor the manifest".to_owned();
             return Err(Error::Irreparable { path: storage.path(&name), reason });
         }
         if !was_right {
@@ -326,7 +327,8 @@ fn mend_database(
     Ok(())
 }
 
-/// The digest of a block's bitmap by what its file says, if all hashes in it are right.
+/// Returns the digest of a block's bitmap according to its file, if all hashes in the file are
+/// right.
 fn digest_of(known: &Known, storage: &RealStorage, block: BlockId, file: &[u8]) -> Option<String> {
     let bitmap = known.recall(&storage.path(&block_file_name(block.0)), block.0, file).ok()?;
     Some(hex_digest(bitmap.words()))

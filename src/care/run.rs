@@ -1,4 +1,5 @@
-//! The check of a run folder: what the engine checks, and of a finished run the manifest and `SUMS`, which follow from its journal.
+//! The check of a run folder: the engine's check, and for a finished run the manifest and `SUMS`,
+//! which follow from its journal.
 
 use super::lists::{contents, difference};
 use super::{Damage, Error, Finding, Report, Request, Subject, Weight, alone, sort_findings};
@@ -11,25 +12,26 @@ use pipeline::checkpoint::{FORMAT, PUBLISHED, examine};
 use pipeline::{BlockId, RealStorage, Storage};
 use std::collections::BTreeMap;
 
-/// What is known of a run folder after a check.
+/// The state of a run folder after a check.
 pub(super) struct CheckedRun {
     pub(super) report: Report,
-    /// What the engine found; without it nothing says which game it is.
+    /// The findings of the engine; `None` if the game is unknown.
     pub(super) engine: Option<(Game, check::Report)>,
-    /// The bytes of the manifest, if all blocks are finished.
+    /// The expected bytes of the manifest, if all blocks are finished.
     pub(super) manifest: Option<Vec<u8>>,
-    /// BLAKE3 of the files of sound blocks; of a check of hashes.
+    /// BLAKE3 of the files of sound blocks, from a check of hashes.
     pub(super) sums: BTreeMap<BlockId, blake3::Hash>,
-    /// Whether the manifest in the folder is another, or none.
+    /// Whether the manifest in the folder is wrong or missing.
     pub(super) manifest_wrong: bool,
-    /// Whether `SUMS` is another, or none.
+    /// Whether `SUMS` is wrong or missing.
     pub(super) sums_wrong: bool,
 }
 
 /// Checks a run folder.
 pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<CheckedRun, Error> {
     let foreign = || Error::Foreign { path: storage.path(FORMAT) };
-    // An owner that begins a generation is in the way of a single look: what stays unreadable is.
+    // An owner that begins a generation replaces the metadata during an examination, so retry;
+    // damage persists.
     let (mut examination, mut tries) = (examine(storage)?, 0);
     while examination.inspection.is_none() && tries < 3 {
         tries += 1;
@@ -72,7 +74,7 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
     let names = [MANIFEST, SUMS].map(|name| format!("{PUBLISHED}/{name}"));
     let is_complete = records.len() == blocks;
     for name in engine.unnamed.iter().filter(|name| !is_complete || !names.contains(name)) {
-        let damage = Damage::Superfluous("named by no record");
+        let damage = Damage::Superfluous("not named by any record");
         findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
     }
     if is_complete {
@@ -113,7 +115,8 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
     Ok(checked)
 }
 
-/// A run of which neither copy of the metadata says anything: what is wrong with them, and with the database if there is one.
+/// Checks a run with both copies of the metadata unreadable: reports their damage, and that of the
+/// database if there is one.
 fn without_metadata(
     storage: &RealStorage,
     mut findings: Vec<Finding>,

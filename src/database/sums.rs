@@ -1,17 +1,15 @@
-//! `SUMS`: the lines of the `b3sum` program, one for each file of a database.
+//! `SUMS`: lines in the format of the `b3sum` program, one for each file of a database.
 //!
 //! # Invariants
-//! 1. What [`Sums::parse`] accepts without a complaint is what `b3sum` would have written, so `b3sum -c` agrees.
-//!
-//! # Not here
-//! Which files a database has.
+//! 1. If [`Sums::parse`] accepts a list without complaint, `b3sum` would have written the same, so
+//!    `b3sum -c` agrees.
 
 use super::{MANIFEST, SUMS};
 use pipeline::{Damage, Finding, Weight};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A file that does not have the BLAKE3 that it should have.
+/// Builds the damage of a file whose BLAKE3 differs from the expected one.
 fn sums_differ(expected: blake3::Hash, found: blake3::Hash) -> Damage {
     Damage::Hash {
         of: "BLAKE3 of the file, which SUMS lists,",
@@ -23,14 +21,14 @@ fn sums_differ(expected: blake3::Hash, found: blake3::Hash) -> Damage {
 /// The lines of a `SUMS`.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
-    /// By the name of the file: its BLAKE3, and where its line begins, in bytes.
+    /// By file name: the BLAKE3 of the file, and the offset of its line in bytes.
     pub lines: BTreeMap<String, (blake3::Hash, u64)>,
-    /// Lines that cannot be taken: where they begin, in bytes, and what is wrong.
+    /// Malformed lines: their offset in bytes, and what is wrong.
     pub wrong: Vec<(u64, String)>,
 }
 
 impl Sums {
-    /// Reads all lines, the good among the bad.
+    /// Parses all lines; bad lines do not hide good ones.
     pub fn parse(bytes: &[u8]) -> Sums {
         let mut sums = Sums::default();
         let mut offset = 0;
@@ -52,8 +50,9 @@ impl Sums {
         sums
     }
 
-    /// What is wrong with the list at `path` of `bytes` bytes: lines that cannot be taken, lines of other files than the `expected` ones or with
-    /// another sum than is known of a file, and files without a line.
+    /// Compares the list at `path`, which is `bytes` bytes long, with the `expected` files and
+    /// their sums, where known. Findings are malformed lines, lines of other files, lines with
+    /// another sum, and files without a line.
     pub(crate) fn compare(
         &self,
         path: &Path,
@@ -64,7 +63,9 @@ impl Sums {
         let mut findings: Vec<Finding> = self.wrong.iter().map(|(offset, rule)| at(*offset, rule.clone())).collect();
         for (file, (sum, offset)) in &self.lines {
             match expected.get(file) {
-                None => findings.push(at(*offset, format!("the line names {file}, which is no file of this database"))),
+                None => {
+                    findings.push(at(*offset, format!("the line names {file}, which is not a file of this database")))
+                }
                 Some(Some(right)) if right != sum => {
                     findings.push(at(*offset, format!("the line of {file} has {sum}, expected {right}")));
                 }
@@ -76,7 +77,7 @@ impl Sums {
         findings
     }
 
-    /// As [`compare`](Sums::compare), and the first line out of order.
+    /// Compares as [`compare`](Sums::compare) does, and also finds the first line out of order.
     pub(crate) fn compare_in_order(
         &self,
         path: &Path,
@@ -94,8 +95,8 @@ impl Sums {
         Some(if *listed == found { Ok(()) } else { Err(sums_differ(*listed, found)) })
     }
 
-    /// Whether the lines stand in the order of the `expected` files: by ordinal, the manifest last. The first that does not; nothing where
-    /// lines are missing or of other files.
+    /// Returns the first line that is out of the order of the `expected` files: by ordinal, the
+    /// manifest last. Returns `None` if lines are missing or name other files.
     fn misplaced(&self, path: &Path, expected: &BTreeMap<String, Option<blake3::Hash>>) -> Option<Finding> {
         if !self.lines.keys().eq(expected.keys()) {
             return None;
@@ -104,28 +105,30 @@ impl Sums {
         in_order.sort_unstable();
         let ((offset, found), wanted) =
             in_order.into_iter().zip(expected.keys()).find(|((_, name), wanted)| name != wanted)?;
-        let rule = format!("the line of {found} stands where that of {wanted} belongs");
+        let rule = format!("found the line of {found}, expected that of {wanted}");
         Some(Finding::new(Weight::Damage, path, rule).at(offset))
     }
 
-    /// Returns the text of a `SUMS`: a line for each block file, in the given order, then the line of the manifest.
+    /// Returns the text of a `SUMS`: a line for each block file, in the given order, then the line
+    /// of the manifest.
     pub(crate) fn text<N: AsRef<str>>(blocks: impl IntoIterator<Item = (N, blake3::Hash)>, manifest: &[u8]) -> String {
         let lines = blocks.into_iter().map(|(name, sum)| Sums::line(sum, name.as_ref()));
         lines.chain([Sums::line(blake3::hash(manifest), MANIFEST)]).collect()
     }
 
-    /// The line of a file.
+    /// Formats the line of a file.
     pub fn line(sum: blake3::Hash, name: &str) -> String {
         format!("{sum}  {name}\n")
     }
 
-    /// The length of the line of a file, in bytes.
+    /// Returns the length of a file's line, in bytes.
     pub fn line_bytes(name: &str) -> u64 {
         (2 * blake3::OUT_LEN + "  \n".len() + name.len()) as u64
     }
 }
 
-/// Sixty-four lower-case hexadecimal digits, two spaces, the name of a file in the same folder.
+/// Parses sixty-four lower-case hexadecimal digits, two spaces, and the name of a file in the same
+/// folder.
 fn parse_line(line: &str) -> Option<(blake3::Hash, &str)> {
     let (sum, name) = line.split_at_checked(64)?;
     let name = name.strip_prefix("  ")?;
