@@ -160,7 +160,7 @@ fn lengths_and_garbage_behind_the_end() {
         for more in [1, 8, 24, 64, 512, 4096, 1 << 20] {
             for byte in [0, 0xa5, b' '] {
                 let longer = [&bytes[..], &vec![byte; more]].concat();
-                victim.case(&mut outcomes, name, Some(&longer), &|| format!("{name}: {more} times {byte} behind"));
+                victim.case(&mut outcomes, name, Some(&longer), &|| format!("{name}: {more} times {byte} appended"));
             }
         }
     }

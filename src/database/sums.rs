@@ -171,9 +171,9 @@ mod tests {
         let sums = Sums::parse(&[text.as_bytes(), b"\xff"].concat());
         assert_eq!(sums.lines.keys().collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(sums.lines["b"], (sum, 73));
-        let told: Vec<&str> = sums.wrong.iter().map(|(_, what)| &**what).collect();
+        let rules: Vec<&str> = sums.wrong.iter().map(|(_, what)| &**what).collect();
         assert_eq!(
-            told,
+            rules,
             [
                 "line 2 is not a checksum and a name",
                 "line 4: a is named twice",

@@ -189,7 +189,8 @@ mod tests {
                 if dense { u64::MAX } else { words & words.rotate_left(21) }
             })).collect();
             let mask = mask & mask.rotate_left(17) & ((1 << index_bits) - 1);
-            let losses = (0..1_u64 << index_bits).filter(|x| lines.as_flattened()[*x as usize / 64] >> (x % 64) & 1 == 1);
+            let losses = (0..1_u64 << index_bits)
+                .filter(|x| lines.as_flattened()[*x as usize / 64] >> (x % 64) & 1 == 1);
             let mut by_pieces = vec![0; index_bits as usize + 1];
             let mut without = 0;
             for loss in losses {

@@ -42,18 +42,18 @@ struct Sections<'a>(&'a [u8]);
 
 impl<'a> Sections<'a> {
     fn bytes(&mut self, count: usize) -> Result<&'a [u8], FrameError> {
-        let (head, tail) = self.0.split_at_checked(count).ok_or(FrameError("frame too short"))?;
+        let (head, tail) = self.0.split_at_checked(count).ok_or(FrameError("the payload ends early"))?;
         self.0 = tail;
         Ok(head)
     }
 
     fn u32s(&mut self, count: usize) -> Result<Vec<u32>, FrameError> {
-        let bytes = self.bytes(count.checked_mul(4).ok_or(FrameError("frame lengths"))?)?;
+        let bytes = self.bytes(count.checked_mul(4).ok_or(FrameError("the lengths of the sections are wrong"))?)?;
         Ok(bytes.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect())
     }
 
     fn u64s(&mut self, count: usize) -> Result<Vec<u64>, FrameError> {
-        let bytes = self.bytes(count.checked_mul(8).ok_or(FrameError("frame lengths"))?)?;
+        let bytes = self.bytes(count.checked_mul(8).ok_or(FrameError("the lengths of the sections are wrong"))?)?;
         Ok(bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())
     }
 }
@@ -76,22 +76,22 @@ impl Frame {
             || distinct == 0
             || dictionary == 0
         {
-            return Err(FrameError("frame counts"));
+            return Err(FrameError("the counts are impossible"));
         }
         let flags = sections.u64s(rows.div_ceil(64))?;
         let starts = sections.u64s(starts)?;
         let entries = sections.u32s(distinct.div_ceil(GROUP))?;
         let stream = sections.u64s(code_bits.div_ceil(64))?;
-        let planes =
-            zstd::bulk::decompress(sections.bytes(planes)?, dictionary * 8).map_err(|_| FrameError("word planes"))?;
+        let planes = zstd::bulk::decompress(sections.bytes(planes)?, dictionary * 8)
+            .map_err(|_| FrameError("the word planes do not decompress"))?;
         if planes.len() != dictionary * 8 || !sections.0.is_empty() {
-            return Err(FrameError("frame lengths"));
+            return Err(FrameError("the lengths of the sections are wrong"));
         }
         let codes = by_length.iter().map(|count| u64::from(*count)).sum::<u64>();
         if codes != dictionary as u64 {
-            return Err(FrameError("number of codes"));
+            return Err(FrameError("the number of codes is wrong"));
         }
-        let canonical = Canonical::new(&by_length).ok_or(FrameError("code lengths"))?;
+        let canonical = Canonical::new(&by_length).ok_or(FrameError("the code lengths are impossible"))?;
 
         let mut words = Vec::with_capacity(dictionary);
         let mut last = 0u64;
@@ -112,7 +112,7 @@ impl Frame {
             set += group.iter().map(|word| word.count_ones()).sum::<u32>();
         }
         if starts.len() as u64 != (u64::from(set) * u64::from(id_bits)).div_ceil(64) {
-            return Err(FrameError("number of starts"));
+            return Err(FrameError("the number of starts is wrong"));
         }
         let table = (0..1u64 << TABLE_BITS)
             .map(|top| {
@@ -137,13 +137,13 @@ impl Frame {
     pub fn word(&self, at: usize) -> Result<u64, FrameError> {
         let (row, column) = (at / ROW_WORDS, at % ROW_WORDS);
         if row >= self.rows {
-            return Err(FrameError("word beyond the frame"));
+            return Err(FrameError("the word is beyond the frame"));
         }
         let id = self.id(row);
         let skipped = id % GROUP * ROW_WORDS + column;
-        let entry = *self.entries.get(id / GROUP).ok_or(FrameError("row beyond the distinct rows"))?;
+        let entry = *self.entries.get(id / GROUP).ok_or(FrameError("a row number is too large"))?;
         if id >= self.distinct {
-            return Err(FrameError("row beyond the distinct rows"));
+            return Err(FrameError("a row number is too large"));
         }
         let mut reader = BitReader { words: &self.stream, at: entry.into() };
         for _ in 0..skipped {
@@ -151,7 +151,7 @@ impl Frame {
         }
         let symbol = self.symbol(&mut reader)?;
         self.checked(&reader)?;
-        self.words.get(symbol).copied().ok_or(FrameError("code without a word"))
+        self.words.get(symbol).copied().ok_or(FrameError("a code has no word"))
     }
 
     /// Decodes the whole frame into `words`, as many words as were passed to [`Frame::parse`].
@@ -163,15 +163,15 @@ impl Frame {
         let mut reader = BitReader { words: &self.stream, at: 0 };
         for (at, row) in distinct.iter_mut().enumerate() {
             if at % GROUP == 0 && self.entries.get(at / GROUP).is_none_or(|entry| u64::from(*entry) != reader.at) {
-                return Err(FrameError("entry into the code stream"));
+                return Err(FrameError("an entry into the code stream is wrong"));
             }
             for word in row {
-                *word = *self.words.get(self.symbol(&mut reader)?).ok_or(FrameError("code without a word"))?;
+                *word = *self.words.get(self.symbol(&mut reader)?).ok_or(FrameError("a code has no word"))?;
             }
         }
         self.checked(&reader)?;
         if reader.at != self.code_bits {
-            return Err(FrameError("codes after the last row"));
+            return Err(FrameError("codes follow the last row"));
         }
         let mut starts = BitReader { words: &self.starts, at: 0 };
         let mut id = 0;
@@ -179,7 +179,7 @@ impl Frame {
             if self.flags.get(row / 64).is_some_and(|flags| flags >> (row % 64) & 1 == 1) {
                 id = starts.take(self.id_bits) as usize;
             }
-            *out = *distinct.get(id).ok_or(FrameError("row beyond the distinct rows"))?;
+            *out = *distinct.get(id).ok_or(FrameError("a row number is too large"))?;
             id += 1;
         }
         Ok(())
@@ -218,7 +218,7 @@ impl Frame {
         }
         let (length, symbol) = self.canonical.read(window, TABLE_BITS as usize + 1);
         if length == 0 {
-            return Err(FrameError("no such code"));
+            return Err(FrameError("a code is undefined"));
         }
         reader.at += u64::from(length);
         Ok(symbol as usize)
@@ -226,7 +226,7 @@ impl Frame {
 
     /// Fails if `reader` has passed the end, where it reads zeros.
     fn checked(&self, reader: &BitReader<'_>) -> Result<(), FrameError> {
-        if reader.at <= self.code_bits { Ok(()) } else { Err(FrameError("code stream too short")) }
+        if reader.at <= self.code_bits { Ok(()) } else { Err(FrameError("the code stream ends early")) }
     }
 }
 

@@ -81,7 +81,9 @@ mod tests {
 
         #[test]
         fn hostile_payloads_are_refused_or_decoded_but_never_panic(
-            words in bitmap(), hits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut in any::<prop::sample::Index>(),
+            words in bitmap(),
+            hits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+            cut in any::<prop::sample::Index>(),
         ) {
             let good = encode(&words);
             let mut bad = good.clone();
