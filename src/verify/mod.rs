@@ -27,7 +27,7 @@
 //! counts as one more child of itself, reached by the moves inside it: all values are known, so the
 //! order of its positions does not matter.
 //!
-//! # Why a clean report is a proof
+//! # Why a clean report can be trusted
 //! *It is sufficient.* Suppose no position of a canonical block contradicts its children. Then
 //! every stored value is right, by induction on the number of pieces: the rule gives the value of
 //! the empty position, and a position with pieces has children with fewer, whose stored values are

@@ -4,6 +4,7 @@
 //! interrupted one starts over. The block strategies keep their bitmaps in scratch files in the
 //! `logs` folder of the run, which is emptied when the folder is opened. All blocks stay on disk to
 //! the end, as in the papers.
+//!
 //! | | in memory | scratch on disk | loads | stores |
 //! |---|---|---|---|---|
 //! | [`Baseline::Forward`], [`Baseline::Retrograde`] | the board, two blocks | - | - | - |
