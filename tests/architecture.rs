@@ -3,6 +3,7 @@
 //! Each kind of code has one place. If a rule turns out to be wrong, change it here instead of
 //! working around it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -245,6 +246,141 @@ fn imports_run_one_way() {
         }
     }
     assert!(found.is_empty(), "imports against the direction:\n{found}");
+}
+
+/// The name of a file's module, begun with its crate. The program's modules count as the library's: no name is in both.
+fn module_of(source: &Source) -> String {
+    let name = source.name.strip_prefix("pipeline/").map_or(format!("trinim/{}", source.name), |_| source.name.clone());
+    let name = name.replacen("/src", "", 1);
+    let name = name.strip_suffix(".rs").unwrap();
+    let name = ["/mod", "/lib"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    name.replace('/', "::")
+}
+
+/// Reads a path or a tree of paths, `a::{b, c as d}`, from the front of the tokens; with each path goes its name in the file.
+fn read_paths<'t>(tokens: &mut &'t [String], before: &[&'t str], paths: &mut Vec<(Vec<&'t str>, &'t str)>) {
+    let next = |tokens: &mut &'t [String]| tokens.split_off_first().map_or("", |token| token.as_str());
+    let is = |tokens: &[String], token: &str| tokens.first().is_some_and(|first| first == token);
+    if is(tokens, "{") {
+        while !["}", ""].contains(&next(tokens)) {
+            // The token was the brace or a comma; a comma may be the last before the closing brace.
+            if !is(tokens, "}") {
+                read_paths(tokens, before, paths);
+            }
+        }
+        return;
+    }
+    let name = next(tokens);
+    let path = if name == "self" && !before.is_empty() { before.to_vec() } else { [before, &[name]].concat() };
+    if is(tokens, "::") && tokens.get(1).is_some_and(|token| token == "{" || token.starts_with(char::is_alphabetic)) {
+        next(tokens);
+        read_paths(tokens, &path, paths);
+    } else {
+        let renamed = is(tokens, "as").then(|| (next(tokens), next(tokens)).1);
+        let last = *path.last().unwrap();
+        paths.push((path, renamed.unwrap_or(last)));
+    }
+}
+
+/// All paths in the code of a file, from the root of a crate on, and the names that its imports give them. A path that
+/// begins with a name of the file itself is not among them: where that name comes from, there is a path.
+fn paths_of(source: &Source, modules: &BTreeMap<String, &Source>) -> Vec<(String, String)> {
+    let mut tokens: Vec<String> = Vec::new();
+    for c in source.code().flat_map(|(_, line)| line.chars().chain(['\n'])) {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        match tokens.last_mut() {
+            Some(last) if last.ends_with(is_word) && is_word(c) || last == ":" && c == ':' => last.push(c),
+            _ => tokens.push(c.to_string()),
+        }
+    }
+    tokens.retain(|token| !token.trim().is_empty());
+    let (own, mut tokens, mut paths) = (module_of(source), &*tokens, Vec::new());
+    while let Some(token) = tokens.first() {
+        if token.starts_with(char::is_alphabetic) && tokens.get(1).is_some_and(|next| next == "::") {
+            read_paths(&mut tokens, &[], &mut paths);
+        } else {
+            tokens = &tokens[1..];
+        }
+    }
+    let from_the_root = |(path, name): (Vec<&str>, &str)| {
+        let above = path.iter().take_while(|part| **part == "super").count();
+        let parts: Vec<&str> = own.split("::").collect();
+        let base = match path[0] {
+            "crate" => parts[..1].join("::"),
+            "super" => parts[..parts.len().saturating_sub(above)].join("::"),
+            "self" => own.clone(),
+            "trinim" | "pipeline" => return Some((path.join("::"), name.to_owned())),
+            child if modules.contains_key(&format!("{own}::{child}")) => {
+                return Some((format!("{own}::{}", path.join("::")), name.to_owned()));
+            }
+            _ => return None,
+        };
+        Some(([&[&*base], &path[above.max(1)..]].concat().join("::"), name.to_owned()))
+    };
+    paths.into_iter().filter_map(from_the_root).collect()
+}
+
+/// Imports between files that lie on a circle of imports, `from -> to`.
+///
+/// A file imports the file in which a name is defined, through whatever `mod.rs` passes it on. What a `mod.rs` takes
+/// from files below it does not count: it declares them, and they share what it defines.
+fn imports_in_circles(sources: &[Source]) -> Vec<String> {
+    let modules: BTreeMap<String, &Source> = sources.iter().map(|source| (module_of(source), source)).collect();
+    let paths: BTreeMap<&String, Vec<(String, String)>> =
+        modules.iter().map(|(module, source)| (module, paths_of(source, &modules))).collect();
+    let defined_in = |path: &str| {
+        let mut path = path.to_owned();
+        loop {
+            let ends = path.match_indices("::").map(|(at, _)| at).chain([path.len()]);
+            let at = ends.filter(|at| modules.contains_key(&path[..*at])).last()?;
+            let (module, rest) = (&path[..at], path[at..].trim_start_matches("::"));
+            let (name, below) = rest.split_once("::").unwrap_or((rest, ""));
+            let passed_on = paths[&module.to_owned()].iter().find(|(to, known)| known == name && *to != path);
+            match passed_on {
+                Some((to, _)) => path = format!("{to}::{below}").trim_end_matches("::").to_owned(),
+                None => return Some(module.to_owned()),
+            }
+        }
+    };
+    let imports: BTreeMap<&String, BTreeSet<String>> = paths
+        .iter()
+        .map(|(module, paths)| {
+            let is_below = |to: &String| to == *module || to.starts_with(&format!("{module}::"));
+            (*module, paths.iter().filter_map(|(path, _)| defined_in(path)).filter(|to| !is_below(to)).collect())
+        })
+        .collect();
+    let leads = |from: &String, end: &String| {
+        let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
+        while let Some(module) = open.pop() {
+            open.extend(imports[module].iter().filter(|to| seen.insert(to)));
+        }
+        seen.contains(end)
+    };
+    let all = imports.iter().flat_map(|(from, to)| to.iter().map(move |to| (*from, to)));
+    all.filter(|(from, to)| leads(to, from)).map(|(from, to)| format!("{from} -> {to}")).collect()
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    assert_eq!(imports_in_circles(&product()), [""; 0]);
+}
+
+#[test]
+fn circles_are_found_through_groups_of_names_and_through_what_is_passed_on() {
+    let source = |name: &str, text: &str| Source { name: name.to_owned(), text: text.to_owned() };
+    let files = |last: &str| {
+        [
+            source("src/lib.rs", "mod a;\nmod b;\nmod c;\npub use a::A;\n"),
+            source("src/a/mod.rs", "mod deep;\npub use deep::Deep;\npub struct A;\n"),
+            source("src/a/deep.rs", "use super::A;\nuse crate::{\n    b::{self, B},\n};\npub struct Deep;\n"),
+            source("src/b.rs", "fn b() -> super::c::C<u8> {}\npub struct B;\n"),
+            source("src/c.rs", last),
+        ]
+    };
+    let circle = ["trinim::a::deep -> trinim::b", "trinim::b -> trinim::c", "trinim::c -> trinim::a::deep"];
+    assert_eq!(imports_in_circles(&files("use crate::a::Deep as D;\n")), circle);
+    assert_eq!(imports_in_circles(&files("use crate::A;\n")), [""; 0]);
+    assert_eq!(imports_in_circles(&files("#[cfg(test)]\nmod tests {\n    use crate::a::Deep;\n}\n")), [""; 0]);
 }
 
 /// Test files may have any length: they are lists of cases.
