@@ -1,9 +1,10 @@
-//! Gives the engine a problem of its own: the largest amount that coins of three values cannot pay (Frobenius).
+//! Runs the engine on another problem: the largest amount that coins of three values cannot pay
+//! (Frobenius).
 //!
-//! Amounts are the nodes of a graph that nobody writes down: from each an edge leads to the amount one coin higher. An
-//! amount can be paid if it is reached from 0. A block is 65,536 amounts, one bit each; its stream says which can be
-//! paid, and updates the blocks that one more coin leads to. The smallest coin leads to the same block, too, so
-//! `finish` ends what the updates began.
+//! Amounts are the nodes of an implicit graph: from each, an edge leads to the amount one coin
+//! higher. An amount is payable if it is reachable from 0. A block is 65,536 amounts, one bit each;
+//! its stream marks the payable ones and updates the blocks that one more coin leads to. The
+//! smallest coin also leads to the same block, so `finish` completes the updates inside it.
 //!
 //! `cargo run --release --example own_workload`
 
@@ -20,17 +21,17 @@ const AMOUNTS: u64 = 64 * WORDS as u64;
 
 struct Coins;
 
-/// The first amount of a block.
+/// Returns the first amount of a block.
 fn first(block: BlockId) -> u64 {
     u64::from(block.0) * AMOUNTS
 }
 
-/// Whether the bit of the `at`th amount of a block is set.
+/// Returns whether the bit of the `at`th amount of a block is set.
 fn has(bitmap: &[u64], at: u64) -> bool {
     bitmap[(at / 64) as usize] >> (at % 64) & 1 == 1
 }
 
-/// The blocks that one more coin leads to, other than `source` itself.
+/// Returns the blocks that one more coin leads to, other than `source` itself.
 fn targets(source: BlockId) -> BTreeSet<BlockId> {
     let ends = COINS.map(|coin| [first(source) + coin, first(source) + AMOUNTS - 1 + coin]);
     let blocks = ends.into_iter().flatten().map(|amount| BlockId((amount / AMOUNTS) as u32));
@@ -39,7 +40,7 @@ fn targets(source: BlockId) -> BTreeSet<BlockId> {
 
 impl Workload for Coins {
     fn parameters(&self) -> Vec<(String, String)> {
-        // A folder is continued only with the coins and blocks that it was begun with.
+        // A folder continues only with the same coins and blocks.
         vec![("coins".to_owned(), format!("{COINS:?}")), ("blocks".to_owned(), BLOCKS.to_string())]
     }
 
@@ -83,7 +84,7 @@ impl Workload for Coins {
     }
 }
 
-/// Which amounts can be paid, from 0 on.
+/// Returns which amounts are payable, from 0 on.
 fn payable() -> Result<Vec<bool>, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let storage = Arc::new(RealStorage::create(folder.path())?);
@@ -99,7 +100,8 @@ fn payable() -> Result<Vec<bool>, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let payable = payable()?;
     let largest = payable.iter().rposition(|paid| !paid).ok_or("every amount can be paid")?;
-    // Once as many amounts in a row can be paid as the smallest coin is worth, all higher ones can.
+    // A run of consecutive payable amounts as long as the smallest coin makes all higher ones
+    // payable.
     assert!((payable.len() - largest) as u64 > COINS[0]);
     assert_eq!(largest, 19_861_008);
     println!("{largest} is the largest amount that coins of {COINS:?} cannot pay");
