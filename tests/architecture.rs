@@ -115,7 +115,6 @@ fn files_are_opened_behind_the_storage_seam_or_by_readers() {
         "pipeline/src/storage/",
         "src/database/reader.rs",
         "src/database/map.rs",
-        "src/database/plain.rs",
         // The check of a database lists and hashes its files itself; it shares only the opening of
         // regular files with the reader.
         "src/verify/files.rs",

@@ -1,9 +1,8 @@
 //! Small text files named by an argument.
 
 use super::exit::Refused;
-use pipeline::Error;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use pipeline::storage::read_regular;
+use pipeline::{Damage, Error};
 use std::path::Path;
 
 /// A kind of file to read.
@@ -29,24 +28,15 @@ impl InputKind {
     /// Returns [`Refused`] if the file is missing, not regular, too long or not UTF-8, and
     /// [`Error::Io`] if the system refuses.
     pub fn read(self, path: &Path) -> anyhow::Result<String> {
-        let metadata = match fs::metadata(path) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(self.refused(path, "no such file").into());
+        let bytes = read_regular(path, self.most_bytes).map_err(|error| match error {
+            Error::Corrupt { damage: Damage::NotAFile, .. } => self.refused(path, "not a regular file").into(),
+            Error::Corrupt { damage: Damage::Length { .. }, .. } => {
+                let most = super::args::Size(self.most_bytes);
+                self.refused(path, format_args!("larger than the {most} limit")).into()
             }
-            Err(error) => return Err(Error::io("read", path, error).into()),
-        };
-        // Reading a pipe would block, and a device might never end.
-        if !metadata.is_file() {
-            return Err(self.refused(path, "not a regular file").into());
-        }
-        let mut bytes = Vec::new();
-        let read = File::open(path).and_then(|file| file.take(self.most_bytes + 1).read_to_end(&mut bytes));
-        read.map_err(|error| Error::io("read", path, error))?;
-        if bytes.len() as u64 > self.most_bytes {
-            let most = super::args::Size(self.most_bytes);
-            return Err(self.refused(path, format_args!("larger than the {most} limit")).into());
-        }
+            error if error.is_not_found() => self.refused(path, "no such file").into(),
+            error => anyhow::Error::from(error),
+        })?;
         String::from_utf8(bytes).map_err(|_| self.refused(path, "not text").into())
     }
 }

@@ -1,7 +1,7 @@
 //! The errors of the database.
 
 use pipeline::{Damage, Damaged, Expected, Finding, Weight};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An error in opening, reading or checking a database.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +64,15 @@ impl DatabaseError {
         damage: impl Into<Damage>,
     ) -> DatabaseError {
         DatabaseError::Corrupt { path: path.into(), offset: offset.into(), damage: damage.into() }
+    }
+
+    /// Converts an error of the storage layer about the file `path`.
+    pub(crate) fn of_file(path: &Path, error: pipeline::Error) -> DatabaseError {
+        match error {
+            pipeline::Error::Corrupt { path, offset, damage } => DatabaseError::Corrupt { path, offset, damage },
+            pipeline::Error::Io { operation, path, source, .. } => DatabaseError::Io { operation, path, source },
+            other => DatabaseError::io("read", path, std::io::Error::other(other)),
+        }
     }
 
     /// Returns whether a file or folder did not exist.

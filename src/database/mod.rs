@@ -18,7 +18,6 @@ pub mod frame;
 mod game;
 pub mod manifest;
 mod map;
-pub(crate) mod plain;
 mod reader;
 mod summary;
 pub(crate) mod sums;

@@ -18,12 +18,13 @@ use super::block::{BlockIndex, FRAME_WORDS, HEADER_BYTES, block_file_name};
 use super::frame::Frame;
 use super::manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 use super::sums::Sums;
-use super::{DatabaseError, Game, plain};
+use super::{DatabaseError, Game};
 use crate::game::{Board, Rule, Value};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use memmap2::Mmap;
 use parking_lot::Mutex;
+use pipeline::storage::{open_regular, read_regular};
 use pipeline::{BlockId, Damage};
 use std::collections::HashMap;
 use std::fs::File;
@@ -161,7 +162,7 @@ impl Database {
             }));
         }
         let path = folder.join(MANIFEST);
-        let bytes = plain::read(&path, LIST_BYTES_MAX)?;
+        let bytes = read_regular(&path, LIST_BYTES_MAX).map_err(|error| DatabaseError::of_file(&path, error))?;
         let (manifest, game) = Manifest::parse(&path, &bytes)?;
         let manifest_hash = blake3::hash(&bytes);
         let identity = game.identity();
@@ -178,7 +179,8 @@ impl Database {
     /// [`DatabaseError::Corrupt`] with the wrong file; [`DatabaseError::Io`].
     pub fn check_manifest(&self) -> Result<(), DatabaseError> {
         let (path, sums) = (self.folder.join(MANIFEST), self.folder.join(SUMS));
-        let listed = Sums::parse(&plain::read(&sums, LIST_BYTES_MAX)?);
+        let bytes = read_regular(&sums, LIST_BYTES_MAX).map_err(|error| DatabaseError::of_file(&sums, error))?;
+        let listed = Sums::parse(&bytes);
         if let Some((offset, rule)) = listed.wrong.first() {
             return Err(DatabaseError::corrupt(sums, *offset, rule.clone()));
         }
@@ -312,7 +314,7 @@ impl BlockSource {
             let path = path.clone();
             move |error| DatabaseError::io(operation, path, error)
         };
-        let file = plain::open(&path)?;
+        let file = open_regular(&path).map_err(|error| DatabaseError::of_file(&path, error))?;
         let file_bytes = file.metadata().map_err(io("read the length of"))?.len();
         let bytes = match access {
             Access::Read => Bytes::File(file),

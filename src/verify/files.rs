@@ -2,8 +2,9 @@
 
 use super::Progress;
 use super::workers::{Halt, Watch, run};
-use crate::database::{BLOCK_BYTES_MAX, DatabaseError, LIST_BYTES_MAX, SUMS, Sums, plain};
+use crate::database::{BLOCK_BYTES_MAX, DatabaseError, LIST_BYTES_MAX, SUMS, Sums};
 use parking_lot::Mutex;
+use pipeline::storage::{open_regular, read_regular};
 use pipeline::{Damage, Expected, Finding, Weight};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, Read};
@@ -38,19 +39,20 @@ pub(super) fn check<S>(
     also: impl Fn(&mut S, &str) -> Result<Option<super::Finding>, DatabaseError> + Sync,
 ) -> Result<Option<Checked>, DatabaseError> {
     let path = folder.join(SUMS);
-    let (sums, mut findings) = match plain::read(&path, LIST_BYTES_MAX) {
-        Ok(bytes) => {
-            let sums = Sums::parse(&bytes);
-            let listed = || sums.lines.keys().map(|name| (name.clone(), None)).collect();
-            let findings = sums.compare(
-                &path,
-                bytes.len() as u64,
-                &expected.map_or_else(listed, |names| names.iter().map(|name| (name.clone(), None)).collect()),
-            );
-            (sums, findings)
-        }
-        Err(error) => (Sums::default(), vec![error.into_finding()?]),
-    };
+    let (sums, mut findings) =
+        match read_regular(&path, LIST_BYTES_MAX).map_err(|error| DatabaseError::of_file(&path, error)) {
+            Ok(bytes) => {
+                let sums = Sums::parse(&bytes);
+                let listed = || sums.lines.keys().map(|name| (name.clone(), None)).collect();
+                let findings = sums.compare(
+                    &path,
+                    bytes.len() as u64,
+                    &expected.map_or_else(listed, |names| names.iter().map(|name| (name.clone(), None)).collect()),
+                );
+                (sums, findings)
+            }
+            Err(error) => (Sums::default(), vec![error.into_finding()?]),
+        };
     let present = present(folder)?;
     for name in present.keys().filter(|name| *name != SUMS && !sums.lines.contains_key(*name)) {
         let damage = Damage::Superfluous("not named in SUMS");
@@ -99,7 +101,7 @@ pub(super) fn check<S>(
 /// Returns the length of a file and its BLAKE3, or nothing if the file vanished.
 fn hash_file(path: &Path, buffer: &mut [u8], watch: &Watch<'_>) -> Result<Option<(u64, blake3::Hash)>, Halt> {
     let failed = |operation, source| DatabaseError::Io { operation, path: path.into(), source };
-    let mut file = match plain::open(path) {
+    let mut file = match open_regular(path).map_err(|error| DatabaseError::of_file(path, error)) {
         Ok(file) => file,
         Err(error) if error.is_not_found() => return Ok(None),
         Err(error) => return Err(error.into()),

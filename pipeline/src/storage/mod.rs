@@ -25,6 +25,7 @@
 
 mod limited;
 mod real;
+mod regular;
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ use crate::finding::{Damage, Expected};
 
 pub use limited::{ALLOTMENT_BYTES, LimitReached, LimitedStorage};
 pub use real::RealStorage;
+pub use regular::{open_regular, read_regular};
 
 /// Length of the longest name, in bytes.
 pub const NAME_BYTES_AT_MOST: usize = 200;
