@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use trinim::kernel::{ApplyPlan, Isa, IsaError, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
+use trinim::random::Random;
 
 /// Single bits of a bitmap.
 mod bits {
@@ -21,27 +22,19 @@ fn scalar() -> Kernel {
     Kernel::new(Isa::Scalar).unwrap()
 }
 
-/// SplitMix64: good enough for test bits, the same on every machine.
-struct Random(u64);
+/// Random bitmaps, masks and permutations.
+struct Draw(Random);
 
-impl Random {
-    fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.word() % bound
+impl Draw {
+    fn new(seed: u64) -> Draw {
+        Draw(Random::new(seed))
     }
 
     /// Returns a bitmap with about `percent` of the `2^index_bits` bits set and no phantom.
     fn bitmap(&mut self, index_bits: u32, percent: u64) -> Vec<u64> {
         let mut bitmap = vec![0; bitmap_words(index_bits)];
         for x in 0..1_u64 << index_bits {
-            if self.below(100) < percent {
+            if self.0.below(100) < percent {
                 bits::set(&mut bitmap, x);
             }
         }
@@ -50,15 +43,13 @@ impl Random {
 
     /// Returns a mask of at most `most` bits below `index_bits`.
     fn mask(&mut self, index_bits: u32, most: u64) -> u64 {
-        let bits = if index_bits == 0 { 0 } else { self.below(most + 1) };
-        (0..bits).fold(0, |mask, _| mask | 1 << self.below(u64::from(index_bits)))
+        let bits = if index_bits == 0 { 0 } else { self.0.below(most + 1) };
+        (0..bits).fold(0, |mask, _| mask | 1 << self.0.below(u64::from(index_bits)))
     }
 
     fn permutation(&mut self, index_bits: u32) -> Vec<u8> {
         let mut permutation: Vec<u8> = (0..index_bits as u8).collect();
-        for i in (1..permutation.len()).rev() {
-            permutation.swap(i, self.below(i as u64 + 1) as usize);
-        }
+        self.0.shuffle(&mut permutation);
         permutation
     }
 }
@@ -108,7 +99,7 @@ fn unavailable_instruction_sets_are_refused() {
 /// The definition of each operation, bit by bit of its result; settling has its definition below.
 #[test]
 fn the_slow_kernel_does_what_the_definitions_say() {
-    let mut random = Random(7);
+    let mut random = Draw::new(7);
     for index_bits in 0..=13 {
         let positions = 0..1_u64 << index_bits;
         for percent in PERCENTS {
@@ -145,7 +136,7 @@ fn the_slow_kernel_does_what_the_definitions_say() {
 
 #[test]
 fn apply_marks_what_the_slow_kernel_marks() {
-    let mut random = Random(1);
+    let mut random = Draw::new(1);
     let kernels = kernels();
     for index_bits in 0..=20 {
         for percent in PERCENTS {
@@ -172,7 +163,7 @@ fn apply_marks_what_the_slow_kernel_marks() {
 
 #[test]
 fn settle_finds_what_the_slow_kernel_finds() {
-    let mut random = Random(2);
+    let mut random = Draw::new(2);
     let kernels = kernels();
     for index_bits in 0..=20 {
         for percent in PERCENTS {
@@ -228,7 +219,7 @@ fn whole_boards_as_one_block() {
 
 #[test]
 fn permute_moves_every_bit_where_the_slow_kernel_does() {
-    let mut random = Random(3);
+    let mut random = Draw::new(3);
     let kernels = kernels();
     for index_bits in 0..=16 {
         for _ in 0..20 {
@@ -244,7 +235,7 @@ fn permute_moves_every_bit_where_the_slow_kernel_does() {
 /// swapped inside.
 #[test]
 fn permute_rotates_and_mirrors_fields() {
-    let mut random = Random(4);
+    let mut random = Draw::new(4);
     let kernels = kernels();
     for field in [3, 5, 6, 7] {
         let bits = 3 * field;
@@ -262,7 +253,7 @@ fn permute_rotates_and_mirrors_fields() {
     }
 }
 
-fn check_permutation(kernels: &[Kernel], permutation: &[u8], random: &mut Random) {
+fn check_permutation(kernels: &[Kernel], permutation: &[u8], random: &mut Draw) {
     let index_bits = permutation.len() as u32;
     let source = random.bitmap(index_bits, 50);
     let mut expected = vec![0; source.len()];
@@ -276,7 +267,7 @@ fn check_permutation(kernels: &[Kernel], permutation: &[u8], random: &mut Random
 
 #[test]
 fn counts_and_restriction_match_the_slow_kernel() {
-    let mut random = Random(5);
+    let mut random = Draw::new(5);
     let kernels = kernels();
     for index_bits in 0..=18 {
         for percent in PERCENTS {
@@ -299,7 +290,7 @@ fn counts_and_restriction_match_the_slow_kernel() {
 /// Bitmaps one word off the alignment of vectors and lines.
 #[test]
 fn bitmaps_need_no_alignment() {
-    let mut random = Random(6);
+    let mut random = Draw::new(6);
     let (cells, moves) = triangle(5);
     let words = bitmap_words(cells);
     let wins = random.bitmap(cells, 10);
@@ -339,7 +330,7 @@ proptest! {
     /// outside and none of its children is a loss.
     #[test]
     fn losses_are_the_positions_without_losing_children((index_bits, moves, seed) in moves_and_wins()) {
-        let wins = Random(seed).bitmap(index_bits, 30);
+        let wins = Draw::new(seed).bitmap(index_bits, 30);
         for kernel in [kernels(), vec![scalar()]].concat() {
             let mut bitmap = wins.clone();
             mark_phantoms(index_bits, &mut bitmap);
@@ -356,7 +347,7 @@ proptest! {
     /// nothing.
     #[test]
     fn permutations_compose(index_bits in 0_u32..=16, seed in any::<u64>()) {
-        let mut random = Random(seed);
+        let mut random = Draw::new(seed);
         let (first, second) = (random.permutation(index_bits), random.permutation(index_bits));
         let product: Vec<u8> = first.iter().map(|&bit| second[usize::from(bit)]).collect();
         let source = random.bitmap(index_bits, 50);

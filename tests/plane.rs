@@ -276,7 +276,7 @@ fn v_errs_in_less_than_one_of_a_hundred_small_points() {
     let mut random = Random::new(18);
     let (mut wins, mut wrong) = (0, 0);
     while wins < 3000 {
-        let point = point(random.below(1000) as u64, 1 + random.below(2000) as u64);
+        let point = point(random.below(1000), 1 + random.below(2000));
         if winning::value(Rule::Normal, &point).is_loss() {
             continue;
         }

@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{Bitmaps, Random, Solving, Way, assert_same_files, database_files, layout_with, scratch};
+use common::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with, scratch};
 use pipeline::{Error, Event, Placement};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,6 +19,7 @@ use trinim::game::reference;
 use trinim::game::{Board, Cell};
 use trinim::kernel::{Isa, Kernel};
 use trinim::layout::Layout;
+use trinim::random::Random;
 
 /// Losses of misère play with 1 to 7 layers ([LWS09] table 4-1).
 const MISERE_LOSSES: [u64; 7] = [1, 3, 14, 142, 3_902, 189_089, 19_496_523];
@@ -193,7 +194,7 @@ fn seven_layers_normal_in_every_way() {
     let bitmaps = Bitmaps::of(&database);
     assert_smaller_board_inside(&bitmaps, game.rule);
     // Sparse positions fall into small components, whose Grundy values decide.
-    let (mut random, mut positions, mut losses) = (Random(7), 0, 0);
+    let (mut random, mut positions, mut losses) = (Random::new(7), 0, 0);
     while positions < 2000 {
         let position = random.bits() & random.bits() & game.board.full();
         if position.count_ones() > 9 {
@@ -232,7 +233,7 @@ fn the_census_does_not_depend_on_the_layout() {
 /// Stops after a few commits, repeatedly, and continues with other options each time.
 #[test]
 fn an_interrupted_solve_leaves_the_same_files() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let mut sessions = 0;
     for rule in Rule::ALL {
         let game = Game::triangle(7, rule, 17).unwrap();
@@ -243,8 +244,7 @@ fn an_interrupted_solve_leaves_the_same_files() {
             let mut finished = false;
             while !finished {
                 let placement = if random.below(2) == 0 { Placement::Shared } else { Placement::Dedicated };
-                let codec =
-                    pipeline::log::codec::all()[random.below(pipeline::log::codec::all().len() as u64) as usize].name();
+                let codec = pipeline::log::codec::all()[random.index(pipeline::log::codec::all().len())].name();
                 let threads = 1 + random.below(3) as usize;
                 let way = Way { threads, placement, codec, spare_bytes: random.below(2) << 22, ..Way::usual() };
                 let mut options = way.options(&game.layout);
@@ -310,7 +310,7 @@ fn after_any_flip_a_probe_is_right_or_refused() {
     let game = Game::triangle(4, Rule::Misere, 6).unwrap();
     let (folder, _) = game.solve(Way::usual());
     let values = reference::values(game.board.cells(), game.board.moves(), game.rule);
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let (mut flips, mut harmless) = (0, 0);
     for (name, bytes) in database_files(folder.path()) {
         // SUMS serves verification; the manifest has a test of its own.

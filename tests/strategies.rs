@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Bitmaps, Random, Solving, Way, assert_same_files, database_files, layout_with, scratch};
+use common::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with, scratch};
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, Parameters, PublishedFile};
 use pipeline::storage::Create;
 use pipeline::testing::{Fault, SimulatedStorage};
@@ -19,6 +19,7 @@ use trinim::game::reference;
 use trinim::game::{Board, Cell};
 use trinim::kernel::{Isa, Kernel, bitmap_words};
 use trinim::layout::Layout;
+use trinim::random::Random;
 use trinim::solve::baseline::{self, Counters, Options, footprint_bytes};
 use trinim::solve::{Baseline, Redundancy, Solved};
 
@@ -195,7 +196,7 @@ fn a_run_that_broke_off_anywhere_starts_over() {
         let options = options(&game, baseline, 1);
         baseline::solve(&game, Kernel::detect(), baseline, &storage, &options, &metrics, &counters)
     };
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let (mut broken, mut full, mut committed) = (0, 0, 0);
     for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
         let undisturbed = SimulatedStorage::new(1);

@@ -234,7 +234,7 @@ impl Game {
                 let mut winning = winning::moves(self.rule, &self.point);
                 match winning.len() {
                     0 => winning::random_delay(self.rule, &self.point, random),
-                    several => Some(winning.swap_remove(random.below(several))),
+                    several => Some(winning.swap_remove(random.index(several))),
                 }
             }
         }

@@ -38,7 +38,7 @@ pub fn sample(most: u64, numbers: u64, seed: u64) -> Tried {
     let mut random = Random::new(seed);
     let mut tried = Tried { numbers, ..Tried::default() };
     for _ in 0..numbers {
-        let number = 1 + random.below(usize::try_from(most).unwrap_or(usize::MAX)) as u64;
+        let number = 1 + random.below(most);
         let is_a = matches!(sequence::place(&number.into()), Place::A(_));
         let begins_with_a = random.below(1000) < 618;
         tried.a_first += if is_a { 1 } else { 2 };

@@ -41,12 +41,12 @@ pub fn is_allowed(point: &Point, level: u64) -> bool {
 /// Returns a random first point of a level from [`LEVEL_MIN`] to [`LEVEL_MAX`].
 pub fn point(level: u64, random: &mut Random) -> Point {
     let level = level.clamp(LEVEL_MIN, LEVEL_MAX);
-    let mut short = UBig::from(level / 5 * 3 + random.below(level as usize) as u64);
+    let mut short = UBig::from(level / 5 * 3 + random.below(level));
     // 3/5 (e - 1) is above 1, so only the rounding of small levels needs this.
     while stretched(&short) <= UBig::from(level) {
         short += 1u8;
     }
-    let long = stretched(&short) + random.below(2 * level as usize);
+    let long = stretched(&short) + random.below(2 * level);
     Point::new(short, long)
 }
 

@@ -16,7 +16,7 @@ use dashu_int::UBig;
 /// Amounts tried for the move out of a loss.
 const DELAYS: u8 = 4;
 /// The largest random amount that a player who cannot win takes.
-const DELAY_MAX: usize = 8;
+const DELAY_MAX: u64 = 8;
 /// Random moves compared.
 const TRIES: usize = 6;
 
@@ -97,7 +97,7 @@ pub fn delay(rule: Rule, point: &Point) -> Option<Move> {
 /// Like [`delay`], but chooses among small moves of all kinds, so that no opponent learns the
 /// pattern.
 pub fn random_delay(rule: Rule, point: &Point, random: &mut Random) -> Option<Move> {
-    let mut draw = || Move::new(Kind::ALL[random.below(Kind::ALL.len())], random.below(DELAY_MAX) + 1);
+    let mut draw = || Move::new(Kind::ALL[random.index(Kind::ALL.len())], random.below(DELAY_MAX) + 1);
     let drawn: Vec<Move> = (0..TRIES).map(|_| draw()).collect();
     hardest(rule, point, drawn.into_iter().chain(small_moves()))
 }

@@ -17,24 +17,8 @@ use trinim::database::{Database, Game};
 use trinim::game::{Board, Cell, Value};
 use trinim::kernel::{Kernel, bitmap_words};
 use trinim::layout::Layout;
+use trinim::random::Random;
 use trinim::solve::{Solved, solve};
-
-/// A generator of repeatable random numbers (SplitMix64, Steele, Lea and Flood 2014).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.bits() % bound
-    }
-}
 
 /// The options that may differ between two solves of the same problem.
 #[derive(Clone, Copy, Debug)]
@@ -107,9 +91,9 @@ impl Solving for Game {
 /// Finds, by trial, a layout with BID cells preserved by exactly `symmetries` symmetries of the
 /// board; `None` if the board is too small.
 pub fn layout_with(board: &Board, symmetries: usize, bid_bits: u32) -> Option<Layout> {
-    let mut random = Random(u64::from(board.layers()) << 8 | symmetries as u64);
+    let mut random = Random::new(u64::from(board.layers()) << 8 | symmetries as u64);
     (0..500).find_map(|_| {
-        let along = &board.symmetries()[random.below(board.symmetries().len() as u64) as usize];
+        let along = &board.symmetries()[random.index(board.symmetries().len())];
         let mut set = 0;
         while u64::count_ones(set) < bid_bits {
             let mut orbit = 1 << random.below(board.cells().into());

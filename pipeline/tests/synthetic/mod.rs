@@ -3,6 +3,7 @@
 //! densities from none to all.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
+use pipeline::testing::Random;
 use pipeline::{BlockId, Edge, Publication, Unreadable, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -20,10 +21,7 @@ pub struct Synthetic {
 }
 
 fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    Random::new(value).bits()
 }
 
 impl Synthetic {

@@ -21,6 +21,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use sysinfo::{CpuRefreshKind, Disks, MemoryRefreshKind, RefreshKind, System};
 use trinim::bench::{DeviceSpeed, Machine, MemorySpeed};
+use trinim::random::Random;
 
 /// Bytes of one read or write of the yardstick.
 const PIECE_BYTES: usize = 4 << 20;
@@ -123,12 +124,9 @@ fn forget(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Scrambles a number (SplitMix64, Steele, Lea and Flood 2014).
+/// Scrambles a number.
 pub fn mixed(number: u64) -> u64 {
-    let mut bits = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
+    Random::new(number).bits()
 }
 
 /// Measures the memory with all threads, each with a buffer of at most [`BUFFER_BYTES`].

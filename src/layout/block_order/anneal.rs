@@ -59,9 +59,9 @@ impl Rule {
     fn change(&mut self, random: &mut Random) {
         for _ in 0..=random.below(3) {
             // The sum of two random numbers makes small steps frequent.
-            let mut step = |most: usize| (random.below(most) + random.below(most)) as i64 - most as i64;
+            let mut step = |most: usize| (random.index(most) + random.index(most)) as i64 - most as i64;
             let (exponent, target, cell) = (step(4), step(TARGET_STEP), step(CELL_STEP));
-            match random.below(self.cells.len() + 2) {
+            match random.index(self.cells.len() + 2) {
                 0 => self.quarters = (self.quarters + exponent).clamp(*EXPONENTS.start(), *EXPONENTS.end()),
                 1 => self.target = (self.target + target).clamp(0, TARGET_MAX),
                 bit => self.cells[bit - 2] += cell,

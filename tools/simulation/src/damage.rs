@@ -7,12 +7,11 @@
 
 use crate::explore::Found;
 use crate::judge::{Trust, Verdict, Wrong, judge};
-use crate::random::Random;
 use crate::session::run;
 use crate::subject::Subject;
 use crate::sweep::Sweep;
 use pipeline::Placement;
-use pipeline::testing::SimulatedStorage;
+use pipeline::testing::{Random, SimulatedStorage};
 
 /// A run folder to damage.
 pub struct Folder<'a> {
@@ -69,7 +68,7 @@ impl Folder<'_> {
             }
         }
         let number = outcomes.cases();
-        let mut random = Random(number);
+        let mut random = Random::new(number);
         let placement = *random.one_of(&[Placement::Dedicated, Placement::Shared]);
         let options = self.subject.options(1, placement, "raw");
         let session = run(self.subject, &disk, options, random.bits());
@@ -112,7 +111,7 @@ impl Folder<'_> {
     /// [`Found`] for the first case that ends wrong.
     pub fn lengths(&self, sweep: Sweep) -> Result<Outcomes, Box<Found>> {
         let mut outcomes = Outcomes::default();
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         for name in self.names() {
             let bytes = self.disk.contents(&name).unwrap_or_default();
             for length in sweep.cuts(bytes.len()) {

@@ -20,10 +20,9 @@
 //!    repeats a wrong history.
 
 use crate::judge::{Trust, Verdict, Wrong, bits_of, judge};
-use crate::random::Random;
 use crate::session::{Ending, committed, run_counting};
 use crate::subject::Subject;
-use pipeline::testing::{Fault, Moment, SimulatedStorage};
+use pipeline::testing::{Fault, Moment, Random, SimulatedStorage};
 use pipeline::{Options, Placement};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -197,7 +196,7 @@ impl<'a> Explorer<'a> {
     /// # Errors
     /// [`Found`] for the first history that ends wrong.
     pub fn root(&self, number: u64) -> Result<Tally, Box<Found>> {
-        let mut random = Random(number.wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let mut random = Random::new(number.wrapping_mul(0x2545_f491_4f6c_dd1d));
         random.bits();
         let failure = *random.one_of(self.failures);
         let subject = random.one_of(self.subjects);
@@ -261,7 +260,7 @@ impl<'a> Root<'a> {
     fn witness(&mut self, most: usize, acknowledged: &Arc<AtomicU32>) -> (pipeline::testing::Witness, Kept) {
         let kept = Kept::default();
         let (keep, acknowledged) = (Arc::clone(&kept), Arc::clone(acknowledged));
-        let chance = Mutex::new((Random(self.random.bits()), 0_u64));
+        let chance = Mutex::new((Random::new(self.random.bits()), 0_u64));
         let witness = move |moment: &Moment<'_>| {
             let mut chance = chance.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let mut kept = keep.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -388,7 +387,7 @@ impl<'a> Root<'a> {
             }
             // Each state restarts the random numbers, so states seen by other roots make no
             // difference.
-            let before = std::mem::replace(&mut self.random, Random(hash ^ self.number));
+            let before = std::mem::replace(&mut self.random, Random::new(hash ^ self.number));
             self.explore_one(state, &mut pending)?;
             self.random = before;
         }

@@ -12,7 +12,6 @@
 pub mod damage;
 pub mod explore;
 pub mod judge;
-pub mod random;
 pub mod session;
 pub mod sloppy;
 pub mod subject;

@@ -4,28 +4,7 @@
 use std::sync::Arc;
 
 use super::SECTOR_BYTES;
-
-/// Repeatable random numbers (SplitMix64, Steele, Lea and Flood 2014).
-#[derive(Clone, Debug)]
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    pub(super) fn coin(&mut self) -> bool {
-        self.next() & 1 == 1
-    }
-}
+use crate::testing::random::Random;
 
 /// What a power cut does to the changes that are not safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +57,7 @@ impl Write {
                 _ => {
                     let last = whole.end.min(contents.len());
                     for byte in contents.get_mut(whole.start..last).unwrap_or_default() {
-                        *byte = random.next() as u8;
+                        *byte = random.bits() as u8;
                     }
                 }
             }
@@ -110,7 +89,7 @@ impl Contents {
     /// Returns the range of a random sector, cut at the end of the file; `None` in an empty file.
     pub(super) fn sector(&self, random: &mut Random) -> Option<std::ops::Range<usize>> {
         let sectors = self.cached.len().div_ceil(SECTOR_BYTES);
-        let start = (sectors > 0).then(|| random.below(sectors) * SECTOR_BYTES)?;
+        let start = (sectors > 0).then(|| random.index(sectors) * SECTOR_BYTES)?;
         Some(start..(start + SECTOR_BYTES).min(self.cached.len()))
     }
 

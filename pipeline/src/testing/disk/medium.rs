@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::contents::{Contents, Fate, Random, Write};
+use super::contents::{Contents, Fate, Write};
 use super::{Fault, Witness};
 use crate::Error;
 use crate::storage::folder_of;
+use crate::testing::random::Random;
 
 /// Linux error numbers of the faults.
 const EIO: i32 = 5;
@@ -112,7 +113,7 @@ impl Disk {
             poisoned: false,
             forgiving: false,
             free_bytes: 1 << 40,
-            random: Random(seed),
+            random: Random::new(seed),
             witness: None,
         }
     }
@@ -392,12 +393,13 @@ impl Disk {
             safe_names: self.safe_names.clone(),
             pending_names: self.pending_names.clone(),
             free_bytes: self.free_bytes,
-            ..Self::new(self.random.0)
+            random: self.random,
+            ..Self::new(0)
         }
     }
 
     pub(super) fn after_power_cut(&self, seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let random = &mut random;
         let (of_contents, of_names) = match seed {
             0 => (Fate::Lost, Fate::Lost),
@@ -406,7 +408,7 @@ impl Disk {
             3 => (Fate::Kept, Fate::Lost),
             _ => {
                 let fates = [Fate::Mixed, Fate::Mixed, Fate::Prefix, Fate::Kept, Fate::Lost];
-                (Fate::Mixed, fates[random.below(fates.len())])
+                (Fate::Mixed, fates[random.index(fates.len())])
             }
         };
         let mut names = self.names_after(of_names, random);
@@ -432,7 +434,7 @@ impl Disk {
 
     fn names_after(&self, fate: Fate, random: &mut Random) -> Names {
         let mut names = Arc::clone(&self.safe_names);
-        let kept = random.below(self.pending_names.len() + 1);
+        let kept = random.index(self.pending_names.len() + 1);
         for (index, change) in self.pending_names.iter().enumerate() {
             let keep = match fate {
                 Fate::Lost => false,

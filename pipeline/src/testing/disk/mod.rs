@@ -439,7 +439,7 @@ impl StorageFile for SimulatedFile {
             }
             Err(fault) => {
                 if fault.partial {
-                    let kept = disk.random.below(bytes.len() + 1);
+                    let kept = disk.random.index(bytes.len() + 1);
                     disk.write(self.file, start, &bytes[..kept]);
                 }
                 Err(Error::io_at("write", &self.name, offset, fault.error))

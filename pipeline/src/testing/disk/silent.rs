@@ -23,15 +23,15 @@ impl Disk {
         }
         let fault = self.silent_fault(&[Fault::FlipRead, Fault::MisdirectRead, Fault::StaleRead]);
         // The part of one sector that goes wrong.
-        let sector = (start + self.random.below(buffer.len())) / SECTOR_BYTES * SECTOR_BYTES;
+        let sector = (start + self.random.index(buffer.len())) / SECTOR_BYTES * SECTOR_BYTES;
         let part = sector.max(start)..(sector + SECTOR_BYTES).min(end);
         match fault {
             Some(Fault::FlipRead) => {
-                let byte = self.random.below(buffer.len());
-                buffer[byte] ^= 1 << self.random.below(8);
+                let byte = self.random.index(buffer.len());
+                buffer[byte] ^= 1 << self.random.index(8);
             }
             Some(Fault::MisdirectRead) => {
-                let from = self.random.below(self.files.len());
+                let from = self.random.index(self.files.len());
                 if let Some(other) = self.files[from].sector(&mut self.random) {
                     let inside = part.start - sector..part.end - sector;
                     let found = self.files[from].cached[other].get(inside).unwrap_or_default();
@@ -59,19 +59,19 @@ impl Disk {
 
     /// Returns a random sector of a random file, usually not that of byte `start` of `file`.
     pub(super) fn anywhere(&mut self, file: usize, start: usize) -> (usize, usize) {
-        let to = if self.random.coin() { file } else { self.random.below(self.files.len()) };
+        let to = if self.random.coin() { file } else { self.random.index(self.files.len()) };
         let sector = self.files[to].sector(&mut self.random).map_or(0, |sector| sector.start);
         (to, sector + start % SECTOR_BYTES)
     }
 
     /// Flips one bit of a file, on the disk and in the cache.
     pub(super) fn rot(&mut self) {
-        let file = self.random.below(self.files.len().max(1));
+        let file = self.random.index(self.files.len().max(1));
         let Some(contents) = self.files.get_mut(file).map(Arc::make_mut) else { return };
         if contents.cached.is_empty() {
             return;
         }
-        let (byte, bit) = (self.random.below(contents.cached.len()), self.random.below(8));
+        let (byte, bit) = (self.random.index(contents.cached.len()), self.random.index(8));
         Arc::make_mut(&mut contents.cached)[byte] ^= 1 << bit;
         if let Some(byte) = Arc::make_mut(&mut contents.safe).get_mut(byte) {
             *byte ^= 1 << bit;

@@ -188,7 +188,7 @@ fn random(setup: &Setup, sheet: &Sheet, here: &std::path::Path, notes: &std::pat
         crate::full::stop_if_asked(setup)?;
         let mut line: Vec<OsString> = Vec::new();
         for _ in 0..random.below(7) {
-            let pick = random.number();
+            let pick = random.bits();
             line.push(match pick % 5 {
                 0 => NEVER[(pick >> 8) as usize % NEVER.len()].into(),
                 1 if pick & 0x100 != 0 => {

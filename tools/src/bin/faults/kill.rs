@@ -120,7 +120,7 @@ fn one(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, case: &
             Manner::Chain => {
                 // Recovery takes about a hundred calls. Most kills come later, to allow progress;
                 // some come within it.
-                let at = 1 + lane.random.below(case.calls / 2);
+                let at = 1 + lane.random.below((case.calls / 2).max(1));
                 launch.fault(Fault::at(at, "kill")).run()?
             }
         };

@@ -79,7 +79,7 @@ impl Field<'_> {
     /// Starts a solve on the disk and stops it at a call somewhere in its middle.
     fn standing(&mut self, disk: &Disk) -> Result<Option<(Running, PathBuf, u64)>> {
         let out = disk.point().join("run");
-        let at = self.calls / 10 + self.lane.random.below(self.calls * 8 / 10);
+        let at = self.calls / 10 + self.lane.random.below((self.calls * 8 / 10).max(1));
         let fault = Fault { syncs: true, ..Fault::at(at, "stop") };
         let running = SOLVE.launch(self.setup, &self.lane.folder, &out).fault(fault).start()?;
         match running.wait_for_stop()? {

@@ -103,7 +103,7 @@ fn chain(
         let marked = lane.random.below(3) > 0;
         // Some cuts fall within the recovery, most after some commits, early enough for several in
         // a run.
-        let reach = if lane.random.below(4) == 0 { 200 } else { calls / 3 };
+        let reach = if lane.random.below(4) == 0 { 200 } else { (calls / 3).max(1) };
         let at = if marked { 1 + lane.random.below(reach) } else { 0 };
         let text = format!("{}: {solve}: cut {cut} at call {at}", disk.kind);
         let fault = Fault { syncs: true, no_sync: control, ..Fault::at(at, "stop") };

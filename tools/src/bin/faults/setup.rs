@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use trinim::random::Random;
 
 /// Time between lines of progress.
 const PROGRESS: Duration = Duration::from_secs(20);
@@ -102,7 +103,7 @@ impl Setup {
     }
 
     pub fn random(&self, salt: u64) -> Random {
-        Random(self.seed.wrapping_add(salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        Random::new(self.seed.wrapping_add(salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
     /// Runs `work` on every case, on one thread for each processor; ends early if stopped.
@@ -152,24 +153,6 @@ impl Told {
             *last = Instant::now();
             eprintln!("  {done} of {all} cases");
         }
-    }
-}
-
-/// SplitMix64, so that a seed repeats a run.
-pub struct Random(u64);
-
-impl Random {
-    pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-
-    /// Draws a number below `end`, which is not 0.
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.number() % end.max(1)
     }
 }
 
