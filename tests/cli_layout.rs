@@ -1,8 +1,10 @@
 //! `trinim layout`, and orders of blocks in a solve, as users of the binary meet them.
 
 mod common;
+mod program;
 
 use common::scratch;
+use program::{ends, trinim};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -10,24 +12,6 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const FIGURE_3F: &str = "(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)";
-
-/// Runs a command that must end with `code`; returns standard output and standard error.
-fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
-    ends_with(folder, code, args, &[])
-}
-
-fn ends_with(folder: &Path, code: i32, args: &[&str], variables: &[(&str, &str)]) -> (String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trinim"));
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
-        command.env_remove(name);
-    }
-    command.envs(variables.iter().copied());
-    let output = command.current_dir(folder).args(args).stdin(Stdio::null()).output().unwrap();
-    let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{error}");
-    assert!(!error.contains("panicked"), "{error}");
-    (out, error)
-}
 
 fn report(folder: &Path, args: &[&str]) -> Value {
     serde_json::from_str(&ends(folder, 0, args).0).unwrap()
@@ -150,7 +134,9 @@ fn an_order_is_written_and_used_and_changes_no_byte() {
     assert_eq!(solve("best", &["--order", "best.order"]), sums);
     assert_eq!(solve("numeric", &["--order", "numeric.order", "--threads", "1"]), sums);
     let variable = [("TRINIM_SOLVE_ORDER", "numeric.order")];
-    ends_with(path, 0, &[&["solve", "--out", "variable"], &cells[..]].concat(), &variable);
+    let args = [&["solve", "--out", "variable"], &cells[..]].concat();
+    let output = trinim(path, &args).envs(variable).output().unwrap();
+    assert!(output.status.success(), "{}", program::text(&output.stderr));
     // A finished folder accepts any order, and none; the order is checked anyway.
     assert_eq!(solve("best", &["--order", "numeric.order"]), sums);
     assert_eq!(solve("best", &[]), sums);
@@ -181,9 +167,7 @@ fn a_killed_run_goes_on_in_another_order() {
         [&["solve", "--commit-interval", "20ms", "--json", "--out", out], &tiny[..], more].concat()
     };
     let whole = report(path, &solve("whole", &[]));
-    let mut child = Command::new(env!("CARGO_BIN_EXE_trinim"))
-        .current_dir(path)
-        .args(solve("killed", &["--order", "popcount"]))
+    let mut child = trinim(path, &solve("killed", &["--order", "popcount"]))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

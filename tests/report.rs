@@ -2,13 +2,14 @@
 //! for the same databases, and refusals.
 
 mod common;
+mod program;
 
 use common::scratch;
+use program::{ends, run};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use trinim::database::Manifest;
 use trinim::game::Board;
@@ -16,6 +17,8 @@ use trinim::game::Rule;
 use trinim::game::position;
 use trinim::game::reference;
 
+/// The figures of the papers once more, as the reports take theirs from `trinim::papers`.
+///
 /// Layers, misère wins and losses, their rate in per cent as printed ([LWS09] table 4-1), and the
 /// start in normal and in misère play ([SWLK12] table 5).
 const PUBLISHED: [(u32, u64, u64, &str, &str, &str); 6] = [
@@ -27,33 +30,21 @@ const PUBLISHED: [(u32, u64, u64, &str, &str, &str); 6] = [
     (6, 1_908_063, 189_089, "9", "Win", "Win"),
 ];
 
-/// Runs the program in a folder; returns exit code, standard output, standard error.
-fn trinim(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trinim"));
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
-        command.env_remove(name);
-    }
-    let output = command.current_dir(folder).args(args).stdin(Stdio::null()).output().unwrap();
-    let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    assert!(!error.contains("panicked"), "{error}");
-    (output.status.code(), out, error)
-}
-
-fn report(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
-    trinim(folder, &[&["report"], args].concat())
+fn report(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    run(folder, &[&["report"], args].concat())
 }
 
 /// Makes a report, which must succeed; returns standard output.
 fn made(folder: &Path, args: &[&str]) -> String {
     let (code, out, error) = report(folder, args);
-    assert_eq!((code, error.as_str()), (Some(0), ""), "{args:?}\n{out}");
+    assert_eq!((code, error.as_str()), (0, ""), "{args:?}\n{out}");
     out
 }
 
 /// Checks that a report is refused with one error line and a hint; returns the line.
 fn refused(folder: &Path, code: i32, args: &[&str]) -> String {
     let (found, out, error) = report(folder, args);
-    assert_eq!((found, out.as_str()), (Some(code), ""), "{args:?}\n{error}");
+    assert_eq!((found, out.as_str()), (code, ""), "{args:?}\n{error}");
     let lines: Vec<&str> = error.lines().collect();
     assert!(lines.len() == 2 && lines[0].starts_with("error: ") && lines[1].starts_with("hint: "), "{args:?}\n{error}");
     lines[0].to_owned()
@@ -62,8 +53,7 @@ fn refused(folder: &Path, code: i32, args: &[&str]) -> String {
 fn solve(folder: &Path, name: &str, layers: u32, rule: Rule, more: &[&str]) {
     let layers = layers.to_string();
     let args = ["solve", "-k", &layers, "--rule", rule.name(), "--out", name];
-    let (code, _, error) = trinim(folder, &[&args, more].concat());
-    assert_eq!(code, Some(0), "{error}");
+    ends(folder, 0, &[&args, more].concat());
 }
 
 /// Solves a board into `kK-RULE` below the folder.
@@ -389,7 +379,7 @@ fn a_contradiction_of_a_published_value_is_marked_and_ends_with_1() {
     change(&path.join(&three), true, lie);
     let args = [&three, &four, "--out", "report"];
     let (code, out, error) = report(path, &args);
-    assert_eq!(code, Some(1), "{error}");
+    assert_eq!(code, 1, "{error}");
     let lines: Vec<&str> = error.lines().collect();
     assert_eq!(
         lines,
@@ -411,7 +401,7 @@ fn a_contradiction_of_a_published_value_is_marked_and_ends_with_1() {
         assert!(found[page].contains("3 layers, misère: 15 losses, published as 14"), "{page}");
     }
     let (code, out, _) = report(path, &[&three, "--out", "report", "--json"]);
-    assert_eq!((code, json(&out)["contradictions"].as_array().unwrap().len()), (Some(1), 3));
+    assert_eq!((code, json(&out)["contradictions"].as_array().unwrap().len()), (1, 3));
 }
 
 #[test]
