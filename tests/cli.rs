@@ -13,18 +13,8 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-
-/// Layers, losses in misère play, and whether the player to move wins: in normal play, in misère
-/// play ([LWS09] table 4-1).
-const PUBLISHED: [(u32, u64, bool, bool); 7] = [
-    (1, 1, true, false),
-    (2, 3, false, true),
-    (3, 14, true, false),
-    (4, 142, true, true),
-    (5, 3_902, true, false),
-    (6, 189_089, true, true),
-    (7, 19_496_523, true, true),
-];
+use trinim::game::Rule;
+use trinim::papers::published;
 
 /// Blocks of 2^14 positions: about two thousand of them at seven layers.
 const TINY: [&str; 4] = ["--block-bits", "14", "--commit-interval", "20ms"];
@@ -57,17 +47,17 @@ fn begin(path: &Path, name: &str, command: &[&str]) -> Child {
 #[test]
 fn published_counts_come_out_of_solve_and_stats() {
     let folder = scratch();
-    for (layers, losses, normal, misere) in PUBLISHED {
-        for (rule, wins) in [("normal", normal), ("misere", misere)] {
+    for layers in 1..=7 {
+        for rule in [Rule::Normal, Rule::Misere] {
+            let wins = !published::start(layers, rule).unwrap().is_loss();
+            let (losses, rule) = (published::losses(layers, rule).unwrap(), rule.name());
             let layers_text = layers.to_string();
             let solved = json(folder.path(), 0, &["solve", "--layers", &layers_text, "--rule", rule, "--json"]);
-            let start = if wins { "win" } else { "loss" };
             assert_eq!(solved["layers"], layers);
             assert_eq!(solved["rule"], rule);
+            let start = if wins { "win" } else { "loss" };
             assert_eq!(solved["start"], start, "{layers} {rule}");
-            if rule == "misere" {
-                assert_eq!(solved["losses"], losses);
-            }
+            assert_eq!(solved["losses"], losses, "{layers} {rule}");
             let positions = 1u64 << (layers * (layers + 1) / 2);
             assert_eq!(solved["positions"], positions);
             assert_eq!(solved["wins"].as_u64().unwrap() + solved["losses"].as_u64().unwrap(), positions);

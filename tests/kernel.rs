@@ -2,7 +2,9 @@
 //! and that one against the definitions.
 
 use proptest::prelude::*;
+use trinim::game::Rule;
 use trinim::kernel::{ApplyPlan, Isa, IsaError, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
+use trinim::papers::published;
 use trinim::random::Random;
 
 /// Single bits of a bitmap.
@@ -188,9 +190,6 @@ fn settle_finds_what_the_slow_kernel_finds() {
     }
 }
 
-/// Misère losses of the boards of 1 to 6 layers [LWS09, table 4-1].
-const MISERE_LOSSES: [u64; 6] = [1, 3, 14, 142, 3_902, 189_089];
-
 #[test]
 fn whole_boards_as_one_block() {
     let kernels = kernels();
@@ -209,7 +208,7 @@ fn whole_boards_as_one_block() {
                 assert!(bitmap == expected, "{kernel:?} {layers} layers");
                 if misere {
                     let losses = kernel.popcount(&bitmap);
-                    assert_eq!(losses, MISERE_LOSSES[layers as usize - 1]);
+                    assert_eq!(Some(losses), published::losses(layers, Rule::Misere));
                     assert_eq!(kernel.census(cells, &bitmap).iter().sum::<u64>(), losses);
                 }
             }
