@@ -163,7 +163,8 @@ fn threads_are_the_engines_the_baselines_and_the_command_lines() {
         // Threads, locks and channels: real ones, or those of a simulated run.
         "pipeline/src/sync.rs",
         "pipeline/src/run/",
-        // Many tasks of one kind in parallel: syncs, hashes, blocks to verify, runs of the evolution.
+        // Many tasks of one kind in parallel: syncs, hashes, blocks to verify, runs of the
+        // evolution.
         "pipeline/src/parallel.rs",
         // The papers' strategies in blocks: a free core takes any block whose children are
         // finished.
@@ -247,7 +248,8 @@ fn imports_run_one_way() {
     assert!(found.is_empty(), "imports against the direction:\n{found}");
 }
 
-/// The name of a file's module, begun with its crate. The program's modules count as the library's: no name is in both.
+/// The name of a file's module, begun with its crate. The program's modules count as the library's:
+/// no name is in both.
 fn module_of(source: &Source) -> String {
     let name = source.name.strip_prefix("pipeline/").map_or(format!("trinim/{}", source.name), |_| source.name.clone());
     let name = name.replacen("/src", "", 1);
@@ -256,7 +258,8 @@ fn module_of(source: &Source) -> String {
     name.replace('/', "::")
 }
 
-/// Reads a path or a tree of paths, `a::{b, c as d}`, from the front of the tokens; with each path goes its name in the file.
+/// Reads a path or a tree of paths, `a::{b, c as d}`, from the front of the tokens; with each path
+/// goes its name in the file.
 fn read_paths<'t>(tokens: &mut &'t [String], before: &[&'t str], paths: &mut Vec<(Vec<&'t str>, &'t str)>) {
     let next = |tokens: &mut &'t [String]| tokens.split_off_first().map_or("", |token| token.as_str());
     let is = |tokens: &[String], token: &str| tokens.first().is_some_and(|first| first == token);
@@ -281,8 +284,9 @@ fn read_paths<'t>(tokens: &mut &'t [String], before: &[&'t str], paths: &mut Vec
     }
 }
 
-/// All paths in the code of a file, from the root of a crate on, and the names that its imports give them. A path that
-/// begins with a name of the file itself is not among them: where that name comes from, there is a path.
+/// All paths in the code of a file, from the root of a crate on, and the names that its imports
+/// give them. A path that begins with a name of the file itself is not among them: where that name
+/// comes from, there is a path.
 fn paths_of(source: &Source, modules: &BTreeMap<String, &Source>) -> Vec<(String, String)> {
     let mut tokens: Vec<String> = Vec::new();
     for c in source.code().flat_map(|(_, line)| line.chars().chain(['\n'])) {
@@ -321,8 +325,9 @@ fn paths_of(source: &Source, modules: &BTreeMap<String, &Source>) -> Vec<(String
 
 /// Imports between files that lie on a circle of imports, `from -> to`.
 ///
-/// A file imports the file in which a name is defined, through whatever `mod.rs` passes it on. What a `mod.rs` takes
-/// from files below it does not count: it declares them, and they share what it defines.
+/// A file imports the file in which a name is defined, through whatever `mod.rs` passes it on. What
+/// a `mod.rs` takes from files below it does not count: it declares them, and they share what it
+/// defines.
 fn imports_in_circles(sources: &[Source]) -> Vec<String> {
     let modules: BTreeMap<String, &Source> = sources.iter().map(|source| (module_of(source), source)).collect();
     let paths: BTreeMap<&String, Vec<(String, String)>> =

@@ -65,7 +65,8 @@ fn symmetries_are_a_group_and_keep_the_moves() {
     }
 }
 
-/// The definition gives the published counts of misère play and values of the start, for one to six layers.
+/// The definition gives the published counts of misère play and values of the start, for one to six
+/// layers.
 #[test]
 fn published_counts_and_values_are_met() {
     for layers in 1..=6 {

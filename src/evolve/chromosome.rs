@@ -1,7 +1,8 @@
 //! Chromosomes: lists of genes, drawn, crossed and mutated.
 //!
-//! The arguments of a gene come from lower places, so a chromosome holds one formula for every gene.
-//! A mutation of a symbol alone may use arguments again that the symbol before it did not need.
+//! The arguments of a gene come from lower places, so a chromosome holds one formula for every
+//! gene. A mutation of a symbol alone may use arguments again that the symbol before it did not
+//! need.
 //!
 //! # Invariants
 //! 1. Gene 0 is a terminal; the arguments of gene `i` are below `i`. Drawing, crossover and

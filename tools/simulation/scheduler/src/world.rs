@@ -103,8 +103,8 @@ impl World {
         world
     }
 
-    /// SplitMix64 (Steele, Lea and Flood 2014). This crate has its own: the engine, which has one for
-    /// tests, is compiled against this crate.
+    /// SplitMix64 (Steele, Lea and Flood 2014). This crate has its own: the engine, which has one
+    /// for tests, is compiled against this crate.
     fn bits(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.random;
