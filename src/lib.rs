@@ -46,6 +46,7 @@
 //! - A *strategy* is a way to solve: by update logs, or by a *baseline* from the papers.
 //! - Nim on the plane is another game with a vocabulary of its own; see [`plane`].
 #![deny(unsafe_code)]
+#![warn(unreachable_pub)]
 
 pub mod bench;
 pub mod care;

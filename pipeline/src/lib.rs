@@ -85,6 +85,7 @@
 //! With the feature `testing`, module `testing` provides a simulated disk that loses, tears and
 //! corrupts writes.
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub)]
 
 mod bitmap;
 pub mod care;

@@ -10,13 +10,13 @@
 
 #[cfg(not(simulated))]
 mod here {
-    pub use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
-    pub use parking_lot::{Condvar, Mutex};
-    pub use std::thread::scope;
+    pub(crate) use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
+    pub(crate) use parking_lot::{Condvar, Mutex};
+    pub(crate) use std::thread::scope;
 
     /// A point at which a simulated run may switch to another thread; does nothing here.
     #[cfg(any(test, feature = "testing"))]
-    pub fn pause() {}
+    pub(crate) fn pause() {}
 }
 
 #[cfg(simulated)]
@@ -24,4 +24,4 @@ mod here {
     pub use scheduler::{Condvar, Mutex, Receiver, RecvTimeoutError, Sender, bounded, pause, scope};
 }
 
-pub use here::*;
+pub(crate) use here::*;

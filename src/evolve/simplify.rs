@@ -189,7 +189,7 @@ pub(super) mod tests {
     }
 
     /// Generates formulas of few symbols, so that equal terms are frequent.
-    pub fn formulas() -> impl Strategy<Value = Formula> {
+    pub(crate) fn formulas() -> impl Strategy<Value = Formula> {
         let gene = (0..Op::ALL.len() + 5, any::<[u16; 3]>());
         proptest::collection::vec(gene, 1..25).prop_map(|genes| {
             let mut builder = Builder::default();

@@ -47,7 +47,7 @@
 
 use crate::bitmap::Bitmap;
 use crate::care::check::{Report, read_published};
-use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, Finished, LOGS, PUBLISHED, PublishedFile};
+use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, FinishedBlocks, LOGS, PUBLISHED, PublishedFile};
 use crate::error::Error;
 use crate::finding::{Damage, Finding};
 use crate::ids::BlockId;
@@ -320,7 +320,7 @@ pub fn carry_out(
     sync(store, &mut logs)?;
 
     let needs = Needs::new(workload);
-    let has = |finished: &Finished, extent: &Extent| needs.has(finished, extent);
+    let has = |finished: &FinishedBlocks, extent: &Extent| needs.has(finished, extent);
     let complete = draft.finished().len() == workload.blocks() as usize;
     let opened = draft.begin(&has)?;
     let extents = opened.recovered.iter().flat_map(|record| &record.extents);

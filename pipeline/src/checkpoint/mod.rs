@@ -127,7 +127,7 @@ pub use identity::{FORMAT_VERSION, Parameters};
 pub use names::{FORMAT, LOCK, LOGS, METADATA, PUBLISHED, TEMPORARY};
 pub use open::Draft;
 pub use record::{BlockRecord, PublishedFile, SUMMARY_BYTES_AT_MOST};
-pub use recover::{Finished, Inspection, inspect};
+pub use recover::{FinishedBlocks, Inspection, inspect};
 
 use identity::Identity;
 use journal::Journal;
@@ -138,7 +138,7 @@ pub struct Checkpoint {
     identity: Identity,
     generation: u64,
     journal: Journal,
-    finished: Finished,
+    finished: FinishedBlocks,
     published: BTreeSet<String>,
     /// Whether a commit failed part-way.
     failed: bool,
@@ -174,7 +174,7 @@ impl Checkpoint {
         storage: Arc<dyn Storage>,
         parameters: &Parameters,
         run_id: RunId,
-        needs: &dyn Fn(&Finished, &Extent) -> bool,
+        needs: &dyn Fn(&FinishedBlocks, &Extent) -> bool,
     ) -> Result<Opened, Error> {
         open::open(storage, parameters, run_id, needs)
     }
@@ -195,7 +195,7 @@ impl Checkpoint {
     }
 
     /// Returns the committed blocks.
-    pub fn finished(&self) -> &Finished {
+    pub fn finished(&self) -> &FinishedBlocks {
         &self.finished
     }
 

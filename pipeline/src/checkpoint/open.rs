@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::identity::{Identity, Parameters};
 use super::journal::Journal;
 use super::record::BlockRecord;
-use super::recover::{Finished, Recovered, check_files, list, recover, recover_with};
+use super::recover::{FinishedBlocks, Recovered, check_files, list, recover, recover_with};
 use super::{Checkpoint, Opened, manifest, names};
 use crate::Error;
 use crate::ids::{BlockId, RunId};
@@ -25,7 +25,7 @@ pub struct Draft {
     identity: Identity,
     write_format: bool,
     records: Vec<BlockRecord>,
-    finished: Finished,
+    finished: FinishedBlocks,
     generation: u64,
     lock: LockGuard,
 }
@@ -53,8 +53,8 @@ impl Draft {
     ) -> Result<Draft, Error> {
         let (identity, write_format, records, finished) = match (found, wanted) {
             (Recovered::Empty, None) => return Err(Error::NotARun { path: storage.path("") }),
-            (Recovered::Empty, Some(wanted)) => (wanted, true, Vec::new(), Finished::default()),
-            (Recovered::Begun { identity }, _) => (identity, false, Vec::new(), Finished::default()),
+            (Recovered::Empty, Some(wanted)) => (wanted, true, Vec::new(), FinishedBlocks::default()),
+            (Recovered::Begun { identity }, _) => (identity, false, Vec::new(), FinishedBlocks::default()),
             (Recovered::Run { identity, format_damaged, records, finished, .. }, _) => {
                 (identity, format_damaged, records, finished)
             }
@@ -82,7 +82,7 @@ impl Draft {
     }
 
     /// Returns the committed blocks.
-    pub fn finished(&self) -> &Finished {
+    pub fn finished(&self) -> &FinishedBlocks {
         &self.finished
     }
 
@@ -106,7 +106,7 @@ impl Draft {
     ///
     /// # Errors
     /// Returns [`Error::Corrupt`] if a named file is missing or cut, or [`Error::Io`].
-    pub fn begin(self, needs: &dyn Fn(&Finished, &Extent) -> bool) -> Result<Opened, Error> {
+    pub fn begin(self, needs: &dyn Fn(&FinishedBlocks, &Extent) -> bool) -> Result<Opened, Error> {
         let Draft { storage, identity, write_format, mut records, finished, generation, lock } = self;
         let store = &*storage;
         let needed = |extent: &Extent| needs(&finished, extent);
@@ -128,7 +128,7 @@ pub(super) fn open(
     storage: Arc<dyn Storage>,
     parameters: &Parameters,
     run_id: RunId,
-    needs: &dyn Fn(&Finished, &Extent) -> bool,
+    needs: &dyn Fn(&FinishedBlocks, &Extent) -> bool,
 ) -> Result<Opened, Error> {
     refuse_foreign(&*storage)?;
     let lock = storage.lock(names::LOCK)?;

@@ -13,9 +13,9 @@ use crate::storage::{Entry, EntryKind, Storage, read_whole};
 
 /// The finished blocks of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Finished(BTreeSet<BlockId>);
+pub struct FinishedBlocks(BTreeSet<BlockId>);
 
-impl Finished {
+impl FinishedBlocks {
     /// Returns whether a block is finished.
     pub fn contains(&self, block: BlockId) -> bool {
         self.0.contains(&block)
@@ -58,7 +58,7 @@ pub(super) enum Recovered {
         /// Number of records in the manifest; they come first.
         in_manifest: usize,
         records: Vec<BlockRecord>,
-        finished: Finished,
+        finished: FinishedBlocks,
     },
 }
 
@@ -93,8 +93,8 @@ impl Inspection {
     }
 
     /// Returns the finished blocks.
-    pub fn finished(&self) -> Finished {
-        Finished(self.records.iter().map(|record| record.block).collect())
+    pub fn finished(&self) -> FinishedBlocks {
+        FinishedBlocks(self.records.iter().map(|record| record.block).collect())
     }
 }
 
@@ -211,9 +211,9 @@ pub(super) fn check_records(
     storage: &dyn Storage,
     generation: u64,
     records: &[BlockRecord],
-) -> Result<Finished, Error> {
+) -> Result<FinishedBlocks, Error> {
     let path = || storage.path(&names::manifest(generation, names::Copy::A));
-    let mut finished = Finished::default();
+    let mut finished = FinishedBlocks::default();
     for record in records {
         if !finished.insert(record.block) {
             return Err(Error::corrupt(path(), None, format!("block {} is recorded twice", record.block)));

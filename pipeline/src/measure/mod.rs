@@ -1,5 +1,5 @@
 //! What a run did and how long it took: counters, times by stage, a timeline by thread.
 
-pub mod metrics;
-pub mod stage;
+pub(crate) mod metrics;
+pub(crate) mod stage;
 pub mod timeline;

@@ -13,7 +13,7 @@
 use crate::sync::{Condvar, Mutex};
 
 /// A counted amount of memory shared by several threads.
-pub struct Budget {
+pub(super) struct Budget {
     limit_bytes: u64,
     usage: Mutex<Usage>,
     freed: Condvar,
@@ -27,24 +27,24 @@ struct Usage {
 }
 
 /// Part of a budget; returned when dropped.
-pub struct Lease<'a> {
+pub(super) struct Lease<'a> {
     budget: &'a Budget,
     bytes: u64,
 }
 
 impl Budget {
     /// Creates a budget of `limit_bytes`.
-    pub fn new(limit_bytes: u64) -> Budget {
+    pub(super) fn new(limit_bytes: u64) -> Budget {
         Budget { limit_bytes, usage: Mutex::default(), freed: Condvar::new() }
     }
 
     /// Returns the limit, in bytes.
-    pub fn limit_bytes(&self) -> u64 {
+    pub(super) fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
 
     /// Leases `bytes` if they are free now.
-    pub fn try_lease(&self, bytes: u64) -> Option<Lease<'_>> {
+    pub(super) fn try_lease(&self, bytes: u64) -> Option<Lease<'_>> {
         let mut usage = self.usage.lock();
         let free = usage.leased_bytes == 0 || usage.leased_bytes + bytes <= self.limit_bytes;
         (free && !usage.closed).then(|| self.take(&mut usage, bytes))
@@ -57,7 +57,7 @@ impl Budget {
     }
 
     /// Waits until `bytes` are free and leases them. Returns `None` once the budget is closed.
-    pub fn lease(&self, bytes: u64) -> Option<Lease<'_>> {
+    pub(super) fn lease(&self, bytes: u64) -> Option<Lease<'_>> {
         let mut usage = self.usage.lock();
         while !usage.closed && usage.leased_bytes > 0 && usage.leased_bytes + bytes > self.limit_bytes {
             self.freed.wait(&mut usage);
@@ -69,13 +69,13 @@ impl Budget {
     }
 
     /// Wakes every waiter and refuses further leases, because the run is given up.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         self.usage.lock().closed = true;
         self.freed.notify_all();
     }
 
     /// Returns the highest sum of leases so far, in bytes.
-    pub fn peak_bytes(&self) -> u64 {
+    pub(super) fn peak_bytes(&self) -> u64 {
         self.usage.lock().peak_bytes
     }
 }

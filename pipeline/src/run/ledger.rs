@@ -13,7 +13,7 @@
 //!    it leave the file unsynced.
 //! 3. `entries` returns ascending sources, files and offsets: the fixed order of merging.
 
-use crate::checkpoint::{BlockRecord, Finished};
+use crate::checkpoint::{BlockRecord, FinishedBlocks};
 use crate::ids::BlockId;
 use crate::log::place::{Extent, LogFile, Placement};
 use crate::sync::Mutex;
@@ -21,13 +21,13 @@ use crate::workload::Workload;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Targets of each source, to find the logs that unfinished blocks still need.
-pub struct Needs {
+pub(crate) struct Needs {
     targets: Vec<BTreeSet<BlockId>>,
 }
 
 impl Needs {
     /// Builds the table from the block graph of a workload.
-    pub fn new(workload: &dyn Workload) -> Needs {
+    pub(crate) fn new(workload: &dyn Workload) -> Needs {
         let targets = BlockId::all(workload.blocks())
             .map(|block| workload.edges_from(block).iter().map(|edge| edge.target).collect())
             .collect();
@@ -35,7 +35,7 @@ impl Needs {
     }
 
     /// Returns whether some target of an extent is unfinished.
-    pub fn has(&self, finished: &Finished, extent: &Extent) -> bool {
+    pub(crate) fn has(&self, finished: &FinishedBlocks, extent: &Extent) -> bool {
         let waits = |target: &BlockId| !finished.contains(*target);
         if extent.file.placement == Placement::Shared {
             self.targets.get(extent.source.index()).is_some_and(|all| all.iter().any(waits))
@@ -51,7 +51,7 @@ pub(super) fn sources_of(workload: &dyn Workload, target: BlockId) -> BTreeSet<B
 }
 
 /// Extents of all buckets that are not consumed yet.
-pub struct Ledger {
+pub(crate) struct Ledger {
     inner: Mutex<Inner>,
 }
 
@@ -66,14 +66,14 @@ struct Inner {
 impl Ledger {
     /// Creates the ledger of a workload; `targets(source)` is the number of distinct targets of
     /// `source`.
-    pub fn new(workload: &dyn Workload, targets: impl Fn(BlockId) -> u32) -> Ledger {
+    pub(crate) fn new(workload: &dyn Workload, targets: impl Fn(BlockId) -> u32) -> Ledger {
         let waiting = BlockId::all(workload.blocks()).map(targets).collect();
         let inner = Inner { dedicated: BTreeMap::new(), shared: BTreeMap::new(), waiting, consumed: BTreeSet::new() };
         Ledger { inner: Mutex::new(inner) }
     }
 
     /// Adds the entries that a block sent.
-    pub fn add(&self, record: &BlockRecord) {
+    pub(crate) fn add(&self, record: &BlockRecord) {
         let mut inner = self.inner.lock();
         for extent in &record.extents {
             if extent.file.placement == Placement::Shared {
@@ -87,7 +87,7 @@ impl Ledger {
     }
 
     /// Returns the extents that hold the logs of `sources` for `target`.
-    pub fn entries(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<Extent> {
+    pub(crate) fn entries(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<Extent> {
         let inner = self.inner.lock();
         let mut entries = inner.dedicated.get(&target).cloned().unwrap_or_default();
         entries.extend(sources.iter().filter_map(|source| inner.shared.get(source)).cloned());
@@ -97,7 +97,7 @@ impl Ledger {
 
     /// Returns the names of the files that are superfluous once all of `blocks`, each with its
     /// sources, are committed: a commit of these blocks need not make them durable.
-    pub fn spent<'b>(&self, blocks: impl Iterator<Item = (BlockId, &'b BTreeSet<BlockId>)>) -> BTreeSet<String> {
+    pub(crate) fn spent<'b>(&self, blocks: impl Iterator<Item = (BlockId, &'b BTreeSet<BlockId>)>) -> BTreeSet<String> {
         let inner = self.inner.lock();
         let mut served: BTreeMap<BlockId, u32> = BTreeMap::new();
         let mut files = BTreeSet::new();
@@ -118,7 +118,7 @@ impl Ledger {
 
     /// Marks `target` as committed. Returns the files that no block needs any longer, with their
     /// bytes.
-    pub fn consume(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<(LogFile, u64)> {
+    pub(crate) fn consume(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<(LogFile, u64)> {
         let mut inner = self.inner.lock();
         if !inner.consumed.insert(target) {
             return Vec::new();
@@ -139,7 +139,7 @@ impl Ledger {
     }
 
     /// Returns the names of all files in the ledger and the sum of their entries' bytes.
-    pub fn files(&self) -> (BTreeSet<String>, u64) {
+    pub(crate) fn files(&self) -> (BTreeSet<String>, u64) {
         let inner = self.inner.lock();
         let extents = || inner.dedicated.values().flatten().chain(inner.shared.values());
         (extents().map(|extent| extent.file.name()).collect(), extents().map(|extent| extent.length).sum())

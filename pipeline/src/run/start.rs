@@ -84,7 +84,7 @@ fn open(
 ) -> Result<(Checkpoint, BTreeMap<BlockId, BlockRecord>), Error> {
     let parameters = Parameters(workload.parameters());
     let needs = Needs::new(workload);
-    let needs = |finished: &checkpoint::Finished, extent: &Extent| needs.has(finished, extent);
+    let needs = |finished: &checkpoint::FinishedBlocks, extent: &Extent| needs.has(finished, extent);
     let Opened { checkpoint, recovered } = Checkpoint::open(storage, &parameters, options.run_id, &needs)?;
     let blocks = workload.blocks();
     if let Some(record) = recovered.iter().find(|record| record.block.0 >= blocks) {

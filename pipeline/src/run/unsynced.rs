@@ -11,14 +11,14 @@ const HANDLES_HARD: usize = 640;
 
 /// Written blocks and files that wait for the next commit.
 #[derive(Default)]
-pub struct Unsynced {
+pub(super) struct Unsynced {
     inner: Mutex<Pending>,
     changed: Condvar,
 }
 
 /// Content of [`Unsynced`].
 #[derive(Default)]
-pub struct Pending {
+pub(super) struct Pending {
     /// Blocks whose bytes are written.
     pub records: Vec<BlockRecord>,
     /// Files with unsynced bytes.
@@ -32,7 +32,7 @@ pub struct Pending {
 impl Unsynced {
     /// Waits for `interval`, for a requested commit or for the end of the writer, then takes
     /// everything.
-    pub fn take(&self, interval: Duration) -> Pending {
+    pub(super) fn take(&self, interval: Duration) -> Pending {
         let mut inner = self.inner.lock();
         if !inner.over && !inner.wanted {
             self.changed.wait_while_for(&mut inner, |pending| !pending.over && !pending.wanted, interval);
@@ -42,12 +42,12 @@ impl Unsynced {
     }
 
     /// Wakes a writer that waits for handles.
-    pub fn committed(&self) {
+    pub(super) fn committed(&self) {
         self.changed.notify_all();
     }
 
     /// Adds written blocks and files with unsynced bytes; waits while there are too many of these.
-    pub fn add(&self, records: Vec<BlockRecord>, dirty: Dirty) {
+    pub(super) fn add(&self, records: Vec<BlockRecord>, dirty: Dirty) {
         let mut inner = self.inner.lock();
         inner.records.extend(records);
         inner.dirty.extend(dirty);
@@ -63,12 +63,12 @@ impl Unsynced {
     }
 
     /// Puts back files that were taken without a block to commit.
-    pub fn restore(&self, dirty: Dirty) {
+    pub(super) fn restore(&self, dirty: Dirty) {
         self.inner.lock().dirty.extend(dirty);
     }
 
     /// Records that nothing more will be written.
-    pub fn end(&self) {
+    pub(super) fn end(&self) {
         self.inner.lock().over = true;
         self.changed.notify_all();
     }

@@ -12,7 +12,7 @@ pub mod explore;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, Finished, Opened, Parameters, PublishedFile};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, FinishedBlocks, Opened, Parameters, PublishedFile};
 use pipeline::storage::Create;
 use pipeline::testing::{SECTOR_BYTES, SimulatedStorage};
 use pipeline::{BlockId, Error, Extent, LogFile, Placement, RunId, Storage, StorageFile};
@@ -56,7 +56,7 @@ fn bucket(target: u32) -> (Placement, BlockId) {
     if target < SHARED_FROM { (Placement::Dedicated, BlockId(target)) } else { (Placement::Shared, BlockId(0)) }
 }
 
-fn needs(finished: &Finished, extent: &Extent) -> bool {
+fn needs(finished: &FinishedBlocks, extent: &Extent) -> bool {
     match extent.file.placement {
         Placement::Shared => (SHARED_FROM..BLOCKS).any(|block| !finished.contains(BlockId(block))),
         Placement::Dedicated => !finished.contains(extent.file.bucket),

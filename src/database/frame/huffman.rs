@@ -6,11 +6,11 @@
 //! `F(37)`, so no code is longer than 34 bits: [`LENGTHS`] leaves room.
 
 /// The largest code length; lengths start at 1.
-pub const LENGTHS: usize = 40;
+pub(super) const LENGTHS: usize = 40;
 
 /// Returns the lengths of optimal codes for `counts`, which are all positive, in any order; a
 /// single symbol gets length 1.
-pub fn lengths(counts: &[u32]) -> Vec<u8> {
+pub(super) fn lengths(counts: &[u32]) -> Vec<u8> {
     if counts.len() == 1 {
         return vec![1];
     }
@@ -45,7 +45,7 @@ pub fn lengths(counts: &[u32]) -> Vec<u8> {
 
 /// First code and first symbol of each length.
 #[derive(Clone, Debug)]
-pub struct Canonical {
+pub(super) struct Canonical {
     /// By length: the first code of the longer codes, left-aligned in 64 bits; codes of at most
     /// this length are below it.
     limit: [u64; LENGTHS + 1],
@@ -59,7 +59,7 @@ pub struct Canonical {
 impl Canonical {
     /// Creates the code with the given number of codes of each length, index 0 for length 1; `None`
     /// if no such prefix code exists.
-    pub fn new(counts: &[u32; LENGTHS]) -> Option<Canonical> {
+    pub(super) fn new(counts: &[u32; LENGTHS]) -> Option<Canonical> {
         let mut canonical = Canonical {
             limit: [0; LENGTHS + 1],
             first_code: [0; LENGTHS + 1],
@@ -87,13 +87,13 @@ impl Canonical {
     }
 
     /// Returns the code of the symbol with index `at` among the codes of `length`, right-aligned.
-    pub fn code(&self, length: usize, at: u32) -> u64 {
+    pub(super) fn code(&self, length: usize, at: u32) -> u64 {
         self.first_code[length] + u64::from(at - self.first_symbol[length])
     }
 
     /// Returns length and symbol of the code at the top of `window`, whose length is at least
     /// `least` bits; the length is 0 if no code matches.
-    pub fn read(&self, window: u64, least: usize) -> (u32, u32) {
+    pub(super) fn read(&self, window: u64, least: usize) -> (u32, u32) {
         for length in least..=self.longest {
             if window < self.limit[length] || self.limit[length] == u64::MAX {
                 let code = window >> (64 - length);
