@@ -10,7 +10,7 @@
 //!    [`Weight::Leftover`](crate::Weight::Leftover).
 //! 3. What [`super::inspect`] accepts is valid; this module only adds what it had to pass over.
 
-use super::names::{self, Copy};
+use super::names::{self, CopyId};
 use super::recover::{Recovered, check_records, list, other_run, read_identity, recover};
 use super::{Inspection, journal, manifest};
 use crate::Error;
@@ -47,7 +47,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     };
     let mut copies = Vec::new();
     let mut wrong = Vec::new();
-    for copy in Copy::BOTH {
+    for copy in CopyId::BOTH {
         let name = names::manifest(generation, copy);
         match manifest::read(storage, &name, generation) {
             Ok(manifest) => copies.push((name, manifest)),
@@ -80,7 +80,7 @@ pub fn examine(storage: &dyn Storage) -> Result<Examination, Error> {
     }
     for entry in &metadata {
         let name = format!("{}/{}", names::METADATA, entry.name);
-        let current = Copy::BOTH
+        let current = CopyId::BOTH
             .iter()
             .any(|copy| [names::manifest(generation, *copy), names::journal(generation, *copy)].contains(&name));
         if !current {

@@ -9,7 +9,7 @@
 //! 2. Hence bytes in b at a place where a has no whole record are damage, not the trace of a crash.
 //! 3. The copies are equal byte for byte, so each record is read from whichever copy has it whole.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::bytes::{Cursor, Flaw, HASH_BYTES, seal};
@@ -39,7 +39,7 @@ pub(super) struct Journal {
 impl Journal {
     /// Creates the empty journal of a generation; the caller syncs the folder.
     pub(super) fn create(storage: &dyn Storage, generation: u64, manifest_hash: u128) -> Result<Self, Error> {
-        let [a, b] = names::Copy::BOTH.map(|copy| names::journal(generation, copy));
+        let [a, b] = names::CopyId::BOTH.map(|copy| names::journal(generation, copy));
         Ok(Self {
             copies: [storage.create(&a, Create::Truncate)?, storage.create(&b, Create::Truncate)?],
             generation,
@@ -118,13 +118,13 @@ fn parse_header(bytes: &[u8], generation: u64) -> Result<Header, Flaw> {
 }
 
 /// One copy of a journal while it is read; a missing file reads as damage.
-struct Copy {
+struct CopyFile {
     file: Result<Arc<dyn StorageFile>, Error>,
     path: PathBuf,
     length: u64,
 }
 
-impl Copy {
+impl CopyFile {
     fn open(storage: &dyn Storage, name: &str) -> Result<Self, Error> {
         let path = storage.path(name);
         let (file, length) = match storage.open(name) {
@@ -168,19 +168,84 @@ impl Copy {
         let payload = bytes.split_off(HEADER_BYTES);
         Ok(Found { sequence: header.sequence, previous: header.previous, hash, payload, padded })
     }
+}
 
-    /// Reads the record at `offset`, if it is whole and the next one of the chain.
-    fn next(&self, offset: u64, generation: u64, sequence: u64, previous: u128) -> Result<Found, Error> {
-        let found = self.record(offset, generation)?;
-        if found.sequence != sequence {
-            let flaw = Flaw::number(16, "number of the record", Expected::Exactly(sequence), found.sequence);
-            return Err(flaw.of(&self.path, offset));
+/// A walk over the records of a generation, in order, each from whichever copy has it whole.
+struct Walk {
+    a: CopyFile,
+    b: CopyFile,
+    generation: u64,
+    /// Offset, number and predecessor's hash of the record that comes next.
+    offset: u64,
+    sequence: u64,
+    previous: u128,
+}
+
+impl Walk {
+    fn open(storage: &dyn Storage, generation: u64, manifest_hash: u128) -> Result<Self, Error> {
+        let [a, b] = names::CopyId::BOTH.map(|copy| names::journal(generation, copy));
+        // b first: a reader beside a running writer then finds in a everything that it found in b.
+        let b = CopyFile::open(storage, &b)?;
+        let a = CopyFile::open(storage, &a)?;
+        Ok(Self { a, b, generation, offset: 0, sequence: 0, previous: manifest_hash })
+    }
+
+    /// Returns whether neither copy can be opened.
+    fn is_lost(&self) -> bool {
+        self.a.file.is_err() && self.b.file.is_err()
+    }
+
+    /// Reads the next record of the chain from one copy, if it is whole there.
+    fn next_in(&self, copy: &CopyFile) -> Result<Found, Error> {
+        let found = copy.record(self.offset, self.generation)?;
+        if found.sequence != self.sequence {
+            let flaw = Flaw::number(16, "number of the record", Expected::Exactly(self.sequence), found.sequence);
+            return Err(flaw.of(&copy.path, self.offset));
         }
-        if found.previous != previous {
-            let damage = Damage::hash("hash of the record before", previous, found.previous);
-            return Err(Flaw::new(24, damage).of(&self.path, offset));
+        if found.previous != self.previous {
+            let damage = Damage::hash("hash of the record before", self.previous, found.previous);
+            return Err(Flaw::new(24, damage).of(&copy.path, self.offset));
         }
         Ok(found)
+    }
+
+    /// Decodes the blocks of a record, read from the copy at `path`, and steps to the next one.
+    fn accept(&mut self, found: &Found, path: &Path) -> Result<Vec<BlockRecord>, Error> {
+        let base = self.offset + HEADER_BYTES as u64;
+        let records = decode_records(&found.payload).map_err(|flaw| flaw.of(path, base))?;
+        self.offset += found.padded;
+        self.sequence += 1;
+        self.previous = found.hash;
+        Ok(records)
+    }
+
+    /// Decides what it means that neither copy has a whole record here: the end of the journal, or
+    /// damage.
+    fn check_end(&self, [in_a, in_b]: [Error; 2]) -> Result<(), Error> {
+        let Self { a, b, generation, offset, sequence, .. } = self;
+        // An unreadable copy does not prove that this is the end.
+        for error in [in_a, in_b] {
+            if !matches!(error, Error::Corrupt { .. }) {
+                return Err(error);
+            }
+        }
+        if b.length > *offset {
+            let rule = format!("neither copy has the record that belongs here, but {} bytes follow", b.length - offset);
+            return Err(Error::corrupt(&b.path, *offset, rule));
+        }
+        let mut later = offset + PAGE_BYTES;
+        while later < a.length {
+            match a.record(later, *generation) {
+                Ok(found) if found.sequence > *sequence => {
+                    let rule = format!("record {} follows, but record {sequence} before it is lost", found.sequence);
+                    return Err(Error::corrupt(&a.path, later, rule));
+                }
+                Ok(_) | Err(Error::Corrupt { .. }) => {}
+                Err(error) => return Err(error),
+            }
+            later += PAGE_BYTES;
+        }
+        Ok(())
     }
 }
 
@@ -189,33 +254,23 @@ impl Copy {
 /// A torn record at the end of copy a is a commit that did not happen. Any other place where
 /// neither copy is whole is damage.
 pub(super) fn read(storage: &dyn Storage, generation: u64, manifest_hash: u128) -> Result<Vec<BlockRecord>, Error> {
-    let [a, b] = names::Copy::BOTH.map(|copy| names::journal(generation, copy));
-    // b first: a reader beside a running writer then finds in a everything that it found in b.
-    let b = Copy::open(storage, &b)?;
-    let a = Copy::open(storage, &a)?;
-    if let (Err(_), Err(_)) = (&a.file, &b.file) {
-        return Err(Error::corrupt(&a.path, None, Damage::MISSING));
+    let mut walk = Walk::open(storage, generation, manifest_hash)?;
+    if walk.is_lost() {
+        return Err(Error::corrupt(&walk.a.path, None, Damage::MISSING));
     }
     let mut records = Vec::new();
-    let (mut offset, mut sequence, mut previous) = (0, 0, manifest_hash);
     loop {
-        let next = |copy: &Copy| copy.next(offset, generation, sequence, previous);
-        let (found, copy) = match next(&a) {
-            Ok(found) => (found, &a),
-            Err(in_a) => match next(&b) {
-                Ok(found) => (found, &b),
+        let (found, path) = match walk.next_in(&walk.a) {
+            Ok(found) => (found, walk.a.path.clone()),
+            Err(in_a) => match walk.next_in(&walk.b) {
+                Ok(found) => (found, walk.b.path.clone()),
                 Err(in_b) => {
-                    check_end([&a, &b], [in_a, in_b], offset, generation, sequence)?;
+                    walk.check_end([in_a, in_b])?;
                     return Ok(records);
                 }
             },
         };
-        let base = offset + HEADER_BYTES as u64;
-        let decoded = decode_records(&found.payload);
-        records.extend(decoded.map_err(|flaw| flaw.of(&copy.path, base))?);
-        offset += found.padded;
-        sequence += 1;
-        previous = found.hash;
+        records.extend(walk.accept(&found, &path)?);
     }
 }
 
@@ -227,17 +282,14 @@ pub(super) fn examine(
     manifest_hash: u128,
     findings: &mut Vec<Finding>,
 ) -> Result<Option<Vec<BlockRecord>>, Error> {
-    let [a, b] = names::Copy::BOTH.map(|copy| names::journal(generation, copy));
-    let b = Copy::open(storage, &b)?;
-    let a = Copy::open(storage, &a)?;
-    let absent = |copy: &Copy| Finding::new(Weight::Copy, &copy.path, Damage::MISSING);
-    if a.file.is_err() && b.file.is_err() {
-        findings.extend([&a, &b].map(|copy| Finding { weight: Weight::Damage, ..absent(copy) }));
+    let mut walk = Walk::open(storage, generation, manifest_hash)?;
+    let absent = |copy: &CopyFile| Finding::new(Weight::Copy, &copy.path, Damage::MISSING);
+    if walk.is_lost() {
+        findings.extend([&walk.a, &walk.b].map(|copy| Finding { weight: Weight::Damage, ..absent(copy) }));
         return Ok(None);
     }
-    findings.extend([&a, &b].into_iter().filter(|copy| copy.file.is_err()).map(absent));
+    findings.extend([&walk.a, &walk.b].into_iter().filter(|copy| copy.file.is_err()).map(absent));
     let mut records = Vec::new();
-    let (mut offset, mut sequence, mut previous) = (0, 0, manifest_hash);
     // Damage in b at the last record, which a stop between the two copies may leave.
     let mut last_of_b: Option<(Finding, bool)> = None;
     // A copy that ends early is reported once, not at each record that it lacks.
@@ -248,8 +300,8 @@ pub(super) fn examine(
         }
     };
     loop {
-        let next = |copy: &Copy| copy.next(offset, generation, sequence, previous);
-        let (found, copy) = match (next(&a), next(&b)) {
+        let Walk { a, b, offset, .. } = &walk;
+        let (found, path) = match (walk.next_in(a), walk.next_in(b)) {
             (Ok(found), in_b) => {
                 if let Some((finding, is_short)) = last_of_b.take() {
                     tell(1, finding, is_short, findings);
@@ -261,11 +313,11 @@ pub(super) fn examine(
                     }
                     Ok(other) if other.hash != found.hash => {
                         let damage = Damage::hash("hash of the record, unlike that of copy a,", found.hash, other.hash);
-                        findings.push(Finding::new(Weight::Copy, &b.path, damage).at(offset));
+                        findings.push(Finding::new(Weight::Copy, &b.path, damage).at(*offset));
                     }
                     _ => {}
                 }
-                (found, &a)
+                (found, a.path.clone())
             }
             (Err(in_a), Ok(found)) => {
                 if let Some((finding, is_short)) = last_of_b.take() {
@@ -275,7 +327,7 @@ pub(super) fn examine(
                     let is_short = a.length < offset + found.padded;
                     tell(0, Finding::of(Weight::Copy, in_a)?, is_short, findings);
                 }
-                (found, &b)
+                (found, b.path.clone())
             }
             (Err(in_a), Err(in_b)) => {
                 if let Some((finding, is_short)) = last_of_b {
@@ -285,61 +337,23 @@ pub(super) fn examine(
                         findings.push(Finding { weight, ..finding });
                     }
                 }
-                if let Err(error) = check_end([&a, &b], [in_a, in_b], offset, generation, sequence) {
+                if let Err(error) = walk.check_end([in_a, in_b]) {
                     findings.push(Finding::of(Weight::Damage, error)?);
                     return Ok(None);
                 }
-                if a.length > offset {
+                if a.length > *offset {
                     let rule = format!("{} bytes of an unfinished commit", a.length - offset);
-                    findings.push(Finding::new(Weight::Leftover, &a.path, rule).at(offset));
+                    findings.push(Finding::new(Weight::Leftover, &a.path, rule).at(*offset));
                 }
                 return Ok(Some(records));
             }
         };
-        let decoded = decode_records(&found.payload).map_err(|flaw| flaw.of(&copy.path, offset + HEADER_BYTES as u64));
-        match decoded {
-            Ok(decoded) => records.extend(decoded),
+        match walk.accept(&found, &path) {
+            Ok(blocks) => records.extend(blocks),
             Err(error) => {
                 findings.push(Finding::of(Weight::Damage, error)?);
                 return Ok(None);
             }
         }
-        offset += found.padded;
-        sequence += 1;
-        previous = found.hash;
     }
-}
-
-/// Decides for an `offset` at which neither copy has a whole record: the end of the journal, or
-/// damage.
-fn check_end(
-    [a, b]: [&Copy; 2],
-    [in_a, in_b]: [Error; 2],
-    offset: u64,
-    generation: u64,
-    sequence: u64,
-) -> Result<(), Error> {
-    // An unreadable copy does not prove that this is the end.
-    for error in [in_a, in_b] {
-        if !matches!(error, Error::Corrupt { .. }) {
-            return Err(error);
-        }
-    }
-    if b.length > offset {
-        let rule = format!("neither copy has the record that belongs here, but {} bytes follow", b.length - offset);
-        return Err(Error::corrupt(&b.path, offset, rule));
-    }
-    let mut later = offset + PAGE_BYTES;
-    while later < a.length {
-        match a.record(later, generation) {
-            Ok(found) if found.sequence > sequence => {
-                let rule = format!("record {} follows, but record {sequence} before it is lost", found.sequence);
-                return Err(Error::corrupt(&a.path, later, rule));
-            }
-            Ok(_) | Err(Error::Corrupt { .. }) => {}
-            Err(error) => return Err(error),
-        }
-        later += PAGE_BYTES;
-    }
-    Ok(())
 }

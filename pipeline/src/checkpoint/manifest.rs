@@ -90,7 +90,7 @@ fn parse_header(header: &[u8], generation: u64, file_bytes: u64) -> Result<(usiz
 
 /// Reads the manifest of a generation from the first copy that is whole.
 pub(super) fn read_either(storage: &dyn Storage, generation: u64) -> Result<Manifest, Error> {
-    let [first, second] = names::Copy::BOTH.map(|copy| names::manifest(generation, copy));
+    let [first, second] = names::CopyId::BOTH.map(|copy| names::manifest(generation, copy));
     read(storage, &first, generation).or_else(|error| {
         // The first copy may be missing after a crash inside the switch; then the second one
         // decides.

@@ -18,12 +18,12 @@ pub const TEMPORARY: &str = ".tmp";
 
 /// One of the two copies of a metadata file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Copy {
+pub(super) enum CopyId {
     A,
     B,
 }
 
-impl Copy {
+impl CopyId {
     pub(super) const BOTH: [Self; 2] = [Self::A, Self::B];
 
     fn letter(self) -> char {
@@ -34,11 +34,11 @@ impl Copy {
     }
 }
 
-pub(super) fn manifest(generation: u64, copy: Copy) -> String {
+pub(super) fn manifest(generation: u64, copy: CopyId) -> String {
     format!("{METADATA}/manifest.{generation}.{}", copy.letter())
 }
 
-pub(super) fn journal(generation: u64, copy: Copy) -> String {
+pub(super) fn journal(generation: u64, copy: CopyId) -> String {
     format!("{METADATA}/journal.{generation}.{}", copy.letter())
 }
 

@@ -202,7 +202,7 @@ fn begin(
         }
     }
     let (bytes, hash) = manifest::encode(identity, generation, records)?;
-    let copies = names::Copy::BOTH.map(|copy| names::manifest(generation, copy));
+    let copies = names::CopyId::BOTH.map(|copy| names::manifest(generation, copy));
     for name in &copies {
         write_new(storage, &names::temporary(name), &bytes)?;
     }

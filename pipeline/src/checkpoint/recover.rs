@@ -181,7 +181,7 @@ pub(super) fn recover_with(storage: &dyn Storage, from_manifest: bool) -> Result
     if let Ok(identity) = &identity
         && *identity != manifest.identity
     {
-        let path = storage.path(&names::manifest(generation, names::Copy::A));
+        let path = storage.path(&names::manifest(generation, names::CopyId::A));
         return Err(Error::corrupt(path, None, other_run(identity, &manifest.identity)));
     }
     let in_manifest = manifest.records.len();
@@ -212,7 +212,7 @@ pub(super) fn check_records(
     generation: u64,
     records: &[BlockRecord],
 ) -> Result<FinishedBlocks, Error> {
-    let path = || storage.path(&names::manifest(generation, names::Copy::A));
+    let path = || storage.path(&names::manifest(generation, names::CopyId::A));
     let mut finished = FinishedBlocks::default();
     for record in records {
         if !finished.insert(record.block) {
