@@ -25,7 +25,7 @@ fn game() -> Game {
 
 fn look(folder: &Path, depth: Depth) -> Result<Report, Error> {
     let stop = AtomicBool::new(false);
-    check(folder, &Request { depth, threads: 2, stop: &stop, progress: &|_, _| {}, is_owned: false })
+    check(folder, &Request { depth, threads: 2, stop: &stop, progress: &|_, _| {} })
 }
 
 fn mend(folder: &Path) -> Result<Estimate, Error> {
@@ -164,14 +164,17 @@ fn each_single_file_of_a_run_comes_back() {
                 let wrong: Vec<_> = report.findings.iter().filter(|one| one.weight.is_damage()).collect();
                 let is_short_b =
                     how == "cut" && name.to_string_lossy().contains("journal") && name.extension().unwrap() == "b";
-                assert!(is_short_b || !wrong.is_empty(), "{story}: not found");
+                // SUMS is written last; a solve that was stopped before that leaves a run without.
+                let is_unsealed = how == "deleted" && name.ends_with("SUMS");
+                assert_eq!(report.unsealed, is_unsealed, "{story}");
+                assert!(is_short_b || is_unsealed || !wrong.is_empty(), "{story}: not found");
                 for finding in &wrong {
                     assert_eq!(finding.path, copied.path().join(name), "{story}: {finding:?}");
                 }
                 let estimate = mend(copied.path()).unwrap_or_else(|error| panic!("{story}: {error}"));
-                assert_eq!(estimate.is_empty(), wrong.is_empty(), "{story}: {estimate:?}");
+                assert!(!estimate.is_empty(), "{story}: {estimate:?}");
                 let after = look(copied.path(), Depth::Full).unwrap();
-                assert!(after.is_sound(), "{story}: {:?}", after.findings);
+                assert_eq!(after.findings, [], "{story}");
                 assert_same_files(&database_files(copied.path()), &published, &story);
                 assert_finishes(copied.path(), &golden, &story);
                 let folder = name.parent().unwrap().to_string_lossy().into_owned();
@@ -297,7 +300,8 @@ fn the_command_says_what_it_will_do_and_does_it() {
     let before = tree(path);
     let dry = json(path, 3, &["repair", "run", "--dry-run", "--json"]);
     assert!(tree(path) == before, "a dry run writes");
-    assert_eq!(dry["findings"].as_array().unwrap().len(), 4);
+    // A missing SUMS is no damage: a solve that is stopped before its end leaves none.
+    assert_eq!(dry["findings"].as_array().unwrap().len(), 3);
     assert_eq!((&dry["blocks"], &dry["sums"], &dry["manifest"]), (&2.into(), &true.into(), &false.into()));
     assert_eq!((&dry["repaired"], &dry["metadata"]), (&false.into(), &true.into()));
     assert!(dry["read_bytes"].as_u64() > Some(0) && dry["seconds"].is_number());

@@ -179,7 +179,7 @@ fn right_databases_are_clean_at_every_depth() {
                     assert!(report.is_clean(), "{rule} {layers} {cells:?} {depth:?}:\n{}", texts(&report));
                     assert_eq!(report.differences, 0);
                     assert_eq!(report.files, canonical_blocks + 1);
-                    assert_eq!(report.positions, report.blocks << solved.game.layout.offset_bits());
+                    assert_eq!(report.canonical_positions, report.blocks << solved.game.layout.offset_bits());
                     let expected = match depth {
                         Depth::Checksums => 0,
                         Depth::Sample { share, .. } => ((share * canonical_blocks as f64).ceil() as u64).max(1),
@@ -499,7 +499,7 @@ fn progress_grows_to_the_end_and_a_stop_is_obeyed() {
     let seen = phases.into_inner().unwrap();
     let phases: Vec<_> = seen.chunk_by(|one, next| one.0 == next.0).collect();
     assert_eq!(phases.len(), 2);
-    assert_eq!((phases[0][0].0, phases[1][0].0), (report.file_bytes, report.positions));
+    assert_eq!((phases[0][0].0, phases[1][0].0), (report.file_bytes, report.canonical_positions));
     for phase in phases {
         assert!(phase.is_sorted_by_key(|(_, done)| done));
         assert_eq!(phase.last().map(|(all, done)| all == done), Some(true));

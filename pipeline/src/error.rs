@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub enum Error {
     /// The operating system refused an operation. The engine never retries it; it repeats only
     /// interrupted and short calls, and those cause no error.
-    #[error("{operation} {}{} failed", path.display(), at(*offset))]
+    #[error("cannot {operation} {}{}", path.display(), at(*offset))]
     Io {
         /// The operation: `open`, `read`, `write`, `sync`, ...
         operation: &'static str,
@@ -91,6 +91,14 @@ pub enum Error {
         needed_bytes: u64,
         /// The budget, in bytes.
         budget_bytes: u64,
+    },
+    /// The process may not open enough files for the work.
+    #[error("the run needs {needed} open files, but the limit of open files is {limit}")]
+    OpenFiles {
+        /// The smallest sufficient limit.
+        needed: u64,
+        /// The limit.
+        limit: u64,
     },
     /// A quantity is larger than the format allows.
     #[error("{what} is {value}, the limit is {limit}")]
@@ -174,6 +182,12 @@ impl Error {
         }
     }
 
+    /// Returns whether the process, or the system, has too many files open.
+    pub fn is_too_many_files(&self) -> bool {
+        // EMFILE, ENFILE
+        matches!(self, Self::Io { source, .. } if matches!(source.raw_os_error(), Some(23 | 24)))
+    }
+
     /// Returns whether a file or folder did not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
@@ -210,12 +224,13 @@ mod tests {
         }
         assert!(!of(5).is_full_disk());
         assert!(of(2).is_not_found());
+        assert!(of(23).is_too_many_files() && of(24).is_too_many_files() && !of(5).is_too_many_files());
     }
 
     #[test]
     fn texts_name_the_place() {
         let error = Error::io_at("write", "m/x", 4096, io::Error::from_raw_os_error(5));
-        assert_eq!(error.to_string(), "write m/x at byte 4096 failed");
+        assert_eq!(error.to_string(), "cannot write m/x at byte 4096");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! `db/SUMS is missing`.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -244,11 +245,17 @@ impl Finding {
         Finding { offset: Some(offset), ..self }
     }
 
-    /// Returns whether `other` is the same kind of damage in the same place.
-    pub(crate) fn is_like(&self, other: &Finding) -> bool {
-        let kind = |finding: &Finding| std::mem::discriminant(&finding.damage);
-        (&self.path, self.offset, kind(self)) == (&other.path, other.offset, kind(other))
+    /// The place and the kind of damage, by which two looks recognise the same finding.
+    fn key(&self) -> (&Path, Option<u64>, &str) {
+        (&self.path, self.offset, self.damage.name())
     }
+}
+
+/// Returns whether all damage that a second look finds was there at the first one. What a running
+/// process changes meanwhile is not.
+pub fn persists(first: &[Finding], second: &[Finding]) -> bool {
+    let known: BTreeSet<_> = first.iter().map(Finding::key).collect();
+    second.iter().all(|finding| !finding.weight.is_damage() || known.contains(&finding.key()))
 }
 
 /// Sorts findings for a report (damage first, leftovers last, each by path and offset) and removes

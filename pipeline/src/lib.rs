@@ -77,7 +77,7 @@
 //! # Map
 //! | | |
 //! |---|---|
-//! | computing | [`Workload`], [`Edge`], [`Run`], [`Options`], [`Finished`] |
+//! | computing | [`Workload`], [`Edge`], [`Run`], [`Options`], [`Thresholds`], [`Finished`] |
 //! | watching | [`Event`], [`Metrics`], [`Counts`], [`Stage`], [`timeline`] |
 //! | the run folder | [`checkpoint`]: what is finished, durably; [`care`]: check and repair; [`mod@format`]: every byte |
 //! | foundations | [`storage`]: every file call; [`log`]: entries, frames, codecs |
@@ -101,6 +101,7 @@ pub mod storage;
 mod sync;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod thresholds;
 mod workload;
 
 #[cfg(doc)]
@@ -109,7 +110,7 @@ pub mod format {}
 
 pub use bitmap::Bitmap;
 pub use error::{Damaged, Error};
-pub use finding::{Damage, Expected, Finding, Weight, sort_findings};
+pub use finding::{Damage, Expected, Finding, Weight, persists, sort_findings};
 pub use ids::{BlockId, RunId};
 pub use log::choose::{Candidate, CodecChoice};
 pub use log::place::{Extent, LogFile, Placement};
@@ -119,4 +120,5 @@ pub use measure::timeline;
 pub use run::schedule::{Next, Schedule};
 pub use run::{Event, Finished, Options, Run, footprint_bytes};
 pub use storage::{LimitedStorage, RealStorage, Storage, StorageFile};
+pub use thresholds::Thresholds;
 pub use workload::{Edge, Publication, Unreadable, Workload};

@@ -17,7 +17,7 @@ mod synthetic;
 
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{
-    BlockId, CodecChoice, Edge, Error, Event, Finished, Options, Placement, Publication, Run, RunId, Storage, Workload,
+    BlockId, CodecChoice, Error, Event, Finished, Options, Placement, Run, RunId, Storage, Thresholds, Workload,
     checkpoint, footprint_bytes,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant};
-use synthetic::Synthetic;
+use synthetic::{Careless, Synthetic};
 
 const BLOCK_BITS: u32 = 3;
 
@@ -66,6 +66,7 @@ impl Setup {
             placement: self.placement,
             codec: CodecChoice::parse(self.codec).unwrap(),
             commit_interval: Duration::from_micros(100),
+            thresholds: Some(if self.codec == "gaps" { Thresholds::SMALLEST } else { Thresholds::LARGEST }),
             run_id: RunId(7),
             stop: Arc::default(),
         }
@@ -354,57 +355,6 @@ fn a_temporary_file_beside_a_finished_run_is_swept_and_the_callers_files_are_not
     }
 }
 
-/// A workload that breaks its promises in one place.
-struct Careless {
-    sound: Synthetic,
-    /// Panics when it finishes this block.
-    panics_at: Option<u32>,
-    /// Length of the files it publishes, in bytes.
-    published_bytes: Option<usize>,
-}
-
-impl Workload for Careless {
-    fn parameters(&self) -> Vec<(String, String)> {
-        self.sound.parameters()
-    }
-    fn blocks(&self) -> u32 {
-        self.sound.blocks()
-    }
-    fn order(&self) -> Vec<BlockId> {
-        self.sound.order()
-    }
-    fn stream_words(&self) -> usize {
-        self.sound.stream_words()
-    }
-    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
-        self.sound.edges_into(target)
-    }
-    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
-        self.sound.edges_from(source)
-    }
-    fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
-        self.sound.begin(block, bitmap);
-    }
-    fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
-        self.sound.orient(orientation, restriction, stream, oriented);
-    }
-    fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
-        self.sound.apply(edge, stream, bitmap);
-    }
-    fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
-        assert_ne!(Some(block.0), self.panics_at, "this panic is part of the test");
-        self.sound.finish(block, bitmap);
-    }
-    fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
-        self.sound.summarise(block, stream)
-    }
-    fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
-        let sound = self.sound.publish(block, stream)?;
-        let bytes = self.published_bytes.map_or(sound.bytes, |bytes| vec![block.0 as u8; bytes]);
-        Some(Publication { name: sound.name, bytes })
-    }
-}
-
 /// A worker that panicked left the others waiting for its block for ever. Now the panic ends the
 /// run, and the run can be resumed.
 #[test]
@@ -412,7 +362,7 @@ fn a_panic_of_the_workload_ends_the_run() {
     for setup in Setup::FIRST {
         for block in [0, 3, 7] {
             let disk = SimulatedStorage::new(1);
-            let careless = Careless { sound: workload(), panics_at: Some(block), published_bytes: None };
+            let careless = Careless { panics_at: Some(block), ..Careless::of(workload()) };
             let run = std::panic::AssertUnwindSafe(|| session(&disk, setup, &careless, (setup, block)).0.is_ok());
             assert!(std::panic::catch_unwind(run).is_err(), "{setup:?}: the panic in block {block} was swallowed");
             let history = History { setup, fault: Fault::Stop, step: 0, image: 0, second_stop: 0 };
@@ -433,7 +383,7 @@ fn the_least_memory_suffices_for_pieces_of_any_length() {
         for published_bytes in [None, Some(40 << 20)] {
             for density in [5, 50] {
                 let sound = Synthetic { bits: 2, words, density, salt: 1, stop_after: None };
-                let careless = Careless { sound, panics_at: None, published_bytes };
+                let careless = Careless { published_bytes, ..Careless::of(sound) };
                 let disk = SimulatedStorage::new(1);
                 let memory_bytes = footprint_bytes(words, setup.placement, setup.threads);
                 let options = Options { memory_bytes, ..setup.options() };

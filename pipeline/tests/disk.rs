@@ -50,6 +50,8 @@ fn writes_that_are_not_synced_are_lost_kept_and_reordered() {
         .collect();
     // Also the later write without the earlier one.
     assert!([(1, 1), (2, 1), (1, 3), (2, 3)].iter().all(|pair| seen.contains(pair)), "{seen:?}");
+    // The handles that wrote are closed; the sync of a later process covers their writes.
+    let disk = disk.kill();
     disk.open_write("x").unwrap().sync().unwrap();
     let mut safe = vec![1; BYTES];
     safe[..SECTOR_BYTES].fill(2);
@@ -253,12 +255,52 @@ fn a_witness_sees_every_change_before_it_happens_and_its_copies_stay() {
 fn the_digest_tells_what_is_safe_from_what_is_visible() {
     let (one, other) = (disk(), disk());
     assert_eq!(one.digest(), other.digest());
-    write(&one, "x", &[2; 10], 0);
+    let file = one.open_write("x").unwrap();
+    file.write_all_at(&[2; 10], 0).unwrap();
     write(&other, "x", &[2; 10], 0);
     assert_eq!(one.digest(), other.digest());
-    one.open_write("x").unwrap().sync().unwrap();
+    file.sync().unwrap();
     assert_eq!(one.contents("x"), other.contents("x"));
     assert_ne!(one.digest(), other.digest());
     assert_eq!(one.power_cut(1).digest(), other.power_cut(1).digest());
     assert_ne!(one.power_cut(0).digest(), other.power_cut(0).digest());
+}
+
+/// POSIX promises a sync for what was written through the same handle. A file that is closed before
+/// it is synced and opened again is not safe.
+#[test]
+fn a_sync_covers_the_writes_of_its_own_handle() {
+    let disk = disk();
+    write(&disk, "x", &[2; SECTOR_BYTES], 0);
+    let file = disk.open_write("x").unwrap();
+    file.write_all_at(&[3; SECTOR_BYTES], SECTOR_BYTES as u64).unwrap();
+    file.sync().unwrap();
+    let firsts = |disk: &SimulatedStorage| -> BTreeSet<(u8, u8)> {
+        cuts(disk, 50).map(|disk| disk.contents("x").unwrap()).map(|bytes| (bytes[0], bytes[SECTOR_BYTES])).collect()
+    };
+    assert!(firsts(&disk).iter().all(|(_, second)| *second == 3));
+    assert!(firsts(&disk).contains(&(1, 3)) && firsts(&disk).contains(&(2, 3)));
+    assert_eq!(disk.contents("x").unwrap()[0], 2, "a running program sees every write");
+}
+
+#[test]
+fn a_process_has_no_more_files_open_than_it_may() {
+    let disk = disk().with_handles_at_most(2);
+    let is_refused = |error: Option<Error>| assert!(error.is_some_and(|error| error.is_too_many_files()));
+    let lock = disk.lock("LOCK").unwrap();
+    let file = disk.open("x").unwrap();
+    let names = disk.names();
+    is_refused(disk.open("x").err());
+    is_refused(disk.open_write("x").err());
+    is_refused(disk.create("y", Create::Truncate).err());
+    is_refused(disk.list("").err());
+    is_refused(disk.sync_dir("").err());
+    is_refused(disk.lock("other").err());
+    assert_eq!(disk.names(), names);
+    drop(file);
+    disk.sync_dir("").unwrap();
+    drop(lock);
+    let _both = [disk.open("x").unwrap(), disk.open("x").unwrap()];
+    is_refused(disk.open("x").err());
+    assert!((0..9).map(|_| disk.kill().open("x")).all(|file| file.is_ok()), "the limit is the process's");
 }

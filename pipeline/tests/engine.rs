@@ -27,6 +27,7 @@ fn options() -> Options {
         placement: Placement::Dedicated,
         codec: CodecChoice::parse("zstd1").unwrap(),
         commit_interval: Duration::from_millis(20),
+        thresholds: None,
         run_id: RunId(7),
         stop: Arc::new(AtomicBool::new(false)),
     }

@@ -1,4 +1,5 @@
-//! A byte limit: a run stops at it as on a full disk, and continues with a larger one.
+//! A byte limit: a run stops at it as on a full disk, and continues with a larger one. A limit of
+//! open files: a run stays below it.
 
 extern crate trinim_pipeline as pipeline;
 
@@ -6,7 +7,7 @@ mod synthetic;
 
 use pipeline::checkpoint::inspect;
 use pipeline::testing::SimulatedStorage;
-use pipeline::{CodecChoice, Error, LimitedStorage, Options, Placement, Run, RunId, Storage};
+use pipeline::{BlockId, CodecChoice, Error, LimitedStorage, Options, Placement, Run, RunId, Storage, Thresholds};
 use std::sync::Arc;
 use std::time::Duration;
 use synthetic::Synthetic;
@@ -19,6 +20,7 @@ fn solve(storage: Arc<dyn Storage>, placement: Placement) -> Result<(), Error> {
         placement,
         codec: CodecChoice::parse("raw").unwrap(),
         commit_interval: Duration::from_millis(1),
+        thresholds: None,
         run_id: RunId(7),
         stop: Arc::default(),
     };
@@ -87,5 +89,36 @@ fn tries_on_a_full_disk_do_not_fill_it() {
         // The number of logs that a session has begun at the limit depends on its threads; ten
         // attempts must not add up.
         assert!(taken.iter().skip(1).all(|(_, names)| *names <= taken[1].1 + 3), "bytes and names grow: {taken:?}");
+    }
+}
+
+/// A run has no more files open than its thresholds say, and beside them one for each reader and
+/// four: lock, journals, and a folder or a file of the metadata.
+#[test]
+fn thresholds_bound_the_open_files() {
+    let workload = Synthetic { bits: 6, words: 30, density: 50, salt: 2, stop_after: None };
+    let reference = workload.reference();
+    for (threads, number) in [(1, 0), (2, 1), (4, 2), (4, 5)] {
+        for placement in [Placement::Dedicated, Placement::Shared] {
+            let (gathered, requested, waiting) = (1 + number, 1 + number / 2, 1 + number * 2);
+            let thresholds = Thresholds { gathered, requested, waiting, kept: number, ..Thresholds::SMALLEST };
+            let files = thresholds.files() as usize + threads + 4;
+            let disk = SimulatedStorage::new(1).with_handles_at_most(files);
+            let options = Options {
+                threads,
+                memory_bytes: 64 << 20,
+                placement,
+                codec: CodecChoice::parse("raw").unwrap(),
+                commit_interval: Duration::from_secs(60),
+                thresholds: Some(thresholds),
+                run_id: RunId(7),
+                stop: Arc::default(),
+            };
+            let run = Run::new(&workload, Arc::new(disk.clone())).options(&options).start();
+            let finished = run.unwrap_or_else(|error| panic!("{thresholds:?} {placement:?}: {error:?}"));
+            for (block, stream) in reference.iter().enumerate() {
+                assert_eq!(&finished.stream(BlockId(block as u32)).unwrap(), stream, "block {block}");
+            }
+        }
     }
 }

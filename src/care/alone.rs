@@ -17,6 +17,7 @@ use crate::kernel::{Kernel, bitmap_words};
 use crate::solve::RemovalGame;
 use crate::verify::workers::{Halt, Watch, run};
 use parking_lot::Mutex;
+use pipeline::checkpoint::FORMAT;
 use pipeline::storage::{EntryKind, read_whole};
 use pipeline::{Bitmap, BlockId, RealStorage, Storage, Workload};
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,84 +82,109 @@ struct Seen {
     sum: Option<blake3::Hash>,
 }
 
+/// The manifest and `SUMS` of a database as found.
+struct Lists {
+    /// The bytes of the manifest and of `SUMS`.
+    found: [Option<Vec<u8>>; 2],
+    sums: Sums,
+    /// The content of the manifest, if it can be read.
+    known: Option<Known>,
+    /// Whether `SUMS` has the right line for the manifest.
+    vouched: bool,
+    /// Whether `SUMS` is missing in the folder of a run, which may still be writing it.
+    unsealed: bool,
+}
+
+impl Lists {
+    /// Reads both lists; adds what is wrong with either as a whole.
+    fn read(storage: &RealStorage, findings: &mut Vec<Finding>) -> Result<Lists, Error> {
+        let in_run = storage.root().parent().is_some_and(|run| run.join(FORMAT).is_file());
+        let missing = if in_run { Weight::Leftover } else { Weight::Damage };
+        // SUMS is written last, so it is read first: a solve that ends in between has then written
+        // the manifest as well.
+        let sums_found = contents(storage, SUMS, missing)?.map_err(|finding| findings.push(finding)).ok();
+        let unsealed = findings.iter().any(|finding| !finding.weight.is_damage());
+        let manifest_found =
+            contents(storage, MANIFEST, Weight::Damage)?.map_err(|finding| findings.push(finding)).ok();
+        let sums = sums_found.as_deref().map(Sums::parse).unwrap_or_default();
+        let sum = manifest_found.as_deref().map(blake3::hash);
+        let vouched = sum.is_some_and(|sum| sums.check(MANIFEST, sum) == Some(Ok(())));
+        let parsed = manifest_found.as_deref().map(|bytes| Manifest::parse(&storage.path(MANIFEST), bytes));
+        let known = match parsed {
+            None => None,
+            Some(Ok((manifest, game))) => {
+                let identity = game.identity();
+                Some(Known { game, manifest, identity })
+            }
+            // Report another version only if `SUMS` confirms the bytes; otherwise it is damage.
+            Some(Err(error)) if vouched && matches!(error, DatabaseError::Version { .. }) => return Err(error.into()),
+            Some(Err(error)) => {
+                findings.push(error.into_finding()?);
+                None
+            }
+        };
+        Ok(Lists { found: [manifest_found, sums_found], sums, known, vouched, unsealed })
+    }
+
+    /// Returns the names of the blocks: those of the layout, or without a manifest those in `SUMS`.
+    fn block_names(&self) -> BTreeSet<String> {
+        match &self.known {
+            Some(known) => (0..known.game.layout.canonical_blocks().len() as u32).map(block_file_name).collect(),
+            None => self.sums.lines.keys().filter(|name| *name != MANIFEST).cloned().collect(),
+        }
+    }
+
+    /// Compares the manifest with what the blocks add up to, unless `SUMS` confirms it, and `SUMS`
+    /// with the `expected` lines of the blocks.
+    fn judge(
+        &self,
+        storage: &RealStorage,
+        blocks_damaged: bool,
+        mut expected: BTreeMap<String, Option<blake3::Hash>>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), Error> {
+        let mut right = None;
+        if let (Some(known), Some(bytes), false) = (&self.known, &self.found[0], self.vouched) {
+            if blocks_damaged {
+                let damage = match self.sums.check(MANIFEST, blake3::hash(bytes)) {
+                    Some(Err(damage)) => damage,
+                    _ => "unconfirmed, because SUMS has no line for it and blocks are damaged".into(),
+                };
+                findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), damage));
+            } else {
+                let rebuilt = rebuild(storage, known)?;
+                findings.extend(difference(storage, MANIFEST, &rebuilt, bytes));
+                right = Some(blake3::hash(&rebuilt));
+            }
+        }
+        expected.insert(MANIFEST.to_owned(), right);
+        if let Some(bytes) = &self.found[1] {
+            findings.extend(self.sums.compare_in_order(&storage.path(SUMS), bytes.len() as u64, &expected));
+        }
+        Ok(())
+    }
+}
+
 /// Checks the files of a database.
 pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Result<CheckedDatabase, Error> {
     let mut findings = Vec::new();
-    let mut take = |name: &str| -> Result<Option<Vec<u8>>, Error> {
-        Ok(contents(storage, name, Weight::Damage)?.map_err(|finding| findings.push(finding)).ok())
-    };
-    let found = [take(MANIFEST)?, take(SUMS)?];
-    let sums = found[1].as_deref().map(Sums::parse).unwrap_or_default();
-    let vouched = found[0].as_deref().is_some_and(|bytes| sums.check(MANIFEST, blake3::hash(bytes)) == Some(Ok(())));
-    let parsed = found[0].as_deref().map(|bytes| Manifest::parse(&storage.path(MANIFEST), bytes));
-    let mut known = match parsed {
-        None => None,
-        Some(Ok((manifest, game))) => {
-            let identity = game.identity();
-            Some(Known { game, manifest, identity })
-        }
-        // Report another version only if `SUMS` confirms the bytes; otherwise it is damage.
-        Some(Err(error)) if vouched && matches!(error, DatabaseError::Version { .. }) => return Err(error.into()),
-        Some(Err(error)) => {
-            findings.push(error.into_finding()?);
-            None
-        }
-    };
-
-    let mut expected: BTreeMap<String, Option<blake3::Hash>> = sums
-        .lines
-        .keys()
-        .filter(|name| known.is_none() && *name != MANIFEST)
-        .map(|name| (name.clone(), None))
-        .collect();
-    let blocks = known.as_ref().map_or(0, |known| known.game.layout.canonical_blocks().len() as u32);
-    expected.extend((0..blocks).map(|block| (block_file_name(block), None)));
-    let names: Vec<String> = expected.keys().cloned().collect();
-    let lengths: BTreeMap<String, u64> = storage
-        .list("")?
-        .into_iter()
-        .filter(|entry| entry.kind == EntryKind::File)
-        .map(|entry| (entry.name, entry.length))
-        .collect();
-    for name in lengths.keys().filter(|name| !expected.contains_key(*name) && *name != MANIFEST && *name != SUMS) {
+    let mut lists = Lists::read(storage, &mut findings)?;
+    let names = lists.block_names();
+    let lengths = lengths(storage)?;
+    for name in lengths.keys().filter(|name| !names.contains(*name) && *name != MANIFEST && *name != SUMS) {
         let damage = Damage::Superfluous("not a file of this database");
         findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
     }
-    let all = names.iter().filter_map(|name| lengths.get(name)).sum();
-    let watch = Watch::new(request.stop, request.progress, all);
-    let seen = Mutex::new(BTreeMap::new());
-    let failure = Mutex::new(None);
-    let finished = run(
-        request.threads,
-        names.len(),
-        &watch,
-        || Ok(()),
-        |(), index| {
-            let name = &names[index];
-            match look_at(storage, name, index as u32, &sums, known.as_ref(), request.depth) {
-                Ok(one) => drop(seen.lock().insert(index as u32, one)),
-                Err(error) => {
-                    failure.lock().get_or_insert(error);
-                    return Err(Halt::Stopped);
-                }
-            }
-            watch.advance(lengths.get(name).copied().unwrap_or(0))
-        },
-    )?;
-    if let Some(error) = failure.into_inner() {
-        return Err(error);
-    }
-    if !finished {
-        return Err(pipeline::Error::Interrupted.into());
-    }
+    let names: Vec<String> = names.into_iter().collect();
+    let blocks = lists.known.as_ref().map_or(0, |_| names.len() as u64);
+    let (seen, bytes) = look_at_all(storage, &names, &lengths, &lists, request)?;
 
-    let seen = seen.into_inner();
-    let is_of_game = vouched || seen.values().any(|one| one.is_of_game);
+    let mut expected: BTreeMap<String, Option<blake3::Hash>> = names.iter().map(|name| (name.clone(), None)).collect();
     let mut damaged_blocks = BTreeSet::new();
-    if known.is_some() && !is_of_game {
+    if lists.known.is_some() && !lists.vouched && !seen.values().any(|one| one.is_of_game) {
         let rule = "board, rule and layout differ from those of the blocks";
         findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), rule));
-        known = None;
+        lists.known = None;
     } else {
         for (index, one) in seen {
             if let Some(sum) = one.sum {
@@ -171,43 +197,64 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
         }
     }
     let before = findings.len();
-    // Check that the manifest follows from the blocks if its line in `SUMS` does not confirm it.
-    let rebuilt = match &known {
-        Some(known) if !vouched && damaged_blocks.is_empty() => Some(rebuild(storage, known)?),
-        _ => None,
-    };
-    let right = match (&rebuilt, &found[0]) {
-        (Some(rebuilt), Some(bytes)) => {
-            findings.extend(difference(storage, MANIFEST, rebuilt, bytes));
-            Some(blake3::hash(rebuilt))
-        }
-        (None, Some(bytes)) if known.is_some() && !vouched => {
-            let damage = match sums.check(MANIFEST, blake3::hash(bytes)) {
-                Some(Err(damage)) => damage,
-                _ => "unconfirmed, because SUMS has no line for it and blocks are damaged".into(),
-            };
-            findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), damage));
-            None
-        }
-        _ => None,
-    };
-    expected.insert(MANIFEST.to_owned(), right);
-    if let Some(bytes) = &found[1] {
-        findings.extend(sums.compare_in_order(&storage.path(SUMS), bytes.len() as u64, &expected));
-    }
+    lists.judge(storage, !damaged_blocks.is_empty(), expected, &mut findings)?;
+    let Lists { found, sums, known, unsealed, .. } = lists;
     let lists_wrong = findings.len() > before || found.iter().any(Option::is_none) || known.is_none();
     sort_findings(&mut findings);
-    let intact = u64::from(blocks) - damaged_blocks.len() as u64;
     let report = Report {
         subject: Subject::Database,
         findings,
-        blocks: blocks.into(),
-        finished_blocks: intact,
+        blocks,
+        finished_blocks: blocks.saturating_sub(damaged_blocks.len() as u64),
         generation: 0,
         files: names.len() as u64 + 2,
-        bytes: if request.depth == Depth::Metadata { 0 } else { all },
+        bytes: if request.depth == Depth::Metadata { 0 } else { bytes },
+        unsealed,
     };
     Ok(CheckedDatabase { report, known, sums, found, damaged_blocks, lists_wrong })
+}
+
+/// Returns the files in a folder with their lengths.
+fn lengths(storage: &RealStorage) -> Result<BTreeMap<String, u64>, Error> {
+    let files = storage.list("")?.into_iter().filter(|entry| entry.kind == EntryKind::File);
+    Ok(files.map(|entry| (entry.name, entry.length)).collect())
+}
+
+/// Checks the blocks on several threads; returns the results by their place in `names`, and the
+/// bytes of all.
+fn look_at_all(
+    storage: &RealStorage,
+    names: &[String],
+    lengths: &BTreeMap<String, u64>,
+    lists: &Lists,
+    request: &Request<'_>,
+) -> Result<(BTreeMap<u32, Seen>, u64), Error> {
+    let all = names.iter().filter_map(|name| lengths.get(name)).sum();
+    let watch = Watch::new(request.stop, request.progress, all);
+    let seen = Mutex::new(BTreeMap::new());
+    let failure = Mutex::new(None);
+    let finished = run(
+        request.threads,
+        names.len(),
+        &watch,
+        || Ok(()),
+        |(), index| {
+            let name = &names[index];
+            match look_at(storage, name, index as u32, &lists.sums, lists.known.as_ref(), request.depth) {
+                Ok(one) => drop(seen.lock().insert(index as u32, one)),
+                Err(error) => {
+                    failure.lock().get_or_insert(error);
+                    return Err(Halt::Stopped);
+                }
+            }
+            watch.advance(lengths.get(name).copied().unwrap_or(0))
+        },
+    )?;
+    match failure.into_inner() {
+        Some(error) => Err(error),
+        None if !finished => Err(pipeline::Error::Interrupted.into()),
+        None => Ok((seen.into_inner(), all)),
+    }
 }
 
 /// Checks one file; `ordinal` is that of the block if the manifest is trusted.

@@ -35,13 +35,12 @@ pub(super) fn difference(storage: &dyn Storage, name: &str, expected: &[u8], fou
     Some(Finding::new(Weight::Damage, storage.path(name), damage).at(offset as u64))
 }
 
-/// Returns the names of temporary files of `folder` that an interrupted repair left.
-pub(super) fn temporary_files(storage: &dyn Storage, folder: &str) -> Result<Vec<String>, pipeline::Error> {
-    let entries = storage.list(folder)?.into_iter();
+/// Returns the names of temporary files that an interrupted repair left in a database.
+pub(super) fn temporary_files(storage: &dyn Storage) -> Result<Vec<String>, pipeline::Error> {
     let is_ours = |name: &str| {
         let name = name.strip_suffix(pipeline::checkpoint::TEMPORARY);
         name.is_some_and(|name| name == MANIFEST || name == SUMS || name.ends_with(".blk"))
     };
-    let ours = entries.filter(|entry| entry.kind == EntryKind::File && is_ours(&entry.name));
-    Ok(ours.map(|entry| if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) }).collect())
+    let ours = storage.list("")?.into_iter().filter(|entry| entry.kind == EntryKind::File && is_ours(&entry.name));
+    Ok(ours.map(|entry| entry.name).collect())
 }

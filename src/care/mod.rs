@@ -13,7 +13,9 @@
 //! | `SUMS` | all of these | all of these |
 //!
 //! # Invariants
-//! 1. [`check()`] only reads and takes no lock, even beside a running solve.
+//! 1. [`check()`] only reads and takes no lock. Beside any state of a running solve or repair, sound
+//!    data is never called damaged: what may be in motion is read again, and in the order opposite
+//!    to that in which it is written.
 //! 2. [`Repair`] announces its work before it writes anything, and replaces a file only by bytes
 //!    confirmed by an authority in the table above.
 //! 3. The same command restarts a repair that was stopped, killed or failed. A repaired folder has
@@ -84,8 +86,6 @@ pub struct Request<'a> {
     pub stop: &'a AtomicBool,
     /// Receives (done, all) in bytes, from any thread.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
-    /// Whether a process holds the folder; an unsealed database is then no damage.
-    pub is_owned: bool,
 }
 
 /// The kind of a folder.
@@ -116,6 +116,9 @@ pub struct Report {
     pub files: u64,
     /// Number of bytes compared with their hashes.
     pub bytes: u64,
+    /// Whether all blocks are finished but `SUMS`, which is written last, is not there: a solve is
+    /// finishing the database or was stopped before it had, and the same solve writes it.
+    pub unsealed: bool,
 }
 
 /// Serializes findings for other programs; `message` is the whole sentence.

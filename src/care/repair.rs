@@ -20,7 +20,7 @@ use pipeline::care::check::read_published;
 use pipeline::care::repair::{self, Plan, Recomputer};
 use pipeline::checkpoint::{Draft, FORMAT, LOCK, METADATA, PUBLISHED, write_atomically};
 use pipeline::storage::LockGuard;
-use pipeline::{BlockId, RealStorage, Storage, Workload};
+use pipeline::{BlockId, RealStorage, Storage, Thresholds, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -39,6 +39,8 @@ pub struct Estimate {
     pub manifest: bool,
     /// Whether to rewrite `SUMS`.
     pub sums: bool,
+    /// Number of files and pieces of files that a stop left over, which are cleared away.
+    pub leftovers: u64,
     /// Bytes of published files to read.
     pub read_bytes: u64,
     /// Estimated time, in seconds, from the rates of one worker.
@@ -48,7 +50,7 @@ pub struct Estimate {
 impl Estimate {
     /// Returns whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.blocks + self.log_entries == 0 && !self.metadata && !self.manifest && !self.sums
+        self.blocks + self.log_entries + self.leftovers == 0 && !self.metadata && !self.manifest && !self.sums
     }
 }
 
@@ -59,7 +61,7 @@ pub struct Repair {
 }
 
 enum Subject {
-    Run { storage: Arc<dyn Storage>, draft: Option<Draft>, checked: Box<CheckedRun>, plan: Plan },
+    Run { storage: Arc<dyn Storage>, draft: Option<Draft>, checked: Box<CheckedRun>, plan: Box<Plan> },
     Database { storage: RealStorage, checked: Box<CheckedDatabase>, order: Vec<BlockId>, _lock: Option<LockGuard> },
 }
 
@@ -76,7 +78,7 @@ impl Repair {
         stop: &AtomicBool,
         progress: &(dyn Fn(u64, u64) + Sync),
     ) -> Result<Repair, Error> {
-        let request = Request { depth: Depth::Sums, threads, stop, progress, is_owned: false };
+        let request = Request { depth: Depth::Sums, threads, stop, progress };
         match Place::of(folder)? {
             Place::Run(storage) => Repair::of_run(storage, dry, &request),
             Place::Database(storage) => Repair::of_database(storage, dry, &request),
@@ -106,11 +108,12 @@ impl Repair {
             metadata: plan.metadata,
             manifest: checked.manifest_wrong,
             sums,
+            leftovers: plan.leftovers,
             read_bytes: plan.read_bytes,
             seconds: seconds(&workload, &plan),
         };
         drop(workload);
-        let subject = Subject::Run { storage, draft, checked: Box::new(checked), plan };
+        let subject = Subject::Run { storage, draft, checked: Box::new(checked), plan: Box::new(plan) };
         Ok(Repair { estimate, subject })
     }
 
@@ -154,6 +157,7 @@ impl Repair {
             blocks: order.len() as u64,
             manifest: checked.lists_wrong,
             sums: checked.lists_wrong,
+            leftovers: temporary_files(&storage)?.len() as u64,
             read_bytes: plan.read_bytes,
             seconds: seconds(&workload, &plan),
             ..Estimate::default()
@@ -234,7 +238,8 @@ fn mend_run(
     let all = plan.steps();
     // Keeps the folder locked to the end.
     let workload = RemovalGame::new(&game, Kernel::detect());
-    let _mended = repair::carry_out(plan, &workload, storage, draft, stop, &|done| progress(done, all))?;
+    let thresholds = Thresholds::of_process(1)?;
+    let _mended = repair::carry_out(plan, &workload, storage, draft, &thresholds, stop, &|done| progress(done, all))?;
     let Some(manifest) = manifest else { return Ok(()) };
     let files: BTreeMap<BlockId, _> =
         records.iter().filter_map(|record| Some((record.block, record.published.as_ref()?))).collect();
@@ -250,9 +255,6 @@ fn mend_run(
     let name = format!("{PUBLISHED}/{SUMS}");
     if !matches!(contents(&**storage, &name, Weight::Damage)?, Ok(bytes) if bytes == text.as_bytes()) {
         write_atomically(&**storage, &name, text.as_bytes())?;
-    }
-    for name in temporary_files(&**storage, PUBLISHED)? {
-        storage.remove(&name)?;
     }
     Ok(())
 }
@@ -321,8 +323,12 @@ fn mend_database(
             }
         }
     }
-    for name in temporary_files(storage, "")? {
-        storage.remove(&name)?;
+    let temporary = temporary_files(storage)?;
+    for name in &temporary {
+        storage.remove(name)?;
+    }
+    if !temporary.is_empty() {
+        storage.sync_dir("")?;
     }
     Ok(())
 }

@@ -8,8 +8,8 @@ use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
 use pipeline::care::check;
-use pipeline::checkpoint::{FORMAT, PUBLISHED, examine};
-use pipeline::{BlockId, RealStorage, Storage};
+use pipeline::checkpoint::{Examination, FORMAT, PUBLISHED, examine};
+use pipeline::{BlockId, RealStorage, Storage, persists};
 use std::collections::BTreeMap;
 
 /// The state of a run folder after a check.
@@ -30,13 +30,7 @@ pub(super) struct CheckedRun {
 /// Checks a run folder.
 pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<CheckedRun, Error> {
     let foreign = || Error::Foreign { path: storage.path(FORMAT) };
-    // An owner that begins a generation replaces the metadata during an examination, so retry;
-    // damage persists.
-    let (mut examination, mut tries) = (examine(storage)?, 0);
-    while examination.inspection.is_none() && tries < 3 {
-        tries += 1;
-        examination = examine(storage)?;
-    }
+    let examination = examine_at_rest(storage)?;
     let Some(inspection) = examination.inspection else {
         return without_metadata(storage, examination.findings, request);
     };
@@ -47,12 +41,12 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
         let sum = blake3::hash(bytes);
         sums.lock().insert(block, sum);
     };
-    let Request { depth, threads, stop, progress, is_owned } = *request;
+    let Request { depth, threads, stop, progress } = *request;
     let asked = check::Request { depth, threads, stop, progress, published: &published };
-    let mut engine = check::check(&workload, storage, &asked)?;
+    let engine = check::check(&workload, storage, &asked)?;
     drop(workload);
 
-    let mut findings = std::mem::take(&mut engine.findings);
+    let mut findings = engine.findings.clone();
     let blocks = game.layout.canonical_blocks().len();
     let records = engine.inspection.as_ref().map_or(&[][..], |inspection| &inspection.records);
     let mut checked = CheckedRun {
@@ -64,6 +58,7 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
             generation: engine.inspection.as_ref().map_or(0, |inspection| inspection.generation),
             files: engine.files,
             bytes: engine.bytes,
+            unsealed: false,
         },
         manifest: None,
         sums: BTreeMap::new(),
@@ -82,16 +77,20 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
         let summaries = by_block.values().map(|record| BlockSummary::from_bytes(&record.summary));
         let summaries: Vec<BlockSummary> = summaries.collect::<Option<_>>().ok_or_else(foreign)?;
         let manifest = Manifest::new(&game, &summaries).to_json();
-        let before = findings.len();
-        let unsealed = if is_owned { Weight::Leftover } else { Weight::Damage };
         let [manifest_name, sums_name] = &names;
-        match contents(storage, manifest_name, unsealed)? {
+        // A solve writes SUMS last. It is read first, so that a solve that ends meanwhile cannot
+        // have written it without the manifest that is looked for next.
+        let found = contents(storage, sums_name, Weight::Leftover)?;
+        let unsealed = found.as_ref().is_err_and(|finding| !finding.weight.is_damage());
+        let missing = if unsealed { Weight::Leftover } else { Weight::Damage };
+        let before = findings.len();
+        match contents(storage, manifest_name, missing)? {
             Ok(found) => findings.extend(difference(storage, manifest_name, &manifest, &found)),
             Err(finding) => findings.push(finding),
         }
         checked.manifest_wrong = findings.len() > before;
         let before = findings.len();
-        match contents(storage, sums_name, unsealed)? {
+        match found {
             Ok(found) => {
                 let mut expected: BTreeMap<String, Option<blake3::Hash>> =
                     by_block.keys().map(|block| (block_file_name(block.0), sums.lock().get(block).copied())).collect();
@@ -105,6 +104,7 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
             Err(finding) => findings.push(finding),
         }
         checked.sums_wrong = findings.len() > before;
+        checked.report.unsealed = unsealed;
         checked.report.files += 2;
         checked.manifest = Some(manifest);
     }
@@ -113,6 +113,21 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
     checked.sums = sums.into_inner();
     checked.engine = Some((game, engine));
     Ok(checked)
+}
+
+/// Examines the metadata until they can be read or their damage persists: an owner that begins a
+/// generation replaces them during an examination.
+fn examine_at_rest(storage: &dyn Storage) -> Result<Examination, pipeline::Error> {
+    let mut last = examine(storage)?;
+    while last.inspection.is_none() {
+        let next = examine(storage)?;
+        let is_same = next.inspection.is_none() && persists(&last.findings, &next.findings);
+        last = next;
+        if is_same {
+            break;
+        }
+    }
+    Ok(last)
 }
 
 /// Checks a run with both copies of the metadata unreadable: reports their damage, and that of the
@@ -130,6 +145,7 @@ fn without_metadata(
         generation: 0,
         files: 0,
         bytes: 0,
+        unsealed: false,
     };
     let sealed = storage.length(&format!("{PUBLISHED}/{SUMS}")).is_ok_and(|length| length.is_some());
     if sealed {

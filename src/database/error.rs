@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum DatabaseError {
     /// The operating system refused an operation.
-    #[error("{operation} {} failed", path.display())]
+    #[error("cannot {operation} {}", path.display())]
     Io {
         /// The operation that failed.
         operation: &'static str,

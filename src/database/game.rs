@@ -4,7 +4,7 @@
 //! are written into files (`FORMAT.md` has their bytes), and a layout is built from a board.
 
 use crate::game::{Board, BoardError, Cell, Rule};
-use crate::layout::Layout;
+use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The parts of a problem that determine the bytes of a solution.
@@ -66,6 +66,9 @@ impl Game {
         let indices = value("bid-cells")?.split(',').filter(|index| !index.is_empty());
         let cells = indices.map(|index| Some(Cell::from_index(u32::from(index.parse::<u8>().ok()?))));
         let layout = Layout::new(&board, &cells.collect::<Option<Vec<_>>>()?).ok()?;
+        if layout.canonical_blocks().len() as u64 > CANONICAL_BLOCKS_MAX {
+            return None;
+        }
         let game = Game { board, rule, layout };
         let same = game.parameters().iter().all(|(name, wanted)| value(name) == Some(wanted));
         same.then_some(game)

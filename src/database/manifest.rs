@@ -7,10 +7,10 @@
 //! 2. `SUMS` has the lines of the `b3sum` program and is written last: a folder with `SUMS` is a
 //!    finished database.
 
-use super::census::Census;
+use super::census::{Census, PieceCount};
 use super::{BlockSummary, DatabaseError, Game};
 use crate::game::{Board, Cell, Rule};
-use crate::layout::{Bid, Layout};
+use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -18,11 +18,12 @@ use std::path::Path;
 pub const MANIFEST: &str = "manifest.json";
 /// Name of the list of checksums inside the `db` folder.
 pub const SUMS: &str = "SUMS";
-/// Limit on the length of a manifest or of `SUMS`, in bytes; with 300,000 canonical blocks they
-/// take about 45 and 24 MB.
-pub const LIST_BYTES_MAX: u64 = 256 << 20;
+/// Limit on the length of a manifest or of `SUMS`, in bytes; with 300,000 canonical blocks, the
+/// most, they take about 45 and 24 MB.
+pub const LIST_BYTES_MAX: u64 = 64 << 20;
 const FORMAT: &str = "trinim-database";
-const VERSION: u64 = 1;
+/// Version of the format of a database.
+pub const VERSION: u64 = 1;
 
 /// The manifest row of one canonical block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,8 +36,42 @@ pub struct BlockRow {
     pub digest: String,
 }
 
+/// The keys that decide whether the rest can be understood. Both are read past anything else, so
+/// that no file of another kind is held in memory.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Head {
+    format: String,
+    version: u64,
+}
+
+/// The keys of `manifest.json`, without the census as a struct of its own: flattened, it would keep
+/// every unknown key in memory.
+#[derive(Deserialize)]
+struct Keys {
+    format: String,
+    version: u64,
+    layers: u32,
+    rule: String,
+    max_take: Option<u32>,
+    bid_cells: Vec<u8>,
+    offset_cells: Vec<u8>,
+    digest: String,
+    by_pieces: Vec<PieceCount>,
+    blocks: Vec<BlockRow>,
+}
+
+impl From<Keys> for Manifest {
+    fn from(keys: Keys) -> Manifest {
+        let Keys { format, version, layers, rule, max_take, bid_cells, offset_cells, digest, by_pieces, blocks } = keys;
+        let census = Census { by_pieces };
+        Manifest { format, version, layers, rule, max_take, bid_cells, offset_cells, digest, census, blocks }
+    }
+}
+
 /// The content of `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Keys")]
 pub struct Manifest {
     /// Always `trinim-database`.
     pub format: String,
@@ -99,24 +134,23 @@ impl Manifest {
     /// not a manifest or contradict each other.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<(Manifest, Game), DatabaseError> {
         let damage = |what: String| DatabaseError::corrupt(path, 0, what);
-        let value: serde_json::Value =
-            serde_json::from_slice(bytes).map_err(|error| damage(format!("not a manifest: {error}")))?;
-        if value["format"] != FORMAT {
+        let unreadable = |error: serde_json::Error| damage(format!("not a manifest: {error}"));
+        // Whatever else a file has is skipped, never held in memory.
+        let Head { format, version } = serde_json::from_slice(bytes).map_err(unreadable)?;
+        if format != FORMAT {
             return Err(damage("not the manifest of a Trinim database".into()));
         }
-        match value["version"].as_u64() {
-            Some(VERSION) => {}
-            found => {
-                let found = found.unwrap_or_default();
-                return Err(DatabaseError::Version { path: path.into(), found, supported: VERSION });
-            }
+        if version != VERSION {
+            return Err(DatabaseError::Version { path: path.into(), found: version, supported: VERSION });
         }
-        let manifest: Manifest =
-            serde_json::from_value(value).map_err(|error| damage(format!("not a manifest: {error}")))?;
+        let manifest: Manifest = serde_json::from_slice(bytes).map_err(unreadable)?;
         let board = Board::triangle(manifest.layers, manifest.max_take).map_err(|error| damage(error.to_string()))?;
         let rule: Rule = manifest.rule.parse().map_err(|error| damage(format!("{error}")))?;
         let cells = manifest.bid_cells.iter().map(|index| Cell::from_index(u32::from(*index)));
         let layout = Layout::new(&board, &cells.collect::<Vec<_>>()).map_err(|error| damage(error.to_string()))?;
+        if layout.canonical_blocks().len() as u64 > CANONICAL_BLOCKS_MAX {
+            return Err(damage(format!("more than {CANONICAL_BLOCKS_MAX} canonical blocks")));
+        }
         let bids = manifest.blocks.iter().map(|row| row.bid);
         if layout.bid_cells() != manifest.bid_cells
             || layout.offset_cells() != manifest.offset_cells

@@ -25,7 +25,7 @@ pub(crate) mod sums;
 pub use block::{BLOCK_BYTES_MAX, block_file, block_file_name};
 pub use error::DatabaseError;
 pub use game::Game;
-pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
+pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS, VERSION as FORMAT_VERSION};
 pub use reader::{Access, CACHE_BYTES, Child, Database, Probe};
 pub use summary::{BlockSummary, stream_digest};
 pub use sums::Sums;

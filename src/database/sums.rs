@@ -18,36 +18,66 @@ fn sums_differ(expected: blake3::Hash, found: blake3::Hash) -> Damage {
     }
 }
 
+/// Most malformed lines, and most findings of a comparison, that are told one by one.
+const TOLD_AT_MOST: usize = 1000;
+
 /// The lines of a `SUMS`.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
     /// By file name: the BLAKE3 of the file, and the offset of its line in bytes.
     pub lines: BTreeMap<String, (blake3::Hash, u64)>,
-    /// Malformed lines: their offset in bytes, and what is wrong.
+    /// Malformed lines: their offset in bytes, and what is wrong. After a thousand, the last entry
+    /// is about all others.
     pub wrong: Vec<(u64, String)>,
+}
+
+/// Collects findings up to [`TOLD_AT_MOST`], and then counts them.
+struct Told<T> {
+    told: Vec<T>,
+    /// The first one that was only counted, and their number.
+    more: Option<(T, u64)>,
+}
+
+impl<T> Told<T> {
+    fn push(&mut self, finding: impl FnOnce() -> T) {
+        match &mut self.more {
+            _ if self.told.len() < TOLD_AT_MOST => self.told.push(finding()),
+            Some((_, count)) => *count += 1,
+            none => *none = Some((finding(), 1)),
+        }
+    }
+
+    /// Returns all findings; `sum_up` turns the first that was only counted into one about all.
+    fn end(self, sum_up: impl FnOnce(T, u64) -> T) -> Vec<T> {
+        let Told { mut told, more } = self;
+        told.extend(more.map(|(first, count)| sum_up(first, count)));
+        told
+    }
 }
 
 impl Sums {
     /// Parses all lines; bad lines do not hide good ones.
     pub fn parse(bytes: &[u8]) -> Sums {
-        let mut sums = Sums::default();
+        let mut lines = BTreeMap::new();
+        let mut wrong = Told { told: Vec::new(), more: None };
         let mut offset = 0;
         for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
             let begin = offset;
             offset += line.len() as u64;
             let text = line.strip_suffix(b"\n");
             match std::str::from_utf8(text.unwrap_or(line)).ok().and_then(parse_line) {
-                Some((sum, name)) if !sums.lines.contains_key(name) => {
-                    sums.lines.insert(name.to_owned(), (sum, begin));
+                Some((sum, name)) if !lines.contains_key(name) => {
+                    lines.insert(name.to_owned(), (sum, begin));
                 }
-                Some((_, name)) => sums.wrong.push((begin, format!("line {number}: {name} is named twice"))),
-                None => sums.wrong.push((begin, format!("line {number} is not a checksum and a name"))),
+                Some((_, name)) => wrong.push(|| (begin, format!("line {number}: {name} is named twice"))),
+                None => wrong.push(|| (begin, format!("line {number} is not a checksum and a name"))),
             }
         }
+        let mut wrong = wrong.end(|(begin, _), count| (begin, format!("{count} more lines are wrong")));
         if !bytes.ends_with(b"\n") {
-            sums.wrong.push((offset, "does not end in a whole line".to_owned()));
+            wrong.push((offset, "does not end in a whole line".to_owned()));
         }
-        sums
+        Sums { lines, wrong }
     }
 
     /// Compares the list at `path`, which is `bytes` bytes long, with the `expected` files and
@@ -60,21 +90,25 @@ impl Sums {
         expected: &BTreeMap<String, Option<blake3::Hash>>,
     ) -> Vec<Finding> {
         let at = |offset: u64, rule: String| Finding::new(Weight::Damage, path, rule).at(offset);
-        let mut findings: Vec<Finding> = self.wrong.iter().map(|(offset, rule)| at(*offset, rule.clone())).collect();
+        let mut differing = Told { told: Vec::new(), more: None };
         for (file, (sum, offset)) in &self.lines {
             match expected.get(file) {
-                None => {
-                    findings.push(at(*offset, format!("the line names {file}, which is not a file of this database")))
-                }
+                None => differing
+                    .push(|| at(*offset, format!("the line names {file}, which is not a file of this database"))),
                 Some(Some(right)) if right != sum => {
-                    findings.push(at(*offset, format!("the line of {file} has {sum}, expected {right}")));
+                    differing.push(|| at(*offset, format!("the line of {file} has {sum}, expected {right}")));
                 }
                 Some(_) => {}
             }
         }
-        let without = expected.keys().filter(|file| !self.lines.contains_key(*file));
-        findings.extend(without.map(|file| at(bytes, format!("the line for {file} is missing"))));
-        findings
+        for file in expected.keys().filter(|file| !self.lines.contains_key(*file)) {
+            differing.push(|| at(bytes, format!("the line for {file} is missing")));
+        }
+        let wrong = self.wrong.iter().map(|(offset, rule)| at(*offset, rule.clone()));
+        let more = |first: Finding, count: u64| {
+            Finding::new(Weight::Damage, path, format!("{count} more differences")).at(first.offset.unwrap_or(bytes))
+        };
+        wrong.chain(differing.end(more)).collect()
     }
 
     /// Compares as [`compare`](Sums::compare) does, and also finds the first line out of order.

@@ -116,9 +116,12 @@ pub struct Report {
     pub file_bytes: u64,
     /// Number of canonical blocks checked position by position.
     pub blocks: u64,
-    /// Positions checked against their children, those of canonical blocks only.
+    /// Positions of these blocks and of the blocks that symmetry maps onto them: what the check says
+    /// something about.
     pub positions: u64,
-    /// Number of these positions that contradict their children. `findings` lists only the first
+    /// Positions of the canonical blocks alone: those that were compared with their children.
+    pub canonical_positions: u64,
+    /// Number of canonical positions that contradict their children. `findings` lists only the first
     /// few of each block.
     pub differences: u64,
     /// The findings, at most the first hundred: of files first, then of blocks, then of counts.
@@ -145,7 +148,7 @@ impl Report {
     }
 }
 
-/// Progress as (done, all), in bytes of files first, then in positions. Called from the worker
+/// Progress as (done, all), in bytes of files first, then in canonical positions. Called from the worker
 /// threads, one at a time, with an increasing first number.
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
@@ -205,7 +208,10 @@ pub fn verify(
 
     let Some(outcomes) = check_blocks(&plan, &geometry, &chosen, threads, stop, progress)? else { return Ok(None) };
     report.blocks = outcomes.values().filter(|outcome| outcome.differences.is_some()).count() as u64;
-    report.positions = report.blocks << geometry.offset_bits();
+    let checked = outcomes.iter().filter(|(_, outcome)| outcome.differences.is_some());
+    let images: u64 = checked.map(|(ordinal, _)| geometry.weight(*ordinal)).sum();
+    report.positions = images << geometry.offset_bits();
+    report.canonical_positions = report.blocks << geometry.offset_bits();
     report.differences = outcomes.values().filter_map(|outcome| outcome.differences).sum();
     let unchecked = chosen.len() as u64 - report.blocks;
     let mut accounts = Vec::new();

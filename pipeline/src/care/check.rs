@@ -26,10 +26,10 @@
 use crate::bitmap::Bitmap;
 use crate::checkpoint::{BlockRecord, Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine};
 use crate::error::Error;
-use crate::finding::{Damage, Expected, Finding, Weight, sort_findings};
+use crate::finding::{Damage, Expected, Finding, Weight, persists, sort_findings};
 use crate::ids::{BlockId, RunId};
 use crate::log::codec::{FRAME_WORDS, Scratch};
-use crate::log::place::Extent;
+use crate::log::place::{Extent, LogFile};
 use crate::log::reader::EntryReader;
 use crate::measure::metrics::Metrics;
 use crate::parallel;
@@ -37,7 +37,7 @@ use crate::run::ledger::Needs;
 use crate::storage::{Entry, EntryKind, Storage, read_whole};
 use crate::workload::Workload;
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_128;
@@ -111,9 +111,7 @@ pub fn check(workload: &dyn Workload, storage: &dyn Storage, request: &Request<'
     while !last.is_sound() {
         let named = last.findings.iter().map(|finding| finding.path.clone()).collect();
         let next = look(Some(&named))?;
-        let was_there =
-            |finding: &Finding| !finding.weight.is_damage() || last.findings.iter().any(|one| one.is_like(finding));
-        let agree = next.findings.iter().all(was_there);
+        let agree = persists(&last.findings, &next.findings);
         last = next;
         if agree {
             break;
@@ -174,6 +172,8 @@ impl Look<'_> {
         let logs = self.names(LOGS)?;
         let mut tasks = Vec::new();
         let mut named = BTreeSet::new();
+        // One name for the many entries of a file.
+        let mut log_names: HashMap<LogFile, String> = HashMap::new();
         for record in &inspection.records {
             if let Some(file) = &record.published {
                 named.insert(file.name.clone());
@@ -186,17 +186,17 @@ impl Look<'_> {
                 }
             }
             for extent in record.extents.iter().filter(|extent| self.needs.has(&finished, extent)) {
-                let name = extent.file.name();
-                match self.presence(&logs, &name, Expected::AtLeast(extent.end())) {
+                let name = log_names.entry(extent.file).or_insert_with(|| extent.file.name());
+                match self.presence(&logs, name, Expected::AtLeast(extent.end())) {
                     None => tasks.push(Task::Entry(extent)),
                     Some(finding) => {
                         findings.push(finding);
                         report.damaged_extents.insert(*extent);
                     }
                 }
-                named.insert(name);
             }
         }
+        named.extend(log_names.into_values());
         report.files = named.len() as u64;
         for name in logs.keys().filter(|name| !named.contains(*name)) {
             let damage = Damage::Superfluous("a log that nothing needs any more");

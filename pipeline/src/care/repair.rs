@@ -23,15 +23,16 @@
 //! M5  begin the next generation with records whose extents name the new entries   <- the switch
 //! M6  remove what no record names any longer
 //! ```
-//! M4 to M6 are left out if neither logs nor metadata are damaged.
+//! M4 to M6 are left out if neither logs nor metadata are damaged and no stop left files over, of a
+//! solve or of an earlier repair: a repair that ends well leaves nothing to clear away.
 //!
 //! # Every stop
 //! | Stop at | On disk | Repaired again |
 //! |---|---|---|
 //! | M3 | some blocks whole, a temporary file | those blocks are intact now; the others are recomputed |
 //! | M4 | files of a generation without a manifest | the number is never used again (file names count too); swept at M6 |
-//! | M5 | the old generation or the new one, each whole | from the old one: repeated; from the new one: nothing to do |
-//! | M6 | files that no record names | swept |
+//! | M5 | the old generation or the new one, each whole | from the old one: repeated; from the new one: only M5 and M6, for what is left over |
+//! | M6 | files that no record names | left over, so M5 and M6 again |
 //!
 //! # Invariants
 //! 1. Nothing is computed from bytes unless their hash was compared with the record at the moment
@@ -57,8 +58,9 @@ use crate::log::frame::Frame;
 use crate::log::place::{Extent, Placement};
 use crate::log::writer::LogWriter;
 use crate::measure::metrics::Metrics;
-use crate::run::ledger::Needs;
-use crate::storage::{Storage, folder_of};
+use crate::run::ledger::{Needs, is_callers};
+use crate::storage::Storage;
+use crate::thresholds::Thresholds;
 use crate::workload::{Edge, Publication, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -67,8 +69,6 @@ use xxhash_rust::xxh3::xxh3_128;
 
 /// Codec of rewritten log entries: they are read only once more, so no choice is worth its time.
 const CODEC: &str = "zstd1";
-/// Most log files with unsynced bytes.
-const HANDLES: usize = 128;
 
 /// Computes blocks from the published files of their sources.
 pub struct Recomputer<'a> {
@@ -165,6 +165,8 @@ pub struct Plan {
     pub entries: BTreeSet<(BlockId, Option<BlockId>)>,
     /// Whether a copy of the metadata is rewritten.
     pub metadata: bool,
+    /// Number of findings that a stop left over; a new generation and a sweep clear them away.
+    pub leftovers: u64,
     /// Number of published files to read and recall, counting repetitions.
     pub recalls: u64,
     /// Bytes to read for them.
@@ -195,7 +197,11 @@ impl Plan {
             let record = records.get(&block).and_then(|record| record.published.as_ref());
             record.ok_or_else(|| Error::workload(format!("block {block} has no published file to read it back from")))
         };
-        let mut plan = Plan { metadata: report.damaged_metadata, ..Plan::default() };
+        let is_complete = records.len() == workload.blocks() as usize;
+        let swept = report.unnamed.iter().filter(|name| !is_callers(is_complete, name));
+        let left = report.findings.iter().filter(|finding| !finding.weight.is_damage());
+        let leftovers = (left.count() + swept.count()) as u64;
+        let mut plan = Plan { metadata: report.damaged_metadata, leftovers, ..Plan::default() };
         plan.blocks = workload.order();
         plan.blocks.retain(|block| report.damaged_blocks.contains(block));
         for block in &plan.blocks {
@@ -222,7 +228,12 @@ impl Plan {
 
     /// Returns whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.blocks.is_empty() && self.entries.is_empty() && !self.metadata
+        self.blocks.is_empty() && !self.needs_generation()
+    }
+
+    /// Returns whether a new generation begins: M4 to M6 of the module page.
+    fn needs_generation(&self) -> bool {
+        !self.entries.is_empty() || self.metadata || self.leftovers > 0
     }
 
     /// Returns the number of blocks and entries to recompute.
@@ -262,6 +273,7 @@ pub fn carry_out(
     workload: &dyn Workload,
     storage: &Arc<dyn Storage>,
     mut draft: Draft,
+    thresholds: &Thresholds,
     stop: &AtomicBool,
     progress: &dyn Fn(u64),
 ) -> Result<Mended, Error> {
@@ -288,7 +300,7 @@ pub fn carry_out(
         go_on()?;
         let file = file_of(*block)?;
         let computed = recomputer.block(*block)?;
-        let expected = draft.records().iter().find(|record| record.block == *block).map(|record| &record.summary);
+        let expected = draft.record(*block).map(|record| &record.summary);
         let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();
         let got = xxh3_128(&bytes);
         if (got, bytes.len() as u64) != (file.hash, file.length) || expected != Some(&computed.summary) {
@@ -298,21 +310,20 @@ pub fn carry_out(
         checkpoint::write_atomically(store, &file.name, &bytes)?;
         step();
     }
-    if plan.entries.is_empty() && !plan.metadata {
+    if !plan.needs_generation() {
         return Ok(Mended::Draft(draft));
     }
     let (run_id, generation) = (draft.run_id(), draft.generation());
     let metrics = Metrics::default();
-    let mut logs = LogWriter::new(store, run_id, generation, &metrics);
+    let mut logs = LogWriter::new(store, run_id, generation, &metrics, thresholds);
     for (source, target) in &plan.entries {
         go_on()?;
         let made = entries(workload, &mut recomputer, &mut logs, *source, *target)?;
-        let old = draft.records().iter().find(|record| record.block == *source);
-        let mut extents: Vec<Extent> = old.map(|record| record.extents.clone()).unwrap_or_default();
+        let mut extents: Vec<Extent> = draft.record(*source).map(|record| record.extents.clone()).unwrap_or_default();
         extents.retain(|extent| target_of(extent) != *target);
         extents.extend(made);
         draft.set_extents(*source, extents);
-        if logs.unsynced() >= HANDLES {
+        if logs.unsynced() >= thresholds.gathered {
             sync(store, &mut logs)?;
         }
         step();
@@ -326,9 +337,7 @@ pub fn carry_out(
     let extents = opened.recovered.iter().flat_map(|record| &record.extents);
     let live: BTreeSet<String> = extents.map(|extent| extent.file.name()).collect();
     let mut checkpoint = opened.checkpoint;
-    // As at an opening: the caller may keep other files beside the published files of a complete
-    // run.
-    checkpoint.sweep(&|name| live.contains(name) || complete && folder_of(name) == PUBLISHED)?;
+    checkpoint.sweep(&|name| live.contains(name) || is_callers(complete, name))?;
     Ok(Mended::Checkpoint(checkpoint))
 }
 

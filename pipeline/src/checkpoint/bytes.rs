@@ -3,7 +3,10 @@
 //! # Invariants
 //! 1. Reading never panics and never leaves its slice; what does not fit is a [`Flaw`].
 //! 2. A count is compared with the remaining bytes before anything is allocated for it.
+//! 3. Every reader takes time linear in the length of its file, up to the logarithm of sorting,
+//!    whatever the bytes are; lengths have limits.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -148,6 +151,12 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Returns the first item that occurred before, in time `n log n`.
+pub(super) fn first_repeated<T: Ord + Copy>(items: impl IntoIterator<Item = T>) -> Option<T> {
+    let mut seen = BTreeSet::new();
+    items.into_iter().find(|item| !seen.insert(*item))
+}
+
 /// Appends the hash of everything in `bytes`.
 pub(super) fn seal(bytes: &mut Vec<u8>) -> u128 {
     let hash = xxh3_128(bytes);
@@ -173,4 +182,55 @@ pub(super) fn unseal(bytes: &[u8]) -> Result<(&[u8], u128), Flaw> {
 /// Converts a length in memory to a number on disk; the caller has checked that it fits.
 pub(super) fn length_u32(length: usize) -> u32 {
     u32::try_from(length).expect("checked against a limit below 2^32")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::cmp::Ordering;
+
+    thread_local! {
+        static COMPARED: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// A number that counts its comparisons.
+    #[derive(Clone, Copy, Debug)]
+    struct Counted(u64);
+
+    impl Ord for Counted {
+        fn cmp(&self, other: &Self) -> Ordering {
+            COMPARED.set(COMPARED.get() + 1);
+            self.0.cmp(&other.0)
+        }
+    }
+
+    impl PartialOrd for Counted {
+        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+
+    impl PartialEq for Counted {
+        fn eq(&self, other: &Self) -> bool {
+            self.cmp(other).is_eq()
+        }
+    }
+
+    impl Eq for Counted {}
+
+    /// Each name was compared with all names before it.
+    #[test]
+    fn four_times_the_items_take_less_than_five_times_the_comparisons() {
+        let compared = |count: u64| {
+            COMPARED.set(0);
+            let items = || (0..count).map(|number| Counted(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+            assert_eq!(first_repeated(items()), None);
+            let all = COMPARED.get();
+            assert_eq!(first_repeated(items().chain([Counted(0)])), Some(Counted(0)));
+            all
+        };
+        let (few, many) = (compared(10_000), compared(40_000));
+        assert!(few >= 10_000 && many <= 5 * few, "{few} and {many} comparisons");
+    }
 }

@@ -1,5 +1,6 @@
 //! The commit: steps C2 to C5 of the table on the page of [`super`].
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{BlockRecord, Checkpoint};
@@ -30,10 +31,10 @@ impl Checkpoint {
     /// are errors of the engine that would spoil the run.
     pub fn commit(&mut self, epoch: Epoch) -> Result<(), Error> {
         self.check()?;
-        for (index, record) in epoch.records.iter().enumerate() {
+        let mut blocks = BTreeSet::new();
+        for record in &epoch.records {
             let block = record.block;
-            let twice = epoch.records[..index].iter().any(|one| one.block == block);
-            assert!(!twice && !self.finished.contains(block), "block {block} again");
+            assert!(blocks.insert(block) && !self.finished.contains(block), "block {block} again");
             let generations = record.extents.iter().map(|extent| extent.file.generation);
             for generation in generations {
                 assert_eq!(generation, self.generation, "generation of a log file");
@@ -60,11 +61,14 @@ impl Checkpoint {
 /// Syncs files, up to `parallelism` at the same time; an error ends it early.
 pub(crate) fn sync_all(files: &[Arc<dyn StorageFile>], parallelism: usize) -> Result<(), Error> {
     let synced = parallel::for_each(parallelism, files.len(), || Ok(()), |(), index| files[index].sync());
-    // Threads that follow a failed one report "poisoned"; keep the cause.
-    synced.map_err(|mut errors| {
-        let cause = errors.iter().position(|error| !matches!(error, Error::Poisoned));
-        errors.swap_remove(cause.unwrap_or(0))
-    })
+    synced.map_err(cause_of)
+}
+
+/// Returns the cause among the errors of several threads: those that follow a failed one report
+/// "poisoned".
+fn cause_of(mut errors: Vec<Error>) -> Error {
+    let cause = errors.iter().position(|error| !matches!(error, Error::Poisoned));
+    errors.swap_remove(cause.unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -86,6 +90,16 @@ mod tests {
         assert!(matches!(error, Error::Io { .. }), "{error:?}");
         assert!(matches!(sync_all(&files, 16), Err(Error::Poisoned)));
         assert!(disk.steps() >= 100);
+    }
+
+    #[test]
+    fn the_cause_is_found_wherever_it_is_among_the_errors() {
+        for place in 0..3 {
+            let mut errors = vec![Error::Poisoned, Error::Poisoned];
+            errors.insert(place, Error::Interrupted);
+            assert!(matches!(cause_of(errors), Error::Interrupted), "error {place}");
+        }
+        assert!(matches!(cause_of(vec![Error::Poisoned]), Error::Poisoned));
     }
 
     #[test]

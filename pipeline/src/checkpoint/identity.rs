@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::bytes::{Cursor, Flaw, HASH_BYTES, length_u32, seal, unseal};
+use super::bytes::{Cursor, Flaw, HASH_BYTES, first_repeated, length_u32, seal, unseal};
 use crate::Error;
 use crate::finding::Expected;
 use crate::ids::RunId;
@@ -16,6 +16,8 @@ const MAGIC: [u8; 8] = *b"PLFORMAT";
 pub(super) const IDENTITY_BYTES_AT_MOST: usize = 1 << 20;
 const HEADER_BYTES: usize = 36;
 const NAME_BYTES_AT_MOST: usize = 255;
+/// Largest number of parameters.
+const PARAMETERS_AT_MOST: usize = u16::MAX as usize;
 
 /// Named parameters of a run. A run can be resumed only with the same ones. Their order has no
 /// meaning, and no name may occur twice: beginning such a run panics.
@@ -58,12 +60,12 @@ impl Identity {
         bytes.extend_from_slice(&0_u32.to_le_bytes());
         bytes.extend_from_slice(&self.run_id.0.to_le_bytes());
         let pairs = &self.parameters.0;
-        limit("number of parameters", pairs.len(), usize::from(u16::MAX))?;
+        limit("number of parameters", pairs.len(), PARAMETERS_AT_MOST)?;
+        let twice = first_repeated(pairs.iter().map(|pair| &pair.0));
+        assert!(twice.is_none(), "parameter {} is given twice", twice.map_or("", |name| name));
         bytes.extend_from_slice(&length_u32(pairs.len()).to_le_bytes());
         debug_assert_eq!(bytes.len(), HEADER_BYTES);
-        for (index, (name, value)) in pairs.iter().enumerate() {
-            let twice = pairs[..index].iter().any(|pair| pair.0 == *name);
-            assert!(!twice, "parameter {name} is given twice");
+        for (name, value) in pairs {
             limit("length of a parameter name", name.len(), NAME_BYTES_AT_MOST)?;
             limit("length of a parameter", value.len(), IDENTITY_BYTES_AT_MOST)?;
             bytes.extend_from_slice(&length_u32(name.len()).to_le_bytes()[..2]);
@@ -105,18 +107,22 @@ impl Identity {
         }
         let run_id = RunId(cursor.u128("run id")?);
         let count = cursor.count(6, "number of parameters")?;
+        let expected = Expected::AtMost(PARAMETERS_AT_MOST as u64);
+        if !expected.holds(count as u64) {
+            return Err(cursor.number("number of parameters", expected, count as u64));
+        }
         let mut pairs: Vec<(String, String)> = Vec::with_capacity(count);
         for _ in 0..count {
             let name_bytes = usize::from(cursor.u16("length of a parameter name")?);
             let value_bytes = cursor.u32("length of a parameter")? as usize;
             let name = cursor.text(name_bytes, "parameter name")?.to_string();
-            if pairs.iter().any(|pair| pair.0 == name) {
-                return Err(cursor.flaw(format!("the parameter {name} occurs twice")));
-            }
             let value = cursor.text(value_bytes, "parameter")?.to_string();
             pairs.push((name, value));
         }
         cursor.end("parameters")?;
+        if let Some(name) = first_repeated(pairs.iter().map(|pair| &pair.0)) {
+            return Err(cursor.flaw(format!("the parameter {name} occurs twice")));
+        }
         Ok(Self { run_id, parameters: Parameters(pairs) })
     }
 

@@ -8,7 +8,10 @@
 //! 1. A record is appended to copy a, which is synced, and only then to copy b, which is synced.
 //! 2. Hence bytes in b at a place where a has no whole record are damage, not the trace of a crash.
 //! 3. The copies are equal byte for byte, so each record is read from whichever copy has it whole.
+//! 4. Records do not overlap, so a reader need not hash much more than the length of a copy. If the
+//!    headers of records claim more than twice that, the copy is given up, and damaged.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,6 +29,9 @@ const HEADER_BYTES: usize = 44;
 pub(super) const PAGE_BYTES: u64 = 4096;
 /// Length of the longest payload of a record, in bytes.
 const PAYLOAD_BYTES_AT_MOST: usize = 1 << 28;
+/// Length of the longest journal, in bytes: a week of commits, one in five seconds. The next session
+/// begins a new one.
+pub(super) const JOURNAL_BYTES_AT_MOST: u64 = 1 << 29;
 
 /// An open journal.
 pub(super) struct Journal {
@@ -51,7 +57,9 @@ impl Journal {
 
     /// Encodes the next record; returns its bytes and its hash.
     pub(super) fn encode(&self, records: &[BlockRecord]) -> Result<(Vec<u8>, u128), Error> {
-        encode(self.generation, self.sequence, self.previous, records)
+        let (bytes, hash) = encode(self.generation, self.sequence, self.previous, records)?;
+        limit("length of the journal", self.end as usize + bytes.len(), JOURNAL_BYTES_AT_MOST as usize)?;
+        Ok((bytes, hash))
     }
 
     /// Appends a record encoded by [`Journal::encode`]: copy a, sync, copy b, sync.
@@ -117,11 +125,14 @@ fn parse_header(bytes: &[u8], generation: u64) -> Result<Header, Flaw> {
     Ok(Header { sequence, previous, payload_bytes })
 }
 
-/// One copy of a journal while it is read; a missing file reads as damage.
+/// One copy of a journal while it is read.
 struct CopyFile {
-    file: Result<Arc<dyn StorageFile>, Error>,
+    /// The file, or what is wrong with it as a whole: then the other copy must suffice.
+    file: Result<Arc<dyn StorageFile>, Damage>,
     path: PathBuf,
     length: u64,
+    /// Bytes of all records whose hashes were compared, whole or not.
+    hashed: Cell<u64>,
 }
 
 impl CopyFile {
@@ -129,14 +140,20 @@ impl CopyFile {
         let path = storage.path(name);
         let (file, length) = match storage.open(name) {
             Ok(file) => {
-                let length = file.length()?;
-                (Ok(file), length)
+                let (found, expected) = (file.length()?, Expected::AtMost(JOURNAL_BYTES_AT_MOST));
+                if expected.holds(found) { (Ok(file), found) } else { (Err(Damage::Length { expected, found }), 0) }
             }
-            // Missing, or not a file: the other copy must suffice.
-            Err(error) if error.is_not_found() || matches!(error, Error::Corrupt { .. }) => (Err(error), 0),
+            Err(error) if error.is_not_found() => (Err(Damage::MISSING), 0),
+            Err(Error::Corrupt { damage, .. }) => (Err(damage), 0),
             Err(error) => return Err(error),
         };
-        Ok(Self { file, path, length })
+        Ok(Self { file, path, length, hashed: Cell::new(0) })
+    }
+
+    /// Returns the error of a copy whose records overlap, after which nothing more is read from it.
+    fn given_up(&self) -> Option<Error> {
+        let rule = "headers of records overlap, which no stop of a run leaves";
+        (self.hashed.get() > 2 * self.length).then(|| Error::corrupt(&self.path, None, rule))
     }
 
     /// Reads the record at `offset`, if it is whole.
@@ -149,21 +166,33 @@ impl CopyFile {
         if available < PAGE_BYTES {
             return Err(early());
         }
-        let mut header = [0; HEADER_BYTES];
-        file.read_exact_at(&mut header, offset)?;
-        let header = parse_header(&header, generation).map_err(|flaw| flaw.of(&self.path, offset))?;
+        if let Some(error) = self.given_up() {
+            return Err(error);
+        }
+        // Most records take one page and so one read.
+        let mut bytes = vec![0; PAGE_BYTES as usize];
+        file.read_exact_at(&mut bytes, offset)?;
+        let header = parse_header(&bytes, generation).map_err(|flaw| flaw.of(&self.path, offset))?;
         let used = HEADER_BYTES + header.payload_bytes + HASH_BYTES;
         let padded = (used as u64).next_multiple_of(PAGE_BYTES);
         if padded > available {
             return Err(Error::early_end(&self.path, offset, padded));
         }
-        let mut bytes = zeroed(padded)?;
-        file.read_exact_at(&mut bytes, offset)?;
+        if padded > PAGE_BYTES {
+            bytes = zeroed(padded)?;
+            file.read_exact_at(&mut bytes, offset)?;
+        }
+        self.hashed.set(self.hashed.get() + padded);
+        Self::whole(bytes, &header, used, padded).map_err(|flaw| flaw.of(&self.path, offset))
+    }
+
+    /// Checks the bytes of a record against its hash.
+    fn whole(mut bytes: Vec<u8>, header: &Header, used: usize, padded: u64) -> Result<Found, Flaw> {
         let padding = bytes.split_off(used);
         if padding.iter().any(|byte| *byte != 0) {
-            return Err(Flaw::new(used as u64, "the padding of the record is not zero").of(&self.path, offset));
+            return Err(Flaw::new(used as u64, "the padding of the record is not zero"));
         }
-        let (_, hash) = super::bytes::unseal(&bytes).map_err(|flaw| flaw.of(&self.path, offset))?;
+        let (_, hash) = super::bytes::unseal(&bytes)?;
         bytes.truncate(HEADER_BYTES + header.payload_bytes);
         let payload = bytes.split_off(HEADER_BYTES);
         Ok(Found { sequence: header.sequence, previous: header.previous, hash, payload, padded })
@@ -190,9 +219,9 @@ impl Walk {
         Ok(Self { a, b, generation, offset: 0, sequence: 0, previous: manifest_hash })
     }
 
-    /// Returns whether neither copy can be opened.
-    fn is_lost(&self) -> bool {
-        self.a.file.is_err() && self.b.file.is_err()
+    /// Returns what is wrong with either copy as a whole.
+    fn lost(&self) -> [Option<(&Path, Damage)>; 2] {
+        [&self.a, &self.b].map(|copy| Some((&*copy.path, copy.file.as_ref().err()?.clone())))
     }
 
     /// Reads the next record of the chain from one copy, if it is whole there.
@@ -245,7 +274,11 @@ impl Walk {
             }
             later += PAGE_BYTES;
         }
-        Ok(())
+        // Where a copy was given up, records may follow.
+        match [a, b].into_iter().filter(|copy| copy.length > *offset).find_map(CopyFile::given_up) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
     }
 }
 
@@ -255,8 +288,8 @@ impl Walk {
 /// neither copy is whole is damage.
 pub(super) fn read(storage: &dyn Storage, generation: u64, manifest_hash: u128) -> Result<Vec<BlockRecord>, Error> {
     let mut walk = Walk::open(storage, generation, manifest_hash)?;
-    if walk.is_lost() {
-        return Err(Error::corrupt(&walk.a.path, None, Damage::MISSING));
+    if let [Some((path, damage)), Some(_)] = walk.lost() {
+        return Err(Error::corrupt(path, None, damage));
     }
     let mut records = Vec::new();
     loop {
@@ -283,12 +316,12 @@ pub(super) fn examine(
     findings: &mut Vec<Finding>,
 ) -> Result<Option<Vec<BlockRecord>>, Error> {
     let mut walk = Walk::open(storage, generation, manifest_hash)?;
-    let absent = |copy: &CopyFile| Finding::new(Weight::Copy, &copy.path, Damage::MISSING);
-    if walk.is_lost() {
-        findings.extend([&walk.a, &walk.b].map(|copy| Finding { weight: Weight::Damage, ..absent(copy) }));
+    let lost: Vec<_> = walk.lost().into_iter().flatten().collect();
+    let weight = if lost.len() == 2 { Weight::Damage } else { Weight::Copy };
+    findings.extend(lost.into_iter().map(|(path, damage)| Finding::new(weight, path, damage)));
+    if weight == Weight::Damage {
         return Ok(None);
     }
-    findings.extend([&walk.a, &walk.b].into_iter().filter(|copy| copy.file.is_err()).map(absent));
     let mut records = Vec::new();
     // Damage in b at the last record, which a stop between the two copies may leave.
     let mut last_of_b: Option<(Finding, bool)> = None;

@@ -11,7 +11,7 @@ use crate::storage::{Storage, zeroed};
 const MAGIC: [u8; 8] = *b"PLMANIFE";
 const HEADER_BYTES: usize = 28;
 /// Length of the longest list of records, in bytes.
-const RECORDS_BYTES_AT_MOST: usize = 1 << 32;
+const RECORDS_BYTES_AT_MOST: usize = 1 << 28;
 
 /// Contents of a manifest.
 #[derive(Debug)]

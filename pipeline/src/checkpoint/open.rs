@@ -1,5 +1,6 @@
 //! Opening a run folder: lock, read, check, begin a new generation.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::identity::{Identity, Parameters};
@@ -25,6 +26,8 @@ pub struct Draft {
     identity: Identity,
     write_format: bool,
     records: Vec<BlockRecord>,
+    /// Where in `records` each block is.
+    places: BTreeMap<BlockId, usize>,
     finished: FinishedBlocks,
     generation: u64,
     lock: LockGuard,
@@ -63,7 +66,8 @@ impl Draft {
         let [metadata, logs] = seen;
         let seen = metadata?.into_iter().chain(logs?);
         let generation = 1 + seen.map(|entry| names::generation_in(&entry.name)).max().unwrap_or(0);
-        Ok(Draft { storage, identity, write_format, records, finished, generation, lock })
+        let places = records.iter().map(|record| record.block).zip(0..).collect();
+        Ok(Draft { storage, identity, write_format, records, places, finished, generation, lock })
     }
 
     /// Returns the generation that is going to begin.
@@ -79,6 +83,11 @@ impl Draft {
     /// Returns the finished blocks, in the order of their commits, with all their extents.
     pub fn records(&self) -> &[BlockRecord] {
         &self.records
+    }
+
+    /// Returns the record of a finished block.
+    pub fn record(&self, block: BlockId) -> Option<&BlockRecord> {
+        self.places.get(&block).map(|place| &self.records[*place])
     }
 
     /// Returns the committed blocks.
@@ -97,8 +106,8 @@ impl Draft {
     /// Replaces the extents in the record of a block; the new ones are in files of
     /// [`Draft::generation`] or were there before.
     pub fn set_extents(&mut self, block: BlockId, extents: Vec<Extent>) {
-        if let Some(record) = self.records.iter_mut().find(|record| record.block == block) {
-            record.extents = extents;
+        if let Some(place) = self.places.get(&block) {
+            self.records[*place].extents = extents;
         }
     }
 
@@ -107,7 +116,7 @@ impl Draft {
     /// # Errors
     /// Returns [`Error::Corrupt`] if a named file is missing or cut, or [`Error::Io`].
     pub fn begin(self, needs: &dyn Fn(&FinishedBlocks, &Extent) -> bool) -> Result<Opened, Error> {
-        let Draft { storage, identity, write_format, mut records, finished, generation, lock } = self;
+        let Draft { storage, identity, write_format, mut records, finished, generation, lock, .. } = self;
         let store = &*storage;
         let needed = |extent: &Extent| needs(&finished, extent);
         check_files(store, &records, &needed)?;
@@ -156,8 +165,14 @@ fn refuse_foreign(storage: &dyn Storage) -> Result<(), Error> {
     }
     // Without LOCK no owner can be at work here, so the folder's contents can be judged right now,
     // before LOCK is created in what may be another program's folder.
-    if !has(names::LOCK) {
-        recover(storage)?;
+    if !has(names::LOCK)
+        && let Err(error) = recover(storage)
+    {
+        // An owner that began meanwhile has a LOCK; its folder is judged under the lock.
+        let now = list(storage, "")?;
+        if !now.iter().any(|entry| entry.name == names::LOCK) {
+            return Err(error);
+        }
     }
     Ok(())
 }

@@ -12,6 +12,9 @@ use crate::storage::{folder_of, is_valid_name};
 /// Length of the longest summary of a block, in bytes.
 pub const SUMMARY_BYTES_AT_MOST: usize = 1 << 16;
 
+/// Largest number of blocks in a run.
+pub(super) const BLOCKS_AT_MOST: usize = 1 << 20;
+
 const RECORD_LEAST_BYTES: usize = 13;
 const EXTENT_BYTES: usize = 41;
 
@@ -133,7 +136,7 @@ fn is_published_name(name: &str) -> bool {
 
 /// Appends a list of records.
 pub(super) fn encode_records(records: &[BlockRecord], bytes: &mut Vec<u8>) -> Result<(), Error> {
-    limit("number of records", records.len(), u32::MAX as usize)?;
+    limit("number of records", records.len(), BLOCKS_AT_MOST)?;
     bytes.extend_from_slice(&length_u32(records.len()).to_le_bytes());
     for record in records {
         record.check()?;
@@ -146,6 +149,10 @@ pub(super) fn encode_records(records: &[BlockRecord], bytes: &mut Vec<u8>) -> Re
 pub(super) fn decode_records(bytes: &[u8]) -> Result<Vec<BlockRecord>, Flaw> {
     let mut cursor = Cursor::new(bytes);
     let count = cursor.count(RECORD_LEAST_BYTES, "number of records")?;
+    let expected = Expected::AtMost(BLOCKS_AT_MOST as u64);
+    if !expected.holds(count as u64) {
+        return Err(cursor.number("number of records", expected, count as u64));
+    }
     let mut records = Vec::with_capacity(count);
     for _ in 0..count {
         records.push(BlockRecord::decode(&mut cursor)?);
@@ -214,6 +221,21 @@ mod tests {
         let error = decode_records(&[0xff; 100]).unwrap_err();
         let error = error.of(std::path::Path::new("x"), 0);
         assert!(error.to_string().contains("number of records"), "{error}");
+    }
+
+    /// Files have offsets up to 2^63 - 1, so an extent that ends later is damage.
+    #[test]
+    fn extents_end_before_byte_2_63() {
+        let end = 1_u64 << 63;
+        for (offset, length, fits) in
+            [(end - 2, 1, true), (0, end - 1, true), (end - 1, 1, false), (end, 0, false), (u64::MAX, 1, false)]
+        {
+            let file = LogFile { placement: Placement::Shared, bucket: BlockId(0), generation: 1 };
+            let extent = Extent { file, offset, length, hash: 0, source: BlockId(0) };
+            let mut bytes = Vec::new();
+            encode_records(&[BlockRecord { extents: vec![extent], ..BlockRecord::default() }], &mut bytes).unwrap();
+            assert_eq!(decode_records(&bytes).is_ok(), fits, "{length} bytes from {offset}");
+        }
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::bytes::first_repeated;
 use super::identity::{IDENTITY_BYTES_AT_MOST, Identity, Parameters};
-use super::record::BlockRecord;
+use super::record::{BLOCKS_AT_MOST, BlockRecord};
 use super::{journal, manifest, names};
 use crate::Error;
 use crate::finding::{Damage, Expected};
 use crate::ids::{BlockId, RunId};
-use crate::log::place::Extent;
+use crate::log::place::{Extent, LogFile};
 use crate::storage::{Entry, EntryKind, Storage, read_whole};
 
 /// The finished blocks of a run.
@@ -213,20 +214,30 @@ pub(super) fn check_records(
     records: &[BlockRecord],
 ) -> Result<FinishedBlocks, Error> {
     let path = || storage.path(&names::manifest(generation, names::CopyId::A));
-    let mut finished = FinishedBlocks::default();
-    for record in records {
-        if !finished.insert(record.block) {
-            return Err(Error::corrupt(path(), None, format!("block {} is recorded twice", record.block)));
-        }
-        for extent in &record.extents {
-            if extent.file.generation > generation {
-                let (of, found) = ("generation of a log file", extent.file.generation);
-                let expected = Expected::AtMost(generation);
-                return Err(Error::corrupt(path(), None, Damage::Number { of, expected, found }));
-            }
-        }
+    let number =
+        |of, expected: Expected, found| Err(Error::corrupt(path(), None, Damage::Number { of, expected, found }));
+    let expected = Expected::AtMost(BLOCKS_AT_MOST as u64);
+    if !expected.holds(records.len() as u64) {
+        return number("number of finished blocks", expected, records.len() as u64);
     }
-    Ok(finished)
+    if let Some(block) = first_repeated(records.iter().map(|record| record.block)) {
+        return Err(Error::corrupt(path(), None, format!("block {block} is recorded twice")));
+    }
+    let extents = || records.iter().flat_map(|record| &record.extents);
+    let expected = Expected::AtMost(generation);
+    if let Some(extent) = extents().find(|extent| !expected.holds(extent.file.generation)) {
+        return number("generation of a log file", expected, extent.file.generation);
+    }
+    let mut places: Vec<(LogFile, u64, u64)> =
+        extents().map(|extent| (extent.file, extent.offset, extent.end())).collect();
+    places.sort_unstable();
+    if let Some([first, _]) =
+        places.array_windows().find(|[(file, _, end), (next, offset, _)]| file == next && end > offset)
+    {
+        let rule = format!("two entries share bytes of {}", first.0.name());
+        return Err(Error::corrupt(path(), None, rule));
+    }
+    Ok(FinishedBlocks(records.iter().map(|record| record.block).collect()))
 }
 
 /// Checks existence and length of the files that records name; of the logs, only those that `needs`

@@ -3,7 +3,7 @@
 //! # Invariants
 //! 1. An entry begins at a multiple of [`ENTRY_ALIGNMENT`] after everything written before it: no
 //!    later write touches a sector with committed bytes.
-//! 2. Consecutive entries of one file are written together, up to [`RUN_BYTES`].
+//! 2. Consecutive entries of one file are written together, up to [`Thresholds::write_bytes`].
 //!    [`LogWriter::flush`] writes what is held back, and precedes every sync.
 
 use super::entry::EntryHeader;
@@ -13,13 +13,9 @@ use crate::error::Error;
 use crate::ids::{BlockId, RunId};
 use crate::measure::metrics::Metrics;
 use crate::storage::{Create, Storage, StorageFile};
+use crate::thresholds::Thresholds;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Length of the longest single write, in bytes.
-const RUN_BYTES: usize = 4 << 20;
-/// Number of handles of synced log files that stay open for further entries.
-const HANDLES_KEPT: usize = 128;
 
 /// Files with unsynced bytes, by name.
 pub(crate) type Dirty = BTreeMap<String, Arc<dyn StorageFile>>;
@@ -30,6 +26,7 @@ pub(crate) struct LogWriter<'a> {
     run_id: RunId,
     generation: u64,
     metrics: &'a Metrics,
+    thresholds: Thresholds,
     open: BTreeMap<LogFile, OpenLog>,
     dirty: Dirty,
     run: WriteRun<'a>,
@@ -44,9 +41,17 @@ struct OpenLog {
 impl<'a> LogWriter<'a> {
     /// Creates a writer of entries of run `run_id` to files of `generation`, none of which exists
     /// yet.
-    pub(crate) fn new(storage: &'a dyn Storage, run_id: RunId, generation: u64, metrics: &'a Metrics) -> LogWriter<'a> {
+    pub(crate) fn new(
+        storage: &'a dyn Storage,
+        run_id: RunId,
+        generation: u64,
+        metrics: &'a Metrics,
+        thresholds: &Thresholds,
+    ) -> LogWriter<'a> {
+        let thresholds = *thresholds;
         let run = WriteRun { bytes: Vec::new(), offset: 0, file: None, metrics };
-        LogWriter { storage, run_id, generation, metrics, open: BTreeMap::new(), dirty: Dirty::new(), run }
+        let (open, dirty) = (BTreeMap::new(), Dirty::new());
+        LogWriter { storage, run_id, generation, metrics, thresholds, open, dirty, run }
     }
 
     /// Appends an entry to the log file of `bucket`. Its last bytes may be held back until
@@ -62,7 +67,7 @@ impl<'a> LogWriter<'a> {
         self.run.bytes.extend_from_slice(&header_bytes);
         for (index, frame) in frames.iter().enumerate() {
             frame.append_to(index as u32, entry_hash, &mut hash, &mut self.run.bytes);
-            if self.run.bytes.len() >= RUN_BYTES {
+            if self.run.bytes.len() >= self.thresholds.write_bytes {
                 self.run.write()?;
             }
         }
@@ -105,10 +110,11 @@ impl<'a> LogWriter<'a> {
         self.open.remove(file);
     }
 
-    /// Closes handles until [`HANDLES_KEPT`] are left. Only handles held elsewhere still need a
+    /// Closes handles until [`Thresholds::kept`] are left. Only handles held elsewhere still need a
     /// sync, so it closes the others.
     pub(crate) fn close_surplus(&mut self) {
-        let mut surplus = self.open.values().filter(|log| log.file.is_some()).count().saturating_sub(HANDLES_KEPT);
+        let handles = self.open.values().filter(|log| log.file.is_some()).count();
+        let mut surplus = handles.saturating_sub(self.thresholds.kept);
         for log in self.open.values_mut() {
             if surplus == 0 {
                 break;
@@ -158,5 +164,105 @@ impl WriteRun<'_> {
             self.bytes.clear();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::codec::{Raw, Scratch};
+    use crate::log::place::{LOGS, Placement};
+    use crate::log::reader::EntryReader;
+    use crate::testing::SimulatedStorage;
+
+    const RUN: RunId = RunId(3);
+
+    /// Appends an entry of `words` words to the log of `bucket`.
+    fn append(logs: &mut LogWriter<'_>, bucket: u32, words: u64) -> Extent {
+        let stream: Vec<u64> = (1..=words).collect();
+        let (mut scratch, mut bytes) = (Scratch::new(), Vec::new());
+        let frame = Frame::encode(&Raw, &stream, &mut scratch, &mut bytes);
+        let (source, placement, routes) = (BlockId(9), Placement::Dedicated, Vec::new());
+        let header = EntryHeader { source, placement, stream_words: words, frames: 1, routes };
+        logs.append(BlockId(bucket), &header, &[frame]).unwrap()
+    }
+
+    fn assert_readable(disk: &SimulatedStorage, extents: &[Extent]) {
+        let metrics = Metrics::default();
+        for extent in extents {
+            let (_, mut entry) = EntryReader::open(disk, RUN, &metrics, extent).unwrap();
+            while entry.next_frame().unwrap().is_some() {}
+        }
+    }
+
+    fn disk() -> SimulatedStorage {
+        let disk = SimulatedStorage::new(1);
+        disk.create_dir(LOGS).unwrap();
+        disk
+    }
+
+    fn sync(logs: &mut LogWriter<'_>) {
+        logs.take_dirty().unwrap().values().for_each(|file| file.sync().unwrap());
+        logs.close_surplus();
+    }
+
+    /// Entries of one file are written together up to the limit; another file, or a write that
+    /// reached the limit, begins a new write.
+    #[test]
+    fn consecutive_entries_of_a_file_are_one_write() {
+        let (disk, metrics) = (disk(), Metrics::default());
+        let thresholds = Thresholds { write_bytes: 10_000, ..Thresholds::LARGEST };
+        let mut logs = LogWriter::new(&disk, RUN, 1, &metrics, &thresholds);
+        let mut extents = Vec::new();
+        let mut calls = |logs: &mut LogWriter<'_>, buckets: &[u32], words| {
+            let before = disk.steps();
+            extents.extend(buckets.iter().map(|bucket| append(logs, *bucket, words)));
+            disk.steps() - before
+        };
+        // One call creates the file; the bytes are held back.
+        assert_eq!(calls(&mut logs, &[0, 0, 0], 10), 1);
+        // The second one writes what the first file holds back.
+        assert_eq!(calls(&mut logs, &[1], 10), 2);
+        assert_eq!(calls(&mut logs, &[0], 10), 1);
+        assert_eq!(calls(&mut logs, &[0], 400), 0, "3,200 bytes after 4,096");
+        assert_eq!(calls(&mut logs, &[0], 2000), 1, "16,000 bytes reach the limit");
+        assert_eq!(logs.unsynced(), 2);
+        sync(&mut logs);
+        assert_eq!(logs.unsynced(), 0);
+        assert!(extents.iter().all(|extent| extent.offset.is_multiple_of(ENTRY_ALIGNMENT)));
+        let offsets: Vec<u64> = extents.iter().map(|extent| extent.offset / ENTRY_ALIGNMENT).collect();
+        assert_eq!(offsets, [0, 1, 2, 0, 3, 4, 5]);
+        assert_readable(&disk, &extents);
+        let lengths = extents.iter().map(|extent| extent.length).sum::<u64>();
+        assert_eq!(metrics.snapshot().log_bytes_live, lengths);
+    }
+
+    /// A synced file is closed if more than are to be kept are open, and opened again for the next
+    /// entry; an unsynced one stays open; a retired one is forgotten.
+    #[test]
+    fn synced_files_are_closed_beyond_those_that_are_kept() {
+        let (disk, metrics) = (disk().with_handles_at_most(3), Metrics::default());
+        let thresholds = Thresholds { kept: 2, ..Thresholds::LARGEST };
+        let mut logs = LogWriter::new(&disk, RUN, 1, &metrics, &thresholds);
+        let mut extents: Vec<Extent> = (0..3).map(|bucket| append(&mut logs, bucket, 10)).collect();
+        logs.close_surplus();
+        assert!(disk.open(&extents[0].file.name()).is_err(), "unsynced files are not closed");
+        // Opening one of them again would take a fourth handle.
+        extents.extend([0, 1, 2].map(|bucket| append(&mut logs, bucket, 10)));
+        sync(&mut logs);
+        // One of three is closed, the first one; the others are still open.
+        let other = disk.open(&extents[0].file.name()).unwrap();
+        assert!(disk.open(&extents[0].file.name()).is_err());
+        drop(other);
+        let before = disk.steps();
+        extents.extend([1, 2].map(|bucket| append(&mut logs, bucket, 10)));
+        assert_eq!(disk.steps() - before, 1, "a write of the first, held back of the second");
+        extents.push(append(&mut logs, 0, 10));
+        assert!(disk.open(&extents[0].file.name()).is_err());
+        sync(&mut logs);
+        logs.retire(&extents[1].file);
+        logs.retire(&extents[2].file);
+        let [_one, _two] = [0, 1].map(|at: usize| disk.open(&extents[at].file.name()).unwrap());
+        assert_readable(&disk.kill(), &extents);
     }
 }

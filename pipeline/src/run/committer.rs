@@ -35,8 +35,6 @@ impl Committer<'_> {
                 let _time = self.session.metrics.enter(Stage::Commit);
                 dirty.values().try_for_each(|file| file.sync())?;
                 unsynced.committed();
-            } else {
-                unsynced.restore(dirty);
             }
             if over {
                 return Ok(());

@@ -13,9 +13,10 @@
 //!    it leave the file unsynced.
 //! 3. `entries` returns ascending sources, files and offsets: the fixed order of merging.
 
-use crate::checkpoint::{BlockRecord, FinishedBlocks};
+use crate::checkpoint::{BlockRecord, FinishedBlocks, PUBLISHED, TEMPORARY};
 use crate::ids::BlockId;
 use crate::log::place::{Extent, LogFile, Placement};
+use crate::storage::folder_of;
 use crate::sync::Mutex;
 use crate::workload::Workload;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,12 +38,19 @@ impl Needs {
     /// Returns whether some target of an extent is unfinished.
     pub(crate) fn has(&self, finished: &FinishedBlocks, extent: &Extent) -> bool {
         let waits = |target: &BlockId| !finished.contains(*target);
-        if extent.file.placement == Placement::Shared {
-            self.targets.get(extent.source.index()).is_some_and(|all| all.iter().any(waits))
-        } else {
-            waits(&extent.file.bucket)
+        let Some(targets) = self.targets.get(extent.source.index()) else { return false };
+        match extent.file.placement {
+            Placement::Shared => targets.iter().any(waits),
+            Placement::Dedicated => targets.contains(&extent.file.bucket) && waits(&extent.file.bucket),
         }
     }
+}
+
+/// Returns whether an unnamed file may be the caller's, so that no sweep removes it: a complete run
+/// may have files of the caller beside its blocks in the published folder. Temporary files belong to
+/// no one.
+pub(crate) fn is_callers(is_complete: bool, name: &str) -> bool {
+    is_complete && folder_of(name) == PUBLISHED && !name.ends_with(TEMPORARY)
 }
 
 /// Returns the sources whose logs a target reads.

@@ -52,6 +52,7 @@ use crate::log::place::Placement;
 use crate::measure::metrics::Metrics;
 use crate::run::reader::READ_AHEAD_FRAMES;
 use crate::storage::Storage;
+use crate::thresholds::Thresholds;
 use crate::workload::Workload;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,6 +74,9 @@ pub struct Options {
     pub codec: CodecChoice,
     /// Time between commits. Five seconds by default.
     pub commit_interval: Duration,
+    /// Thresholds of the writer and the committer. By default (`None`) the largest for which the
+    /// limit of open files suffices, see [`Thresholds::of_process`].
+    pub thresholds: Option<Thresholds>,
     /// Identity of a fresh run, the salt of every hash in its logs. Random by default.
     pub run_id: RunId,
     /// Set by the caller to stop the run at the next opportunity.
@@ -87,6 +91,7 @@ impl Default for Options {
             placement: Placement::default(),
             codec: CodecChoice::Auto,
             commit_interval: Duration::from_secs(5),
+            thresholds: None,
             run_id: RunId::random(),
             stop: Arc::default(),
         }
@@ -165,8 +170,9 @@ impl<'w, 'o> Run<'w, 'o> {
     ///
     /// # Errors
     /// Returns [`Error::Interrupted`] after [`Options::stop`] was set (everything finished is
-    /// committed), [`Error::Memory`] if not even one worker fits the budget, [`Error::Workload`] if
-    /// the workload contradicts itself or the folder, the errors of [`Checkpoint::open`], or any
+    /// committed), [`Error::Memory`] if not even one worker fits the budget, [`Error::OpenFiles`]
+    /// if the process may not open enough files, [`Error::Workload`] if the workload contradicts
+    /// itself or the folder, the errors of [`Checkpoint::open`], or any
     /// storage error, after which the same call resumes.
     pub fn start(self) -> Result<Finished<'w>, Error> {
         let none = Metrics::default();

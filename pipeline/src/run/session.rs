@@ -12,6 +12,7 @@ use crate::log::place::{LogFile, Placement};
 use crate::measure::metrics::Metrics;
 use crate::storage::Storage;
 use crate::sync::Mutex;
+use crate::thresholds::Thresholds;
 use crate::workload::Workload;
 
 /// Why a thread of a session ended early.
@@ -36,6 +37,7 @@ pub(super) struct Session<'a> {
     pub(super) metrics: &'a Metrics,
     pub(super) observer: Observer<'a>,
     pub(super) workers: usize,
+    pub(super) thresholds: Thresholds,
     pub(super) run_id: RunId,
     /// Generation in the names of this session's files.
     pub(super) generation: u64,

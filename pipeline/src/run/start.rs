@@ -2,22 +2,23 @@
 
 use super::budget::Budget;
 use super::committer::Committer;
-use super::ledger::{Ledger, Needs, sources_of};
+use super::ledger::{Ledger, Needs, is_callers, sources_of};
 use super::schedule::Schedule;
 use super::session::{OnPanic, Session};
 use super::unsynced::Unsynced;
 use super::worker;
-use super::writer::{GATHER_BYTES, Message, Writer};
+use super::writer::{Message, Writer};
 use super::{Finished, Observer, Options, footprint_bytes, queue_bytes_least, worker_bytes};
-use crate::checkpoint::{self, BlockRecord, Checkpoint, Opened, PUBLISHED, Parameters, TEMPORARY};
+use crate::checkpoint::{self, BlockRecord, Checkpoint, Opened, Parameters};
 use crate::error::Error;
 use crate::ids::BlockId;
 use crate::log::choose::Chooser;
 use crate::log::place::Extent;
 use crate::measure::metrics::Metrics;
 use crate::run::Event;
-use crate::storage::{Storage, folder_of};
+use crate::storage::Storage;
 use crate::sync::{self, Mutex, bounded};
+use crate::thresholds::Thresholds;
 use crate::workload::Workload;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,6 +32,7 @@ pub(super) fn run<'w>(
     observer: Observer<'_>,
 ) -> Result<Finished<'w>, Error> {
     let workers = affordable_workers(workload, options)?;
+    let thresholds = options.thresholds.map_or_else(|| Thresholds::of_process(workers), Ok)?;
     let (mut checkpoint, mut records) = open(workload, storage.clone(), options)?;
     let (schedule, ledger) = resume(workload, &records)?;
     let live_bytes = sweep(workload, &mut checkpoint, &records, &ledger)?;
@@ -46,13 +48,14 @@ pub(super) fn run<'w>(
         metrics,
         observer,
         workers,
+        thresholds,
         run_id: checkpoint.run_id(),
         generation: checkpoint.generation(),
         queue: Budget::new(options.memory_bytes.saturating_sub(workers_bytes)),
         schedule,
         ledger,
         chooser: Chooser::new(options.codec),
-        unsynced: Unsynced::default(),
+        unsynced: Unsynced::new(thresholds),
         retired: Mutex::new(Vec::new()),
         failure: Mutex::new(None),
     };
@@ -114,11 +117,8 @@ fn sweep(
     ledger: &Ledger,
 ) -> Result<u64, Error> {
     let (live, live_bytes) = ledger.files();
-    // A finished run may have files of the caller beside its blocks in the published folder.
-    // Temporary files belong to no one and are removed.
-    let complete = records.len() == workload.blocks() as usize;
-    let is_callers = |name: &str| complete && folder_of(name) == PUBLISHED && !name.ends_with(TEMPORARY);
-    checkpoint.sweep(&|name| live.contains(name) || is_callers(name))?;
+    let is_complete = records.len() == workload.blocks() as usize;
+    checkpoint.sweep(&|name| live.contains(name) || is_callers(is_complete, name))?;
     Ok(live_bytes)
 }
 
@@ -137,7 +137,7 @@ fn run_threads(session: &Session<'_>, mut committer: Committer<'_>) -> Result<()
         scope.spawn(move || {
             let _guard = OnPanic(session);
             let _lane = session.metrics.lane(|| "writer".to_owned());
-            let gather_bytes = GATHER_BYTES.min(session.queue.limit_bytes() / 2);
+            let gather_bytes = session.thresholds.gather_bytes.min(session.queue.limit_bytes() / 2);
             session.guard(Writer::new(session, gather_bytes).serve(&messages));
             session.unsynced.end();
         });

@@ -3,15 +3,12 @@
 use crate::checkpoint::BlockRecord;
 use crate::log::writer::Dirty;
 use crate::sync::{Condvar, Mutex};
+use crate::thresholds::Thresholds;
 use std::time::Duration;
 
-/// Number of unsynced handles at which a commit is requested and the writer waits for it.
-const HANDLES_SOFT: usize = 256;
-const HANDLES_HARD: usize = 640;
-
 /// Written blocks and files that wait for the next commit.
-#[derive(Default)]
 pub(super) struct Unsynced {
+    thresholds: Thresholds,
     inner: Mutex<Pending>,
     changed: Condvar,
 }
@@ -30,14 +27,20 @@ pub(super) struct Pending {
 }
 
 impl Unsynced {
+    /// Creates it empty.
+    pub(super) fn new(thresholds: Thresholds) -> Unsynced {
+        Unsynced { thresholds, inner: Mutex::default(), changed: Condvar::new() }
+    }
+
     /// Waits for `interval`, for a requested commit or for the end of the writer, then takes
-    /// everything.
+    /// everything; nothing if there is neither a block to commit nor a request.
     pub(super) fn take(&self, interval: Duration) -> Pending {
         let mut inner = self.inner.lock();
-        if !inner.over && !inner.wanted {
-            self.changed.wait_while_for(&mut inner, |pending| !pending.over && !pending.wanted, interval);
-        }
+        self.changed.wait_while_for(&mut inner, |pending| !pending.over && !pending.wanted, interval);
         let over = inner.over;
+        if inner.records.is_empty() && !inner.wanted {
+            return Pending { over, ..Pending::default() };
+        }
         std::mem::replace(&mut *inner, Pending { over, ..Pending::default() })
     }
 
@@ -51,25 +54,115 @@ impl Unsynced {
         let mut inner = self.inner.lock();
         inner.records.extend(records);
         inner.dirty.extend(dirty);
-        if inner.dirty.len() >= HANDLES_SOFT {
+        if inner.dirty.len() >= self.thresholds.requested {
             inner.wanted = true;
             self.changed.notify_all();
         }
-        while inner.dirty.len() >= HANDLES_HARD && !inner.over {
+        while inner.dirty.len() >= self.thresholds.waiting.max(1) && !inner.over {
             inner.wanted = true;
             self.changed.notify_all();
             self.changed.wait(&mut inner);
         }
     }
 
-    /// Puts back files that were taken without a block to commit.
-    pub(super) fn restore(&self, dirty: Dirty) {
-        self.inner.lock().dirty.extend(dirty);
-    }
-
     /// Records that nothing more will be written.
     pub(super) fn end(&self) {
         self.inner.lock().over = true;
         self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::BlockId;
+    use crate::storage::{Create, Storage};
+    use crate::testing::SimulatedStorage;
+
+    const AT_ONCE: Duration = Duration::from_millis(1);
+    /// Longer than any test takes, unless it fails.
+    const LONG: Duration = Duration::from_secs(10);
+
+    fn unsynced(requested: usize, waiting: usize) -> Unsynced {
+        Unsynced::new(Thresholds { requested, waiting, ..Thresholds::SMALLEST })
+    }
+
+    fn files(numbers: std::ops::Range<u32>) -> Dirty {
+        let disk = SimulatedStorage::new(1);
+        numbers
+            .map(|number| format!("x{number}"))
+            .map(|name| (name.clone(), disk.create(&name, Create::New).unwrap()))
+            .collect()
+    }
+
+    fn block(number: u32) -> Vec<BlockRecord> {
+        vec![BlockRecord { block: BlockId(number), ..BlockRecord::default() }]
+    }
+
+    /// Blocks, files, end and request of what was taken.
+    fn seen(pending: &Pending) -> (usize, usize, bool, bool) {
+        (pending.records.len(), pending.dirty.len(), pending.over, pending.wanted)
+    }
+
+    #[test]
+    fn files_wait_for_a_block_or_a_request() {
+        let unsynced = unsynced(3, 9);
+        assert_eq!(seen(&unsynced.take(AT_ONCE)), (0, 0, false, false));
+        unsynced.add(Vec::new(), files(0..1));
+        assert_eq!(seen(&unsynced.take(AT_ONCE)), (0, 0, false, false));
+        unsynced.add(block(1), files(1..2));
+        assert_eq!(seen(&unsynced.take(AT_ONCE)), (1, 2, false, false));
+        assert_eq!(seen(&unsynced.take(AT_ONCE)), (0, 0, false, false));
+        unsynced.add(Vec::new(), files(0..3));
+        assert_eq!(seen(&unsynced.take(LONG)), (0, 3, false, true));
+        assert_eq!(seen(&unsynced.take(AT_ONCE)), (0, 0, false, false));
+    }
+
+    #[test]
+    fn a_commit_waits_for_its_time() {
+        let unsynced = unsynced(3, 9);
+        unsynced.add(block(1), files(0..1));
+        let (begin, interval) = (std::time::Instant::now(), Duration::from_millis(50));
+        assert_eq!(seen(&unsynced.take(interval)), (1, 1, false, false));
+        assert!(begin.elapsed() >= interval);
+    }
+
+    #[test]
+    fn the_end_wakes_and_stays() {
+        let unsynced = unsynced(3, 9);
+        let begin = std::time::Instant::now();
+        std::thread::scope(|scope| {
+            let taken = scope.spawn(|| unsynced.take(LONG));
+            unsynced.end();
+            assert_eq!(seen(&taken.join().unwrap()), (0, 0, true, false));
+        });
+        unsynced.add(block(1), files(0..1));
+        for blocks in [1, 0] {
+            assert_eq!(seen(&unsynced.take(LONG)), (blocks, blocks, true, false));
+        }
+        // After the end nobody would take the files: an addition does not wait for that.
+        unsynced.add(Vec::new(), files(0..9));
+        assert!(begin.elapsed() < LONG);
+    }
+
+    #[test]
+    fn the_writer_waits_until_its_files_are_taken() {
+        let unsynced = unsynced(usize::MAX, 2);
+        unsynced.add(Vec::new(), files(0..1));
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| unsynced.add(block(1), files(1..2)));
+            let taken = unsynced.take(LONG);
+            let waits = !writer.is_finished();
+            unsynced.committed();
+            let begin = std::time::Instant::now();
+            while !writer.is_finished() && begin.elapsed() < LONG {
+                std::thread::yield_now();
+            }
+            let is_woken = writer.is_finished();
+            // A failed test ends, too.
+            unsynced.end();
+            assert_eq!(seen(&taken), (1, 2, false, true));
+            assert!(waits && is_woken, "it waits until the files are synced: {waits}, {is_woken}");
+        });
     }
 }

@@ -23,15 +23,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Most encoded bytes gathered before a flush: several entries for every bucket. With 64 MiB the
-/// eight-layer solve was 7 % slower (pairs in turn): entries had left the caches when they were
-/// written, and their targets waited.
-pub(super) const GATHER_BYTES: u64 = 16 << 20;
 /// Silence after which gathered pieces are written.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Number of unsynced handles in one gathering at which the writer syncs them itself: with blocks
-/// of a few KiB, one gathering goes to thousands of buckets.
-const HANDLES_GATHERED: usize = 512;
 
 /// What workers send to the writer.
 pub(super) enum Message<'a> {
@@ -83,7 +76,8 @@ struct Gathered<'a> {
 impl<'s> Writer<'s> {
     /// Creates a writer that holds back up to `gather_bytes` encoded bytes.
     pub(super) fn new(session: &'s Session<'s>, gather_bytes: u64) -> Writer<'s> {
-        let logs = LogWriter::new(session.storage, session.run_id, session.generation, session.metrics);
+        let Session { storage, run_id, generation, metrics, thresholds, .. } = session;
+        let logs = LogWriter::new(*storage, *run_id, *generation, metrics, thresholds);
         Writer { session, logs, gather_bytes, gathered: Gathered::default() }
     }
 
@@ -125,6 +119,7 @@ impl<'s> Writer<'s> {
     fn publish(&mut self, publication: &Publication) -> Result<PublishedFile, Error> {
         let name = format!("{PUBLISHED}/{}", publication.name);
         let _time = self.session.metrics.enter(Stage::Write);
+        self.make_room()?;
         let file = self.session.storage.create(&name, Create::Truncate)?;
         file.write_all_at(&publication.bytes, 0)?;
         let length = publication.bytes.len() as u64;
@@ -167,17 +162,24 @@ impl<'s> Writer<'s> {
         // ascend.
         entries.sort_by_key(|entry| (entry.header.placement, entry.bucket));
         for Waiting { bucket, header, frames } in &entries {
-            if self.gathered.dirty.len() + self.logs.unsynced() >= HANDLES_GATHERED {
-                self.gathered.dirty.extend(self.logs.take_dirty()?);
-                let files: Vec<_> = std::mem::take(&mut self.gathered.dirty).into_values().collect();
-                sync_all(&files, self.session.storage.sync_parallelism())?;
-                drop(files);
-                self.logs.close_surplus();
-            }
+            self.make_room()?;
             let extent = self.logs.append(*bucket, header, frames)?;
             self.gathered.extents.entry(header.source).or_default().push(extent);
         }
         self.gathered.dirty.extend(self.logs.take_dirty()?);
+        Ok(())
+    }
+
+    /// Syncs the gathered files if there are as many as there may be, before another is opened.
+    fn make_room(&mut self) -> Result<(), Error> {
+        if self.gathered.dirty.len() + self.logs.unsynced() < self.session.thresholds.gathered {
+            return Ok(());
+        }
+        self.gathered.dirty.extend(self.logs.take_dirty()?);
+        let files: Vec<_> = std::mem::take(&mut self.gathered.dirty).into_values().collect();
+        sync_all(&files, self.session.storage.sync_parallelism())?;
+        drop(files);
+        self.logs.close_surplus();
         Ok(())
     }
 }

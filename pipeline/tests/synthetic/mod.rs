@@ -166,3 +166,70 @@ impl Workload for Synthetic {
         Ok(())
     }
 }
+
+/// A workload that breaks its promises in one place, or is another one than its parameters say.
+pub struct Careless {
+    pub sound: Synthetic,
+    /// Panics when it finishes this block.
+    pub panics_at: Option<u32>,
+    /// Length of the files it publishes, in bytes.
+    pub published_bytes: Option<usize>,
+    /// Swaps two words of the stream of this block, which leaves its summary as it is.
+    pub swaps_at: Option<u32>,
+    /// Summarises every block in another way.
+    pub other_summaries: bool,
+}
+
+impl Careless {
+    /// Returns the sound workload, to change one field of it.
+    pub fn of(sound: Synthetic) -> Careless {
+        Careless { sound, panics_at: None, published_bytes: None, swaps_at: None, other_summaries: false }
+    }
+}
+
+impl Workload for Careless {
+    fn parameters(&self) -> Vec<(String, String)> {
+        self.sound.parameters()
+    }
+    fn blocks(&self) -> u32 {
+        self.sound.blocks()
+    }
+    fn order(&self) -> Vec<BlockId> {
+        self.sound.order()
+    }
+    fn stream_words(&self) -> usize {
+        self.sound.stream_words()
+    }
+    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
+        self.sound.edges_into(target)
+    }
+    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
+        self.sound.edges_from(source)
+    }
+    fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
+        self.sound.begin(block, bitmap);
+    }
+    fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
+        self.sound.orient(orientation, restriction, stream, oriented);
+    }
+    fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
+        self.sound.apply(edge, stream, bitmap);
+    }
+    fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
+        assert_ne!(Some(block.0), self.panics_at, "this panic is part of the test");
+        self.sound.finish(block, bitmap);
+        if Some(block.0) == self.swaps_at {
+            bitmap.swap(0, 1);
+        }
+    }
+    fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
+        let mut summary = self.sound.summarise(block, stream);
+        summary[0] ^= u8::from(self.other_summaries);
+        summary
+    }
+    fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
+        let sound = self.sound.publish(block, stream)?;
+        let bytes = self.published_bytes.map_or(sound.bytes, |bytes| vec![block.0 as u8; bytes]);
+        Some(Publication { name: sound.name, bytes })
+    }
+}

@@ -17,6 +17,9 @@ pub(super) enum Fate {
     Mixed,
 }
 
+/// Number of a handle; the handles of later processes have greater numbers.
+pub(super) type Handle = u64;
+
 /// A change of the contents of a file.
 #[derive(Clone, Debug)]
 pub(super) enum Write {
@@ -70,7 +73,8 @@ impl Write {
 pub(super) struct Contents {
     pub(super) cached: Arc<Vec<u8>>,
     pub(super) safe: Arc<Vec<u8>>,
-    pub(super) pending: Vec<Write>,
+    /// Writes that are not safe, each with the handle that made it.
+    pub(super) pending: Vec<(Write, Handle)>,
     /// Whether writes were marked clean without being safe, so that the cache holds more than a
     /// sync can save.
     pub(super) diverged: bool,
@@ -100,7 +104,7 @@ impl Contents {
             return Contents { cached: Arc::clone(&safe), safe, pending: Vec::new(), diverged: false };
         }
         let mut contents = Vec::clone(&self.safe);
-        for write in &self.pending {
+        for (write, _) in &self.pending {
             match (fate, random.below(4)) {
                 (Fate::Lost, _) => {}
                 (Fate::Kept, _) | (_, 0) => write.apply(&mut contents),

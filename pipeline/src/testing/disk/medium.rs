@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::contents::{Contents, Fate, Write};
+use super::contents::{Contents, Fate, Handle, Write};
 use super::{Fault, Witness};
 use crate::Error;
 use crate::storage::folder_of;
@@ -16,6 +16,7 @@ use crate::testing::random::Random;
 /// Linux error numbers of the faults.
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
+const EMFILE: i32 = 24;
 
 /// What a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +83,12 @@ pub(super) struct Disk {
     safe_names: Names,
     pending_names: Vec<Change>,
     pub(super) locks: BTreeSet<String>,
+    /// Number of open handles, and the most that the process may have.
+    pub(super) handles: usize,
+    pub(super) handles_at_most: usize,
+    /// The next handle, and the first one of this process.
+    next: Handle,
+    first: Handle,
     pub(super) faults: Vec<(u64, Fault)>,
     pub(super) steps: u64,
     pub(super) stopped: bool,
@@ -105,6 +112,10 @@ impl Disk {
             safe_names: Names::default(),
             pending_names: Vec::new(),
             locks: BTreeSet::new(),
+            handles: 0,
+            handles_at_most: usize::MAX,
+            next: 0,
+            first: 0,
             faults: Vec::new(),
             steps: 0,
             stopped: false,
@@ -245,46 +256,63 @@ impl Disk {
         self.files.len() - 1
     }
 
-    pub(super) fn write(&mut self, file: usize, start: usize, bytes: &[u8]) {
+    /// Fails unless the process may open another file now.
+    pub(super) fn check_handles(&self) -> io::Result<()> {
+        if self.handles < self.handles_at_most { Ok(()) } else { Err(io::Error::from_raw_os_error(EMFILE)) }
+    }
+
+    /// Counts a new handle and returns its number.
+    pub(super) fn new_handle(&mut self) -> Handle {
+        self.handles += 1;
+        self.next += 1;
+        self.next
+    }
+
+    pub(super) fn write(&mut self, file: usize, start: usize, bytes: &[u8], by: Handle) {
         if !self.faults.is_empty() && !bytes.is_empty() {
             match self.silent_fault(&[Fault::LoseWrite, Fault::MisdirectWrite]) {
-                Some(Fault::LoseWrite) => return self.lengthen(file, start + bytes.len()),
+                Some(Fault::LoseWrite) => return self.lengthen(file, start + bytes.len(), by),
                 Some(Fault::MisdirectWrite) => {
-                    self.lengthen(file, start + bytes.len());
+                    self.lengthen(file, start + bytes.len(), by);
                     let (to, place) = self.anywhere(file, start);
-                    return self.push(to, Write::Bytes(place, bytes.into()));
+                    return self.push(to, Write::Bytes(place, bytes.into()), by);
                 }
                 _ => {}
             }
         }
-        self.push(file, Write::Bytes(start, bytes.into()));
+        self.push(file, Write::Bytes(start, bytes.into()), by);
     }
 
+    /// Sets the length of a file that the next handle opens.
     pub(super) fn set_length(&mut self, file: usize, length: usize) {
-        self.push(file, Write::Length(length));
+        self.push(file, Write::Length(length), self.next + 1);
     }
 
-    pub(super) fn push(&mut self, file: usize, write: Write) {
+    pub(super) fn push(&mut self, file: usize, write: Write, by: Handle) {
         let contents = Arc::make_mut(&mut self.files[file]);
         write.apply(Arc::make_mut(&mut contents.cached));
-        contents.pending.push(write);
+        contents.pending.push((write, by));
     }
 
-    pub(super) fn sync_file(&mut self, file: usize) -> io::Result<()> {
+    pub(super) fn sync_file(&mut self, file: usize, by: Handle) -> io::Result<()> {
         let result = self.sync_step(Kind::SyncFile);
+        let is_covered = |of: Handle| of == by || of < self.first;
+        let of_others = self.files[file].pending.iter().any(|(_, of)| !is_covered(*of));
         if self.files[file].pending.is_empty() && result.is_ok() {
             return Ok(());
         }
         let contents = Arc::make_mut(&mut self.files[file]);
         let pending = std::mem::take(&mut contents.pending);
+        let (pending, others): (Vec<_>, _) = pending.into_iter().partition(|(_, of)| is_covered(*of));
+        contents.pending = others;
         match result {
             Ok(false) => {
                 contents.diverged = true;
                 Ok(())
             }
             Ok(true) => {
-                if contents.diverged {
-                    pending.iter().for_each(|write| contents.save(write));
+                if contents.diverged || of_others {
+                    pending.iter().for_each(|(write, _)| contents.save(write));
                 } else {
                     contents.safe = Arc::clone(&contents.cached);
                 }
@@ -293,12 +321,12 @@ impl Disk {
             Err(struck) => {
                 self.poisoned = !self.forgiving;
                 if self.stopped {
-                    contents.pending = pending;
+                    contents.pending.extend(pending);
                     return Err(struck.error);
                 }
                 contents.diverged = true;
                 let all_lost = self.random.coin();
-                for write in &pending {
+                for (write, _) in &pending {
                     if !all_lost && self.random.coin() {
                         contents.save(write);
                     }
@@ -352,7 +380,7 @@ impl Disk {
             if !Arc::ptr_eq(&contents.cached, &contents.safe) {
                 seen(hash, &contents.safe);
             }
-            for write in &contents.pending {
+            for (write, _) in &contents.pending {
                 match write {
                     Write::Bytes(start, bytes) => {
                         number(hash, *start);
@@ -394,6 +422,8 @@ impl Disk {
             pending_names: self.pending_names.clone(),
             free_bytes: self.free_bytes,
             random: self.random,
+            next: self.next + 1,
+            first: self.next + 1,
             ..Self::new(0)
         }
     }

@@ -21,8 +21,10 @@
 //! 1. Syncing a file does not make its name safe; syncing a folder does not make its files safe.
 //! 2. Closing is not a sync.
 //! 3. A failed sync leaves the writes visible and clean: no later sync makes them safe.
-//! 4. One seed, one sequence of calls and one thread make everything repeatable.
-//! 5. After a stop nothing reaches the disk.
+//! 4. A sync makes safe what was written through its own handle and by earlier processes. POSIX
+//!    promises no more: whatever another handle of the process wrote may be lost with that handle.
+//! 5. One seed, one sequence of calls and one thread make everything repeatable.
+//! 6. After a stop nothing reaches the disk.
 //!
 //! # Not here
 //! Time, disk space (only [`Fault::Full`]), permissions, links, and renames between folders.
@@ -102,7 +104,7 @@ impl Moment<'_> {
     pub fn kill_within(&self, share: u8) -> Option<SimulatedStorage> {
         let (file, start, bytes) = self.coming?;
         let mut disk = self.disk.restarted();
-        disk.write(file, start, &bytes[..bytes.len() * usize::from(share) / 256]);
+        disk.write(file, start, &bytes[..bytes.len() * usize::from(share) / 256], 0);
         Some(SimulatedStorage::of(disk))
     }
 }
@@ -216,8 +218,17 @@ impl SimulatedStorage {
         self.disk.lock().free_bytes = bytes;
     }
 
-    fn handle(&self, name: &str, file: usize) -> Arc<dyn StorageFile> {
-        Arc::new(SimulatedFile { disk: Arc::clone(&self.disk), name: name.to_string(), file })
+    /// Limits the handles that the process may have open at the same time, the lock included. The
+    /// limit ends with the process.
+    #[must_use]
+    pub fn with_handles_at_most(self, handles: usize) -> Self {
+        self.disk.lock().handles_at_most = handles;
+        self
+    }
+
+    fn handle(&self, disk: &mut Disk, name: &str, file: usize) -> Arc<dyn StorageFile> {
+        let by = disk.new_handle();
+        Arc::new(SimulatedFile { disk: Arc::clone(&self.disk), name: name.to_string(), file, by })
     }
 
     /// Returns the disk for a call of a program; another thread may be first.
@@ -267,6 +278,7 @@ impl Storage for SimulatedStorage {
 
     fn list(&self, folder: &str) -> Result<Vec<Entry>, Error> {
         let disk = &mut *self.call();
+        disk.check_handles().map_err(|error| failed("list", folder, error))?;
         disk.simple_step(Kind::Read, "list", folder)?;
         if !disk.is_folder(folder) {
             return Err(not_found("list", folder));
@@ -298,6 +310,7 @@ impl Storage for SimulatedStorage {
         check_name("create", name)?;
         let disk = &mut *self.call();
         check_health(disk)?;
+        disk.check_handles().map_err(|error| failed("create", name, error))?;
         disk.change_name("create", name, |disk| match disk.names.get(name) {
             Some(Name::Folder) => Err(io::ErrorKind::IsADirectory.into()),
             Some(Name::File(_)) if create == Create::New => Err(io::ErrorKind::AlreadyExists.into()),
@@ -312,17 +325,18 @@ impl Storage for SimulatedStorage {
             }
         })?;
         let file = disk.file(name).ok_or_else(|| not_found("create", name))?;
-        Ok(self.handle(name, file))
+        Ok(self.handle(disk, name, file))
     }
 
     fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
         let disk = &mut *self.call();
+        disk.check_handles().map_err(|error| failed("open", name, error))?;
         disk.simple_step(Kind::Read, "open", name)?;
         if disk.is_folder(name) {
             return Err(Error::corrupt(name, None, Damage::NotAFile));
         }
         let file = disk.file(name).ok_or_else(|| not_found("open", name))?;
-        Ok(self.handle(name, file))
+        Ok(self.handle(disk, name, file))
     }
 
     fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
@@ -336,6 +350,7 @@ impl Storage for SimulatedStorage {
         if !disk.is_folder(folder) {
             return Err(not_found("sync", folder));
         }
+        disk.check_handles().map_err(|error| failed("sync", folder, error))?;
         disk.sync_folder(folder).map_err(|error| failed("sync", folder, error))
     }
 
@@ -364,6 +379,7 @@ impl Storage for SimulatedStorage {
     fn lock(&self, name: &str) -> Result<LockGuard, Error> {
         {
             let disk = &mut *self.call();
+            disk.check_handles().map_err(|error| failed("lock", name, error))?;
             disk.change_name("lock", name, |disk| match disk.names.get(name) {
                 Some(Name::Folder) => Err(io::ErrorKind::IsADirectory.into()),
                 Some(Name::File(_)) => Ok(None),
@@ -376,6 +392,7 @@ impl Storage for SimulatedStorage {
             if !disk.locks.insert(name.to_string()) {
                 return Err(Error::Locked { path: name.into() });
             }
+            disk.new_handle();
         }
         Ok(Box::new(SimulatedLock { disk: Arc::clone(&self.disk), name: name.to_string() }))
     }
@@ -394,7 +411,9 @@ struct SimulatedLock {
 
 impl Drop for SimulatedLock {
     fn drop(&mut self) {
-        self.disk.lock().locks.remove(&self.name);
+        let disk = &mut *self.disk.lock();
+        disk.locks.remove(&self.name);
+        disk.handles -= 1;
     }
 }
 
@@ -403,6 +422,13 @@ struct SimulatedFile {
     disk: Arc<Mutex<Disk>>,
     name: String,
     file: usize,
+    by: u64,
+}
+
+impl Drop for SimulatedFile {
+    fn drop(&mut self) {
+        self.disk.lock().handles -= 1;
+    }
 }
 
 impl SimulatedFile {
@@ -434,13 +460,13 @@ impl StorageFile for SimulatedFile {
         let kind = if grows { Kind::Grow } else { Kind::Change };
         match disk.write_step(kind, (self.file, start, bytes)) {
             Ok(()) => {
-                disk.write(self.file, start, bytes);
+                disk.write(self.file, start, bytes, self.by);
                 Ok(())
             }
             Err(fault) => {
                 if fault.partial {
                     let kept = disk.random.index(bytes.len() + 1);
-                    disk.write(self.file, start, &bytes[..kept]);
+                    disk.write(self.file, start, &bytes[..kept], self.by);
                 }
                 Err(Error::io_at("write", &self.name, offset, fault.error))
             }
@@ -450,7 +476,7 @@ impl StorageFile for SimulatedFile {
     fn sync(&self) -> Result<(), Error> {
         let disk = &mut *self.call();
         check_health(disk)?;
-        disk.sync_file(self.file).map_err(|error| failed("sync", &self.name, error))
+        disk.sync_file(self.file, self.by).map_err(|error| failed("sync", &self.name, error))
     }
 
     fn length(&self) -> Result<u64, Error> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::contents::Write;
+use super::contents::{Handle, Write};
 use super::medium::Disk;
 use super::{Fault, SECTOR_BYTES};
 
@@ -51,9 +51,9 @@ impl Disk {
         Some(())
     }
 
-    pub(super) fn lengthen(&mut self, file: usize, length: usize) {
+    pub(super) fn lengthen(&mut self, file: usize, length: usize, by: Handle) {
         if self.files[file].cached.len() < length {
-            self.push(file, Write::Length(length));
+            self.push(file, Write::Length(length), by);
         }
     }
 
