@@ -16,6 +16,9 @@ else
 fi
 coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
 coverage="$coverage -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
+# Counts the steps of each input.
+# The counter of tools/fuzz/src/main.rs replaces the empty one of libFuzzer: the first definition wins.
+coverage="$coverage -Cllvm-args=-sanitizer-coverage-trace-pc -Clink-arg=-Wl,-z,muldefs"
 # Naming the host as target keeps the flags from the build scripts.
 host=$(rustc -vV | sed -n 's/^host: //p')
 RUSTFLAGS="$coverage" cargo build --release --manifest-path tools/fuzz/Cargo.toml --target "$host" --target-dir target/fuzz
@@ -31,7 +34,7 @@ for target in "${targets[@]}"; do
     mkdir -p "$found" "$committed"
     echo "== $target: $seconds s"
     log=target/fuzz/$target.log
-    if ! FUZZ_TARGET=$target nice "$binary" "$found" "$committed" -max_total_time="$seconds" -max_len=4096 -timeout=5 -rss_limit_mb=512 \
+    if ! FUZZ_TARGET=$target nice "$binary" "$found" "$committed" -max_total_time="$seconds" -max_len=4096 -timeout=20 -rss_limit_mb=512 \
         -artifact_prefix="target/fuzz/found/$target-" -print_final_stats=1 >"$log" 2>&1; then
         echo "FAILED: $target; see $log and target/fuzz/found"
         failed=1

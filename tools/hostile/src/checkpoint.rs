@@ -8,18 +8,18 @@ use pipeline::{RunId, Storage};
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
-const FORMAT: &str = "FORMAT";
-const MANIFEST: [&str; 2] = ["m/manifest.1.a", "m/manifest.1.b"];
-const JOURNAL: [&str; 2] = ["m/journal.1.a", "m/journal.1.b"];
+pub(crate) const FORMAT: &str = "FORMAT";
+pub(crate) const MANIFEST: [&str; 2] = ["m/manifest.1.a", "m/manifest.1.b"];
+pub(crate) const JOURNAL: [&str; 2] = ["m/journal.1.a", "m/journal.1.b"];
 
-fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+pub(crate) fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let hash = xxh3_128(&bytes);
     bytes.extend_from_slice(&hash.to_le_bytes());
     bytes
 }
 
 /// Builds a `FORMAT` with one parameter.
-fn identity() -> Vec<u8> {
+pub(crate) fn identity() -> Vec<u8> {
     let mut bytes = b"PLFORMAT".to_vec();
     bytes.extend_from_slice(&1u32.to_le_bytes());
     bytes.extend_from_slice(&0u32.to_le_bytes());
@@ -32,15 +32,29 @@ fn identity() -> Vec<u8> {
     sealed(bytes)
 }
 
-fn manifest_of(records: &[u8]) -> Vec<u8> {
-    let identity = identity();
+/// Builds the manifest of generation 1 with this `FORMAT` and these records.
+pub(crate) fn manifest_of(identity: &[u8], records: &[u8]) -> Vec<u8> {
     let mut bytes = b"PLMANIFE".to_vec();
     bytes.extend_from_slice(&1u64.to_le_bytes());
     bytes.extend_from_slice(&(identity.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&(records.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(&identity);
+    bytes.extend_from_slice(identity);
     bytes.extend_from_slice(records);
     sealed(bytes)
+}
+
+/// Builds a record of the journal of generation 1; returns it with its padding, and its hash.
+pub(crate) fn record(sequence: u64, previous: [u8; 16], payload: &[u8]) -> (Vec<u8>, [u8; 16]) {
+    let mut record = b"PLJOURNL".to_vec();
+    record.extend_from_slice(&1u64.to_le_bytes());
+    record.extend_from_slice(&sequence.to_le_bytes());
+    record.extend_from_slice(&previous);
+    record.extend_from_slice(&(payload.len() as u32).to_le_bytes());
+    record.extend_from_slice(payload);
+    let mut record = sealed(record);
+    let hash = *record.last_chunk().expect("a record ends in its hash");
+    record.resize(record.len().next_multiple_of(4096), 0);
+    (record, hash)
 }
 
 /// Builds a folder with these files.
@@ -83,7 +97,7 @@ pub fn format(bytes: &[u8]) {
         _ => sealed([b"PLFORMAT\x01\0\0\0\0\0\0\0", rest].concat()),
     };
     look(folder(&[(FORMAT, &contents)]));
-    let manifest = manifest_of(&[0; 4]);
+    let manifest = manifest_of(&identity(), &[0; 4]);
     look(folder(&[(FORMAT, &contents), (MANIFEST[0], &manifest), (JOURNAL[0], &[]), (JOURNAL[1], &[])]));
 }
 
@@ -93,9 +107,9 @@ pub fn manifest(bytes: &[u8]) {
     let contents = match how % 3 {
         0 => rest.to_vec(),
         1 => sealed(rest.to_vec()),
-        _ => manifest_of(rest),
+        _ => manifest_of(&identity(), rest),
     };
-    let good = manifest_of(&[0; 4]);
+    let good = manifest_of(&identity(), &[0; 4]);
     let (first, second) = if how & 0x80 == 0 { (&contents, &contents) } else { (&contents, &good) };
     let format = identity();
     look(folder(&[
@@ -111,23 +125,16 @@ pub fn manifest(bytes: &[u8]) {
 /// whole file.
 pub fn journal(bytes: &[u8]) {
     let (how, mut rest) = choice(bytes);
-    let manifest = manifest_of(&[0; 4]);
+    let manifest = manifest_of(&identity(), &[0; 4]);
     let mut contents = Vec::new();
     if how & 1 == 0 {
-        let mut previous = manifest[manifest.len() - 16..].to_vec();
+        let mut previous = *manifest.last_chunk().expect("a manifest ends in its hash");
         for sequence in 0..8u64 {
             let (length, behind) = number::<1>(rest);
             let (payload, behind) = behind.split_at(behind.len().min(length as usize));
             rest = behind;
-            let mut record = b"PLJOURNL".to_vec();
-            record.extend_from_slice(&1u64.to_le_bytes());
-            record.extend_from_slice(&sequence.to_le_bytes());
-            record.extend_from_slice(&previous);
-            record.extend_from_slice(&(payload.len() as u32).to_le_bytes());
-            record.extend_from_slice(payload);
-            let mut record = sealed(record);
-            previous = record[record.len() - 16..].to_vec();
-            record.resize(record.len().next_multiple_of(4096), 0);
+            let (record, hash) = record(sequence, previous, payload);
+            previous = hash;
             contents.extend_from_slice(&record);
             if rest.is_empty() {
                 break;

@@ -21,6 +21,7 @@ mod checkpoint;
 mod database;
 mod formulas;
 mod logs;
+pub mod long;
 mod texts;
 
 /// A target: name and function.

@@ -23,7 +23,7 @@ use crate::judge::{Trust, Verdict, Wrong, bits_of, judge};
 use crate::session::{Ending, committed, run_counting};
 use crate::subject::Subject;
 use pipeline::testing::{Fault, Moment, Random, SimulatedStorage};
-use pipeline::{Options, Placement};
+use pipeline::{Options, Placement, Thresholds};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -80,6 +80,8 @@ pub struct Tally {
     pub detectable: u64,
     /// Sessions with two or more workers.
     pub parallel: u64,
+    /// Sessions with small thresholds.
+    pub small: u64,
 }
 
 impl Tally {
@@ -95,6 +97,7 @@ impl Tally {
         self.lost += other.lost;
         self.detectable += other.detectable;
         self.parallel += other.parallel;
+        self.small += other.small;
     }
 }
 
@@ -231,7 +234,23 @@ impl<'a> Root<'a> {
             "zstd1",
         ]);
         self.tally.parallel += u64::from(threads > 1);
-        (self.subject.options(threads, placement, codec), format!("{placement:?} {codec} x{threads}"))
+        let thresholds = self.thresholds();
+        let options = Options { thresholds: Some(thresholds), ..self.subject.options(threads, placement, codec) };
+        (options, format!("{placement:?} {codec} x{threads} {thresholds:?}"))
+    }
+
+    /// Draws thresholds: one time in four those of a large machine, otherwise so small that a run of
+    /// a few blocks passes every one of them.
+    fn thresholds(&mut self) -> Thresholds {
+        if self.random.below(4) == 0 {
+            return Thresholds::LARGEST;
+        }
+        self.tally.small += 1;
+        let mut count = |least: u64| (least + self.random.below(4)) as usize;
+        let (gathered, requested, waiting, kept) = (count(1), count(1), count(1), count(0));
+        let gather_bytes = *self.random.one_of(&[1, 300, 4096, Thresholds::LARGEST.gather_bytes]);
+        let write_bytes = *self.random.one_of(&[1, 100, 4096, Thresholds::LARGEST.write_bytes]);
+        Thresholds { gather_bytes, write_bytes, gathered, requested, waiting, kept }
     }
 
     fn found(&self, story: String, wrong: Wrong) -> Box<Found> {

@@ -41,6 +41,8 @@ pub enum Wrong {
     Lost(u32),
     /// A published file is wrong, and nothing on the disk contradicts it.
     Different(String),
+    /// A file of the finished result is lost by a power cut.
+    NotDurable(String),
     /// The run cannot be continued.
     Stuck(Error),
     /// Damage was not reported as damage.
@@ -91,6 +93,14 @@ pub fn judge(
             return if shown { Ok(Verdict::Detectable) } else { Err(Wrong::Different(name.clone())) };
         }
     }
+    // What is reported as finished stays, and generations that are over do not come back, even if
+    // everything is lost that is not synced.
+    let later = disk.power_cut(0);
+    if trust == Trust::Honest
+        && let Some(name) = subject.golden.keys().find(|name| later.shared_contents(name) != disk.shared_contents(name))
+    {
+        return Err(Wrong::NotDurable(name.clone()));
+    }
     let (metadata, others): (Vec<String>, Vec<String>) = disk
         .names()
         .into_iter()
@@ -98,6 +108,11 @@ pub fn judge(
         .partition(|name| name.starts_with("m/"));
     if others != ["FORMAT", "LOCK"] || metadata.len() != 4 {
         return Err(Wrong::Leftover([others, metadata].concat()));
+    }
+    let names = later.names().into_iter().filter(|name| name.starts_with("m/"));
+    let returned: Vec<String> = names.filter(|name| !metadata.contains(name)).collect();
+    if trust == Trust::Honest && !returned.is_empty() {
+        return Err(Wrong::Leftover(returned));
     }
     Ok(if lost == 0 { Verdict::Right } else { Verdict::Lost })
 }

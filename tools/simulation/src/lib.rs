@@ -9,6 +9,7 @@
 //! The real disk, real threads and the whole program have their own tests (`tools`,
 //! `pipeline/tests/crash.rs`, `tests/cli.rs`).
 
+pub mod controls;
 pub mod damage;
 pub mod explore;
 pub mod judge;

@@ -1,5 +1,6 @@
 //! One simulated process: a run of the engine from the state of a disk to its end or to an error.
 
+use crate::sloppy::Omit;
 use crate::subject::Subject;
 use pipeline::testing::SimulatedStorage;
 use pipeline::{Error, Event, Options, checkpoint};
@@ -7,6 +8,10 @@ use scheduler::{Stuck, Timing};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+
+/// Files that a session has open beside the logs, the published files and those of its readers: the
+/// lock, two journals, and a folder or a file of the metadata.
+const OTHER_FILES: u64 = 4;
 
 /// The end of a session.
 #[derive(Debug)]
@@ -32,7 +37,8 @@ pub struct Session {
     pub acknowledged_blocks: u32,
 }
 
-/// Runs a session under the interleaving of `seed`. `acknowledged` follows the count for a witness
+/// Runs a session under the interleaving of `seed`, with exactly as many files as its thresholds
+/// need. `acknowledged` follows the count for a witness
 /// of the disk.
 pub fn run_counting(
     subject: &Subject,
@@ -41,6 +47,11 @@ pub fn run_counting(
     seed: u64,
     acknowledged: &AtomicU32,
 ) -> Session {
+    // With a rule left out a session may need more files than it should.
+    if let Some(thresholds) = options.thresholds.filter(|_| subject.omit == Omit::Nothing) {
+        let files = thresholds.files() + options.threads as u64 + OTHER_FILES;
+        let _ = disk.clone().with_handles_at_most(files as usize);
+    }
     let found = AtomicU32::new(u32::MAX);
     let observer = |event: &Event| match event {
         Event::Opened { finished_blocks, .. } => {

@@ -6,7 +6,9 @@ mod synthetic;
 
 use crate::sloppy::{Omit, Sloppy};
 use pipeline::testing::SimulatedStorage;
-use pipeline::{BlockId, Error, Event, Metrics, Options, Placement, Run, RunId, Storage, Workload, footprint_bytes};
+use pipeline::{
+    BlockId, Error, Event, Metrics, Options, Placement, Run, RunId, Storage, Thresholds, Workload, footprint_bytes,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use synthetic::Synthetic;
@@ -129,6 +131,7 @@ impl Subject {
             placement,
             codec: pipeline::CodecChoice::parse(codec).expect("the simulation names codecs that exist"),
             commit_interval: std::time::Duration::from_millis(1),
+            thresholds: Some(Thresholds::LARGEST),
             run_id: self.run_id,
             stop: Arc::default(),
         }

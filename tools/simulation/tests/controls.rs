@@ -5,7 +5,11 @@
 //! with `TRINIM_TESTS=full`.
 
 use pipeline::omitted::{Rule, without};
+use pipeline::testing::SimulatedStorage;
+use pipeline::{Options, Placement, Thresholds};
+use simulation::controls::{self, Noticed};
 use simulation::explore::{Explorer, Failure, Found};
+use simulation::session::{Ending, run};
 use simulation::sloppy::Omit;
 use simulation::subject::Subject;
 use simulation::sweep::Sweep;
@@ -77,14 +81,61 @@ fn wrong_orders_are_caught() {
     for omit in [Omit::DataBeforeJournal, Omit::SyncBeforeRename, Omit::NoRetry, Omit::Removal] {
         caught(omit, &[], &CRASHES);
     }
-    for rule in [Rule::RemovalLast, Rule::WrittenFirst, Rule::FreshSectors, Rule::NewGeneration, Rule::AllTargets] {
+}
+
+/// Each place where the engine syncs, makes a name final or keeps an order.
+#[test]
+fn places_left_out_are_caught() {
+    for rule in controls::rules(Noticed::ByCrashes) {
         caught(Omit::Nothing, &[rule], &CRASHES);
+    }
+    for rule in controls::rules(Noticed::BySilence) {
+        caught(Omit::Nothing, &[rule], &[Failure::Silent]);
+    }
+}
+
+/// Runs with as many open files as their thresholds say, and four workers.
+fn short_of_files(rules: &[Rule]) -> Option<u64> {
+    let subject = Subject::synthetic(5, 8, 50);
+    let short = |seed: u64| {
+        let placement = if seed.is_multiple_of(2) { Placement::Dedicated } else { Placement::Shared };
+        let count = |salt: u64| 1 + (seed >> salt) as usize % 3;
+        let (gathered, requested, waiting) = (count(1), count(3), count(5));
+        let thresholds = Thresholds { gathered, requested, waiting, ..Thresholds::SMALLEST };
+        let options = Options { thresholds: Some(thresholds), ..subject.options(4, placement, "raw") };
+        match run(&subject, &SimulatedStorage::new(1), options, seed).ending {
+            Ending::Finished => false,
+            Ending::Failed(error) if error.is_too_many_files() => true,
+            other => panic!("seed {seed}: {other:?}"),
+        }
+    };
+    without(rules, || (0..2000).find(|seed| short(*seed)))
+}
+
+#[test]
+fn files_left_open_are_caught() {
+    assert_eq!(short_of_files(&[]), None);
+    for rule in controls::rules(Noticed::ByFiles) {
+        let seed = short_of_files(&[rule]).unwrap_or_else(|| panic!("{rule:?} left out: survives"));
+        println!("{rule:?} left out: caught after {seed} runs");
+    }
+}
+
+/// Every diff in the folder of the controls leaves out rules of the table, and every rule of the
+/// table is left out by one.
+#[test]
+fn every_rule_has_a_diff_and_something_that_notices() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/pipeline/controls");
+    let diffs = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+    let diffs: String = diffs.collect();
+    for rule in Rule::ALL {
+        assert!(diffs.contains(&format!("Rule::{rule:?})")), "{rule:?} has no diff");
+        println!("{rule:?}: {:?}", controls::noticed(*rule));
     }
 }
 
 #[test]
 fn missing_hashes_and_copies_are_caught() {
-    for rules in [&[Rule::SecondCopy][..], &[Rule::LogHashes, Rule::ExtentHash]] {
-        caught(Omit::Nothing, rules, &[Failure::Silent]);
-    }
+    caught(Omit::Nothing, &[Rule::SecondCopy], &[Failure::Silent]);
+    caught(Omit::Nothing, &[Rule::LogHashes, Rule::ExtentHash], &[Failure::Silent]);
 }

@@ -21,7 +21,7 @@ fn nothing_is_wrong_lost_or_stuck() {
     assert!(tally.states >= states);
     let least = tally.by_failure.into_iter().min().unwrap_or(0);
     assert!(least > states / 50, "a kind of failure is hardly explored");
-    assert!(tally.repeated > states / 4 && tally.parallel > states / 4);
+    assert!(tally.repeated > states / 4 && tally.parallel > states / 4 && tally.small > states / 2);
     assert!(tally.refused > 0 && tally.lost > 0, "lies and corruption had no effect");
 }
 

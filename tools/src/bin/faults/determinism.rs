@@ -99,7 +99,8 @@ fn one(
     first: &mut Option<(String, BTreeMap<PathBuf, Vec<u8>>)>,
 ) -> Result<()> {
     let args: Vec<&OsStr> = base.split_whitespace().chain(around.options.split_whitespace()).map(OsStr::new).collect();
-    let mut launch = Launch::new(setup, folder, &[&args[..], &["--out".as_ref(), out.as_os_str()]].concat());
+    let mut launch =
+        Launch::new(setup, folder, &[&args[..], &["--parents".as_ref(), "--out".as_ref(), out.as_os_str()]].concat());
     for (name, value) in around.envs {
         launch = launch.env(name, *value);
     }
@@ -157,7 +158,7 @@ fn relative(
     let other = setup.folder()?;
     for out in ["deep/er/run", "../elsewhere/./run"] {
         fs::create_dir_all(other.join("here"))?;
-        let args: Vec<&str> = base.split(' ').chain(["--out", out]).collect();
+        let args: Vec<&str> = base.split(' ').chain(["--parents", "--out", out]).collect();
         let mut launch = Launch::new(setup, folder, &args);
         launch.folder = Some(other.join("here"));
         let ended = launch.run()?;

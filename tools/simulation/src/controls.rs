@@ -1,0 +1,85 @@
+//! The table of the controls: which test notices that a rule of the engine is left out.
+
+use pipeline::omitted::Rule;
+
+/// What notices that a rule is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noticed {
+    /// The exploration of stops and errors, in `tests/controls.rs`.
+    ByCrashes,
+    /// The exploration of silent corruption, in `tests/controls.rs`.
+    BySilence,
+    /// Runs with exactly as many files as they may have open, in `tests/controls.rs`.
+    ByFiles,
+    /// One case of damage for each rule, in `tests/comparisons.rs`.
+    ByDamage,
+    /// The sweeps of damage, in `tests/damage.rs`; there also pairs of rules.
+    BySweeps,
+    /// Checks and repairs, in `tests/care.rs`.
+    ByCare,
+    /// Nothing can: a second rule guarantees the same. The reason.
+    ByNothing(&'static str),
+}
+
+/// Returns what notices that a rule is left out.
+pub fn noticed(rule: Rule) -> Noticed {
+    use Noticed::{ByCare, ByCrashes, ByDamage, ByFiles, ByNothing, BySilence, BySweeps};
+    match rule {
+        Rule::RemovalLast
+        | Rule::AllTargets
+        | Rule::WrittenFirst
+        | Rule::FreshSectors
+        | Rule::FlushFirst
+        | Rule::NewGeneration
+        | Rule::GenerationNumbers
+        | Rule::CommitFiles
+        | Rule::CommitLogs
+        | Rule::CommitPublished
+        | Rule::JournalFirst
+        | Rule::JournalOrder
+        | Rule::GatheredSync
+        | Rule::RequestedSync
+        | Rule::NewFile
+        | Rule::FormatName
+        | Rule::FormatTemporary
+        | Rule::FolderNames
+        | Rule::SwitchBefore
+        | Rule::SwitchNames
+        | Rule::SwitchAfter
+        | Rule::ManifestTemporary
+        | Rule::AtomicTemporary
+        | Rule::AtomicName
+        | Rule::SweepNames
+        | Rule::KeptUnsynced => ByCrashes,
+        Rule::JournalSecond | Rule::LogHashes | Rule::SourceHash => BySilence,
+        Rule::RoomInGathering | Rule::RoomBeforeCommit | Rule::SurplusClosed => ByFiles,
+        Rule::JournalChain
+        | Rule::JournalEnd
+        | Rule::JournalGap
+        | Rule::ManifestGeneration
+        | Rule::SameRun
+        | Rule::FileLengths
+        | Rule::FilesExist
+        | Rule::FailedCommit => ByDamage,
+        Rule::Hashes | Rule::SecondCopy | Rule::Salt | Rule::ExtentHash => BySweeps,
+        Rule::CheckHash | Rule::RepairFiles | Rule::RepairFolder | Rule::RepairHash | Rule::RepairSummary => ByCare,
+        Rule::JournalSequence => {
+            ByNothing("a record that follows the right hash has the right number: the hash covers the number")
+        }
+        Rule::JournalGeneration => {
+            ByNothing("the chain of hashes begins with the manifest's, which covers the generation")
+        }
+        Rule::EntrySource => ByNothing("the hash of the extent covers source and placement"),
+        Rule::EntryEnd => {
+            ByNothing("the hash of the extent covers the lengths of all frames, and that of the record the extent's")
+        }
+        Rule::PublishedLength => {
+            ByNothing("the hash of the file covers its length; the comparison only spares reading a file that grew")
+        }
+    }
+}
+
+/// Returns the rules that something notices in this way.
+pub fn rules(how: Noticed) -> impl Iterator<Item = Rule> {
+    Rule::ALL.iter().copied().filter(move |rule| noticed(*rule) == how)
+}
