@@ -27,6 +27,7 @@ fn the_papers_example_has_its_four_violations() {
     let (text, _) = ends(folder.path(), 0, &args);
     assert!(text.contains("violations  4 (i:4) on the game tree of 12 positions"), "{text}");
     assert!(text.contains("|  `- (0,1) P  <- (i)"), "{text}");
+    assert!(text.contains("\n(i:N) counts moves or positions that break rule (i): no move"), "{text}");
     let report = json(folder.path(), &args);
     assert_eq!(report["tree_violations"], 4);
     assert_eq!(report["tree"].as_array().unwrap().len(), 12);
@@ -36,7 +37,7 @@ fn the_papers_example_has_its_four_violations() {
         .iter()
         .map(|counting| counting["violations"].as_u64().unwrap())
         .collect();
-    assert_eq!(counted, [4, 3, 1, 3, 5, 4, 1, 4, 2, 1, 0, 3]);
+    assert_eq!(counted, [4, 3, 1, 3, 5, 4, 1, 4, 2, 1, 0, 3, 3, 2, 1, 2]);
     let svg = std::fs::read_to_string(folder.path().join("tree.svg")).unwrap();
     // A ring around each of the four.
     assert_eq!(svg.matches("class=\"ring").count(), 4, "{svg}");
@@ -74,6 +75,21 @@ fn a_run_reports_checked_formulas_for_any_number_of_threads() {
     }));
 }
 
+/// What a run prints is read back: the chromosome of each run gives its formula.
+#[test]
+fn chromosomes_are_read_as_they_are_printed() {
+    let folder = scratch();
+    let report = json(folder.path(), &["run", "--game", "nim:3,3", "--runs", "3", "--preset", "misere", "--misere"]);
+    for run in report["runs"].as_array().unwrap() {
+        let (genes, gene) = (run["chromosome"].to_string(), run["gene"].to_string());
+        let args = ["score", "--game", "nim:3,3", "--misere", "--chromosome", &genes, "--gene", &gene];
+        assert_eq!(json(folder.path(), &args)["formula"], run["formula"]);
+    }
+    let paper = ["export", "--game", "nim:4,4,4", "--chromosome", "1: a1\n2: a2\n3: + 1, 2\n4: a3\n5: * 3, 4", "--as"];
+    let (text, _) = ends(folder.path(), 0, &[&paper[..], &["latex"]].concat());
+    assert_eq!(text, "(a_{1} + a_{2}) \\cdot a_{3}\n");
+}
+
 #[test]
 fn to_find_nothing_is_a_result() {
     let folder = scratch();
@@ -100,11 +116,48 @@ fn formulas_are_proved_or_refuted() {
     assert_eq!(refuted["check"]["verdict"], "refuted");
     // Right on the requested positions, wrong where 32 bits wrap; only the proof finds it.
     let wraps = verify(1, "nim:3,3", "4 * (a1 xor a2)", &["--max", "20"]);
-    assert!(wraps["check"]["counterexample"]["truth"].as_str().unwrap().contains("proof"), "{wraps}");
-    let checked = verify(0, "subtraction:1,2,3:20", "a1 mod 4", &["--max", "500"]);
-    assert_eq!(checked["check"]["verdict"], "checked");
+    let found = &wraps["check"]["counterexample"];
+    assert_eq!((found["found_by"].as_str(), found["position"].as_str()), (Some("proof"), Some("(0,1073741824)")));
+    let period = verify(0, "subtraction:1,2,3:20", "a1 mod 4", &["--max", "500"]);
+    assert_eq!(period["check"]["verdict"], "proved");
+    assert!(period["check"]["theorem"].as_str().unwrap().contains("repeat every 4 from 0 on"), "{period}");
+    // Every second heap is out of reach of the largest.
+    let odd = verify(1, "subtraction:2:20", "if(a1 and 1, 7, a1 and 2)", &[]);
+    assert_eq!(odd["check"]["counterexample"]["position"], "(1)");
+    // Right for all heaps of a check, wrong at large ones; no product is decided bit by bit.
+    for formula in ["a1*a1-a2*a2", "(a1-a2)*(a1+a2)"] {
+        let large = verify(1, "nim:3,3", formula, &[]);
+        let found = &large["check"]["counterexample"];
+        assert_eq!((found["found_by"].as_str(), found["position"].as_str()), (Some("probe"), Some("(0,65536)")));
+    }
+    let large = verify(1, "nim:3,3,3", "(a1^a2^a3) mod 1073741824", &[]);
+    assert_eq!(large["check"]["counterexample"]["position"], "(0,0,1073741824)");
+    // The constants of a formula are probed too.
+    let misere = verify(1, "nim:3,3", "if(big, a1 mod 100000007 - a2 mod 100000007, 1-(a1^a2))", &["--misere"]);
+    assert_eq!(misere["check"]["counterexample"]["position"], "(0,100000007)");
+    let theorems = |report: &Value| {
+        let row = |row: &Value| {
+            [&row["domain"], &row["verdict"], &row["wrong_at"]].map(|value| value.as_str().unwrap_or("").to_owned())
+        };
+        report.as_array().unwrap().iter().map(row).collect::<Vec<_>>()
+    };
+    let integers_only = [["words", "refuted", "(0,1073741824)"], ["integers", "proved", ""]];
+    assert_eq!(theorems(&wraps["check"]["theorems"]), integers_only);
+    let masked = "(a1 xor a2 xor a3 xor a4) and 2147483647";
+    let words_only = [["words", "proved", ""], ["integers", "refuted", "(0,0,0,2147483648)"]];
+    let report = verify(0, "nim:4,4,4,4", masked, &["--max", "5"]);
+    assert_eq!(theorems(&report["check"]["theorems"]), words_only);
+    let scored = json(folder.path(), &["score", "--game", "nim:2,2,2,2", "--formula", masked]);
+    assert_eq!(theorems(&scored["theorems"]), words_only);
+    let (text, _) = ends(folder.path(), 1, &["verify", "--game", "nim:3,3", "--formula", "4 * (a1 xor a2)"]);
+    assert!(text.contains("right for integers of any size"), "{text}");
+    assert!(text.contains("integers    right for all heaps, all orderings (integers of any size)"), "{text}");
     let golden = verify(0, "wythoff:5", "phi(a2-a1)-a1", &["--states", "ascending", "--max", "60"]);
-    assert_eq!(golden["check"]["states"], "ascending");
+    assert_eq!(
+        (golden["check"]["states"].as_str(), golden["check"]["verdict"].as_str()),
+        (Some("ascending"), Some("proved"))
+    );
+    assert!(golden["check"]["theorem"].as_str().unwrap().contains("Wythoff's theorem"), "{golden}");
     let misere = verify(1, "nim:4,4,4", "a1^a2^a3", &["--misere"]);
     assert_eq!(misere["check"]["counterexample"]["position"], "(0,0,0)");
     verify(0, "nim:4,4,4", "a1^a2^a3", &["--target", "grundy"]);
@@ -145,7 +198,7 @@ fn games_come_from_files_and_databases() {
 #[test]
 fn mistakes_are_named_in_one_line_and_a_hint() {
     let folder = scratch();
-    let cases: [(&[&str], &str); 29] = [
+    let cases: [(&[&str], &str); 35] = [
         (&["run", "--game", "chess"], "unknown game \"chess\""),
         (&["run", "--game", "nim:-1,2"], "integers from 0 to 1000000"),
         (&["run", "--game", "nim:4.5"], "integers from 0 to 1000000"),
@@ -166,6 +219,9 @@ fn mistakes_are_named_in_one_line_and_a_hint() {
         (&["run", "--game", "nim:4,4", "--target", "grundy", "--misere"], "Grundy values exist for normal play only"),
         (&["run", "--game", "nim:4,4", "--max", "5000"], "more than 1048576 positions"),
         (&["run", "--game", "nim:4,3", "--max", "4"], "found on heaps up to 4, expected a larger number"),
+        (&["verify", "--game", "nim:4,4", "--max", "1", "--formula", "0"], "--max 1: the largest heap of nim:4,4 is 4"),
+        (&["verify", "--game", "octal:0.77:17", "--max", "65", "--formula", "0"], "--max 65: game octal: heaps \"65\""),
+        (&["verify", "--game", "wythoff:10", "--max", "1000", "--formula", "0"], "more than 67108864 options"),
         (&["run", "--game", "nim:1000000"], "more than 67108864 options"),
         (&["run", "--game", "nim:4,4", "--seed", "-1"], "invalid value '-1' for '--seed <SEED>'"),
         (
@@ -180,9 +236,12 @@ fn mistakes_are_named_in_one_line_and_a_hint() {
         (&["score", "--game", "nim:4,4", "--formula", "a1 - (a2"], "column 9"),
         (&["score", "--game", "nim:4,4", "--formula", "a1 - 1.5"], "column 7: found \".\""),
         (&["score", "--game", "nim:2,1", "--formula", "a1 div a2"], "no value at (0,0): (a1 div a2) divides 0 by 0"),
+        (&["score", "--game", "nim:4,4", "--chromosome", "1: a1 2: + 1"], "chromosome, gene 2: + of \"the end\""),
+        (&["score", "--game", "nim:4,4", "--chromosome", "1: a1", "--gene", "2"], "gene 2: the last gene is 1"),
+        (&["score", "--game", "nim:4,4", "--chromosome", "1: a1", "--formula", "a1"], "cannot be used with"),
         (&["verify", "--game", "dag:.", "--formula", "1"], "not a regular file"),
         (&["score", "--game", "nim:9,9,9", "--formula", "0", "--tree"], "at most 5000 are drawn"),
-        (&["experiment", "4"], "4 is not in 1..=3"),
+        (&["experiment", "4"], "expected 1 to 3"),
         (&["experiment", "1", "--population", "50"], "experiment 1 varies the population"),
     ];
     for (args, message) in cases {
@@ -292,4 +351,42 @@ fn what_is_interrupted_keeps_what_was_found() {
     let points = report["sweeps"].as_array().unwrap().iter().map(|sweep| sweep["points"].as_array().unwrap());
     assert!(points.flatten().all(|point| point["runs"] == 3000), "{report}");
     assert_eq!((&report["interrupted"], folder.path().join("chart.svg").exists()), (&Value::Bool(true), false));
+}
+
+/// No command listed the claims of the paper.
+#[test]
+fn the_papers_claims_are_listed_with_verdicts() {
+    let folder = scratch();
+    let args = ["evolve", "claims", "--runs", "5", "--json"];
+    let found = program::json(folder.path(), 1, &args);
+    let claims = found["claims"].as_array().unwrap();
+    let fitness = claims.iter().find(|claim| claim["claim"] == "The fitness of E on the game tree of (2,1)").unwrap();
+    assert_eq!((&fitness["computed"], &fitness["verdict"]), (&"4".into(), &"agrees".into()));
+    let nodes =
+        claims.iter().find(|claim| claim["claim"] == "The same by counting the nodes of the game tree").unwrap();
+    assert_eq!(nodes["verdict"], "contradicted");
+    assert_eq!(
+        claims.iter().filter(|claim| claim["claim"].as_str().unwrap().starts_with("Successful runs")).count(),
+        30
+    );
+    // The runs are those of the experiment, and threads change nothing.
+    let experiment = program::json(folder.path(), 0, &["evolve", "experiment", "2", "--runs", "5", "--json"]);
+    let point = claims.iter().find(|claim| claim["claim"] == "Successful runs, generations 100").unwrap();
+    let successes = &experiment["sweeps"][0]["points"][4]["successes"];
+    assert!(point["computed"].as_str().unwrap().starts_with(&format!("{successes} of 5 ")), "{point}");
+    assert_eq!(program::json(folder.path(), 1, &[&args[..], &["--threads", "1"]].concat()), found);
+}
+
+#[test]
+fn the_rules_in_the_table_of_a_run_are_explained_below_it() {
+    let folder = scratch();
+    let args = ["run", "--game", "triangular:4", "--generations", "2", "--seed", "1", "--runs", "2"];
+    let (text, _) = ends(folder.path(), 0, &args);
+    let (table, rest) = text.split_once("\n(i:N) counts moves or positions that break rule (i): ").unwrap();
+    assert!(table.contains("(i:"), "{text}");
+    let words = rest.replace('\n', " ");
+    assert!(words.contains("(ii): some move") && words.contains("(iii): a position without moves"), "{text}");
+    // Without violations there is nothing to explain.
+    let (text, _) = ends(folder.path(), 0, &["score", "--game", "nim:2,2", "--formula", "a1 xor a2"]);
+    assert!(!text.contains("(i:"), "{text}");
 }

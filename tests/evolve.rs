@@ -89,6 +89,26 @@ fn the_best_preset_always_succeeds_and_is_right() {
     }
 }
 
+/// The other presets find none: a formula of normal play breaks one rule, and no step from there
+/// breaks fewer.
+#[test]
+fn the_misere_preset_finds_strategies_of_misere_nim() {
+    let hits = |settings: &Settings, functions: &[&str], terminals: &[&str]| {
+        let game = Game::parse("nim:3,3,3").unwrap();
+        let graph = game.graph(Rule::Misere, settings.ordering).unwrap();
+        let labels = graph.outcomes();
+        let alphabet = Alphabet::choose(&graph.scope, Number::None, terminals, functions).unwrap();
+        let held = HeldOut::new(&game, Rule::Misere, Target::Rules, settings.ordering, None).unwrap();
+        let problem = Problem::new(graph, labels, alphabet, settings).unwrap();
+        let runs = runs_of(&problem, settings, 20, 2);
+        let perfect = runs.iter().filter(|run| run.success.is_some());
+        perfect.filter(|run| held.standing(&run.best.formula, OnFault::Stop).is_strategy()).count()
+    };
+    assert_eq!(hits(&Settings::best(), &["paper"], &[]), 0);
+    let found = hits(&Settings::misere(), &["+", "-", "xor", "eq", "lt", "if"], &["big"]);
+    assert!(found >= 15, "{found} of 20");
+}
+
 #[test]
 fn the_source_preset_succeeds_nearly_always() {
     assert!(rate(&Settings::source(), 100) >= 95.0);
@@ -137,7 +157,7 @@ fn variants() -> Vec<Settings> {
         for replacement in [Replacement::Strict, Replacement::Ties, Replacement::Both] {
             all.push(Settings { replacement, ..base.clone() });
         }
-        for count in [Count::Position, Count::Edge, Count::AllOptions] {
+        for count in [Count::Position, Count::Edge, Count::AllOptions, Count::Wrong] {
             all.push(Settings { count, ..base.clone() });
         }
         for target in [Target::Rules, Target::Labels, Target::Grundy] {

@@ -101,6 +101,24 @@ fn rust_computes_the_formula() {
     }
 }
 
+/// The code names the compiler it needs: `isqrt` of integers is in the standard library since 1.84.
+#[test]
+fn rust_compiles_in_each_edition_and_names_its_compiler() {
+    let folder = tempfile::tempdir().unwrap();
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    for (name, text, on_fault) in FORMULAS {
+        let code = export(&formula(text), &scope(), Language::Rust, on_fault);
+        assert_eq!(code.contains("isqrt("), code.contains("/// Edition 2021 or later; rustc 1.84 or later"), "{code}");
+        let source = folder.path().join(format!("{name}.rs"));
+        std::fs::write(&source, code).unwrap();
+        for edition in ["2021", "2024"] {
+            let flags = ["--edition", edition, "--crate-type", "lib", "--emit", "metadata", "--out-dir"];
+            let compiled = Command::new(&rustc).args(flags).arg(folder.path()).arg(&source).output().unwrap();
+            assert!(compiled.status.success(), "{name}: {}", String::from_utf8_lossy(&compiled.stderr));
+        }
+    }
+}
+
 /// Rust links through `cc`, so every machine that builds this test has one.
 #[test]
 fn c_computes_the_formula() {

@@ -2,120 +2,41 @@
 //!
 //! One in ten formulas that are perfect on the paper's 70 positions is wrong on other orderings or
 //! larger heaps. So a formula counts as a strategy only once it has been checked on more positions
-//! or proved. [`HeldOut`] holds the larger graphs, built once for many formulas;
-//! [`HeldOut::standing`] tries all orderings of the heaps, then the ordering the formula was found
-//! in, then a proof.
+//! or proved. [`HeldOut`] holds the larger graphs, built once for many formulas: every position with
+//! heaps up to a largest one, not only those that play reaches from it. [`HeldOut::standing`] tries
+//! all orderings of the heaps, then the ordering the formula was found in. A formula that is right
+//! on all of them is proved if it can be: bit by bit ([`super::prove`]) or by a theorem about the
+//! game ([`super::settle`]). Otherwise it is tried at large heaps ([`super::probe`]).
 //!
 //! # Invariants
-//! 1. The counterexample is a smallest one: the first wrong position of the graph.
-//! 2. A formula is [`Standing::Proved`] or [`Standing::Checked`] only if it is right on every
-//!    position checked.
+//! 1. A formula is [`Standing::Proved`], [`Standing::Theorem`] or [`Standing::Checked`] only if it
+//!    is right on every position checked.
 
 use super::formula::Formula;
 use super::games::{Game, GameError};
-use super::graph::{Graph, Ordering};
+use super::graph::{Ordering, POSITIONS_MAX};
 use super::int::OnFault;
-use super::prove::{Proof, Theorem, prove};
+use super::law::Law;
+use super::probe::{Probes, shrink};
+use super::prove::{Domain, Proof, Question, WORD_BITS};
 use super::score::Target;
+use super::settle::{Settled, settle};
+use super::theorems::Theorems;
+use super::truth::{Counterexample, FoundBy, Truth};
 use crate::game::Rule;
-use crate::game::Value;
 
 /// Limit on the positions of a held-out graph of default size.
-const POSITIONS_MAX: usize = 100_000;
-
-/// A graph with its true outcomes.
-pub struct Truth {
-    /// The graph.
-    pub graph: Graph,
-    /// The true outcomes.
-    pub outcomes: Vec<Value>,
-    /// The true Grundy values, for [`Target::Grundy`].
-    pub grundy: Vec<i32>,
-    target: Target,
-}
-
-/// A position where a formula is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Counterexample {
-    /// The position.
-    #[serde(rename = "position")]
-    pub label: String,
-    /// The value of the formula, `None` if it has none.
-    pub value: Option<i32>,
-    /// The formula's claim, in words.
-    pub said: String,
-    /// The truth, in words.
-    pub truth: String,
-    /// For a win, the position reached by a winning move.
-    #[serde(rename = "winning_move_to")]
-    pub because: Option<String>,
-}
-
-impl Truth {
-    /// Solves a graph.
-    pub fn new(graph: Graph, target: Target) -> Truth {
-        let grundy = if target == Target::Grundy { graph.grundy() } else { Vec::new() };
-        Truth { outcomes: graph.outcomes(), grundy, graph, target }
-    }
-
-    /// Returns the first position where a formula is wrong.
-    pub fn counterexample(&self, formula: &Formula, on_fault: OnFault) -> Option<Counterexample> {
-        let graph = &self.graph;
-        let (column, fault) = match formula.column(&graph.scope, graph.features(), on_fault) {
-            Ok(column) => (column, None),
-            // No position before the first fault has a fault, so its replacement does not matter
-            // there.
-            Err(fault) => {
-                (formula.column(&graph.scope, graph.features(), OnFault::Zero).unwrap_or_default(), Some(fault))
-            }
-        };
-        let is_wrong = |index: &usize| match self.target {
-            Target::Grundy => column[*index] != self.grundy[*index],
-            _ => (column[*index] == 0) != self.outcomes[*index].is_loss(),
-        };
-        let first = (0..fault.unwrap_or(graph.len())).find(is_wrong).or(fault)?;
-        Some(self.describe(formula, first as u32, on_fault))
-    }
-
-    fn describe(&self, formula: &Formula, index: u32, on_fault: OnFault) -> Counterexample {
-        let graph = &self.graph;
-        let value = formula.value(&graph.scope, &graph.position(index), on_fault);
-        let outcome = self.outcomes[index as usize];
-        let said = match (value, self.target) {
-            (Err(fault), _) => format!("nothing, as {}", fault.text(formula, &graph.scope)),
-            (Ok(value), Target::Grundy) => format!("Grundy value {value}"),
-            (Ok(value), _) => said_of(value),
-        };
-        let truth = match self.target {
-            Target::Grundy => format!("Grundy value {}", self.grundy[index as usize]),
-            _ => outcome.outcome().to_string(),
-        };
-        let winning = || {
-            let options = graph.options(index).iter();
-            options.copied().find(|option| self.outcomes[*option as usize].is_loss()).map(|option| graph.label(option))
-        };
-        Counterexample {
-            label: graph.label(index),
-            value: value.ok(),
-            said,
-            truth,
-            because: if outcome == Value::Win && self.target != Target::Grundy { winning() } else { None },
-        }
-    }
-}
-
-/// Returns the outcome that a formula's value claims, in words.
-fn said_of(value: i32) -> String {
-    format!("{} (value {value})", Value::from_loss(value == 0).outcome())
-}
+const POSITIONS_QUICK: usize = 100_000;
 
 /// How far a formula without violations can be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Right for all heaps, in the given ordering.
     Proved(Ordering),
-    /// Right on every position of the larger graph, in the given ordering; with the reason why
-    /// there is no proof.
+    /// Right for all heaps up to 2^31 − 1, in the given ordering, by this theorem about the game.
+    Theorem(Ordering, String),
+    /// Right on every position of the larger graph, in the given ordering, and at every point
+    /// probed; with the reason why there is no proof.
     Checked(Ordering, String),
     /// Right on every position of the game, in the given ordering.
     Complete(Ordering),
@@ -128,13 +49,13 @@ pub enum Standing {
 impl Standing {
     /// Returns whether the formula may be called a strategy.
     pub const fn is_strategy(&self) -> bool {
-        matches!(self, Standing::Proved(_) | Standing::Checked(..) | Standing::Complete(_))
+        matches!(self, Standing::Proved(_) | Standing::Theorem(..) | Standing::Checked(..) | Standing::Complete(_))
     }
 
     /// Returns one word for reports.
     pub const fn word(&self) -> &'static str {
         match self {
-            Standing::Proved(_) => "proved",
+            Standing::Proved(_) | Standing::Theorem(..) => "proved",
             Standing::Checked(..) => "checked",
             Standing::Complete(_) => "complete",
             Standing::Refuted(_) => "refuted",
@@ -149,16 +70,20 @@ pub struct HeldOut {
     pub heap_max: Option<i32>,
     /// All orderings first, then the ordering formulas are found in if it is another.
     truths: Vec<(Ordering, Truth)>,
-    theorem: Option<Theorem>,
+    law: Option<Law>,
+    /// Points beyond the graphs, for the same orderings.
+    probes: Vec<Probes>,
     complete: bool,
 }
 
 impl HeldOut {
-    /// Builds the graphs with heaps up to `heap_max`, or by default as large as is quick.
+    /// Builds the graphs of all positions with heaps up to `heap_max`, or by default up to a size
+    /// that is quick.
     ///
     /// # Errors
-    /// [`GameError::TooLarge`] if `heap_max` exceeds the limits, [`GameError::OneSize`] if it is
-    /// given for a game without heaps.
+    /// [`GameError::TooLarge`] or [`GameError::Pieces`] if `heap_max` exceeds the limits,
+    /// [`GameError::TooSmall`] if the game has a larger heap, [`GameError::OneSize`] if `heap_max`
+    /// is given for a game without heaps.
     pub fn new(
         game: &Game,
         rule: Rule,
@@ -166,42 +91,46 @@ impl HeldOut {
         ordering: Ordering,
         heap_max: Option<i32>,
     ) -> Result<HeldOut, GameError> {
-        let mut orderings = vec![Ordering::All];
-        orderings.extend(Some(ordering).filter(|ordering| *ordering != Ordering::All));
-        let truths = |game: &Game, positions_max: Option<usize>| -> Result<Vec<(Ordering, Truth)>, GameError> {
+        let law = Law::of(game, rule, target);
+        let truths = |game: &Game, positions_max: usize| -> Result<Vec<(Ordering, Truth)>, GameError> {
+            let orderings = [Ordering::All, ordering];
+            let distinct = if ordering == Ordering::All { &orderings[..1] } else { &orderings };
             let build = |ordering: &Ordering| {
-                let graph = match positions_max {
-                    Some(most) => game.graph_within(rule, *ordering, most)?,
-                    None => game.graph(rule, *ordering)?,
-                };
+                let graph = game.graph_of_all(rule, *ordering, positions_max)?;
                 Ok((*ordering, Truth::new(graph, target)))
             };
-            orderings.iter().map(build).collect()
+            distinct.iter().map(build).collect()
         };
-        let theorem = theorem(game, rule, target);
         let Some(heaps) = game.heaps() else {
             if heap_max.is_some() {
                 return Err(GameError::OneSize { game: game.to_string() });
             }
-            return Ok(HeldOut { heap_max: None, truths: truths(game, None)?, theorem, complete: true });
+            let truths = truths(game, POSITIONS_MAX)?;
+            return Ok(HeldOut { heap_max: None, truths, law: None, probes: Vec::new(), complete: true });
+        };
+        let own = heaps.iter().copied().max().unwrap_or(0);
+        let larger = |most: i32, positions_max: usize| {
+            let larger = game.with_heaps_of(most).unwrap_or_else(|| game.clone());
+            let truths = truths(&larger, positions_max)?;
+            let probes = |(ordering, truth): &(Ordering, Truth)| {
+                law.as_ref().map(|law| Probes::new(law, truth.graph.scope.features.len(), *ordering))
+            };
+            let probes = truths.iter().filter_map(probes).collect();
+            Ok(HeldOut { heap_max: Some(most), truths, law: law.clone(), probes, complete: false })
         };
         if let Some(most) = heap_max {
-            let larger = game.with_heaps_of(most).unwrap_or_else(|| game.clone());
-            return Ok(HeldOut { heap_max, truths: truths(&larger, None)?, theorem, complete: false });
+            if most < own {
+                return Err(GameError::TooSmall { game: game.to_string(), own, most });
+            }
+            return larger(most, POSITIONS_MAX);
         }
-        let trained = heaps.iter().copied().max().unwrap_or(0);
-        for most in [4 * trained, 3 * trained, 2 * trained, trained + 2, trained + 1] {
-            let larger = game.with_heaps_of(most.max(trained + 1));
-            match larger.map(|larger| truths(&larger, Some(POSITIONS_MAX))) {
-                Some(Ok(truths)) => {
-                    return Ok(HeldOut { heap_max: Some(most.max(trained + 1)), truths, theorem, complete: false });
-                }
-                Some(Err(GameError::TooLarge(_))) => {}
-                Some(Err(error)) => return Err(error),
-                None => break,
+        for most in [4 * own, 3 * own, 2 * own, own + 2, own + 1] {
+            match larger(most.max(own + 1), POSITIONS_QUICK) {
+                Err(error) if error.is_size() => {}
+                settled => return settled,
             }
         }
-        Ok(HeldOut { heap_max: None, truths: Vec::new(), theorem, complete: false })
+        Ok(HeldOut { heap_max: None, truths: Vec::new(), law, probes: Vec::new(), complete: false })
     }
 
     /// Returns the number of positions checked, in the first ordering.
@@ -209,15 +138,21 @@ impl HeldOut {
         self.truths.first().map_or(0, |(_, truth)| truth.graph.len())
     }
 
+    /// Returns the number of points beyond these positions that are probed where there is no proof,
+    /// in the first ordering, and the theorem that tells the truth there.
+    pub fn probed(&self) -> Option<(usize, &'static str)> {
+        Some((self.probes.first()?.len(), self.law.as_ref()?.name()))
+    }
+
     /// Checks a formula.
     pub fn standing(&self, formula: &Formula, on_fault: OnFault) -> Standing {
         let mut refuted = Standing::Unchecked;
-        for (ordering, truth) in &self.truths {
+        for (index, (ordering, truth)) in self.truths.iter().enumerate() {
             match truth.counterexample(formula, on_fault) {
                 // The last one is in the ordering the formula was found in, and is the most
                 // telling.
                 Some(counterexample) => refuted = Standing::Refuted(counterexample),
-                None => match self.settle(formula, truth, *ordering) {
+                None => match self.settle(formula, truth, *ordering, self.probes.get(index), on_fault) {
                     Standing::Refuted(counterexample) => refuted = Standing::Refuted(counterexample),
                     standing => return standing,
                 },
@@ -226,48 +161,61 @@ impl HeldOut {
         refuted
     }
 
-    fn settle(&self, formula: &Formula, truth: &Truth, ordering: Ordering) -> Standing {
+    /// Decides whether the formula is right for all heaps, as words and as integers, in the
+    /// ordering of its standing; `None` for games other than Nim and Moore's Nim.
+    pub fn theorems(&self, formula: &Formula, standing: &Standing) -> Option<Theorems> {
+        let (last, truth) = self.truths.last()?;
+        let ordering = match standing {
+            Standing::Proved(ordering)
+            | Standing::Theorem(ordering, _)
+            | Standing::Checked(ordering, _)
+            | Standing::Complete(ordering) => *ordering,
+            Standing::Refuted(_) | Standing::Unchecked => *last,
+        };
+        Theorems::decide(formula, &truth.graph.scope, self.law.as_ref()?, ordering)
+    }
+
+    /// Decides about a formula that is right on every position checked: by a proof, or by probing
+    /// points beyond.
+    fn settle(
+        &self,
+        formula: &Formula,
+        truth: &Truth,
+        ordering: Ordering,
+        probes: Option<&Probes>,
+        on_fault: OnFault,
+    ) -> Standing {
         if self.complete {
             return Standing::Complete(ordering);
         }
-        let Some(theorem) = self.theorem else {
+        let Some(law) = &self.law else {
             return Standing::Checked(ordering, "no theorem covers this game".to_owned());
         };
         let scope = &truth.graph.scope;
-        match prove(formula, scope, theorem, ordering) {
-            Proof::Proved => Standing::Proved(ordering),
-            Proof::Open(reason) => Standing::Checked(ordering, reason),
-            Proof::Refuted(heaps) => {
-                // A provable formula has no quotients, so the replacement does not matter.
-                let value = formula.value(scope, &heaps, OnFault::Zero).unwrap_or_default();
-                let label: Vec<String> = heaps.iter().map(i32::to_string).collect();
-                let (said, truth) = match theorem {
-                    Theorem::Grundy => {
-                        let xor = heaps.iter().fold(0, |xor, heap| xor ^ heap);
-                        (format!("Grundy value {value}"), format!("Grundy value {xor}"))
-                    }
-                    Theorem::Outcome { .. } => (said_of(value), Value::from_loss(value != 0).outcome().to_string()),
-                };
-                Standing::Refuted(Counterexample {
-                    label: format!("({})", label.join(",")),
-                    value: Some(value),
-                    said,
-                    truth: format!("{truth}, by the proof for all heaps"),
-                    because: None,
-                })
+        let refuted = |heaps: Vec<i32>, found_by: FoundBy| {
+            let expected = law.expected(&heaps);
+            Standing::Refuted(Counterexample::new(formula, scope, &heaps, on_fault, expected, found_by))
+        };
+        let smaller = |heaps| refuted(shrink(law, formula, scope, ordering, on_fault, heaps), FoundBy::Proof);
+        let reason = match law {
+            Law::Bits(theorem) => {
+                let domain = Domain::Words(WORD_BITS);
+                match (Question { formula, scope, theorem: *theorem, ordering, domain }.prove()) {
+                    Proof::Proved => return Standing::Proved(ordering),
+                    Proof::Refuted(heaps) => return smaller(heaps.into_iter().map(|heap| heap as i32).collect()),
+                    Proof::Open(reason) => reason,
+                }
             }
+            law => match settle(law, formula, scope, ordering, on_fault) {
+                Settled::Right(theorem) => return Standing::Theorem(ordering, theorem),
+                Settled::Wrong(heaps) => return smaller(heaps),
+                Settled::Open(reason) => reason,
+            },
+        };
+        match probes.and_then(|probes| probes.wrong(formula, scope, on_fault)) {
+            Some(heaps) => refuted(heaps, FoundBy::Probe),
+            None => Standing::Checked(ordering, reason),
         }
-    }
-}
-
-/// Returns the theorem known for all heaps of a game, if there is one.
-fn theorem(game: &Game, rule: Rule, target: Target) -> Option<Theorem> {
-    match (game, target) {
-        (Game::Nim { .. }, Target::Grundy) => Some(Theorem::Grundy).filter(|_| rule == Rule::Normal),
-        (_, Target::Grundy) => None,
-        (Game::Nim { .. }, _) => Some(Theorem::Outcome { most: 1, rule }),
-        (Game::Moore { most, .. }, _) => Some(Theorem::Outcome { most: *most as u32, rule }),
-        _ => None,
     }
 }
 
@@ -303,7 +251,7 @@ mod tests {
     fn the_formulas_of_other_games() {
         let all = Ordering::All;
         let subtraction = standing("subtraction:1,2,3:40", Rule::Normal, all, Some(300), "a1 mod 4");
-        assert!(matches!(subtraction, Standing::Checked(Ordering::All, _)), "{subtraction:?}");
+        assert!(matches!(subtraction, Standing::Theorem(Ordering::All, _)), "{subtraction:?}");
         // Right for all heaps up to 31 if the first is the largest, and perhaps beyond; without a
         // proof.
         let misere = "(a1^a2^a3) - (1 div ((a2^a3) or 1))";
@@ -314,7 +262,7 @@ mod tests {
             standing("wythoff:10", Rule::Normal, Ordering::Ascending, Some(20), "(a2 - a1) div 2 + (a2 - a1) - a1");
         assert!(matches!(wythoff, Standing::Refuted(_)), "{wythoff:?}");
         let golden = standing("wythoff:10", Rule::Normal, Ordering::Ascending, Some(100), "phi(a2 - a1) - a1");
-        assert!(matches!(golden, Standing::Checked(Ordering::Ascending, _)), "{golden:?}");
+        assert!(matches!(golden, Standing::Theorem(Ordering::Ascending, _)), "{golden:?}");
     }
 
     #[test]
@@ -329,7 +277,7 @@ mod tests {
             panic!()
         };
         assert_eq!((wrong.value, wrong.said.as_str()), (None, "nothing, as (a1 div a2) divides 0 by 0"));
-        // A mistake before the first fault comes first.
+        // Of a mistake and a fault the smaller position is named.
         let late = "(a1 xor a2) + 0 * (a1 div (a2 - 2))";
         let Standing::Refuted(wrong) = standing("nim:3,2", Rule::Normal, Ordering::All, Some(3), late) else {
             panic!()
@@ -342,6 +290,53 @@ mod tests {
         let Standing::Refuted(wrong) = standing("nim:3,2", Rule::Normal, Ordering::All, Some(3), early) else {
             panic!()
         };
-        assert_eq!((wrong.label.as_str(), wrong.said.as_str()), ("(1,1)", "N (value -1)"));
+        assert_eq!(
+            (wrong.label.as_str(), wrong.said.as_str()),
+            ("(0,2)", "nothing, as (1 div (a2 - 2)) divides 1 by 0")
+        );
+        let before = "(1 div (a2 - 3)) - (a1 xor a2) + 1";
+        let Standing::Refuted(wrong) = standing("nim:3,3", Rule::Normal, Ordering::All, Some(4), before) else {
+            panic!()
+        };
+        assert_eq!((wrong.label.as_str(), wrong.said.as_str()), ("(0,0)", "N (value 1)"));
+    }
+
+    /// From heaps of B only every second heap can be reached; the others went unchecked.
+    #[test]
+    fn every_heap_is_checked_and_not_only_those_in_reach() {
+        let check = |game: &str, formula: &str| standing(game, Rule::Normal, Ordering::All, None, formula);
+        let Standing::Refuted(wrong) = check("subtraction:2:20", "if(a1 and 1, 7, a1 and 2)") else { panic!() };
+        assert_eq!(wrong.label, "(1)");
+        assert!(check("subtraction:2:20", "a1 and 2").is_strategy());
+        // 0.03 is the same game as an octal game.
+        for (game, formula) in [("subtraction:2:6,6", "(a1 and 2) - (a2 and 2)"), ("octal:0.03:9", "a1 and 2")] {
+            let game = Game::parse(game).unwrap();
+            for ordering in [Ordering::All, Ordering::Descending, Ordering::Ascending] {
+                let held = HeldOut::new(&game, Rule::Normal, Target::Rules, ordering, Some(21)).unwrap();
+                let heaps = game.heaps().unwrap().len() as u32;
+                assert_eq!(held.positions(), 22usize.pow(heaps), "{game} {ordering:?}");
+                let graph = &held.truths.last().unwrap().1.graph;
+                let sorted = if heaps == 1 { 22 } else { 22 * 23 / 2 };
+                assert_eq!(graph.len(), if ordering == Ordering::All { held.positions() } else { sorted });
+                let formula = parse(&graph.scope, formula).unwrap();
+                assert!(held.standing(&formula, OnFault::Stop).is_strategy(), "{game} {ordering:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_that_is_too_large_gives_way_to_a_smaller_one() {
+        let held = |game: &str, most| {
+            HeldOut::new(&Game::parse(game).unwrap(), Rule::Normal, Target::Rules, Ordering::Descending, most)
+        };
+        for game in ["octal:0.77:17", "octal:0.77:30", "octal:0.77:64", "octal:0.137:8,8,8", "nim:60,60,60"] {
+            let held = held(game, None).unwrap_or_else(|error| panic!("{game}: {error}"));
+            assert!(held.heap_max.is_none() == (held.positions() == 0), "{game}");
+        }
+        let error = held("octal:0.77:17", Some(70)).err().unwrap().to_string();
+        assert!(error.contains("heaps \"70\": expected at most 64 pieces"), "{error}");
+        let error = held("nim:4,2", Some(3)).err().unwrap().to_string();
+        assert!(error.contains("heaps up to 4 or more, not 3"), "{error}");
+        assert!(held("nim:4,2", Some(4)).is_ok());
     }
 }

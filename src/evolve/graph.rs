@@ -11,8 +11,7 @@
 //! # Invariants
 //! 1. An option has a lower number than its parent. So there are no cycles, and one ascending pass
 //!    decides everything.
-//! 2. Positions with the same sum of features are in lexicographic order, so the first wrong
-//!    position is a smallest one.
+//! 2. The sum of the features never falls from a position to the next, except in a graph from rows.
 //! 3. At most [`POSITIONS_MAX`] positions and [`OPTIONS_MAX`] options.
 
 use super::scope::Scope;
@@ -74,6 +73,7 @@ pub struct Graph {
     pub start: u32,
     features: Vec<Vec<i32>>,
     names: Option<Vec<String>>,
+    labels: Option<Vec<String>>,
     options: Lists,
     parents: Lists,
 }
@@ -125,7 +125,8 @@ pub trait Moves {
 }
 
 impl Graph {
-    /// Builds the graph of all positions that can be reached from `start`.
+    /// Builds the graph of all positions that can be reached from `starts`, at least one; the first
+    /// is the position the game starts from.
     ///
     /// Every move must lower the sum of the features, or leave it and raise the number of those
     /// that are not 0.
@@ -136,14 +137,23 @@ impl Graph {
         moves: &dyn Moves,
         scope: Scope,
         rule: Rule,
-        mut start: Vec<i32>,
+        starts: impl IntoIterator<Item = Vec<i32>>,
         positions_max: usize,
     ) -> Result<Graph, TooLarge> {
         let too_large = |limit, what| TooLarge { game: moves.name(), limit, what };
-        moves.arrange(&mut start);
         let mut known: HashMap<Vec<i32>, u32, Xxh3DefaultBuilder> = HashMap::default();
-        known.insert(start.clone(), 0);
-        let mut found: Vec<Vec<i32>> = vec![start];
+        let mut found: Vec<Vec<i32>> = Vec::new();
+        for mut start in starts {
+            moves.arrange(&mut start);
+            if known.contains_key(&start) {
+                continue;
+            }
+            known.insert(start.clone(), found.len() as u32);
+            found.push(start);
+            if found.len() > positions_max {
+                return Err(too_large(positions_max, "positions"));
+            }
+        }
         let mut rows = Lists { starts: vec![0], places: Vec::new() };
         let mut option = Vec::new();
         let mut row = Vec::new();
@@ -194,10 +204,11 @@ impl Graph {
             options.places[from..].sort_unstable();
             options.starts.push(options.places.len() as u32);
         }
-        let width = found[0].len();
+        let width = found.first().map_or(0, Vec::len);
         let column = |feature: usize| by_rank.iter().map(|index| found[*index as usize][feature]).collect();
         let features = (0..width).map(column).collect();
-        Ok(Graph::assemble(scope, rule, number[0], features, None, options))
+        let start = number.first().copied().unwrap_or(0);
+        Ok(Graph::assemble(scope, rule, start, features, None, options))
     }
 
     /// Builds a graph from its parts; `rows` are the options of each position, all of them lower.
@@ -222,7 +233,8 @@ impl Graph {
         options: Lists,
     ) -> Graph {
         let count = options.starts.len() - 1;
-        let graph = Graph { parents: options.reversed(count), scope, rule, start, features, names, options };
+        let graph =
+            Graph { parents: options.reversed(count), scope, rule, start, features, names, labels: None, options };
         let lower = |index: u32| graph.options(index).iter().all(|option| *option < index);
         assert!((0..count as u32).all(lower), "an option is not below its position");
         graph
@@ -271,13 +283,26 @@ impl Graph {
         self.features.iter().map(|column| column[position as usize]).collect()
     }
 
+    /// Returns the graph with texts that [`Graph::label`] gives for its positions.
+    pub fn labelled(mut self, labels: Vec<String>) -> Graph {
+        debug_assert_eq!(labels.len(), self.len());
+        self.labels = Some(labels);
+        self
+    }
+
     /// Returns the name of a position, or its features as `(2,1)`.
     pub fn label(&self, position: u32) -> String {
-        if let Some(name) = self.names.as_ref().and_then(|names| names.get(position as usize)) {
+        let texts = self.labels.as_ref().or(self.names.as_ref());
+        if let Some(name) = texts.and_then(|texts| texts.get(position as usize)) {
             return name.clone();
         }
         let features: Vec<String> = self.position(position).iter().map(i32::to_string).collect();
         format!("({})", features.join(","))
+    }
+
+    /// Returns whether the positions have names of their own.
+    pub const fn is_named(&self) -> bool {
+        self.names.is_some()
     }
 
     /// Returns the value of every position, by the definition.

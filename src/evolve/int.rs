@@ -264,10 +264,15 @@ fn two(a: &[i32], b: &[i32], out: &mut [i32], apply: impl Fn(i32, i32) -> i32) {
     }
 }
 
-/// ⌊x·φ⌋ = ⌊(x + √(5x²)) / 2⌋, wrapped. For negative x, as x·φ is irrational, ⌊−y⌋ = −⌊y⌋ − 1.
+/// Returns ⌊n·φ⌋ = ⌊(n + √(5n²)) / 2⌋, with φ the golden ratio.
+pub fn golden(n: u32) -> u64 {
+    let n = u128::from(n);
+    ((n + (5 * n * n).isqrt()) / 2) as u64
+}
+
+/// ⌊x·φ⌋, wrapped. For negative x, as x·φ is irrational, ⌊−y⌋ = −⌊y⌋ − 1.
 fn phi(x: i32) -> i32 {
-    let size = i128::from(x).unsigned_abs();
-    let floor = ((size + (5 * size * size).isqrt()) / 2) as i32;
+    let floor = golden(x.unsigned_abs()) as i32;
     if x < 0 { floor.wrapping_neg().wrapping_sub(1) } else { floor }
 }
 

@@ -10,11 +10,11 @@
 //! positions they were found on, nor prove them; here [`check`] and [`prove`] do.
 //!
 //! ```text
-//! games ─► graph ──► engine ──► runs ──► check ──► prove
-//!          positions  one run    many     larger    all heaps
-//!          and moves     │                positions
+//! games ─► graph ──► engine ──► runs ──► check ──► prove, settle ──► probe
+//!          positions  one run    many     larger    all heaps         large heaps
+//!          and moves     │                positions └── law: what theorems say, period
 //!                        └── chromosome, gene, alphabet, chance, score, int
-//! formula: what a chromosome says; parse, simplify, export
+//! formula: what a chromosome says; parse, listing, simplify, export
 //! ```
 //!
 //! Integers have 32 bits and wrap; division truncates, `mod` has the sign of the dividend, and a
@@ -54,6 +54,7 @@ pub mod alphabet;
 pub mod chance;
 pub mod check;
 pub mod chromosome;
+pub mod claims;
 pub mod engine;
 pub mod experiment;
 pub mod export;
@@ -62,12 +63,19 @@ pub mod games;
 pub mod gene;
 pub mod graph;
 pub mod int;
+pub mod law;
+pub mod listing;
 pub mod parse;
+pub mod period;
+pub mod probe;
 pub mod prove;
 pub mod runs;
 pub mod scope;
 pub mod score;
 pub mod settings;
+pub mod settle;
 pub mod simplify;
 pub mod stats;
+pub mod theorems;
 pub mod tree;
+pub mod truth;

@@ -9,11 +9,13 @@
 //! The paper counts one violation for each position that breaks a rule ([`Count::Position`]; its
 //! figure 1 shows it). [`Count::Edge`] counts each move from a loss to a loss.
 //! [`Count::AllOptions`] is the literal text of the paper, all options being losses; it exists to
-//! show that wrong formulas pass it.
+//! show that wrong formulas pass it. A rule can be broken at one position and the outcomes be wrong
+//! at many: in misère Nim of two heaps `a1 - a2` breaks rule (iii) at the end and nothing else, and
+//! is wrong at four. [`Count::Wrong`] counts these, with the outcomes as they follow from the end.
 //!
 //! # Invariants
 //! 1. [`Judge::total`], the fast count over the parents of losses, agrees with [`violations`],
-//!    which judges each position by its options. A total of 0 under `Position` or `Edge` is
+//!    which judges each position by its options. A total of 0 under `Position`, `Edge` or `Wrong` is
 //!    equivalent to right outcomes.
 
 use super::graph::{Graph, mex};
@@ -32,6 +34,8 @@ pub enum Count {
     /// A loss counts once if it has options and all are losses.
     #[serde(rename = "all")]
     AllOptions,
+    /// Every position whose outcome is not the true one counts once, whatever rule it breaks.
+    Wrong,
 }
 
 /// The values that a formula has to compute.
@@ -107,7 +111,7 @@ impl Violations {
 }
 
 /// Returns what is wrong with one position, by the definition, and how often it counts. `labels`
-/// are the true outcomes, for [`Target::Labels`].
+/// are the true outcomes, for [`Target::Labels`] and [`Count::Wrong`].
 pub fn broken(
     graph: &Graph,
     labels: &[Value],
@@ -119,12 +123,14 @@ pub fn broken(
     let is_loss = |index: u32| column[index as usize] == 0;
     let options = graph.options(index);
     match target {
-        Target::Labels => (is_loss(index) != labels[index as usize].is_loss()).then_some((Breach::Label, 1)),
+        _ if compares(target, count) => {
+            (is_loss(index) != labels[index as usize].is_loss()).then_some((Breach::Label, 1))
+        }
         Target::Grundy => {
             let values = options.iter().map(|option| column[*option as usize]);
             (mex(values, &mut Vec::new()) != column[index as usize]).then_some((Breach::Mex, 1))
         }
-        Target::Rules => {
+        Target::Rules | Target::Labels => {
             let losses = options.iter().filter(|option| is_loss(**option)).count();
             match (options.len(), is_loss(index)) {
                 (0, loss) => (loss != graph.rule.empty().is_loss()).then_some((Breach::End, 1)),
@@ -132,7 +138,7 @@ pub fn broken(
                     let times = match count {
                         Count::Position => u64::from(losses > 0),
                         Count::Edge => losses as u64,
-                        Count::AllOptions => u64::from(losses == all),
+                        Count::AllOptions | Count::Wrong => u64::from(losses == all),
                     };
                     (times > 0).then_some((Breach::LossToLoss, times))
                 }
@@ -140,6 +146,11 @@ pub fn broken(
             }
         }
     }
+}
+
+/// Returns whether outcomes are compared with the true ones.
+fn compares(target: Target, count: Count) -> bool {
+    target == Target::Labels || (target, count) == (Target::Rules, Count::Wrong)
 }
 
 /// Explains in words what is wrong with a position.
@@ -223,11 +234,11 @@ impl<'a> Judge<'a> {
     /// Returns the number of violations of a formula with these values.
     pub fn total(&mut self, column: &[i32]) -> u32 {
         match self.target {
-            Target::Rules => self.by_rules(column),
-            Target::Labels => {
+            _ if compares(self.target, self.count) => {
                 let wrong = column.iter().zip(self.labels).filter(|(value, label)| (**value == 0) != label.is_loss());
                 wrong.count() as u32
             }
+            Target::Rules | Target::Labels => self.by_rules(column),
             Target::Grundy => {
                 let mut wrong = 0;
                 for (index, value) in (0..).zip(column) {
@@ -250,7 +261,7 @@ impl<'a> Judge<'a> {
         let counted = match self.count {
             Count::Position => sum(column, losing, |loss, losing| u32::from(loss == (losing > 0))),
             Count::Edge => sum(column, losing, |loss, losing| if loss { losing } else { u32::from(losing == 0) }),
-            Count::AllOptions => {
+            Count::AllOptions | Count::Wrong => {
                 let each = column.iter().zip(losing).zip(&self.degrees);
                 each.map(|((value, losing), degree)| match *value == 0 {
                     true => u32::from(losing == degree && *degree > 0),
@@ -340,6 +351,19 @@ mod tests {
         }
     }
 
+    /// Evolution got stuck at a formula that breaks one rule and is wrong at four positions of nine.
+    #[test]
+    fn one_broken_rule_may_make_many_positions_wrong() {
+        let graph = Game::parse("nim:2,2").unwrap().graph(Rule::Misere, Ordering::All).unwrap();
+        let labels = graph.outcomes();
+        let formula = parse(&graph.scope, "a1-a2").unwrap();
+        let column = formula.column(&graph.scope, graph.features(), OnFault::Stop).unwrap();
+        let counts = [(Count::Position, 1), (Count::Edge, 1), (Count::AllOptions, 1), (Count::Wrong, 4)];
+        for (count, expected) in counts {
+            assert_eq!(violations(&graph, &labels, Target::Rules, count, &column).total(), expected, "{count:?}");
+        }
+    }
+
     const GAMES: [&str; 5] = ["nim:3,2,1", "wythoff:5", "octal:0.77:7", "subtraction:2,3:13", "moore:2:2,2,2"];
 
     proptest! {
@@ -354,7 +378,7 @@ mod tests {
             let column: Vec<i32> = values.iter().copied().cycle().take(graph.len()).collect();
             let labels = graph.outcomes();
             for target in [Target::Rules, Target::Labels, Target::Grundy] {
-                for count in [Count::Position, Count::Edge, Count::AllOptions] {
+                for count in [Count::Position, Count::Edge, Count::AllOptions, Count::Wrong] {
                     let slow = violations(&graph, &labels, target, count, &column).total();
                     prop_assert_eq!(u64::from(Judge::new(&graph, &labels, target, count).total(&column)), slow);
                 }

@@ -8,6 +8,7 @@
 
 use super::graph::Graph;
 use super::score::{Breach, Count, Target, Violations, broken};
+use crate::game::Value;
 
 /// Limit on the branches of a tree that is built.
 pub const BRANCHES_MAX: usize = 5_000;
@@ -34,8 +35,9 @@ pub struct Tree {
     pub branches: Vec<Branch>,
 }
 
-/// Counts the violations on the tree below the start, for a formula with these values.
-pub fn tree_violations(graph: &Graph, count: Count, column: &[i32]) -> Violations {
+/// Counts the violations on the tree below the start, for a formula with these values; `labels` are
+/// the true outcomes.
+pub fn tree_violations(graph: &Graph, labels: &[Value], count: Count, column: &[i32]) -> Violations {
     let mut ways = vec![0u64; graph.len()];
     ways[graph.start as usize] = 1;
     let mut violations = Violations::default();
@@ -45,7 +47,7 @@ pub fn tree_violations(graph: &Graph, count: Count, column: &[i32]) -> Violation
             let way = &mut ways[*option as usize];
             *way = way.saturating_add(here);
         }
-        if let Some((breach, times)) = broken(graph, &[], Target::Rules, count, column, index).filter(|_| here > 0) {
+        if let Some((breach, times)) = broken(graph, labels, Target::Rules, count, column, index).filter(|_| here > 0) {
             violations.add(breach, times.saturating_mul(here));
         }
     }
@@ -135,8 +137,8 @@ mod tests {
     #[test]
     fn the_papers_example_has_four() {
         let (graph, column) = example("nim:2,1", "a1-a2*a1");
-        for (count, expected) in [(Count::Position, 4), (Count::Edge, 5), (Count::AllOptions, 2)] {
-            assert_eq!(tree_violations(&graph, count, &column).total(), expected, "{count:?}");
+        for (count, expected) in [(Count::Position, 4), (Count::Edge, 5), (Count::AllOptions, 2), (Count::Wrong, 3)] {
+            assert_eq!(tree_violations(&graph, &graph.outcomes(), count, &column).total(), expected, "{count:?}");
         }
         let tree = Tree::grow(&graph, &column).unwrap();
         let broken = tree.branches.iter().filter(|branch| branch.breach.is_some());
@@ -158,7 +160,7 @@ mod tests {
             let tree = Tree::grow(&graph, &column).unwrap();
             assert_eq!(tree.branches.len() as u64, tree_size(&graph));
             let broken = tree.branches.iter().filter(|branch| branch.breach.is_some()).count();
-            assert_eq!(tree_violations(&graph, Count::Position, &column).total(), broken as u64, "{game}");
+            assert_eq!(tree_violations(&graph, &[], Count::Position, &column).total(), broken as u64, "{game}");
         }
         let (graph, column) = example("nim:4,4,4,4", "0");
         assert_eq!(Tree::grow(&graph, &column), None);

@@ -3,6 +3,7 @@
 use super::super::exit::Refused;
 use super::super::export::{Export, ExportKind};
 use super::super::input::InputKind;
+use super::super::output::counted;
 use crate::cli::choice::choice;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -13,6 +14,7 @@ use trinim::evolve::formula::Formula;
 use trinim::evolve::games::{Game, GameError, dag};
 use trinim::evolve::graph::{Graph, Ordering};
 use trinim::evolve::int::OnFault;
+use trinim::evolve::listing;
 use trinim::evolve::parse::parse;
 use trinim::evolve::scope::Scope;
 use trinim::evolve::score::Target;
@@ -141,45 +143,87 @@ fn read_dag(path: &Path) -> anyhow::Result<dag::Dag> {
     dag::parse(&path.display().to_string(), &DAG.read(path)?).map_err(|error| refused(error, DAG.hint))
 }
 
-/// Parses a formula over the terminals of a game.
-///
-/// # Errors
-/// Returns [`Refused`] with the column of the mistake.
-pub fn formula(scope: &Scope, text: &str) -> anyhow::Result<Formula> {
-    let functions = "+ - * div mod and or xor not, min( max( eq( lt( if( phi( isqrt(, parentheses";
-    let hint = format!("a formula consists of {}, integers, {functions}", scope.names());
-    parse(scope, text).map_err(|error| refused(error, &hint))
-}
-
 /// Returns the larger positions to check formulas on, with heaps up to `most` if that is given.
 ///
 /// # Errors
-/// Returns [`Refused`] if there are too many, or if the game has no heaps.
+/// Returns [`Refused`] if there are too many or too few, or if the game has no heaps.
 pub fn held_out(chosen: &Chosen, ordering: Ordering, most: Option<i32>) -> anyhow::Result<HeldOut> {
-    HeldOut::new(&chosen.game, chosen.rule, chosen.target, ordering, most).map_err(|error| match (most, &error) {
-        (Some(most), GameError::OneSize { .. }) => refused(format!("--max {most}: {error}"), "leave out --max"),
-        _ => refused(error, "use a smaller --max"),
+    HeldOut::new(&chosen.game, chosen.rule, chosen.target, ordering, most).map_err(|error| {
+        let given = most.map_or(String::new(), |most| format!("--max {most}: "));
+        let hint = match &error {
+            GameError::OneSize { .. } => "leave out --max",
+            GameError::TooSmall { .. } => "leave out --max for a range that is quick",
+            _ => "use a smaller --max, or a smaller game",
+        };
+        refused(format!("{given}{error}"), hint)
     })
 }
 
-/// `--formula`, and the meaning of a division by zero in it.
+/// Describes the positions that check formulas.
+pub fn held_in_words(game: &Game, held: &HeldOut) -> String {
+    let positions = counted(held.positions() as u64, "position");
+    let ordering = ordering_in_words(game, Ordering::All);
+    match held.heap_max {
+        Some(most) if game.splits() => {
+            format!("all heaps up to {most} and what they split into: {positions}, {ordering}")
+        }
+        Some(most) => format!("all heaps up to {most}: {positions}, {ordering}"),
+        None if held.positions() > 0 => format!("all {positions}"),
+        None => "nothing: the next larger heaps have too many positions".to_owned(),
+    }
+}
+
+/// The formula, typed or as a chromosome, and the meaning of a division by zero in it.
 #[derive(Clone, Args)]
 pub struct FormulaArgs {
     /// The formula; operators bind as in C
-    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
-    pub formula: String,
+    #[arg(
+        long,
+        value_name = "FORMULA",
+        allow_hyphen_values = true,
+        required_unless_present = "chromosome",
+        conflicts_with = "chromosome"
+    )]
+    formula: Option<String>,
+
+    /// A chromosome in the paper's notation instead, like "1: a1 2: a2 3: + 1, 2"; its formula is
+    /// that of the last gene
+    #[arg(long, value_name = "GENES")]
+    chromosome: Option<String>,
+
+    /// The gene of the chromosome to read the formula from
+    #[arg(long, value_name = "N", requires = "chromosome")]
+    gene: Option<usize>,
 
     /// A quotient without a value: an error, or the value to use instead
     #[arg(long, value_name = "VALUE", value_parser = choice(FAULTS), default_value = "error")]
     pub zero: OnFault,
 }
 
+impl FormulaArgs {
+    /// Reads the formula over the terminals of a game.
+    ///
+    /// # Errors
+    /// Returns [`Refused`] with the column or the gene of the mistake.
+    pub fn read(&self, scope: &Scope) -> anyhow::Result<Formula> {
+        if let Some(genes) = &self.chromosome {
+            let hint = "genes are numbered from 1: a terminal, or a function and the numbers of earlier genes";
+            return listing::read(scope, genes, self.gene).map_err(|error| refused(error, hint));
+        }
+        let functions = "+ - * div mod and or xor not, min( max( eq( lt( if( phi( isqrt(, parentheses";
+        let hint = format!("a formula consists of {}, integers, {functions}", scope.names());
+        parse(scope, self.formula.as_deref().unwrap_or_default()).map_err(|error| refused(error, &hint))
+    }
+}
+
 /// Returns a parser for orderings; `canonical` is the paper's word for `descending`.
 pub fn ordering() -> impl TypedValueParser<Value = Ordering> {
-    PossibleValuesParser::new(["canonical", "descending", "ascending", "all"]).map(|text| match text.as_str() {
-        "ascending" => Ordering::Ascending,
-        "all" => Ordering::All,
-        _ => Ordering::Descending,
+    PossibleValuesParser::new(["canonical", "descending", "ascending", "all"]).map(|text| {
+        match text.to_lowercase().as_str() {
+            "ascending" => Ordering::Ascending,
+            "all" => Ordering::All,
+            _ => Ordering::Descending,
+        }
     })
 }
 
@@ -195,6 +239,7 @@ pub struct StatesArgs {
 pub fn ordering_in_words(game: &Game, ordering: Ordering) -> &'static str {
     match (game, ordering) {
         (Game::File(_), _) => "as in the file",
+        (game, Ordering::All) if game.splits() => "heaps as play leaves them",
         (_, Ordering::All) => "all orderings",
         (Game::Triangular(_), _) => "one of symmetric boards",
         (_, Ordering::Descending) => "heaps descending",

@@ -3,7 +3,7 @@
 use super::super::args::{JsonArgs, ThreadsArgs};
 use super::super::exit::Exit;
 use super::super::output::Out;
-use super::super::progress::{self, time_left};
+use super::super::progress::{self, ProgressArgs, time_left};
 use super::super::signals::Signals;
 use super::args::{claim_svg, refused};
 use super::run::runs;
@@ -83,6 +83,9 @@ pub struct ExperimentArgs {
 
     #[command(flatten)]
     json: JsonArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
 }
 
 /// Runs the subcommand.
@@ -97,23 +100,23 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
         (_, given) => vec![Some(given.unwrap_or(experiment.generations))],
     };
     let picture = args.svg.as_deref().map(claim_svg).transpose()?;
+    let shown = args.progress.on(out)?;
     let signals = Signals::register()?;
     let done = AtomicU64::new(0);
     let total = args.runs * 10 * sweeps.len() as u64;
     let status = |elapsed: f64| {
         let done = done.load(Ordering::Relaxed);
         let share = done as f64 / total as f64;
-        (share, format!("evolving  {done} of {total} runs  ETA {}", time_left(elapsed, share)))
+        (share, format!("evolving  {done} of {total} runs  ETA {}", time_left(elapsed, share, 1.0 - share)))
     };
-    let measured =
-        progress::during(&status, &signals, out.quiet, out.error_paint, || -> anyhow::Result<Vec<Sweep>> {
-            let mut measured = Vec::new();
-            for generations in &sweeps {
-                let sweep = measure(&args, experiment, &preset, *generations, &signals, &done)?;
-                measured.extend(Some(sweep).filter(|sweep| !sweep.points.is_empty()));
-            }
-            Ok(measured)
-        })?;
+    let measured = progress::during(&status, &signals, &shown, |_| -> anyhow::Result<Vec<Sweep>> {
+        let mut measured = Vec::new();
+        for generations in &sweeps {
+            let sweep = measure(&args, experiment, &preset, *generations, &signals, &done)?;
+            measured.extend(Some(sweep).filter(|sweep| !sweep.points.is_empty()));
+        }
+        Ok(measured)
+    })?;
     let interrupted = measured.len() < sweeps.len() || measured.iter().any(|sweep| sweep.log_likelihood.is_none());
     if let (Some(picture), Some(path), false) = (picture, &args.svg, interrupted) {
         picture.write(&sweep::picture(experiment, &measured))?;
@@ -133,18 +136,21 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
             }
         }
     } else if args.json.json {
-        out.json(&json!({
-            "experiment": experiment.number,
-            "game": GAME,
-            "varied": experiment.axis.name(),
-            "preset": args.settings.preset,
-            "seed": args.seed,
-            "paper_runs": PAPER_RUNS,
-            "test": "Fisher's exact test, two-sided",
-            "sweeps": measured,
-            "remark": remark(experiment),
-            "interrupted": interrupted,
-        }))?;
+        out.json(
+            "trinim.evolve.experiment/1",
+            &json!({
+                "experiment": experiment.number,
+                "game": GAME,
+                "varied": experiment.axis.name(),
+                "preset": args.settings.preset,
+                "seed": args.seed,
+                "paper_runs": PAPER_RUNS,
+                "test": "Fisher's exact test, two-sided",
+                "sweeps": measured,
+                "remark": remark(experiment),
+                "interrupted": interrupted,
+            }),
+        )?;
     } else {
         print(&args, experiment, &measured, out)?;
     }

@@ -3,7 +3,7 @@
 use super::super::args::JsonArgs;
 use super::super::exit::Exit;
 use super::super::output::Out;
-use super::args::{EvolveGameArgs, FormulaArgs, formula};
+use super::args::{EvolveGameArgs, FormulaArgs};
 use crate::cli::choice::explained;
 use clap::Args;
 use serde_json::json;
@@ -21,7 +21,7 @@ Examples:
 The code wraps at 32 bits and divides as the formula does, whatever the language does by default.";
 
 const LANGUAGES: &[(Language, &str)] = &[
-    (Language::Rust, "A function that returns Option<i32>"),
+    (Language::Rust, "A function that returns Option<i32>; edition 2021 or later, rustc 1.84 for phi and isqrt"),
     (Language::Python, "A function"),
     (Language::C, "A function that returns whether there is a value"),
     (Language::Latex, "A formula in math mode"),
@@ -53,13 +53,16 @@ pub struct ExportArgs {
 pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let chosen = args.game.choose()?;
     let (graph, _) = chosen.graph(Ordering::Descending)?;
-    let mut formula = formula(&graph.scope, &args.formula.formula)?;
+    let mut formula = args.formula.read(&graph.scope)?;
     if args.simplify {
         formula = simplify(&formula);
     }
     let code = export(&formula, &graph.scope, args.language, args.formula.zero);
     if args.json.json {
-        out.json(&json!({ "language": args.language, "formula": formula.text(&graph.scope), "code": code }))?;
+        out.json(
+            "trinim.evolve.export/1",
+            &json!({ "language": args.language, "formula": formula.text(&graph.scope), "code": code }),
+        )?;
     } else {
         out.write_all(code.as_bytes())?;
     }

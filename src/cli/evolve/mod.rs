@@ -9,6 +9,7 @@
 //! 2. Finding nothing is a result, not a failure.
 
 mod args;
+mod claims;
 mod experiment;
 mod export;
 mod run;
@@ -16,6 +17,7 @@ mod run_report;
 mod score;
 mod settings;
 mod sweep;
+mod theorems;
 mod tree;
 mod verify;
 
@@ -30,6 +32,7 @@ Examples:
   trinim evolve score --game nim:2,1 --formula \"a1-a2*a1\" --tree
   trinim evolve verify --game nim:4,4,4,4 --formula \"(a1^a2^a3)-a4\" --max 15
   trinim evolve experiment 1 --svg sweep.svg
+  trinim evolve claims
   trinim evolve export --game nim:4,4,4,4 --formula \"a1^a2^a3^a4\" --as python";
 
 /// Find formulas that tell wins from losses, and check them
@@ -47,6 +50,7 @@ enum Command {
     Verify(verify::VerifyArgs),
     Experiment(experiment::ExperimentArgs),
     Export(export::ExportArgs),
+    Claims(claims::ClaimsArgs),
 }
 
 /// Runs the subcommand.
@@ -57,5 +61,6 @@ pub fn run(args: EvolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Verify(args) => verify::run(args, out),
         Command::Experiment(args) => experiment::run(args, out),
         Command::Export(args) => export::run(args, out),
+        Command::Claims(args) => claims::run(args, out),
     }
 }

@@ -4,7 +4,7 @@
 use super::super::args::{JsonArgs, ThreadsArgs};
 use super::super::exit::Exit;
 use super::super::output::Out;
-use super::super::progress::{self, time_left};
+use super::super::progress::{self, ProgressArgs, time_left};
 use super::super::signals::Signals;
 use super::args::{EvolveGameArgs, held_out, refused};
 use super::run_report::Report;
@@ -23,6 +23,7 @@ Examples:
   trinim evolve run --game nim:4,4,4,4 --runs 50 --seed 1 --json
   trinim evolve run --game wythoff:10 --states ascending --functions +,-,xor,phi --n none --preset best --max 200
   trinim evolve run --game nim:5,5,5 --target grundy --preset best
+  trinim evolve run --game nim:3,3,3 --misere --preset misere
   trinim evolve run --game triangular:3 --database trinim-k3-misere --target labels --preset best
   trinim evolve run --game dag:matches.txt
 
@@ -68,6 +69,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     json: JsonArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
 }
 
 /// Parses a number of runs.
@@ -105,22 +109,22 @@ pub fn run(args: RunArgs, out: &mut Out) -> anyhow::Result<Exit> {
     // Fail before hours of work, not after them.
     let held = held_out(&chosen, settings.ordering, args.max)?;
 
+    let shown = args.progress.on(out)?;
     let signals = Signals::register()?;
     let batch = Batch { seed: args.seed, runs: 0..args.runs, threads: args.threads.count() };
     let done = AtomicU64::new(0);
     let status = |elapsed: f64| {
         let done = done.load(Ordering::Relaxed);
         let share = done as f64 / args.runs as f64;
-        (share, format!("evolving  {done} of {} runs  ETA {}", args.runs, time_left(elapsed, share)))
+        (share, format!("evolving  {done} of {} runs  ETA {}", args.runs, time_left(elapsed, share, 1.0 - share)))
     };
-    let results = progress::during(&status, &signals, out.quiet, out.error_paint, || {
-        run_all(&problem, &settings, &batch, &signals.stop, &done)
-    });
+    let results =
+        progress::during(&status, &signals, &shown, |_| run_all(&problem, &settings, &batch, &signals.stop, &done));
     let finished = results.iter().filter(|run| run.finished).count() as u64;
     let interrupted = finished < args.runs;
     let report = Report::new(&chosen, &problem, &settings, &held, &batch, &results);
     if args.json.json {
-        out.json(&report.json(args.settings.preset, interrupted))?;
+        out.json("trinim.evolve.run/1", &report.json(args.settings.preset, interrupted))?;
     } else {
         report.print(args.settings.preset, args.chromosomes, out)?;
     }

@@ -2,13 +2,14 @@
 //! best formula is wrong if none is right.
 
 use super::super::output::{Out, grouped};
-use super::args::{Chosen, ordering_in_words};
+use super::args::{Chosen, held_in_words, ordering_in_words};
 use super::settings::{Preset, in_words};
+use super::theorems::{integers_text, theorems_json};
 use crate::cli::choice::name;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::io::Write;
-use trinim::evolve::check::{Counterexample, HeldOut, Standing};
+use trinim::evolve::check::{HeldOut, Standing};
 use trinim::evolve::engine::{Found, Problem, Run, WORST};
 use trinim::evolve::formula::Formula;
 use trinim::evolve::games::Game;
@@ -17,6 +18,13 @@ use trinim::evolve::score::{Violations, Wrong, violations, wrong};
 use trinim::evolve::settings::Settings;
 use trinim::evolve::simplify::simplify;
 use trinim::evolve::stats::wilson;
+use trinim::evolve::theorems::Theorems;
+use trinim::evolve::truth::{Counterexample, FoundBy};
+
+/// What the parentheses after a number of violations mean.
+pub const RULES_LEGEND: &str = "(i:N) counts moves or positions that break rule (i): no move leads from a loss to a \
+                                loss; (ii): some move leads from every win to a loss; (iii): a position without \
+                                moves is a loss, in misère play a win";
 
 /// Largest number of wrong positions to list.
 const WRONG_SHOWN: usize = 20;
@@ -27,7 +35,7 @@ struct Row<'a> {
     violations: Violations,
     simple: Formula,
     /// Only for a formula without violations.
-    standing: Option<Standing>,
+    standing: Option<(Standing, Option<Theorems>)>,
 }
 
 impl Row<'_> {
@@ -53,17 +61,27 @@ pub struct Report<'a> {
 /// Describes a counterexample.
 pub fn counterexample_text(counterexample: &Counterexample) -> String {
     let because = counterexample.because.as_ref().map_or(String::new(), |option| format!(", by a move to {option}"));
+    let found = match counterexample.found_by {
+        FoundBy::Check => "",
+        FoundBy::Probe => "; found by probing large heaps, then shrunk",
+        FoundBy::Proof => "; found by the proof for all heaps, then shrunk",
+    };
     format!(
-        "{}: the formula says {}, true is {}{because}",
+        "{}: the formula says {}, true is {}{because}{found}",
         counterexample.label, counterexample.said, counterexample.truth
     )
 }
 
 /// Returns how far a formula can be trusted, as JSON.
-pub fn standing_json(standing: &Standing) -> Json {
+pub fn standing_json(standing: &Standing, theorems: Option<&Theorems>) -> Json {
     let mut value = json!({ "verdict": standing.word(), "strategy": standing.is_strategy() });
+    value["theorems"] = theorems_json(theorems);
     match standing {
         Standing::Proved(ordering) | Standing::Complete(ordering) => value["states"] = json!(ordering),
+        Standing::Theorem(ordering, theorem) => {
+            value["states"] = json!(ordering);
+            value["theorem"] = json!(theorem);
+        }
         Standing::Checked(ordering, reason) => {
             value["states"] = json!(ordering);
             value["no_proof_because"] = json!(reason);
@@ -75,17 +93,23 @@ pub fn standing_json(standing: &Standing) -> Json {
 }
 
 /// Describes how far a formula can be trusted.
-pub fn standing_text(standing: &Standing, game: &Game, held: &HeldOut) -> String {
+pub fn standing_text(standing: &Standing, theorems: Option<&Theorems>, game: &Game, held: &HeldOut) -> String {
     let range = held.heap_max.map_or(String::new(), |most| format!(" to heaps of {most}"));
-    match standing {
-        Standing::Proved(ordering) => format!("proved for all heaps, {}", ordering_in_words(game, *ordering)),
+    let text = match standing {
+        Standing::Proved(ordering) => {
+            format!("proved for all heaps, {}: for 32-bit words", ordering_in_words(game, *ordering))
+        }
+        Standing::Theorem(ordering, _) => {
+            format!("proved for all heaps up to 2,147,483,647, {}", ordering_in_words(game, *ordering))
+        }
         Standing::Checked(ordering, _) => format!("checked{range}, {}", ordering_in_words(game, *ordering)),
         Standing::Complete(ordering) => {
             format!("right on all positions of this game, {}", ordering_in_words(game, *ordering))
         }
         Standing::Refuted(counterexample) => format!("wrong at {}", counterexample_text(counterexample)),
         Standing::Unchecked => "not checked: the next larger heaps have too many positions".to_owned(),
-    }
+    };
+    text + &integers_text(standing, theorems)
 }
 
 impl<'a> Report<'a> {
@@ -99,12 +123,15 @@ impl<'a> Report<'a> {
         runs: &'a [Run],
     ) -> Report<'a> {
         let mut report = Report { chosen, problem, settings, held, batch, rows: Vec::new(), pareto: Vec::new() };
-        let mut known: HashMap<&Formula, Standing> = HashMap::new();
+        let mut known: HashMap<&Formula, (Standing, Option<Theorems>)> = HashMap::new();
         for run in runs {
             let formula = &run.best.formula;
-            let standing = run.success.map(|_| {
-                known.entry(formula).or_insert_with(|| held.standing(formula, settings.zero.on_fault())).clone()
-            });
+            let judge = || {
+                let standing = held.standing(formula, settings.zero.on_fault());
+                let theorems = held.theorems(formula, &standing);
+                (standing, theorems)
+            };
+            let standing = run.success.map(|_| known.entry(formula).or_insert_with(judge).clone());
             let violations = report.violations_of(formula).unwrap_or_default();
             report.rows.push(Row { run, violations, simple: simplify(formula), standing });
         }
@@ -133,7 +160,7 @@ impl<'a> Report<'a> {
     }
 
     fn strategies(&self) -> u64 {
-        let is_strategy = |row: &&Row<'_>| row.standing.as_ref().is_some_and(Standing::is_strategy);
+        let is_strategy = |row: &&Row<'_>| row.standing.as_ref().is_some_and(|(standing, _)| standing.is_strategy());
         self.rows.iter().filter(is_strategy).count() as u64
     }
 
@@ -168,7 +195,7 @@ impl<'a> Report<'a> {
                 "size": row.simple.size(),
                 "chromosome": self.problem.alphabet.text(&row.run.best.genes, |terminal| scope.name(terminal)),
                 "gene": row.run.best.place + 1,
-                "check": row.standing.as_ref().map(standing_json),
+                "check": row.standing.as_ref().map(|(standing, theorems)| standing_json(standing, theorems.as_ref())),
                 "front": row.run.front.iter().map(found).collect::<Vec<_>>(),
             })
         };
@@ -214,13 +241,6 @@ impl<'a> Report<'a> {
         let terminals: Vec<String> =
             self.problem.alphabet.terminals.iter().map(|terminal| scope.name(*terminal)).collect();
         let functions: Vec<&str> = self.problem.alphabet.functions.iter().map(|op| op.name()).collect();
-        let held = match self.held.heap_max {
-            Some(most) => {
-                format!("heaps up to {most}: {} positions in all orderings", grouped(self.held.positions() as u64))
-            }
-            None if self.held.positions() > 0 => format!("all {} positions", grouped(self.held.positions() as u64)),
-            None => "none: the next larger heaps have too many positions".to_owned(),
-        };
         out.table(&[
             ("game", format!("{game}, {rule}, {}", name(&self.settings.target))),
             (
@@ -230,7 +250,7 @@ impl<'a> Report<'a> {
             ("engine", in_words(preset, self.settings)),
             ("symbols", format!("{}; {}", terminals.join(" "), functions.join(" "))),
             ("seed", self.batch.seed.to_string()),
-            ("checked on", held),
+            ("checked on", held_in_words(game, self.held)),
         ])?;
         let violations: Vec<String> = self.rows.iter().map(Row::violations_text).collect();
         let width = violations.iter().map(String::len).fold("violations".len(), usize::max);
@@ -248,8 +268,8 @@ impl<'a> Report<'a> {
             if row.simple.size() < row.run.best.formula.size() {
                 writeln!(out, "{:indent$}= {}", "", row.simple.text(scope))?;
             }
-            if let Some(standing) = &row.standing {
-                let text = standing_text(standing, game, self.held);
+            if let Some((standing, theorems)) = &row.standing {
+                let text = standing_text(standing, theorems.as_ref(), game, self.held);
                 let paint = if standing.is_strategy() { out.paint.good(text) } else { out.paint.bad(text) };
                 writeln!(out, "{:indent$}{paint}", "")?;
             }
@@ -258,6 +278,9 @@ impl<'a> Report<'a> {
                     writeln!(out, "{:indent$}{}", "", out.paint.faint(gene))?;
                 }
             }
+        }
+        if self.rows.iter().any(|row| !by_rule(&row.violations).is_empty()) {
+            out.paragraph(RULES_LEGEND)?;
         }
         self.print_rates(out)?;
         writeln!(out, "\n{:>5} {:>10}  fewest violations by size", "size", "violations")?;

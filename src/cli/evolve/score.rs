@@ -3,8 +3,9 @@
 use super::super::args::JsonArgs;
 use super::super::exit::Exit;
 use super::super::output::{Out, counted, grouped};
-use super::args::{Chosen, EvolveGameArgs, FormulaArgs, claim_svg, formula, ordering_in_words, refused};
-use super::run_report::by_rule;
+use super::args::{Chosen, EvolveGameArgs, FormulaArgs, claim_svg, ordering_in_words, refused};
+use super::run_report::{RULES_LEGEND, by_rule};
+use super::theorems::{theorem_rows, theorems_json};
 use super::tree::tree_picture;
 use crate::cli::choice::name;
 use clap::Args;
@@ -14,8 +15,9 @@ use std::path::PathBuf;
 use trinim::evolve::formula::Formula;
 use trinim::evolve::games::Game;
 use trinim::evolve::graph::{Graph, Ordering};
-use trinim::evolve::int::OnFault;
+use trinim::evolve::law::Law;
 use trinim::evolve::score::{Breach, Count, Target, Violations, Wrong, explain, violations, wrong};
+use trinim::evolve::theorems::Theorems;
 use trinim::evolve::tree::{BRANCHES_MAX, Branch, Tree, tree_size, tree_violations};
 use trinim::game::{Outcome, Value};
 
@@ -24,6 +26,7 @@ Examples:
   trinim evolve score --game nim:2,1 --formula \"a1-a2*a1\" --tree
   trinim evolve score --game nim:2,1 --formula \"a1-a2*a1\" --svg tree.svg
   trinim evolve score --game nim:4,4,4,4 --formula \"a1^a2^a3-a4\" --json
+  trinim evolve score --game nim:2,1 --chromosome \"1: a1 2: a2 3: * 2, 1 4: - 1, 3\"
 
 The paper counts its example on the game tree, where a position occurs once for each way to reach it, and its \
 experiments on the positions, one for all orderings of the heaps.";
@@ -32,7 +35,7 @@ experiments on the positions, one for all orderings of the heaps.";
 const LISTED: usize = 20;
 /// Longest formula in the title of a picture, in characters.
 const TITLE_MAX: usize = 80;
-const COUNTS: [Count; 3] = [Count::Position, Count::Edge, Count::AllOptions];
+const COUNTS: [Count; 4] = [Count::Position, Count::Edge, Count::AllOptions, Count::Wrong];
 
 /// Count the violations of a formula, and draw them
 #[derive(Args)]
@@ -65,9 +68,9 @@ struct Scored {
 }
 
 impl Scored {
-    fn new(chosen: &Chosen, text: &str, zero: OnFault, ordering: Ordering) -> anyhow::Result<(Scored, Formula)> {
+    fn new(chosen: &Chosen, args: &FormulaArgs, ordering: Ordering) -> anyhow::Result<(Scored, Formula)> {
         let (graph, labels) = chosen.graph(ordering)?;
-        let formula = formula(&graph.scope, text)?;
+        let (formula, zero) = (args.read(&graph.scope)?, args.zero);
         let column = formula.column(&graph.scope, graph.features(), zero).map_err(|index| {
             let index = index as u32;
             let reason = match formula.value(&graph.scope, &graph.position(index), zero) {
@@ -100,7 +103,7 @@ pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let mut scored = Vec::new();
     let mut parsed = None;
     for ordering in orderings(&chosen.game) {
-        let (on, formula) = Scored::new(&chosen, &args.formula.formula, args.formula.zero, *ordering)?;
+        let (on, formula) = Scored::new(&chosen, &args.formula, *ordering)?;
         scored.push(on);
         parsed = Some(formula);
     }
@@ -125,9 +128,11 @@ pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
         picture.write(&tree_picture(&whole.graph, tree, &title))?;
         out.remark(format_args!("wrote the tree to {}", path.display()));
     }
-    let report = Report { chosen: &chosen, scored: &scored, whole, formula: &formula, has_tree };
+    let law = Law::of(&chosen.game, chosen.rule, chosen.target);
+    let theorems = law.and_then(|law| Theorems::decide(&formula, &whole.graph.scope, &law, Ordering::All));
+    let report = Report { chosen: &chosen, scored: &scored, whole, formula: &formula, has_tree, theorems };
     if args.json.json {
-        out.json(&report.json(tree.as_ref().filter(|_| args.tree)))?;
+        out.json("trinim.evolve.score/1", &report.json(tree.as_ref().filter(|_| args.tree)))?;
     } else {
         report.print(tree.as_ref().filter(|_| args.tree), out)?;
     }
@@ -140,6 +145,7 @@ struct Report<'a> {
     whole: &'a Scored,
     formula: &'a Formula,
     has_tree: bool,
+    theorems: Option<Theorems>,
 }
 
 impl Report<'_> {
@@ -163,7 +169,7 @@ impl Report<'_> {
         let mut countings = Vec::new();
         for count in COUNTS {
             if self.has_tree {
-                let found = tree_violations(graph, count, &self.whole.column);
+                let found = tree_violations(graph, &self.whole.labels, count, &self.whole.column);
                 countings.push(json!({ "on": "tree", "count": count, "violations": found.total(), "by_rule": found }));
             }
             for on in self.scored {
@@ -182,7 +188,8 @@ impl Report<'_> {
                 "rule": branch.breach.map(Breach::name),
             })
         };
-        let tree_violations = || tree_violations(graph, Count::Position, &self.whole.column).total();
+        let tree_violations =
+            || tree_violations(graph, &self.whole.labels, Count::Position, &self.whole.column).total();
         json!({
             "game": self.chosen.game.to_string(),
             "rule": self.chosen.rule.name(),
@@ -191,6 +198,7 @@ impl Report<'_> {
             "tree_positions": self.has_tree.then(|| tree_size(graph)),
             "tree_violations": self.has_tree.then(tree_violations),
             "countings": countings,
+            "theorems": theorems_json(self.theorems.as_ref()),
             "broken": self.wrong(),
             "tree": tree.map(|tree| tree.branches.iter().map(branch).collect::<Vec<_>>()),
         })
@@ -199,10 +207,12 @@ impl Report<'_> {
     fn print(&self, tree: Option<&Tree>, out: &mut Out) -> anyhow::Result<()> {
         let graph = &self.whole.graph;
         let Chosen { game, rule, target, .. } = self.chosen;
+        let mut breaks_rules = false;
         let mut rows =
             vec![("formula", self.formula.text(&graph.scope)), ("game", format!("{game}, {rule}, {}", name(target)))];
         if self.has_tree {
-            let found = tree_violations(graph, Count::Position, &self.whole.column);
+            let found = tree_violations(graph, &self.whole.labels, Count::Position, &self.whole.column);
+            breaks_rules = found.total() > 0;
             let size = grouped(tree_size(graph));
             let total = grouped(found.total());
             rows.push(("violations", format!("{total} {} on the game tree of {size} positions", by_rule(&found))));
@@ -213,13 +223,21 @@ impl Report<'_> {
                 format!("{} of {} positions", grouped(found.total()), grouped(graph.len() as u64)),
             ));
         }
+        rows.extend(self.theorems.iter().flat_map(|theorems| theorem_rows(theorems, game)));
         out.table(&rows)?;
+        if breaks_rules {
+            out.paragraph(RULES_LEGEND)?;
+        }
         if self.has_tree {
-            writeln!(out, "\n{:36} {:>9} {:>8} {:>8} {:>8}", "counted on", "positions", "node", "edge", "all")?;
+            writeln!(
+                out,
+                "\n{:36} {:>9} {:>8} {:>8} {:>8} {:>8}",
+                "counted on", "positions", "node", "edge", "all", "wrong"
+            )?;
             let cells = |of: &dyn Fn(Count) -> Violations| {
                 COUNTS.map(|count| format!("{:>8}", grouped(of(count).total()))).join(" ")
             };
-            let on_tree = cells(&|count| tree_violations(graph, count, &self.whole.column));
+            let on_tree = cells(&|count| tree_violations(graph, &self.whole.labels, count, &self.whole.column));
             writeln!(out, "{:36} {:>9} {on_tree}", "game tree", grouped(tree_size(graph)))?;
             for on in self.scored {
                 let name = format!("positions, {}", ordering_in_words(game, on.ordering));

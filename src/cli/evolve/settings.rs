@@ -12,7 +12,7 @@ use trinim::evolve::settings::{Crossover, Mutation, Replacement, Representative,
 
 const HELP: &str = "see trinim evolve run --help";
 
-const COUNTS: &[Count] = &[Count::Position, Count::Edge, Count::AllOptions];
+const COUNTS: &[Count] = &[Count::Position, Count::Edge, Count::AllOptions, Count::Wrong];
 const ZEROS: &[Zero] = &[Zero::Terminal, Zero::Zero, Zero::One, Zero::Numerator, Zero::Worst];
 const REPRESENTATIVES: &[Representative] = &[Representative::Last, Representative::Best];
 const REPLACEMENTS: &[Replacement] = &[Replacement::Strict, Replacement::Ties, Replacement::Both];
@@ -30,6 +30,8 @@ pub enum Preset {
     Source,
     /// Better than both
     Best,
+    /// For misère play: counts wrong positions, with big - + xor eq lt if as symbols
+    Misere,
 }
 
 impl Preset {
@@ -39,6 +41,15 @@ impl Preset {
             Preset::Paper => Settings::paper(),
             Preset::Source => Settings::source(),
             Preset::Best => Settings::best(),
+            Preset::Misere => Settings::misere(),
+        }
+    }
+
+    /// Returns the meaning of `n`, the terminals beside the heaps, and the functions.
+    const fn symbols(self) -> (Number, &'static [&'static str], &'static [&'static str]) {
+        match self {
+            Preset::Paper | Preset::Source | Preset::Best => (Number::Heaps, &[], &["paper"]),
+            Preset::Misere => (Number::None, &["big"], &["+", "-", "xor", "eq", "lt", "if"]),
         }
     }
 }
@@ -125,7 +136,8 @@ given! {
     ordering: Ordering,
 
     /// A P-position with moves to P-positions counts once (node), once for each such move (edge),
-    /// or only if all moves lead to P-positions (all)
+    /// or only if all moves lead to P-positions (all); or each position with the wrong outcome
+    /// counts (wrong)
     #[arg(long, value_name = "COUNT", value_parser = choice(COUNTS))]
     count: Count,
 }
@@ -133,8 +145,8 @@ given! {
 /// Every choice of the engine.
 #[derive(Clone, Args)]
 pub struct SettingsArgs {
-    /// Source of the settings that are not given: the paper, the author's later programs, or what
-    /// works best
+    /// Source of the settings that are not given: the paper, the author's later programs, what
+    /// works best, or what finds strategies of misère play
     #[arg(long, value_name = "PRESET", value_enum, default_value = "paper")]
     pub preset: Preset,
 
@@ -142,18 +154,19 @@ pub struct SettingsArgs {
     pub given: Given,
 
     /// Meaning of the terminal n: the number of heaps, that of nonempty heaps, or no such terminal
-    #[arg(long = "n", value_name = "MEANING", value_parser = choice(NUMBERS), default_value = "heaps")]
-    meaning_of_n: Number,
+    /// [default: heaps; none with preset misere]
+    #[arg(long = "n", value_name = "MEANING", value_parser = choice(NUMBERS))]
+    meaning_of_n: Option<Number>,
 
     /// More terminals: integers, nonempty, big (heaps of 2 or more), largest, smallest, sum, m
-    /// (parameter of the rules)
+    /// (parameter of the rules) [default: none; big with preset misere]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
-    terminals: Vec<String>,
+    terminals: Option<Vec<String>>,
 
     /// Functions: paper means + - * div mod and or xor not; others are min, max, eq, lt, if, phi,
-    /// isqrt
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "paper", allow_hyphen_values = true)]
-    functions: Vec<String>,
+    /// isqrt [default: paper; + - xor eq lt if with preset misere]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
+    functions: Option<Vec<String>>,
 }
 
 /// `--terminal-share`.
@@ -203,10 +216,19 @@ impl SettingsArgs {
     /// # Errors
     /// Returns [`Refused`](crate::cli::exit::Refused) for an unknown name.
     pub fn alphabet(&self, scope: &Scope) -> anyhow::Result<Alphabet> {
-        let terminals = self.terminals.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
-        let functions = self.functions.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
-        let (terminals, functions): (Vec<&str>, Vec<&str>) = (terminals.collect(), functions.collect());
-        Alphabet::choose(scope, self.meaning_of_n, &terminals, &functions).map_err(|error| refused(error, HELP))
+        let (number, terminals, functions) = self.preset.symbols();
+        let terminals = given_or(&self.terminals, terminals);
+        let functions = given_or(&self.functions, functions);
+        let number = self.meaning_of_n.unwrap_or(number);
+        Alphabet::choose(scope, number, &terminals, &functions).map_err(|error| refused(error, HELP))
+    }
+}
+
+/// Returns the names that were given, or those of the preset.
+fn given_or<'a>(given: &'a Option<Vec<String>>, preset: &[&'a str]) -> Vec<&'a str> {
+    match given {
+        Some(names) => names.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect(),
+        None => preset.to_vec(),
     }
 }
 

@@ -53,11 +53,13 @@ pub fn picture(experiment: &Experiment, sweeps: &[Sweep]) -> String {
     for sweep in sweeps {
         let runs = sweep.points.first().map_or(0, |row| row.runs);
         let name = match sweep.generations {
-            Some(generations) => format!("here, {runs} runs, {generations} generations"),
-            None => format!("here, {runs} runs"),
+            Some(generations) => format!("trinim, {runs} runs, {generations} generations"),
+            None => format!("trinim, {runs} runs"),
         };
         if let Some(log_likelihood) = sweep.log_likelihood {
-            description.push_str(&format!("{name}: log-likelihood of the paper's points {log_likelihood:.1}. "));
+            description.push_str(&format!(
+                "Log-likelihood of the paper's points at the rates of {name}: {log_likelihood:.1}. "
+            ));
         }
         let point = |row: &Rates| {
             let [low, high] = row.wilson_95.map(percent);

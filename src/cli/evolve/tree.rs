@@ -45,7 +45,13 @@ pub fn tree_picture(graph: &Graph, tree: &Tree, title: &str) -> String {
     let depth = tree.branches.iter().map(|branch| branch.depth).max().unwrap_or(0);
     let y = |depth: usize| HEAD + radius.min(ROW / 2.0) + depth as f64 * ROW;
     let broken = tree.branches.iter().filter(|branch| branch.breach.is_some()).count();
-    let legend = format!("{broken} positions break a rule (framed); P: value 0, N: another value");
+    let legend = format!(
+        "{} (framed); P: value 0, N: another value",
+        match broken {
+            1 => "1 position breaks a rule".to_owned(),
+            broken => format!("{broken} positions break a rule"),
+        }
+    );
     let width = (next - step + radius + EDGE + 20.0)
         .max(text_width(title, 16.0) * 1.1 + 2.0 * EDGE)
         .max(text_width(&legend, FONT) + 2.0 * EDGE);
@@ -65,7 +71,7 @@ pub fn tree_picture(graph: &Graph, tree: &Tree, title: &str) -> String {
         }
         svg.text("", xs[index], at + MIDDLE, Anchor::Middle, &labels[index]);
         let class = if branch.is_loss { Outcome::P } else { Outcome::N };
-        svg.text("soft", xs[index] + radius + 3.0, at + MIDDLE, Anchor::Start, &class.to_string());
+        svg.text("soft", xs[index] + radius + 6.0, at + MIDDLE, Anchor::Start, &class.to_string());
     }
     svg.text("small soft", EDGE, y(depth) + FOOT + 8.0, Anchor::Start, &legend);
     svg.file()

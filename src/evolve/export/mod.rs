@@ -20,7 +20,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Language {
-    /// Rust 2021 or later.
+    /// Rust of edition 2021 or later; `isqrt` needs rustc 1.84.
     Rust,
     /// Python 3.8 or later, for `math.isqrt`.
     Python,
@@ -74,6 +74,9 @@ impl Lines<'_> {
                 (OnFault::One, _) => "A quotient without a value is 1.".to_owned(),
                 (OnFault::Numerator, _) => "A quotient without a value is its numerator.".to_owned(),
             });
+        }
+        if self.language == Language::Rust && self.uses(|op| matches!(op, Op::Phi | Op::Isqrt)) {
+            lines.push("Edition 2021 or later; rustc 1.84 or later, for isqrt.".to_owned());
         }
         lines.iter().map(|line| format!("{comment} {line}\n")).collect()
     }

@@ -18,9 +18,11 @@
 
 pub mod dag;
 mod octal;
+mod size;
 mod triangle;
 
-use super::graph::{Graph, Moves, OPTIONS_MAX, Ordering, POSITIONS_MAX, TooLarge};
+use super::graph::{Graph, Moves, Ordering, POSITIONS_MAX, TooLarge};
+use super::period::Take;
 use super::scope::Scope;
 use crate::game::Rule;
 use octal::Octal;
@@ -61,12 +63,35 @@ pub enum GameError {
     /// The game has too many positions or options.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
+    /// Heaps that can be split have too many pieces.
+    #[error("game octal: heaps {heaps:?}: expected at most {} pieces where heaps can be split", size::PIECES_MAX)]
+    Pieces {
+        /// The heaps.
+        heaps: String,
+    },
+    /// The largest heap to check is smaller than a heap of the game.
+    #[error("the largest heap of {game} is {own}: expected a check of heaps up to {own} or more, not {most}")]
+    TooSmall {
+        /// The game.
+        game: String,
+        /// Its largest heap.
+        own: i32,
+        /// The largest heap to check.
+        most: i32,
+    },
     /// Larger heaps were requested for a game without heaps.
     #[error("{game} has no heaps: expected a game whose largest heap can be chosen")]
     OneSize {
         /// The game.
         game: String,
     },
+}
+
+impl GameError {
+    /// Returns whether a smaller game of the same kind may be possible.
+    pub const fn is_size(&self) -> bool {
+        matches!(self, GameError::TooLarge(_) | GameError::Pieces { .. })
+    }
 }
 
 /// A game.
@@ -151,7 +176,7 @@ impl Game {
                 let heaps = heaps("octal", start)?;
                 let places = code.heaps_max(&heaps);
                 let game = Game::Octal { code, heaps, places };
-                game.check_pieces()?;
+                game.check_size(Ordering::All, POSITIONS_MAX)?;
                 game
             }
             "triangular" => {
@@ -191,32 +216,22 @@ impl Game {
         Some(game)
     }
 
-    /// Rejects games that would take too long to reach a limit.
-    fn check_pieces(&self) -> Result<(), GameError> {
-        match self {
-            // Splits turn a heap into at most as many heaps as it has pieces.
-            Game::Octal { code, heaps, .. } if code.splits() => {
-                let pieces: i64 = heaps.iter().map(|heap| i64::from(*heap)).sum();
-                let expected = || "at most 64 pieces where heaps can be split".to_owned();
-                if pieces > 64 { Err(part("octal", "heaps", &list(heaps), expected())) } else { Ok(()) }
-            }
-            Game::Nim { heaps } | Game::Wythoff { heaps } => self.check_options(heaps),
-            // One move can lead to any smaller heaps.
-            Game::Moore { heaps, .. } => {
-                self.check_options(heaps)?;
-                let options = heaps.iter().fold(1i64, |options, heap| options.saturating_mul(i64::from(*heap) + 1));
-                let too_large = TooLarge { game: self.to_string(), limit: POSITIONS_MAX, what: "positions" };
-                if options > POSITIONS_MAX as i64 { Err(too_large.into()) } else { Ok(()) }
-            }
-            _ => Ok(()),
-        }
+    /// Returns whether a move can split a heap in two.
+    pub fn splits(&self) -> bool {
+        matches!(self, Game::Octal { code, .. } if code.splits())
     }
 
-    /// Rejects a heap that alone has too many options if any number may be taken.
-    fn check_options(&self, heaps: &[i32]) -> Result<(), GameError> {
-        let most = heaps.iter().copied().max().unwrap_or(0) as usize;
-        let too_large = TooLarge { game: self.to_string(), limit: OPTIONS_MAX, what: "options" };
-        if most * (most + 1) / 2 > OPTIONS_MAX { Err(too_large.into()) } else { Ok(()) }
+    /// Returns what a move may take, if it takes from one heap and never splits it, and if not any
+    /// number may be taken.
+    pub fn takes(&self) -> Option<Vec<Take>> {
+        match self {
+            Game::Subtraction { numbers, .. } => {
+                let take = |number: &i32| Take { pieces: *number as usize, empties: true, leaves: true };
+                Some(numbers.iter().map(take).collect())
+            }
+            Game::Octal { code, .. } => code.takes(),
+            _ => None,
+        }
     }
 
     /// Returns the parameter `m` of the rules.
@@ -246,13 +261,39 @@ impl Game {
             Game::File(dag) => return Ok(dag.graph(rule)),
             _ => {}
         }
-        self.check_pieces()?;
+        self.check_size(ordering, positions_max)?;
         let mut start = self.heaps().unwrap_or_default().to_vec();
-        if let Game::Octal { places, .. } = self {
-            start.resize(*places, 0);
-        }
+        start.resize(self.places(), 0);
         let scope = Scope::heaps(start.len(), self.parameter());
-        Ok(Graph::explore(&Ordered { game: self, ordering }, scope, rule, start, positions_max)?)
+        Ok(Graph::explore(&Ordered { game: self, ordering }, scope, rule, [start], positions_max)?)
+    }
+
+    /// Builds the graph of all positions with heaps up to those at the start, whether they can be
+    /// reached from there or not, and of all that can be reached from these.
+    ///
+    /// # Errors
+    /// [`GameError::TooLarge`] beyond the limits.
+    pub fn graph_of_all(&self, rule: Rule, ordering: Ordering, positions_max: usize) -> Result<Graph, GameError> {
+        let Some(heaps) = self.heaps().filter(|_| matches!(self, Game::Subtraction { .. } | Game::Octal { .. })) else {
+            // Where any number may be taken from a heap, all smaller heaps can be reached.
+            return self.graph_within(rule, ordering, positions_max);
+        };
+        self.check_size(Ordering::All, positions_max)?;
+        let places = self.places();
+        let tuples = size::tuples(heaps).map(|mut heaps| {
+            heaps.resize(places, 0);
+            heaps
+        });
+        let scope = Scope::heaps(places, self.parameter());
+        Ok(Graph::explore(&Ordered { game: self, ordering }, scope, rule, tuples, positions_max)?)
+    }
+
+    /// Returns the number of features, at least that of the heaps.
+    fn places(&self) -> usize {
+        match self {
+            Game::Octal { places, .. } => *places,
+            _ => self.heaps().unwrap_or_default().len(),
+        }
     }
 }
 

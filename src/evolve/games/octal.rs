@@ -12,6 +12,7 @@
 //! # Invariants
 //! 1. A move lowers the sum, or leaves it and raises the number of heaps.
 
+use crate::evolve::period::Take;
 use std::fmt;
 
 /// The rules of an octal game.
@@ -38,6 +39,12 @@ impl Octal {
     /// Returns whether a move can leave two heaps.
     pub fn splits(&self) -> bool {
         self.digits.iter().any(|digit| digit & 4 != 0)
+    }
+
+    /// Returns what a move may take from a heap, if no move leaves two heaps.
+    pub fn takes(&self) -> Option<Vec<Take>> {
+        let take = |(pieces, digit): (usize, &u8)| Take { pieces, empties: digit & 1 != 0, leaves: digit & 2 != 0 };
+        (!self.splits()).then(|| self.digits.iter().enumerate().skip(1).map(take).collect())
     }
 
     /// Returns the most heaps there can ever be.

@@ -10,6 +10,7 @@ use super::{GameError, part};
 use crate::evolve::graph::{Graph, Moves, Ordering, TooLarge};
 use crate::evolve::scope::Scope;
 use crate::game::Rule;
+use crate::game::position;
 use crate::game::{Board, Cell};
 use std::fmt;
 
@@ -59,7 +60,10 @@ impl Triangle {
         let names = (0..cells).map(|cell| format!("c{cell}")).collect();
         let scope = Scope { features: names, parameter: None };
         let moves = OnBoard { game: self, board: &board, ordering };
-        let graph = Graph::explore(&moves, scope, rule, vec![1; cells], positions_max)?;
+        let graph = Graph::explore(&moves, scope, rule, [vec![1; cells]], positions_max)?;
+        let label = |index: u32| position::rows(&board, mask(&graph.position(index)));
+        let labels = (0..graph.len() as u32).map(label).collect();
+        let graph = graph.labelled(labels);
         Ok(match self.features {
             Features::Cells => graph,
             Features::Lines => {

@@ -1,0 +1,140 @@
+//! Games on one heap that repeat: subtraction games, and octal games that never split a heap.
+//!
+//! What a heap is worth depends on the heaps that one move leaves, all of them at most `window`
+//! smaller. So if two runs of `window` consecutive heaps have the same values, everything after
+//! them is the same too, for ever: the values repeat from the first run on, with the distance of
+//! the two as their period. In normal play the value is the Grundy value, and a sum of heaps is
+//! lost exactly if the xor of its values is 0 (Sprague 1935, Grundy 1939). In misère play it is 0
+//! for a loss and 1 for a win, and says nothing about sums.
+//!
+//! # Invariants
+//! 1. [`Period::value`] is exact for every heap: it was computed for all heaps before the repeat,
+//!    and the repeat is a repeat of the whole window.
+
+use super::graph::mex;
+use crate::game::Rule;
+
+/// Heaps to compute in search of a repeat.
+const HEAPS_MAX: usize = 1 << 16;
+
+/// A number of pieces that a move may take, and what it may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Take {
+    /// The number of pieces, at least 1.
+    pub pieces: usize,
+    /// Whether it may empty the heap.
+    pub empties: bool,
+    /// Whether it may leave something.
+    pub leaves: bool,
+}
+
+/// The values of all heaps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// The values of the heaps below `start + length`.
+    values: Vec<i32>,
+    /// The first heap of the part that repeats.
+    pub start: usize,
+    /// The period.
+    pub length: usize,
+    /// Consecutive heaps that were found twice.
+    pub window: usize,
+}
+
+impl Period {
+    /// Computes the values; `None` if they do not repeat among 2^16 heaps.
+    pub fn of(takes: &[Take], rule: Rule) -> Option<Period> {
+        let window = takes.iter().map(|take| take.pieces).max().unwrap_or(1);
+        if window > HEAPS_MAX / 4 {
+            return None;
+        }
+        let values = values(takes, rule);
+        // Beyond the window a move leaves something in any case, so all these heaps follow one
+        // rule. Runs are compared from heap 1 on: the first heap after them is beyond the window.
+        let run = |heap: usize| values.get(heap..heap + window);
+        // Brent's algorithm finds the period, then the first run that repeats.
+        let (mut slow, mut fast, mut power, mut length) = (1, 2, 1, 1);
+        while run(slow) != Some(run(fast)?) {
+            if power == length {
+                (slow, power, length) = (fast, 2 * power, 0);
+            }
+            fast += 1;
+            length += 1;
+        }
+        let mut start = (1..=fast).find(|heap| run(*heap) == run(heap + length))?;
+        while start > 0 && values[start - 1] == values[start - 1 + length] {
+            start -= 1;
+        }
+        Some(Period { values: values[..start + length].to_vec(), start, length, window })
+    }
+
+    /// Returns the value of a heap.
+    pub fn value(&self, heap: i32) -> i32 {
+        let heap = usize::try_from(heap).unwrap_or(0);
+        let beyond = heap.saturating_sub(self.start);
+        self.values[if heap < self.values.len() { heap } else { self.start + beyond % self.length }]
+    }
+
+    /// Returns the values of the heaps until they repeat.
+    pub fn values(&self) -> &[i32] {
+        &self.values
+    }
+}
+
+/// Returns the values of the first heaps, by the definition.
+fn values(takes: &[Take], rule: Rule) -> Vec<i32> {
+    let mut values: Vec<i32> = Vec::with_capacity(HEAPS_MAX);
+    let (mut reached, mut seen) = (Vec::new(), Vec::new());
+    for heap in 0..HEAPS_MAX {
+        let left = |take: &Take| {
+            let left = heap.checked_sub(take.pieces)?;
+            (if left == 0 { take.empties } else { take.leaves }).then_some(left)
+        };
+        reached.clear();
+        reached.extend(takes.iter().filter_map(left).map(|left| values[left]));
+        values.push(match rule {
+            Rule::Normal => mex(reached.iter().copied(), &mut seen),
+            Rule::Misere => i32::from(reached.is_empty() || reached.contains(&0)),
+        });
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::games::Game;
+    use super::super::graph::Ordering;
+    use super::*;
+
+    fn subtraction(numbers: &[usize]) -> Vec<Take> {
+        numbers.iter().map(|pieces| Take { pieces: *pieces, empties: true, leaves: true }).collect()
+    }
+
+    #[test]
+    fn known_periods() {
+        for (numbers, length) in [(&[1, 2, 3][..], 4), (&[1, 4], 5), (&[2, 5, 7], 22), (&[2], 4), (&[1, 5, 7], 2)] {
+            let period = Period::of(&subtraction(numbers), Rule::Normal).unwrap();
+            assert_eq!((period.start, period.length), (0, length), "{numbers:?}");
+        }
+        let misere = Period::of(&subtraction(&[1, 2, 3]), Rule::Misere).unwrap();
+        assert_eq!(misere.values(), [1, 0, 1, 1]);
+        assert_eq!(Period::of(&subtraction(&[1, 1 << 15]), Rule::Normal), None);
+    }
+
+    #[test]
+    fn values_are_those_of_the_graph_far_beyond_the_period() {
+        for text in
+            ["subtraction:2,5,7:500", "subtraction:3,4:300", "octal:0.333:200", "octal:0.1302:300", "octal:0.1:9"]
+        {
+            let game = Game::parse(text).unwrap();
+            let takes = game.takes().unwrap();
+            let graph = game.graph_of_all(Rule::Normal, Ordering::All, 1000).unwrap();
+            let period = Period::of(&takes, Rule::Normal).unwrap();
+            assert!((0..).zip(graph.grundy()).all(|(heap, value)| period.value(heap) == value), "{text}");
+            let graph = game.graph_of_all(Rule::Misere, Ordering::All, 1000).unwrap();
+            let period = Period::of(&takes, Rule::Misere).unwrap();
+            let outcomes = (0..).zip(graph.outcomes());
+            assert!(outcomes.fold(true, |all, (heap, value)| all && (period.value(heap) == 0) == value.is_loss()));
+        }
+    }
+}
