@@ -42,6 +42,7 @@ fn a_point_is_answered_with_all_its_winning_moves() {
     let path = folder.path();
     let found = json(path, 0, &plane(&["at", "3141593", "2718282", "--json"]));
     let expected = json!({
+        "schema": "trinim.plane.at/1",
         "position": ["2718282", "3141593"],
         "goal": "normal",
         "flip": "none",
@@ -110,7 +111,10 @@ fn points_are_listed_by_every_method() {
     }
     let row = list(&["--from", "10^18", "--count", "1", "--json"]);
     let row: serde_json::Value = serde_json::from_str(&row).unwrap();
-    assert_eq!(row, json!({"n": "1000000000000000000", "a": "1618033988749894848", "b": "2618033988749894848"}));
+    let schema = "trinim.plane.points/1";
+    let expected =
+        json!({"schema": schema, "n": "1000000000000000000", "a": "1618033988749894848", "b": "2618033988749894848"});
+    assert_eq!(row, expected);
     assert!(list(&["--from", "0", "--count", "20000", "--check"]).contains("20,000 points"));
     let checked = json(path, 0, &plane(&["points", "--from", "10^40", "--count", "50", "--check", "--json"]));
     assert_eq!((&checked["agrees"], &checked["points"]), (&json!(true), &json!(50)));
@@ -128,8 +132,9 @@ fn a_number_is_found_in_one_sequence() {
     let path = folder.path();
     for method in ["exact", "generator", "newton"] {
         let found = json(path, 0, &plane(&["index", "102", "--check", "--json", "--method", method]));
-        let expected =
-            json!({"number": "102", "sequence": "b", "index": "39", "partner": "63", "method": method, "agrees": true});
+        let schema = "trinim.plane.index/1";
+        let expected = json!({"schema": schema, "number": "102", "sequence": "b", "index": "39", "partner": "63",
+                              "method": method, "agrees": true});
         assert_eq!(found, expected);
     }
     assert_eq!(ends(path, 0, &plane(&["index", "103"])).0, "103 = a_64, its partner is b_64 = 167\n");
@@ -246,6 +251,42 @@ fn the_papers_program_gives_a_won_game_away() {
     assert!(out.contains("the program takes 1 from both heaps") && out.contains("hint: every move loses"), "{out}");
 }
 
+/// The program asked "me or you?", of which nobody knew who is who; `help` there was not understood,
+/// Ctrl-C lost the game, and an old transcript was replaced without a word.
+#[test]
+fn a_game_asks_helps_and_keeps_its_transcript() {
+    let folder = scratch();
+    let path = folder.path();
+    let game = ["play", "--start", "3,4", "--transcript", "game.txt"];
+    let mut child = trinim(path, &plane(&game)).stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"help\ny\nshort 1\n").unwrap();
+    let kept = || fs::read_to_string(path.join("game.txt")).unwrap_or_default();
+    for _ in 0..2000 {
+        if kept().contains("human short 1") {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    program::signal(&child, "INT");
+    let output = child.wait_with_output().unwrap();
+    drop(input);
+    assert_eq!(output.status.code(), Some(130));
+    let (out, error) = (program::text(&output.stdout), program::text(&output.stderr));
+    assert!(error.contains("Do you want to move first? [y/n]"), "{error}");
+    assert!(out.contains("y: you move first") && out.contains("resign"), "{out}");
+    let before = kept();
+    assert!(before.contains("human short 1"), "{before}");
+    assert!(ends(path, 0, &plane(&["play", "--replay", "game.txt"])).0.contains("to move"));
+
+    refused(path, &["play", "--start", "1,1", "--first", "human", "--transcript", "game.txt"], "game.txt exists");
+    assert_eq!(kept(), before);
+    fed(path, 0, &["play", "--start", "1,1", "--first", "human", "--transcript", "game.txt", "--force"], "both 1\n");
+    assert_ne!(kept(), before);
+    let coloured = fed(path, 0, &["play", "--start", "1,1", "--first", "human", "--color", "always"], "both 1\n").0;
+    assert!(coloured.contains("\x1b[1;32myou win"), "{coloured}");
+}
+
 /// Every consecutive game with the same player has twice the level.
 #[test]
 fn levels_double() {
@@ -260,9 +301,9 @@ fn levels_double() {
     fs::write(path.join("ada.level"), "# trinim plane level\n6\n").unwrap();
     refused(path, &["play", "--level-file", "ada.level"], "level ada.level: expected a level that trinim wrote");
     // Once the heaps are known, the program asks who moves first.
-    let out = fed(path, 0, &["play", "--level", "7", "--seed", "1"], "nobody\nyou\n").0;
-    assert!(out.contains("not understood: expected me or you") && out.contains("the program takes"), "{out}");
-    assert_eq!(out, fed(path, 0, &["play", "--level", "7", "--seed", "1"], "nobody\nyou\n").0);
+    let out = fed(path, 0, &["play", "--level", "7", "--seed", "1"], "nobody\nn\n").0;
+    assert!(out.contains("not understood: expected y or n") && out.contains("the program takes"), "{out}");
+    assert_eq!(out, fed(path, 0, &["play", "--level", "7", "--seed", "1"], "nobody\nn\n").0);
 }
 
 #[test]
@@ -285,7 +326,7 @@ fn bad_arguments_are_refused() {
         (&["at", &format!("{long}x"), "1"], "is not a whole number"),
         (&["at", "-"], "standard input: not two numbers"),
         (&["at", "1", "2", "3"], "unexpected argument"),
-        (&["at", "1", "2", "--goal", "win"], "expected normal or attrition"),
+        (&["at", "1", "2", "--goal", "win"], "[possible values: normal, attrition]"),
         (&["at", "1", "2", "--flip", "now"], "[possible values: none, free, after, turn]"),
         (&["at", "1", "2", "--flips", "3"], "[possible values: one, each, two, unlimited]"),
         (&["points", "--from", "-1"], "--from: -1 is negative"),
@@ -314,4 +355,24 @@ fn bad_arguments_are_refused() {
     assert!(out.is_empty() && error.lines().count() == 2 && error.contains("too many digits"), "{}", error.len());
     let zeros = format!("1 {}5", "0".repeat(2_001_000));
     assert!(fed(folder.path(), 2, &["at", "-"], &zeros).1.contains("standard input: expected at most 2001000 bytes"));
+}
+
+/// No command listed the claims of the paper.
+#[test]
+fn the_papers_claims_are_listed_with_verdicts() {
+    let folder = scratch();
+    let found = json(folder.path(), 1, &plane(&["claims", "--json"]));
+    let claims = found["claims"].as_array().unwrap();
+    assert_eq!((&found["paper"], &found["agrees"]), (&json!("[Ver10]"), &json!(false)));
+    let of = |verdict: &str| claims.iter().filter(|claim| claim["verdict"] == verdict).count();
+    for verdict in ["agrees", "contradicted", "misprint", "undecided"] {
+        assert_eq!(found["verdicts"][verdict], of(verdict), "{verdict}");
+    }
+    let misprint = claims.iter().find(|claim| claim["printed"] == "323,311").unwrap();
+    assert_eq!((&misprint["computed"], &misprint["verdict"]), (&json!("423,311"), &json!("misprint")));
+    let (out, error) = ends(folder.path(), 1, &plane(&["claims"]));
+    assert!(error.is_empty(), "{error}");
+    assert!(out.contains("\ntheorem 4: contradicted\n") && out.contains("\nexample 8: agrees\n"), "{out}");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    assert!(out.ends_with(&format!("{} misprinted, {} undecided\n", of("misprint"), of("undecided"))), "{out}");
 }

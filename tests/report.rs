@@ -155,6 +155,12 @@ fn the_tables_of_the_papers_come_out() {
     assert_eq!((&*variant["misere"], &*variant["normal"], &*variant["misere_published"]), ("Win", "-", "-"));
     let variant = find(&rows(&found["figure-13.csv"]), &[("max_take", "3")]).clone();
     assert_eq!(variant["losses"], "4272");
+    // Published rates are aligned like the computed ones.
+    let counts = &found["table-4-1.md"];
+    let [head, aligned] =
+        ["| k | ", "| ---: | "].map(|start| counts.lines().find(|line| line.starts_with(start)).unwrap());
+    let column = head.split(" | ").position(|name| name == "published rate").unwrap();
+    assert_eq!(aligned.split(" | ").nth(column), Some("---:"), "{counts}");
     assert!(found["table-5.md"].contains("| 6 | Win | Win | yes | Win | Win | yes |"), "{}", found["table-5.md"]);
 
     // A CSV and a JSON with the same rows have the same cells.
@@ -260,20 +266,26 @@ fn pages_and_pictures_are_well_formed_and_every_link_leads_to_a_file() {
         }
         pictures += 1;
     }
-    assert_eq!(pictures, 5);
+    // Figure 13, two pictures of each of two boards, and those that need no board.
+    let drawings =
+        ["figure-3", "figure-4", "figure-5", "figure-6", "figure-9", "figure-10", "wythoff-points", "queens-board"];
+    assert_eq!(pictures, 5 + drawings.len());
+    assert!(drawings.iter().all(|name| found.contains_key(&format!("{name}.svg"))));
 
     // The page is XML apart from its first line.
     let html = &found["index.html"];
     let page = html.strip_prefix("<!DOCTYPE html>\n").unwrap();
     let page = roxmltree::Document::parse(page).unwrap();
     let links: Vec<&str> = page.descendants().filter_map(|found| found.attribute("href")).collect();
-    assert!(links.len() > 20 && links.iter().all(|link| found.contains_key(*link)), "{links:?}");
+    let (sections, files): (Vec<&str>, Vec<&str>) = links.into_iter().partition(|link| link.starts_with('#'));
+    assert!(files.len() > 20 && files.iter().all(|link| found.contains_key(*link)), "{files:?}");
     assert!(
         !html.contains("<script") && !html.contains("http://") && !html.contains("src="),
         "the page needs something else"
     );
     let ids: Vec<&str> = page.descendants().filter_map(|found| found.attribute("id")).collect();
-    assert_eq!(ids.len(), 2 * pictures);
+    assert_eq!(ids.len(), 2 * pictures + sections.len());
+    assert!(sections.len() > 4 && sections.iter().all(|link| ids.contains(&&link[1..])), "{sections:?}");
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
     for link in found["report.md"].split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
         assert!(found.contains_key(link), "{link}");
@@ -288,7 +300,7 @@ fn the_same_databases_give_the_same_bytes() {
     let folder = scratch();
     let path = folder.path();
     let (three, five) = (solved(path, 3, Rule::Normal), solved(path, 5, Rule::Misere));
-    made(path, &[&three, &five, "--out", "one/deep"]);
+    made(path, &[&three, &five, "--out", "one/deep", "--parents"]);
     let one = files(&path.join("one/deep"));
     fs::rename(path.join(&five), path.join("elsewhere")).unwrap();
     let printed = made(path, &["elsewhere/db", &three, "elsewhere", "--out", "two", "--json"]);

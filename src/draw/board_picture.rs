@@ -41,7 +41,13 @@ pub struct Sheet<'a> {
     pub description: String,
     /// The boards.
     pub pictures: Vec<Picture>,
+    /// The words of the legend, usually [`MOVE_WORDS`]: for a piece that stays, one that is taken,
+    /// and an empty cell.
+    pub words: [&'static str; 3],
 }
+
+/// The legend of boards with a move.
+pub const MOVE_WORDS: [&str; 3] = ["piece", "taken by the move", "empty cell"];
 
 impl Sheet<'_> {
     /// Draws the sheet.
@@ -77,10 +83,11 @@ impl Sheet<'_> {
         let any = |chosen: fn(&Picture, u64) -> u64| {
             self.pictures.iter().any(|picture| chosen(picture, self.board.full()) != 0)
         };
+        let [piece, taken, empty] = self.words;
         let kinds: [(bool, Draw, &str); 3] = [
-            (any(|picture, _| picture.position & !picture.taken), Shapes::piece, "piece"),
-            (any(|picture, _| picture.taken), Shapes::taken, "taken by the move"),
-            (any(|picture, full| full & !picture.position & !picture.taken), Shapes::hole, "empty cell"),
+            (any(|picture, _| picture.position & !picture.taken), Shapes::piece, piece),
+            (any(|picture, _| picture.taken), Shapes::taken, taken),
+            (any(|picture, full| full & !picture.position & !picture.taken), Shapes::hole, empty),
         ];
         for (_, draw, name) in kinds.into_iter().filter(|(occurs, _, _)| *occurs) {
             draw(&mut shapes, x, legend);
@@ -161,7 +168,14 @@ mod tests {
         let board = Board::triangle(4, None).unwrap();
         let picture = |position, taken| Picture { position, taken, caption: "caption".into() };
         let pictures = vec![picture(board.full(), 0b11), picture(0b111, 0b100)];
-        let sheet = Sheet { board: &board, title: "t".into(), lead: "l".into(), description: "d".into(), pictures };
+        let sheet = Sheet {
+            board: &board,
+            title: "t".into(),
+            lead: "l".into(),
+            description: "d".into(),
+            pictures,
+            words: MOVE_WORDS,
+        };
         let written = sheet.draw().file();
         // One of each in the legend.
         assert_eq!(

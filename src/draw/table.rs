@@ -10,6 +10,25 @@ use std::fmt::Write;
 /// The text of an empty cell.
 pub const NOTHING: &str = "-";
 
+/// Formats a number of bytes with a binary unit and at most one decimal.
+pub fn binary(bytes: u64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    match units.iter().find(|(_, shift)| bytes >> shift > 0) {
+        None => format!("{bytes} B"),
+        Some((unit, shift)) => {
+            let value = bytes as f64 / (1u64 << shift) as f64;
+            format!("{value:.*} {unit}", usize::from(value < 100.0 && value.fract() != 0.0))
+        }
+    }
+}
+
+/// Formats a number of bytes like [`binary`], rounded up: a limit of so much is enough.
+pub fn binary_up(bytes: u64) -> String {
+    let tenth = [40, 30, 20, 10].map(|shift| (1u64 << shift) / 10).into_iter().find(|tenth| bytes / tenth >= 10);
+    // One more than a tenth, which was rounded down.
+    binary(tenth.map_or(bytes, |tenth| bytes.div_ceil(tenth + 1).saturating_mul(tenth + 1)))
+}
+
 /// One cell, for people and for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
@@ -28,6 +47,11 @@ impl Cell {
     /// Creates a cell whose word differs between people and programs.
     pub fn words(shown: impl Into<String>, plain: impl Into<String>) -> Cell {
         Cell { shown: shown.into(), plain: plain.into(), right: false }
+    }
+
+    /// Creates a number whose form differs between people and programs.
+    pub fn number(shown: impl Into<String>, plain: impl Into<String>) -> Cell {
+        Cell { right: true, ..Cell::words(shown, plain) }
     }
 
     /// Creates a count, grouped for people.

@@ -58,6 +58,8 @@ use std::sync::OnceLock;
 
 /// The most BID cells of a layout: 16 million blocks.
 pub const BID_BITS_MAX: u32 = 24;
+/// Most canonical blocks that a solve or a database has.
+pub const CANONICAL_BLOCKS_MAX: u64 = 300_000;
 
 /// The division of a board's positions into blocks.
 ///

@@ -13,7 +13,8 @@
 //! | which numbers make the losses? | [`sequence`], exactly; [`points`] in order, [`generator`] as the paper builds them, [`newton`] as the paper approximates them by a [`ratio`] |
 //! | how exact must an approximation be? | [`precision`] |
 //! | who wins, and by which moves? | [`winning`] |
-//! | what if the goal changes? | [`flips`]; the paper's names of the goals: [`goal`] |
+//! | what if the goal changes? | [`flips`], for money [`bank`]; the paper's names of the goals: [`goal`] |
+//! | which claims of the paper hold? | [`claims`] |
 //! | what is true by definition? | [`retrograde`]; [`claim`] compares the formulas with it |
 //! | what does the paper's program do? | [`paper`], [`start`], [`order`] |
 //! | a game with its transcript | [`game`] |
@@ -23,7 +24,9 @@
 //! 2. Where the paper is wrong, the code has both: what the paper says, named as the paper's, and
 //!    what is true.
 
+pub mod bank;
 pub mod claim;
+pub mod claims;
 pub mod flips;
 pub mod game;
 pub mod generator;

@@ -13,7 +13,7 @@ use crate::random::Random;
 use dashu_int::UBig;
 
 /// Returns `⌈log10 m⌉`, for `m` from 1.
-fn logarithm(m: &UBig) -> usize {
+pub(super) fn logarithm(m: &UBig) -> usize {
     if m.is_one() { 0 } else { number::length(&(m - 1u8)) }
 }
 
@@ -39,6 +39,14 @@ pub fn gives_up(point: &Point) -> bool {
 /// assert_eq!(taken, Some(Move::new(Kind::Both, 2u32))); // the right one is both 1
 /// ```
 pub fn choose(point: &Point, random: &mut Random) -> Option<Move> {
+    let m = point.difference();
+    // At equal heaps V needs no ratio.
+    let ratio = if m.is_zero() { Ratio::newton(0) } else { ratio(&m) };
+    choose_with(point, &ratio, random)
+}
+
+/// Returns the move of V with another approximation of φ.
+pub fn choose_with(point: &Point, ratio: &Ratio, random: &mut Random) -> Option<Move> {
     if point.is_end() {
         return None;
     }
@@ -46,7 +54,6 @@ pub fn choose(point: &Point, random: &mut Random) -> Option<Move> {
     if m.is_zero() {
         return Some(Move::new(Kind::Both, short.clone()));
     }
-    let ratio = ratio(&m);
     let a = ratio.a(&m);
     if a == *short {
         let most = if *long > UBig::from(3u8) { 2 } else { 1 };

@@ -2,7 +2,7 @@
 //! with its numbers.
 
 use super::{Game, Solution, json, line, lines, rule_word, variant_words};
-use crate::draw::board_picture::{Picture, Sheet};
+use crate::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
 use crate::draw::chart::{Axis, Chart, Line, Point};
 use crate::draw::svg::Svg;
 use crate::draw::table::{Cell, Table, grouped};
@@ -35,9 +35,12 @@ pub(super) struct Figure {
     pub json: String,
 }
 
-/// Returns all figures: one of all boards, then two of each board.
+/// Returns all figures: one of all boards, then those of each board.
 pub(super) fn figures(solutions: &[Solution]) -> Vec<Figure> {
-    let boards = solutions.iter().flat_map(|solution| [winning_moves(solution), losses_by_pieces(solution)]);
+    // A board of one or two layers has too few points for a curve.
+    let by_pieces = |solution: &Solution| (solution.layers() >= 3).then(|| losses_by_pieces(solution));
+    let boards =
+        solutions.iter().flat_map(|solution| std::iter::once(winning_moves(solution)).chain(by_pieces(solution)));
     std::iter::once(losses(solutions)).chain(boards).collect()
 }
 
@@ -279,7 +282,7 @@ fn moves_sheet<'a>(
         .collect();
     let description = if listed.is_empty() { lead.clone() } else { format!("{lead} {}.", listed.join("; ")) };
     let title = source.map_or(title.to_owned(), |source| format!("{title} ({source})"));
-    Sheet { board, title, lead, description, pictures }
+    Sheet { board, title, lead, description, pictures, words: MOVE_WORDS }
 }
 
 #[derive(Serialize)]

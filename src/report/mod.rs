@@ -10,11 +10,14 @@
 //! | `table-4-1` | wins, losses, loss rate | \[LWS09\] table 4-1 |
 //! | `figure-13` | losses among all positions against the layers | \[SWLK12\] figure 13 |
 //! | `winning-moves-kK-RULE` | the winning first moves | \[SWLK12\] figures 7, 8, 11, 12 |
+//! | `figure-3`, `-4`, `-5`, `-6`, `-9`, `-10` | layouts, blocks and updates | \[SWLK12\], the same figures |
+//! | `wythoff-points`, `queens-board` | losses of Nim on the plane | none |
 //! | `losses-by-pieces-kK-RULE` | loss rate by number of pieces | none |
 //! | `index.html`, `report.md` | all of it | |
 //! | `report.json` | the databases, the contradictions, the files | |
 //!
-//! Tables are Markdown, CSV and JSON; figures are SVG, CSV and JSON. The name of a game with a
+//! Tables are Markdown, CSV and JSON; figures are SVG, CSV and JSON; drawings that need no database
+//! (figures 3 to 10, the plane) are SVG. The name of a game with a
 //! limit of N pieces a move ends in `-takeN`. A report costs one lookup for each first move of each
 //! database. It does not check every position (`verify` does), nor compare winning moves and figure
 //! 13 with the papers, which print them as pictures without numbers.
@@ -29,6 +32,7 @@
 //! 4. A published value is compared with the computed one in every place where both exist, and each
 //!    contradiction is listed.
 
+mod drawings;
 mod figures;
 mod pages;
 mod tables;
@@ -39,6 +43,7 @@ use crate::database::{Database, DatabaseError};
 use crate::game::Board;
 use crate::game::Rule;
 use crate::game::Value;
+use crate::papers::layouts::FigureError;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -46,6 +51,8 @@ use std::path::PathBuf;
 pub const FORMAT: &str = "trinim-report";
 /// The version of `report.json`.
 pub const VERSION: u32 = 1;
+/// The `schema` of `report.json`, without its version.
+const SCHEMA: &str = "trinim.report";
 /// The name of the document that describes the others.
 pub const REPORT_JSON: &str = "report.json";
 
@@ -178,7 +185,7 @@ pub struct Document {
     pub text: String,
 }
 
-/// A reason why databases cannot share a report.
+/// A reason why there is no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
@@ -194,6 +201,9 @@ pub enum ReportError {
         /// What differs.
         what: &'static str,
     },
+    /// A layout of the papers is refused.
+    #[error(transparent)]
+    Figure(#[from] FigureError),
 }
 
 /// A database in `report.json`.
@@ -254,13 +264,22 @@ impl Contents {
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]
         struct Head<'a> {
+            schema: String,
+            ok: bool,
             format: &'a str,
             version: u32,
             complete: bool,
             contradictions: &'a [String],
         }
         let Contents { format, version, complete, contradictions, databases, files } = self;
-        let head = Head { format, version: *version, complete: *complete, contradictions };
+        let head = Head {
+            schema: format!("{SCHEMA}/{VERSION}"),
+            ok: *complete && contradictions.is_empty(),
+            format,
+            version: *version,
+            complete: *complete,
+            contradictions,
+        };
         json(&head, &[("databases", lines(databases)), ("files", lines(files))])
     }
 
@@ -304,7 +323,11 @@ impl Report {
             documents.push(document(format!("{}.csv", figure.name), &figure.title, figure.table.csv()));
             documents.push(document(format!("{}.json", figure.name), &figure.title, figure.json.clone()));
         }
-        let all = pages::All { tables: &tables, figures: &figures, databases: &databases };
+        let drawings = drawings::drawings()?;
+        for drawing in &drawings {
+            documents.push(document(format!("{}.svg", drawing.name), &drawing.title, drawing.svg.file()));
+        }
+        let all = pages::All { tables: &tables, figures: &figures, databases: &databases, drawings: &drawings };
         documents.push(document("report.md".into(), "The report in Markdown", all.markdown()));
         documents.push(document("index.html".into(), "The report as a page", all.html()));
         let rows = documents.iter().map(|document| FileRow {

@@ -1,5 +1,6 @@
 //! The whole report on one page, in HTML and in Markdown.
 
+use super::drawings::Drawing;
 use super::figures::{Figure, Kind};
 use super::tables::{COUNTS_NOTE, COUNTS_TITLE, STARTS_NOTE, STARTS_TITLE, Tables, VARIANTS};
 use super::{DatabaseRow, REPORT_JSON, rule_word};
@@ -12,6 +13,7 @@ const TITLE: &str = "Triangular Nim, solved: tables and figures";
 const LEAD: &str = "\
     Made by trinim report from databases of solved boards, with the published values of [SWLK12] and [LWS09] \
     beside the computed ones.";
+const DRAWINGS_TITLE: &str = "Layouts, and Nim on the plane";
 const REFERENCES: [&str; 2] = [
     "[SWLK12] Y.-C. Shan, I-C. Wu, H.-H. Lin, K.-Y. Kao: Solving Nine Layer Triangular Nim. \
      Journal of Information Science and Engineering 28, 2012.",
@@ -22,7 +24,8 @@ const REFERENCES: [&str; 2] = [
 const PAGE_STYLE: &str = "\
 :root{color-scheme:light dark}
 body{font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;line-height:1.5;max-width:72rem;margin:0 auto;padding:1rem;background:#fff;color:#222}
-h2{margin-top:2.2rem}svg{max-width:100%;height:auto;display:block}figure{margin:1.2rem 0}a{color:#0060a0}
+h2{margin-top:2.2rem}svg{max-width:100%;height:auto;display:block}figure{margin:1.2rem 0;overflow-x:auto}
+figure svg{min-width:34rem}.contents{columns:14rem;padding-left:1.2rem}a{color:#0060a0}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}th,td{border:1px solid #d0d0d0;padding:.25rem .6rem;text-align:left;white-space:nowrap}
 th{background:#f2f2f2}.number{text-align:right;font-variant-numeric:tabular-nums}
 .bad{border:2px solid #d55e00;padding:.2rem 1rem;margin:1rem 0}.good{border-left:4px solid #009e73;padding-left:.8rem}
@@ -34,6 +37,7 @@ pub(super) struct All<'a> {
     pub tables: &'a Tables,
     pub figures: &'a [Figure],
     pub databases: &'a [DatabaseRow],
+    pub drawings: &'a [Drawing],
 }
 
 impl All<'_> {
@@ -64,6 +68,10 @@ impl All<'_> {
             }
             let _ = writeln!(text, "{}\n", links(&figure.name, FIGURE_FORMS, markdown_link));
         }
+        let _ = writeln!(text, "## {DRAWINGS_TITLE}\n");
+        for Drawing { name, title, .. } in self.drawings {
+            let _ = writeln!(text, "![{title}]({name}.svg)\n");
+        }
         let _ = writeln!(
             text,
             "## Databases\n\n{}\n[{REPORT_JSON}]({REPORT_JSON}) has them and the list of files.\n",
@@ -88,9 +96,15 @@ impl All<'_> {
                 )
             }
         };
+        body += &self.contents();
         let mut section = |title: &str, note: &str, tables: &str, name: &str| {
             let links = links(name, TABLE_FORMS, html_link);
-            let _ = writeln!(body, "<h2>{}</h2>\n<p>{}</p>\n{tables}<p>{links}</p>", escape(title), escape(note));
+            let _ = writeln!(
+                body,
+                "<h2 id=\"{name}\">{}</h2>\n<p>{}</p>\n{tables}<p>{links}</p>",
+                escape(title),
+                escape(note)
+            );
         };
         let variants = self.tables.variant_starts.as_ref();
         let variants = variants.map_or(String::new(), |table| format!("<p>{VARIANTS}</p>\n{}", table.html()));
@@ -98,7 +112,7 @@ impl All<'_> {
         section(COUNTS_TITLE, COUNTS_NOTE, &self.tables.counts.html(), "table-4-1");
         for (heading, figure) in self.sections() {
             if let Some(heading) = heading {
-                let _ = writeln!(body, "<h2>{}</h2>", escape(&heading));
+                let _ = writeln!(body, "<h2 id=\"{}\">{}</h2>", escape(&figure.name), escape(&heading));
             }
             let links = links(&figure.name, FIGURE_FORMS, html_link);
             let _ = writeln!(
@@ -110,9 +124,14 @@ impl All<'_> {
                 body.push_str(&self.ratios(figure).html());
             }
         }
+        let _ = writeln!(body, "<h2>{}</h2>", escape(DRAWINGS_TITLE));
+        for Drawing { name, svg, .. } in self.drawings {
+            let link = html_link(&format!("{name}.svg"), "SVG");
+            let _ = writeln!(body, "<figure>\n{}<figcaption>{link}</figcaption>\n</figure>", svg.inline(name));
+        }
         let _ = writeln!(
             body,
-            "<h2>Databases</h2>\n{}<p>{} has them and the list of files.</p>",
+            "<h2 id=\"databases\">Databases</h2>\n{}<p>{} has them and the list of files.</p>",
             self.database_table().html(),
             html_link(REPORT_JSON, REPORT_JSON)
         );
@@ -125,6 +144,15 @@ impl All<'_> {
             escape(TITLE),
             style()
         )
+    }
+
+    /// Returns the list of sections with links, for the page.
+    fn contents(&self) -> String {
+        let tables = [("table-5", STARTS_TITLE.to_owned()), ("table-4-1", COUNTS_TITLE.to_owned())];
+        let figures = self.sections().filter_map(|(heading, figure)| Some((&*figure.name, heading?)));
+        let sections = tables.into_iter().chain(figures).chain([("databases", "Databases".to_owned())]);
+        let items = sections.map(|(name, title)| format!("<li>{}</li>\n", html_link(&format!("#{name}"), &title)));
+        format!("<nav aria-label=\"Contents\"><ul class=\"contents\">\n{}</ul></nav>\n", items.collect::<String>())
     }
 
     fn contradictions(&self) -> &[String] {
@@ -143,7 +171,8 @@ impl All<'_> {
     fn sections(&self) -> impl Iterator<Item = (Option<String>, &Figure)> {
         self.figures.iter().map(|figure| {
             let heading = match figure.kind {
-                Kind::Losses => Some(figure.title.clone()),
+                // The picture has its full title.
+                Kind::Losses => Some("All boards".to_owned()),
                 Kind::Moves => figure.title.split_once(", ").map(|(_, game)| game.to_owned()),
                 Kind::Pieces => None,
             };

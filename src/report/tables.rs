@@ -256,7 +256,7 @@ fn count_table(rows: &[CountRow]) -> Table {
             Cell::of(row.loss_rate, Cell::share),
             Cell::of(row.published_wins, Cell::count),
             Cell::of(row.published_losses, Cell::count),
-            Cell::of(row.published_loss_percent, |percent| Cell::words(format!("{percent} %"), percent)),
+            Cell::of(row.published_loss_percent, |percent| Cell::number(format!("{percent} %"), percent)),
             agrees_cell(row.agrees),
         ]);
     }

@@ -6,8 +6,11 @@
 //! is cut into columns. In each column the stages are stacked from the bottom up, in the order of
 //! the legend, each as high as its share of the column's time. The area of a colour is therefore
 //! the time of its stage: a stretch of one stage is a full bar, a quick alternation of two is two
-//! half bars. White is time outside all stages: between blocks for workers, waiting for work for
-//! the others. The table below has each lane's time by stage.
+//! half bars. The background shows through where a thread was in no stage: between blocks for
+//! workers, idle for the others. The table below has each lane's time by stage.
+//!
+//! Time begins when the first thread does: what a solve does before, such as planning, is named
+//! under the axis. Colours follow the reader's light or dark preference.
 //!
 //! # Invariants
 //! 1. The table's figures are the recorded totals, and a column's areas those of its bins,
@@ -36,22 +39,42 @@ const LANE_HEIGHT: f64 = 24.0;
 const LANE_STEP: f64 = 30.0;
 const ROW_HEIGHT: f64 = 16.0;
 
-/// Returns the colour of a stage: strong for work, pale for waiting.
-fn colour(stage: Stage) -> &'static str {
+/// Returns the colours of a stage on a light and on a dark background: strong for work, near the
+/// background for waiting.
+fn colours(stage: Stage) -> [&'static str; 2] {
     match stage {
-        Stage::Read => "#1f77b4",
-        Stage::AwaitRead => "#c6dbef",
-        Stage::Decode => "#17becf",
-        Stage::Orient => "#9467bd",
-        Stage::Apply => "#2ca02c",
-        Stage::Finish => "#145214",
-        Stage::Publish => "#bcbd22",
-        Stage::Encode => "#ff7f0e",
-        Stage::AwaitWrite => "#fdd0a2",
-        Stage::Write => "#d62728",
-        Stage::Commit => "#7f1d1d",
-        Stage::Idle => "#d9d9d9",
+        Stage::Read => ["#1f77b4", "#4a9fd8"],
+        Stage::AwaitRead => ["#c6dbef", "#2b4257"],
+        Stage::Decode => ["#17becf", "#17becf"],
+        Stage::Orient => ["#9467bd", "#ab84d0"],
+        Stage::Apply => ["#2ca02c", "#3fb83f"],
+        Stage::Finish => ["#145214", "#1d7a1d"],
+        Stage::Publish => ["#bcbd22", "#cccd3a"],
+        Stage::Encode => ["#ff7f0e", "#ff9336"],
+        Stage::AwaitWrite => ["#fdd0a2", "#5c4326"],
+        Stage::Write => ["#d62728", "#e85555"],
+        Stage::Commit => ["#7f1d1d", "#b23a3a"],
+        Stage::Idle => ["#d9d9d9", "#3a3e45"],
     }
+}
+
+/// Returns the name of a stage in words.
+fn words(stage: Stage) -> &'static str {
+    match stage {
+        Stage::AwaitRead => "await logs",
+        Stage::AwaitWrite => "await writer",
+        other => other.name(),
+    }
+}
+
+/// Returns the style: light, and dark where the reader prefers it.
+fn style() -> String {
+    let of = |theme: usize, [paper, ink, line]: [&str; 3]| {
+        let stages = Stage::ALL.map(|stage| format!(".s{}{{fill:{}}}", stage as usize, colours(stage)[theme]));
+        format!(".paper{{fill:{paper}}}text{{fill:{ink}}}.axis{{stroke:{line}}}{}", stages.concat())
+    };
+    let (light, dark) = (of(0, ["#fff", "#222", "#444"]), of(1, ["#16181c", "#e6e6e6", "#9a9a9a"]));
+    format!("<style>{light}\n@media (prefers-color-scheme:dark){{{dark}}}</style>\n")
 }
 
 /// Draws the recorded stages of a run that took `elapsed_s` seconds; `title` names the run.
@@ -70,26 +93,49 @@ pub fn svg(title: &str, elapsed_s: f64, recorded: &[Recorded]) -> String {
 fn draw(title: &str, elapsed_s: f64, lanes: &[Recorded], columns_at_most: usize) -> String {
     // The last bin may end beyond the run.
     let ends = lanes.iter().map(|lane| lane.bins.len() as f64 * lane.bin_ns as f64 * 1e-9);
-    let span = ends.fold(elapsed_s, f64::max).max(1e-6);
+    let end = ends.fold(elapsed_s, f64::max).max(1e-6);
+    let time = Time { start: start(lanes).min(end), end };
     let axis = TOP + LANE_STEP * lanes.len() as f64;
     let (width, height) = (LEFT + WIDTH + 16.0, axis + 60.0 + ROW_HEIGHT * (lanes.len() + 1) as f64);
     let mut out = format!(
         "{SIGNATURE}\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
          height=\"{height}\" font-family=\"sans-serif\" font-size=\"11\" role=\"img\">\n<title>{}</title>\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+         {}<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
         escaped(title),
+        style(),
     );
     text(&mut out, (8.0, 18.0), "font-size=\"14\" font-weight=\"bold\"", title);
     legend(&mut out);
     for (index, lane) in lanes.iter().enumerate() {
         let y = TOP + LANE_STEP * index as f64;
         text(&mut out, (LEFT - 6.0, y + 16.0), "text-anchor=\"end\"", &lane.name);
-        columns(&mut out, lane, y, span, columns_at_most);
+        columns(&mut out, lane, y, &time, columns_at_most);
     }
-    ticks(&mut out, span, axis);
+    ticks(&mut out, &time, axis);
     table(&mut out, lanes, elapsed_s, axis + 52.0);
     out.push_str("</svg>\n");
     out
+}
+
+/// The part of a run that is drawn, in seconds from its start.
+struct Time {
+    start: f64,
+    end: f64,
+}
+
+impl Time {
+    fn span(&self) -> f64 {
+        (self.end - self.start).max(1e-6)
+    }
+}
+
+/// Returns the time at which the first thread is in a stage; 0 if none ever is.
+fn start(lanes: &[Recorded]) -> f64 {
+    let first = |lane: &Recorded| {
+        let bin = lane.bins.iter().position(|bin| bin.iter().any(|nanos| *nanos > 0))?;
+        Some(bin as f64 * lane.bin_ns as f64 * 1e-9)
+    };
+    lanes.iter().filter_map(first).reduce(f64::min).unwrap_or(0.0)
 }
 
 /// Sorts workers, readers, writer and committer, each kind by number, with others after them, and
@@ -131,18 +177,21 @@ fn text(out: &mut String, (x, y): (f64, f64), style: &str, what: &str) {
 fn legend(out: &mut String) {
     let mut x = LEFT;
     for stage in Stage::ALL {
-        let _ = writeln!(out, "<rect x=\"{x}\" y=\"34\" width=\"10\" height=\"10\" fill=\"{}\"/>", colour(stage));
-        text(out, (x + 14.0, 43.0), "", stage.name());
-        x += 28.0 + 6.4 * stage.name().len() as f64;
+        let _ = writeln!(out, "<rect class=\"s{}\" x=\"{x}\" y=\"34\" width=\"10\" height=\"10\"/>", stage as usize);
+        text(out, (x + 14.0, 43.0), "", words(stage));
+        x += 28.0 + 6.2 * words(stage).len() as f64;
     }
 }
 
 /// Draws one path for each stage of a lane: its boxes, in tenths of a pixel.
-fn columns(out: &mut String, lane: &Recorded, y: f64, span: f64, columns_at_most: usize) {
+fn columns(out: &mut String, lane: &Recorded, y: f64, time: &Time, columns_at_most: usize) {
     let neighbours = lane.bins.len().div_ceil(columns_at_most.max(1)).max(1);
     let bins = merged(&lane.bins, neighbours);
     let bin_ns = lane.bin_ns * neighbours as u64;
-    let x = |bin: usize| (bin as f64 * bin_ns as f64 * 1e-9 / span * WIDTH * 10.0).round() as i64;
+    let x = |bin: usize| {
+        let at = (bin as f64 * bin_ns as f64 * 1e-9 - time.start).max(0.0);
+        (at / time.span() * WIDTH * 10.0).round() as i64
+    };
     let lane_height = LANE_HEIGHT * 10.0;
     // The lower and upper edges of the stages in each bin; threads that share a lane may fill more
     // than the bin.
@@ -177,10 +226,9 @@ fn columns(out: &mut String, lane: &Recorded, y: f64, span: f64, columns_at_most
             let seconds = lane.totals()[index] as f64 * 1e-9;
             let _ = writeln!(
                 out,
-                "<path fill=\"{}\" d=\"{path}\"><title>{}: {} {seconds:.3} s</title></path>",
-                colour(stage),
+                "<path class=\"s{index}\" d=\"{path}\"><title>{}: {} {seconds:.3} s</title></path>",
                 escaped(&lane.name),
-                stage.name(),
+                words(stage),
             );
         }
     }
@@ -188,18 +236,34 @@ fn columns(out: &mut String, lane: &Recorded, y: f64, span: f64, columns_at_most
 }
 
 /// Draws a time axis with five to ten round steps.
-fn ticks(out: &mut String, span: f64, y: f64) {
+fn ticks(out: &mut String, time: &Time, y: f64) {
+    let span = time.span();
     let power = 10f64.powf((span / 5.0).log10().floor());
     let step = [5.0, 2.0, 1.0].into_iter().map(|factor| factor * power).find(|step| span / step >= 5.0);
     let step = step.unwrap_or(power);
     let decimals = (-step.log10().floor()).max(0.0) as usize;
-    let _ = writeln!(out, "<path stroke=\"#444\" d=\"M{LEFT} {y}h{WIDTH}\"/>");
-    for tick in 0..=(span / step).floor() as u32 {
-        let time = f64::from(tick) * step;
-        let x = LEFT + time / span * WIDTH;
-        let _ = writeln!(out, "<path stroke=\"#444\" d=\"M{x:.1} {y}v4\"/>");
-        text(out, (x, y + 16.0), "text-anchor=\"middle\"", &format!("{time:.decimals$} s"));
+    let _ = writeln!(out, "<path class=\"axis\" d=\"M{LEFT} {y}h{WIDTH}\"/>");
+    for tick in (time.start / step).ceil() as u32..=(time.end / step).floor() as u32 {
+        let at = f64::from(tick) * step;
+        let x = LEFT + (at - time.start) / span * WIDTH;
+        let _ = writeln!(out, "<path class=\"axis\" d=\"M{x:.1} {y}v4\"/>");
+        text(out, (x, y + 16.0), "text-anchor=\"middle\"", &format!("{at:.decimals$} s"));
     }
+    if time.start > 0.0 {
+        let before = format!("The first {} s, before any work began, are left out.", short(time.start));
+        text(out, (LEFT, y + 32.0), "font-size=\"10\"", &before);
+    }
+}
+
+/// Formats seconds with three digits, so that neighbouring columns do not touch.
+fn short(seconds: f64) -> String {
+    let decimals = match seconds {
+        seconds if seconds >= 99.95 => 0,
+        seconds if seconds >= 9.995 => 1,
+        seconds if seconds >= 0.9995 => 2,
+        _ => 3,
+    };
+    format!("{seconds:.decimals$}")
 }
 
 /// Draws the table: the time of each stage in each lane, in seconds and as a share of the run.
@@ -208,19 +272,22 @@ fn table(out: &mut String, lanes: &[Recorded], elapsed_s: f64, y: f64) {
     let right = |index: usize| LEFT + step * (index + 1) as f64;
     let end = "text-anchor=\"end\" font-size=\"10\"";
     for (index, stage) in Stage::ALL.into_iter().enumerate() {
-        text(out, (right(index), y), end, stage.name());
+        text(out, (right(index), y), end, words(stage));
     }
-    text(out, (right(Stage::ALL.len()), y), end, "untimed");
+    text(out, (right(Stage::ALL.len()), y), end, "no stage");
     for (row, lane) in lanes.iter().enumerate() {
         let y = y + ROW_HEIGHT * (row + 1) as f64;
         text(out, (LEFT - 6.0, y), end, &lane.name);
-        let totals: ByStage = lane.totals();
-        let shares = totals.iter().map(|nanos| *nanos as f64 * 1e-9);
-        let untimed = (elapsed_s - shares.clone().sum::<f64>()).max(0.0);
-        for (index, seconds) in shares.chain([untimed]).enumerate() {
+        let mut times: Vec<f64> = lane.totals().iter().map(|nanos| *nanos as f64 * 1e-9).collect();
+        let rest = (elapsed_s - times.iter().sum::<f64>()).max(0.0);
+        // A worker without a stage is between two blocks; any other thread has nothing to do.
+        let is_worker = lane.name.starts_with("worker") || lane.name.ends_with("more");
+        times[Stage::Idle as usize] += if is_worker { 0.0 } else { rest };
+        times.push(if is_worker { rest } else { 0.0 });
+        for (index, seconds) in times.into_iter().enumerate() {
             if seconds > 0.0 {
                 let share = 100.0 * seconds / elapsed_s.max(1e-9);
-                text(out, (right(index), y), end, &format!("{seconds:.3} s {share:.0} %"));
+                text(out, (right(index), y), end, &format!("{} s {share:.0} %", short(seconds)));
             }
         }
     }
@@ -250,6 +317,22 @@ mod tests {
         assert!(drawn.contains("d=\"M4800 240H7200V120H4800z\"><title>worker 1: decode"), "{drawn}");
         assert!(drawn.contains("d=\"M4800 120H7200V60H4800z\"><title>worker 1: apply"), "{drawn}");
         assert!(drawn.find(">worker 1<") < drawn.find(">writer<"));
+    }
+
+    /// A picture began with the seconds of planning, when no thread existed yet.
+    #[test]
+    fn time_begins_with_the_first_thread_and_other_threads_are_idle() {
+        let none = bin(&[]);
+        let work = bin(&[(Stage::AwaitRead, 1_000_000_000)]);
+        let lanes = [
+            lane("worker 1", 1_000_000_000, vec![none, work, work, none]),
+            lane("reader 1", 1_000_000_000, vec![none, none, none, none]),
+        ];
+        let drawn = svg("late", 4.0, &lanes);
+        assert!(drawn.contains("d=\"M0 240H6400V0H0z\"><title>worker 1: await logs 2.000 s"), "{drawn}");
+        assert!(drawn.contains("The first 1.00 s, before any work began"), "{drawn}");
+        assert!(drawn.contains(">4.00 s 100 %<") && drawn.contains(">2.00 s 50 %<"), "{drawn}");
+        assert!(drawn.contains("prefers-color-scheme:dark") && !drawn.contains("await_read"), "{drawn}");
     }
 
     #[test]

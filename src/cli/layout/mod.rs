@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use trinim::game::{Board, Cell};
-use trinim::layout::{Counts, GROUP_SIZES, Layout};
+use trinim::layout::{Counts, Edge, GROUP_SIZES, Layout};
 use trinim::plan;
 
 const EXAMPLES: &str = "\
@@ -30,6 +30,9 @@ Examples:
 Marked cells are the BID cells. Updates count pairs of a target block and a child block; loads count pairs of \
 canonical blocks.";
 
+/// Updates that `--json` lists without `--edges`.
+const EDGES_UNASKED: u64 = 1_000;
+
 /// Show how a board is cut into blocks, and search for better layouts
 #[derive(Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -37,7 +40,7 @@ pub struct LayoutArgs {
     #[command(subcommand)]
     command: Option<LayoutCommand>,
 
-    /// Layers of the triangle, 1 to 10
+    /// Layers of the triangle; 1 to 9, and 10 where nothing is solved
     #[arg(long, short = 'k', value_name = "K", value_parser = args::layers,
           required_unless_present = "paper")]
     layers: Option<u32>,
@@ -50,10 +53,10 @@ pub struct LayoutArgs {
     #[arg(long, value_name = "BITS", value_parser = args::block_bits)]
     block_bits: Option<u32>,
 
-    /// Show every count in the tables of [SWLK12], published and computed; exit code 1 if any
-    /// differs
+    /// Show every count in the tables of [SWLK12], published and computed, and what its text says of
+    /// layouts, with verdicts; exit code 1 if any does not hold, as some do not
     #[arg(long,
-          conflicts_with_all = ["layers", "bid_cells", "block_bits", "order", "write_order"])]
+          conflicts_with_all = ["layers", "bid_cells", "block_bits", "order", "write_order", "edges"])]
     paper: bool,
 
     /// Compare orders of the blocks: numeric, popcount, chosen (what a solve uses), search, or a
@@ -73,6 +76,10 @@ pub struct LayoutArgs {
     #[arg(long, value_name = "FILE")]
     write_order: Option<PathBuf>,
 
+    /// List every update between canonical blocks; --json lists up to 1000 without being asked
+    #[arg(long)]
+    edges: bool,
+
     #[command(flatten)]
     json: JsonArgs,
 }
@@ -82,6 +89,9 @@ enum LayoutCommand {
     Search(search::SearchArgs),
 }
 
+/// Explains the pictures of layouts.
+pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
+
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Report {
@@ -90,12 +100,38 @@ struct Report {
     counts: Counts,
     symmetries: usize,
     layers: u32,
+    /// Moves of the board.
+    moves: usize,
     offset_bits: u32,
     block_bytes: u64,
     total_bytes: u64,
     space_factor: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     orders: Option<Orders>,
+    /// The updates of the canonical blocks; `None` if there are too many and nobody asked for them.
+    edges: Option<Vec<EdgeRow>>,
+}
+
+/// An update: the losses of the block `child` make positions of `target` wins.
+#[derive(Serialize)]
+struct EdgeRow {
+    target: u32,
+    child: u32,
+    /// The canonical block that represents the child.
+    source: u32,
+    /// BID cells that the moves take.
+    taken: Vec<Cell>,
+}
+
+/// Lists the updates of all canonical blocks, by target.
+fn edges(layout: &Layout) -> Vec<EdgeRow> {
+    let cells = cells_of(layout);
+    let row = |edge: Edge| {
+        let (target, trace) = (layout.bid(edge.target).0, layout.traces()[edge.trace.0 as usize].bid);
+        let taken = (0..).zip(&cells).filter(|(bit, _)| trace >> bit & 1 == 1).map(|(_, cell)| *cell).collect();
+        EdgeRow { target, child: target ^ trace, source: layout.bid(edge.source).0, taken }
+    };
+    layout.ordinals().flat_map(|target| layout.edges_into(target)).map(row).collect()
 }
 
 /// Figures about orders of the blocks.
@@ -132,17 +168,25 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         bid_cells: cells_of(&layout),
         symmetries: layout.symmetries().len(),
         layers,
+        moves: board.moves().len(),
         offset_bits: layout.offset_bits(),
         block_bytes,
         total_bytes: counts.canonical_blocks * block_bytes,
         space_factor: counts.blocks as f64 / counts.canonical_blocks as f64,
+        edges: (args.edges || counts.canonical_updates <= EDGES_UNASKED).then(|| edges(&layout)),
         counts,
         orders,
     };
     if args.json.json {
-        out.json(&report)?;
+        out.json("trinim.layout/1", &report)?;
     } else {
         print(&report, &board, out)?;
+        for edge in report.edges.iter().flatten().filter(|_| args.edges) {
+            let taken: String = edge.taken.iter().map(ToString::to_string).collect();
+            let source =
+                if edge.source == edge.child { String::new() } else { format!(", an image of {}", edge.source) };
+            writeln!(out, "{} from {}{source}: {taken}", edge.target, edge.child)?;
+        }
     }
     Ok(Exit::Done)
 }
@@ -151,7 +195,7 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     for line in picture(board, &report.bid_cells, out) {
         writeln!(out, "{}", format!("  {line}").trim_end())?;
     }
-    writeln!(out)?;
+    writeln!(out, "  {BID_LEGEND}\n")?;
     let cells: String = report.bid_cells.iter().map(ToString::to_string).collect();
     let cells = if cells.is_empty() { "none".to_owned() } else { format!("{}: {cells}", report.bid_cells.len()) };
     let counts = &report.counts;
@@ -163,6 +207,7 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
         .collect();
     let volume = counts.canonical_updates as f64 / counts.blocks as f64;
     let mut rows = vec![
+        ("moves", grouped(report.moves as u64)),
         ("BID cells", cells),
         ("symmetries", format!("{} kept", report.symmetries)),
         ("blocks", grouped(counts.blocks)),

@@ -1,12 +1,15 @@
-//! `trinim layout --paper`: the published counts beside the computed ones.
+//! `trinim layout --paper`: the published counts beside the computed ones, and what the text says
+//! of the layouts, with verdicts.
 
 use super::{cells_of, picture};
 use crate::cli::args::Size;
+use crate::cli::claims;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Out, grouped, side_by_side};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
+use trinim::claims::Claim;
 use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
 use trinim::papers::layouts::{self, Figures, Row, Source};
@@ -28,8 +31,11 @@ struct RowReport {
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Report {
+    ok: bool,
     agrees: bool,
     rows: Vec<RowReport>,
+    /// What the text says of boards and layouts, with verdicts.
+    claims: Vec<Claim>,
 }
 
 /// Prints all rows.
@@ -40,9 +46,11 @@ pub fn run(json: bool, out: &mut Out) -> anyhow::Result<Exit> {
         let layout = Layout::new(&board, &row.figure.bid_cells())?;
         rows.push(report(&row, &layout));
     }
-    let report = Report { agrees: rows.iter().all(|row| row.agrees), rows };
+    let claims = layouts::claims()?;
+    let agrees = rows.iter().all(|row| row.agrees) && !claims.iter().any(Claim::is_refuted);
+    let report = Report { ok: agrees, agrees, rows, claims };
     if json {
-        out.json(&report)?;
+        out.json("trinim.layout.paper/1", &report)?;
     } else {
         print(&report, out)?;
     }
@@ -109,7 +117,8 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         })
         .collect();
     out.table(&rows)?;
-    Ok(())
+    writeln!(out)?;
+    report.claims.iter().try_for_each(|claim| claims::print(claim, out))
 }
 
 fn line(out: &mut Out, figure: &str, what: &str, figures: &Figures, verdict: &str) -> anyhow::Result<()> {

@@ -27,7 +27,7 @@ const SYMMETRIES: &[(Kept, &str)] =
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SearchArgs {
-    /// Layers of the triangle, 1 to 10
+    /// Layers of the triangle; 1 to 9, and 10 where nothing is solved
     #[arg(long, short = 'k', value_name = "K", value_parser = args::layers)]
     layers: u32,
 
@@ -92,7 +92,7 @@ pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
         layouts: found.sets,
     };
     if args.json.json {
-        out.json(&report)?;
+        out.json("trinim.layout.search/1", &report)?;
     } else {
         print(&report, &board, out)?;
     }

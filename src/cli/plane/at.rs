@@ -1,6 +1,6 @@
 //! `trinim plane at`: value and winning moves of one point.
 
-use super::{MoveReport, NUMBERS, goal_text, pair, shown, whole_number};
+use super::{MoveReport, NUMBERS, goal_name, pair, shown, whole_number};
 use crate::cli::args::JsonArgs;
 use crate::cli::choice::{choice, name};
 use crate::cli::exit::{Exit, Refused};
@@ -50,7 +50,7 @@ pub struct AtArgs {
     other: Option<String>,
 
     /// Goal: normal or attrition
-    #[arg(long, value_name = "GOAL", value_parser = goal_text, default_value = "normal")]
+    #[arg(long, value_name = "GOAL", value_parser = goal_name(), default_value = "normal")]
     goal: Rule,
 
     /// When the goal can be changed: none, free, after, turn
@@ -99,7 +99,7 @@ pub fn run(args: AtArgs, out: &mut Out) -> anyhow::Result<Exit> {
         _ => by_formula(&point, &args),
     };
     if args.json.json {
-        out.json(&report)?;
+        out.json("trinim.plane.at/1", &report)?;
     } else {
         print(value, &report, out)?;
     }

@@ -4,14 +4,17 @@
 //! numbers of more than 60 digits are shortened in the middle.
 
 mod at;
+mod claims;
 mod play;
 mod points;
 mod precision;
 mod randomised;
 mod verify;
 
+use super::choice::offered;
 use super::exit::{Exit, Refused};
 use super::output::Out;
+use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Subcommand};
 use dashu_int::UBig;
 use serde::Serialize;
@@ -28,7 +31,8 @@ Examples:
   trinim plane index 102                    find the one with a heap of 102
   trinim plane precision --digits 6         how exact the golden ratio must be, and the paper's table
   trinim plane play --level 7               play against the program; --strategy paper is the paper's
-  trinim plane verify --max 100 --flip none check the formulas against the rules
+  trinim plane verify --max 100 --flip none  check the formulas against the rules
+  trinim plane claims                       list every claim of the paper, with a verdict
 
 There are two heaps; a move takes from one of them, or the same number from both. Whoever reaches (0, 0) wins \
 (normal) or loses (attrition).";
@@ -50,6 +54,7 @@ enum PlaneCommand {
     Randomised(randomised::RandomisedArgs),
     Play(Box<play::PlayArgs>),
     Verify(verify::VerifyArgs),
+    Claims(claims::ClaimsArgs),
 }
 
 /// Runs the subcommand.
@@ -62,6 +67,7 @@ pub fn run(args: PlaneArgs, out: &mut Out) -> anyhow::Result<Exit> {
         PlaneCommand::Randomised(args) => randomised::run(args, out),
         PlaneCommand::Play(args) => play::run(*args, out),
         PlaneCommand::Verify(args) => verify::run(args, out),
+        PlaneCommand::Claims(args) => claims::run(args, out),
     }
 }
 
@@ -73,8 +79,9 @@ fn whole_number(name: &str, text: &str) -> Result<UBig, Refused> {
     number::parse(text).map_err(|error| Refused::new(format!("{name}: {error}"), NUMBERS))
 }
 
-fn goal_text(text: &str) -> Result<Rule, String> {
-    goal::parse(text).ok_or_else(|| "expected normal or attrition".to_owned())
+fn goal_name() -> impl TypedValueParser<Value = Rule> {
+    let names = [PossibleValue::new("normal"), PossibleValue::new("attrition").aliases(["misere", "misère"])];
+    offered(names, |text| goal::parse(text).ok_or_else(|| format!("unknown goal {text:?}")))
 }
 
 /// A move, for `--json`.

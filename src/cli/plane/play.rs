@@ -4,7 +4,7 @@
 //! [`trinim::plane::game`] defines the transcript; a level file keeps the level of the next game
 //! with the same player.
 
-use super::{goal_text, whole_number};
+use super::{goal_name, whole_number};
 use crate::cli::choice::{choice, explained, name};
 use crate::cli::exit::{Exit, Refused};
 use crate::cli::export::{Export, ExportKind};
@@ -37,6 +37,17 @@ Examples:
 
 A turn is a kind of move and an amount: both 3 (or b 3), short 1, long 10^6. With --flip free, one turn may begin \
 with flip. Other commands are hint, moves, help and resign. The end of the input resigns.";
+
+/// The answer to `help`.
+const HELP: &str = "\
+short N, s N   take N from the short heap
+long N, l N    take N from the long heap
+both N, b N    take N from both heaps
+flip           before a move: change the goal, where that is allowed
+hint           show the winning moves
+moves          show the legal moves
+resign, quit   give up
+help, ?        show this list";
 
 /// A file to write a game to.
 const TRANSCRIPT: ExportKind =
@@ -91,7 +102,7 @@ pub struct PlayArgs {
     first: First,
 
     /// Goal: normal or attrition
-    #[arg(long, value_name = "GOAL", value_parser = goal_text, default_value = "normal")]
+    #[arg(long, value_name = "GOAL", value_parser = goal_name(), default_value = "normal")]
     goal: Rule,
 
     /// Whether the goal can be changed once in the game: none, or free for before a move where L >=
@@ -111,9 +122,13 @@ pub struct PlayArgs {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Write the game to this file
+    /// Write the game to this file, after every turn
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
+
+    /// Replace the transcript of an earlier game
+    #[arg(long, requires = "transcript")]
+    force: bool,
 
     /// Replay the game in this file, with the value of every turn
     #[arg(long, value_name = "FILE",
@@ -141,7 +156,7 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
             return Err(Refused::new(reason, "trinim plane at supports after and turn").into());
         }
     };
-    let transcript = args.transcript.as_deref().map(|path| Export::claim(path, TRANSCRIPT)).transpose()?;
+    let transcript = args.transcript.as_deref().map(|path| transcript(path, args.force)).transpose()?;
     let mut random = Random::new(args.seed.unwrap_or_else(fresh_seed));
     let (point, level) = match &args.start {
         Some(text) => (given(text)?, None),
@@ -155,12 +170,20 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
         // Before the game: a player who quits early has seen its heaps.
         file.write(&format!("{}\n{}\n", LEVEL.signature, (2 * level).min(start::LEVEL_MAX)))?;
     }
-    let mut seat = Seat { strategy: args.strategy, hint: args.hint, random, input: io::stdin().lock() };
-    let game = seat.game(&args, point, (level, flips), out)?;
-    if let Some(file) = transcript {
-        file.write(&game.to_string())?;
-    }
+    let input = io::stdin().lock();
+    let mut seat = Seat { strategy: args.strategy, hint: args.hint, random, input, transcript };
+    seat.game(&args, point, (level, flips), out)?;
     Ok(Exit::Done)
+}
+
+/// Claims the file of a transcript; an earlier game is only replaced with `--force`.
+fn transcript(path: &Path, force: bool) -> anyhow::Result<Export> {
+    let claimed = Export::claim(path, TRANSCRIPT)?;
+    if !force && path.symlink_metadata().is_ok() {
+        let message = format!("--transcript {} exists", path.display());
+        return Err(Refused::new(message, "choose another name, or replace an earlier game with --force").into());
+    }
+    Ok(claimed)
 }
 
 fn fresh_seed() -> u64 {
@@ -214,6 +237,7 @@ struct Seat<R> {
     hint: bool,
     random: Random,
     input: R,
+    transcript: Option<Export>,
 }
 
 impl<R: BufRead> Seat<R> {
@@ -223,7 +247,7 @@ impl<R: BufRead> Seat<R> {
         point: Point,
         (level, flips): (Option<u64>, u32),
         out: &mut Out,
-    ) -> anyhow::Result<Game> {
+    ) -> anyhow::Result<()> {
         let level = level.map_or_else(String::new, |level| format!(", level {level}"));
         writeln!(out, "{} goal{level}", goal::name(args.goal))?;
         show(&point, out)?;
@@ -234,17 +258,28 @@ impl<R: BufRead> Seat<R> {
         };
         let mut game = Game::new(point, args.goal, first, flips);
         while game.winner().is_none() {
+            // Before the player is waited for: Ctrl-C then keeps the turns so far.
+            self.record(&game)?;
             match game.to_move() {
                 Player::Program => self.program(&mut game, out)?,
                 Player::Human => self.human(&mut game, out)?,
             }
         }
-        match (game.winner(), game.point().is_end()) {
-            (Some(winner), true) => writeln!(out, "(0, 0): {}", result(winner))?,
-            (Some(winner), false) => writeln!(out, "you resign: {}", result(winner))?,
-            (None, _) => {}
+        self.record(&game)?;
+        if let Some(winner) = game.winner() {
+            let how = if game.point().is_end() { "(0, 0)" } else { "you resign" };
+            let result = match winner {
+                Player::Human => out.paint.good("you win"),
+                Player::Program => out.paint.bad("the program wins"),
+            };
+            writeln!(out, "{how}: {result}")?;
         }
-        Ok(game)
+        Ok(())
+    }
+
+    /// Writes the game so far to the transcript, if there is one.
+    fn record(&self, game: &Game) -> Result<(), Error> {
+        self.transcript.as_ref().map_or(Ok(()), |file| file.write(&game.to_string()))
     }
 
     fn program(&mut self, game: &mut Game, out: &mut Out) -> anyhow::Result<()> {
@@ -288,7 +323,7 @@ impl<R: BufRead> Seat<R> {
                 },
                 Said::Hint => hint(game, out)?,
                 Said::Moves => ranges(game, out)?,
-                Said::Help => writeln!(out, "short N, long N, both N; flip before it; hint, moves, resign")?,
+                Said::Help => writeln!(out, "{HELP}")?,
                 Said::Resign => {
                     game.resign();
                     return Ok(());
@@ -303,11 +338,12 @@ impl<R: BufRead> Seat<R> {
 
     fn choose(&mut self, out: &mut Out) -> anyhow::Result<Player> {
         loop {
-            let answer = self.line("who moves first, me or you? ", out)?;
-            match answer.as_deref().map(str::trim) {
-                Some("me" | "human") | None => return Ok(Player::Human),
-                Some("you" | "program") => return Ok(Player::Program),
-                Some(_) => writeln!(out, "not understood: expected me or you")?,
+            let answer = self.line("Do you want to move first? [y/n] ", out)?;
+            match answer.map(|answer| answer.trim().to_lowercase()).as_deref() {
+                Some("y" | "yes") | None => return Ok(Player::Human),
+                Some("n" | "no") => return Ok(Player::Program),
+                Some("help" | "?") => writeln!(out, "y: you move first; n: the program does\n{HELP}")?,
+                Some(_) => writeln!(out, "not understood: expected y or n")?,
             }
         }
     }
@@ -381,13 +417,6 @@ fn of(step: &Move) -> String {
         Kind::Short => format!("{amount} from the short heap"),
         Kind::Long => format!("{amount} from the long heap"),
         Kind::Both => format!("{amount} from both heaps"),
-    }
-}
-
-fn result(winner: Player) -> &'static str {
-    match winner {
-        Player::Human => "you win",
-        Player::Program => "the program wins",
     }
 }
 

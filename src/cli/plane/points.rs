@@ -1,7 +1,7 @@
 //! `trinim plane points` and `trinim plane index`: the lost points in order, and the place of a
 //! number among them, by each of three methods.
 
-use super::{goal_text, whole_number};
+use super::{goal_name, whole_number};
 use crate::cli::args::JsonArgs;
 use crate::cli::exit::{Exit, Refused};
 use crate::cli::output::{Out, counted};
@@ -58,7 +58,7 @@ pub struct PointsArgs {
     count: u64,
 
     /// Goal: normal or attrition
-    #[arg(long, value_name = "GOAL", value_parser = goal_text, default_value = "normal")]
+    #[arg(long, value_name = "GOAL", value_parser = goal_name(), default_value = "normal")]
     goal: Rule,
 
     /// How points are found
@@ -100,6 +100,7 @@ pub struct IndexArgs {
 /// What `points --check --json` prints.
 #[derive(Serialize)]
 struct Checked {
+    ok: bool,
     agrees: bool,
     /// Points compared.
     points: u64,
@@ -194,7 +195,7 @@ fn write_as<T: std::fmt::Display>(index: T, short: T, long: T, args: &PointsArgs
     if args.csv {
         writeln!(out, "{index},{short},{long}")
     } else if args.json.json {
-        writeln!(out, "{{\"n\":\"{index}\",\"a\":\"{short}\",\"b\":\"{long}\"}}")
+        writeln!(out, "{{\"schema\":\"trinim.plane.points/1\",\"n\":\"{index}\",\"a\":\"{short}\",\"b\":\"{long}\"}}")
     } else {
         writeln!(out, "w_{index} = ({short}, {long})")
     }
@@ -237,9 +238,10 @@ fn check(args: &PointsArgs, from: &UBig, end: &UBig, out: &mut Out) -> anyhow::R
     } else {
         out.remark(format_args!("the generator is left out: it counts up from 1, to {} at most", generator::MOST));
     }
-    let report = Checked { agrees: first_difference.is_none(), points: compared, methods, first_difference };
+    let agrees = first_difference.is_none();
+    let report = Checked { ok: agrees, agrees, points: compared, methods, first_difference };
     if args.json.json {
-        out.json(&report)?;
+        out.json("trinim.plane.points.check/1", &report)?;
     } else {
         match &report.first_difference {
             None => writeln!(out, "{}: {} agree", counted(compared, "point"), report.methods.join(", "))?,
@@ -278,7 +280,7 @@ pub fn index(args: IndexArgs, out: &mut Out) -> anyhow::Result<Exit> {
         agrees,
     };
     if args.json.json {
-        out.json(&report)?;
+        out.json("trinim.plane.index/1", &report)?;
     } else {
         let IndexReport { number, index, partner, .. } = &report;
         let (number, index, partner) = (brief(number), brief(index), brief(partner));

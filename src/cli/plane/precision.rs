@@ -79,7 +79,7 @@ pub fn run(args: PrecisionArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let (newton_steps, decimals) = report.unzip();
     let report = Report { digits: args.digits, newton_steps, decimals, table };
     if args.json.json {
-        out.json(&report)?;
+        out.json("trinim.plane.precision/1", &report)?;
     } else {
         print(&report, out)?;
     }

@@ -75,7 +75,7 @@ pub fn run(args: RandomisedArgs, out: &mut Out) -> anyhow::Result<Exit> {
         equations: Equations { a_first: tried.a_first, random: tried.random, b_first: tried.b_first },
     };
     if args.json.json {
-        out.json(&report)?;
+        out.json("trinim.plane.randomised/1", &report)?;
         return Ok(Exit::Done);
     }
     let mean = |equations: u64| format!("{:.4} equations a heap", equations as f64 / tried.numbers as f64);

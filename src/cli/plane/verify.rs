@@ -1,6 +1,6 @@
 //! `trinim plane verify`: the formulas against the rules, for small heaps.
 
-use super::goal_text;
+use super::goal_name;
 use crate::cli::args::JsonArgs;
 use crate::cli::choice::{choice, name};
 use crate::cli::exit::Exit;
@@ -36,7 +36,7 @@ pub struct VerifyArgs {
     max: u32,
 
     /// Goal: normal or attrition [default: both]
-    #[arg(long, value_name = "GOAL", value_parser = goal_text)]
+    #[arg(long, value_name = "GOAL", value_parser = goal_name())]
     goal: Option<Rule>,
 
     /// When the goal can be changed: none, free, after, turn [default: all of them]
@@ -58,6 +58,7 @@ pub struct VerifyArgs {
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Report {
+    ok: bool,
     max: u32,
     agrees: bool,
     rows: Vec<Row>,
@@ -97,9 +98,10 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         let found = compare(setting, args.max as usize);
         rows.extend(found.iter().filter(|found| args.goal.is_none_or(|goal| goal == found.rule)).map(row));
     }
-    let report = Report { max: args.max, agrees: rows.iter().all(|row| row.agrees), rows };
+    let agrees = rows.iter().all(|row| row.agrees);
+    let report = Report { ok: agrees, max: args.max, agrees, rows };
     if args.json.json {
-        out.json(&report)?;
+        out.json("trinim.plane.verify/1", &report)?;
     } else {
         print(&report, out)?;
     }

@@ -30,7 +30,9 @@
 //!    interrupt their line.
 //! 2. A value that a logarithmic axis cannot show (zero or less) is an open mark on the edge of the
 //!    frame, and a note says so.
-//! 3. Error bars count towards the range of the axis, so nothing is drawn outside the frame.
+//! 3. Lines with error bars are shifted sideways by a few pixels, so that bars at the same x can be
+//!    told apart; a single one is where its values say.
+//! 4. Error bars count towards the range of the axis, so nothing is drawn outside the frame.
 
 mod frame;
 mod rows;
@@ -42,6 +44,8 @@ use super::svg::{Anchor, COLOURS, Path, Svg, text_width};
 use frame::{EDGE, FONT, Frame, MARK, Sample, Texts};
 
 const PLOT_HEIGHT: f64 = 330.0;
+/// Distance between neighbouring error bars at the same x, in pixels.
+const APART: f64 = 7.0;
 
 /// An axis: its label, with the unit, and its kind.
 #[derive(Clone, Debug)]
@@ -256,6 +260,9 @@ impl Chart {
         frame.x_axis(&self.x, &x_scale);
         let plot = Plot { x: x_scale, y: y_scale, left: frame.left, right: frame.right, bottom: frame.bottom };
         let bar_series = self.series.iter().filter(|series| matches!(series, Series::Bars { .. })).count();
+        // Error bars at the same x would hide each other.
+        let has_errors = |line: &Line| line.points.iter().any(|point| point.error.is_some());
+        let crowded = lines.filter(|line| has_errors(line)).count();
         let mut earlier = 0;
         for (index, series) in self.series.iter().enumerate() {
             if let Series::Bars { bars, .. } = series {
@@ -266,9 +273,12 @@ impl Chart {
             }
         }
         frame.outline();
+        let mut before = 0.0;
         for (index, series) in self.series.iter().enumerate() {
             if let Series::Line(line) = series {
-                plot.line(&mut frame.svg, index, line);
+                let shift = if has_errors(line) { (before - (crowded as f64 - 1.0) / 2.0) * APART } else { 0.0 };
+                before += f64::from(u8::from(has_errors(line)));
+                plot.line(&mut frame.svg, index, line, shift);
             }
         }
         frame.svg
@@ -319,12 +329,13 @@ impl Plot {
         }
     }
 
-    fn line(&self, svg: &mut Svg, index: usize, line: &Line) {
+    /// Draws a line, `shift` pixels to the right of its place.
+    fn line(&self, svg: &mut Svg, index: usize, line: &Line, shift: f64) {
         let colour = index % COLOURS;
         let (mut joined, mut marks, mut open, mut errors) = (Path::new(), Path::new(), Path::new(), Path::new());
         let mut run = Vec::new();
         for point in line.points.iter().filter(|point| self.x.shows(point.x)) {
-            let at = (self.x(point.x), self.y(point.y));
+            let at = (self.x(point.x) + shift, self.y(point.y));
             if self.y.shows(point.y) {
                 run.push(at);
                 match line.look {
@@ -421,6 +432,23 @@ mod tests {
         let [x0, y0, x1, y1, x2, y2] = numbers[..] else { panic!("{numbers:?}") };
         assert!((x1 - x0 - (x2 - x1)).abs() < 0.21 && x1 > x0, "{numbers:?}");
         assert!((y0 - y1 - (y1 - y2)).abs() < 0.21 && y0 > y1, "{numbers:?}");
+    }
+
+    #[test]
+    fn error_bars_at_the_same_x_are_side_by_side() {
+        let points = || [1.0, 2.0].map(|x| Point::new(x, 5.0).between(4.0, 6.0));
+        let bars = |lines: usize| -> Vec<f64> {
+            let chart = Chart::new("t", Axis::linear("x"), Axis::linear("y"));
+            let chart = (0..lines).fold(chart, |chart, at| chart.line(Line::marked(format!("{at}"), points())));
+            let written = chart.draw().file();
+            let document = roxmltree::Document::parse(&written).unwrap();
+            let errors = document
+                .descendants()
+                .filter(|found| found.attribute("class").is_some_and(|class| class.starts_with("error")));
+            errors.map(|path| path.attribute("d").unwrap()[1..].split(' ').next().unwrap().parse().unwrap()).collect()
+        };
+        let ([one], [left, middle, right]) = (&bars(1)[..], &bars(3)[..]) else { panic!("a bar is missing") };
+        assert!((middle - one).abs() < 0.11 && middle - left > 6.0 && right - middle > 6.0, "{left} {middle} {right}");
     }
 
     #[test]

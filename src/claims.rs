@@ -1,0 +1,118 @@
+//! Claims of a paper: what it prints, what the program computes, and a verdict.
+//!
+//! Only the printed text is recorded. Both the computed text and the verdict follow from a
+//! computation, so a claim that the program stops supporting changes its verdict.
+
+use serde::Serialize;
+use std::fmt::Display;
+
+/// How a claim stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The computation confirms it, as far as the computation reaches.
+    Agrees,
+    /// The computation refutes it.
+    Contradicted,
+    /// The print is wrong, and the paper itself shows what was meant.
+    Misprint,
+    /// This program cannot decide it.
+    Undecided,
+}
+
+impl Verdict {
+    /// All verdicts.
+    pub const ALL: [Verdict; 4] = [Verdict::Agrees, Verdict::Contradicted, Verdict::Misprint, Verdict::Undecided];
+
+    /// Returns the verdict as reports write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Agrees => "agrees",
+            Verdict::Contradicted => "contradicted",
+            Verdict::Misprint => "misprint",
+            Verdict::Undecided => "undecided",
+        }
+    }
+}
+
+/// A claim with its verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Claim {
+    /// The place in the paper: a table, example, theorem, equation or section.
+    pub place: String,
+    /// What is claimed, in words.
+    pub claim: String,
+    /// The value or statement as the paper prints it.
+    pub printed: String,
+    /// The same as computed; for an undecided claim, what is known.
+    pub computed: String,
+    /// How the two compare.
+    pub verdict: Verdict,
+    /// Why the verdict is not simply agreement, or how far the computation reached; may be empty.
+    pub reason: String,
+}
+
+impl Claim {
+    /// Compares a printed value with the computed one: they agree if they are written alike.
+    pub fn value(place: &str, claim: &str, printed: &str, computed: impl Display) -> Claim {
+        let computed = computed.to_string();
+        let holds = printed == computed;
+        Claim::fact(place, claim, printed, computed, holds)
+    }
+
+    /// States whether a claim holds; `computed` says what was found.
+    pub fn fact(place: &str, claim: &str, printed: &str, computed: impl Display, holds: bool) -> Claim {
+        Claim {
+            place: place.to_owned(),
+            claim: claim.to_owned(),
+            printed: printed.to_owned(),
+            computed: computed.to_string(),
+            verdict: if holds { Verdict::Agrees } else { Verdict::Contradicted },
+            reason: String::new(),
+        }
+    }
+
+    /// States a claim that this program cannot decide, with what is known and the reason.
+    pub fn undecided(place: &str, claim: &str, printed: &str, known: impl Display, reason: &str) -> Claim {
+        let claim = Claim::fact(place, claim, printed, known, false);
+        Claim { verdict: Verdict::Undecided, reason: reason.to_owned(), ..claim }
+    }
+
+    /// Adds a reason.
+    pub fn because(self, reason: impl Display) -> Claim {
+        Claim { reason: reason.to_string(), ..self }
+    }
+
+    /// Calls a contradicted claim a misprint, with the reason; one that agrees is left as it is.
+    pub fn misprint(self, reason: impl Display) -> Claim {
+        match self.verdict {
+            Verdict::Contradicted => Claim { verdict: Verdict::Misprint, reason: reason.to_string(), ..self },
+            _ => self,
+        }
+    }
+
+    /// Returns whether the paper prints something that does not hold.
+    pub fn is_refuted(&self) -> bool {
+        matches!(self.verdict, Verdict::Contradicted | Verdict::Misprint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_follows_from_the_values() {
+        let agrees = Claim::value("table 2", "steps", "1", 1);
+        assert_eq!((agrees.verdict, agrees.is_refuted()), (Verdict::Agrees, false));
+        assert_eq!(agrees.clone().misprint("why"), agrees);
+        let differs = Claim::value("table 2", "steps", "1", 2).because("two are needed");
+        assert_eq!((differs.verdict, &*differs.reason), (Verdict::Contradicted, "two are needed"));
+        assert_eq!(differs.misprint("a digit").verdict, Verdict::Misprint);
+        let open = Claim::undecided("section 19", "a time limit", "seconds", "-", "it concerns a person");
+        assert_eq!((open.verdict, open.clone().misprint("x").verdict), (Verdict::Undecided, Verdict::Undecided));
+        for verdict in Verdict::ALL {
+            assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.name());
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The sequences, how exact the golden ratio has to be, and the examples.
+
+use super::super::generator::Generator;
+use super::super::newton::{TABLE_2, paper_steps, steps_needed};
+use super::super::order;
+use super::super::precision::{cut, decimals_needed, first_failure};
+use super::super::ratio::Ratio;
+use super::super::sequence::{self, Place};
+use super::{Effort, grouped, newton_steps};
+use crate::claims::Claim;
+use dashu_int::UBig;
+
+fn big(number: u64) -> UBig {
+    number.into()
+}
+
+/// Formats `number / 10^scale` with this many decimals, rounded.
+fn decimal(number: u64, scale: u32, places: u32) -> String {
+    let unit = 10u64.pow(scale - places);
+    let (rounded, one) = ((number + unit / 2) / unit, 10u64.pow(places));
+    format!("{}.{:0width$}", rounded / one, rounded % one, width = places as usize)
+}
+
+/// Sections 6, 13 and 16: the generator and the equations of the indices.
+pub(super) fn sequences(effort: Effort) -> Vec<Claim> {
+    let most = effort.numbers;
+    let mut places: Vec<Vec<Place>> = vec![Vec::new(); most as usize + 1];
+    let mut wrong = None;
+    for point in Generator::default().take_while(|point| point.short <= big(most)) {
+        if point.short != sequence::a(&point.index) || point.long != sequence::b(&point.index) {
+            wrong.get_or_insert(point.index.clone());
+        }
+        for (number, place) in [(&point.short, Place::A(point.index.clone())), (&point.long, Place::B(point.index))] {
+            if let Some(found) = usize::try_from(number).ok().and_then(|number| places.get_mut(number)) {
+                found.push(place);
+            }
+        }
+    }
+    let through = format!("for all numbers up to {}", grouped(&big(most)));
+    let generator = match &wrong {
+        None => format!("equal to ⌊nφ⌋ and ⌊nφ²⌋ {through}"),
+        Some(index) => format!("first wrong at n = {index}"),
+    };
+    let once = (1..).zip(&places[1..]).find(|(_, found)| found.len() != 1).map(|(number, _): (u64, _)| number);
+    let ratio = Ratio::up_to(&big(most));
+    let other = (1..=most).find(|number| places[*number as usize].first() != Some(&ratio.place(&big(*number))));
+    let tell = |found: Option<u64>| found.map_or(format!("so {through}"), |number| format!("not so for {number}"));
+    vec![
+        Claim::fact(
+            "section 6, W1 to W3",
+            "The generator makes the winning points in order.",
+            "a_n, b_n",
+            generator,
+            wrong.is_none(),
+        )
+        .because("the damaged test of W3 is read as a + 1 < a_(j+1) + j; with n in place of j it makes 1, 3, 4, 5, 6"),
+        Claim::fact(
+            "sections 13 and 17",
+            "Every S from 1 is exactly one a_k or exactly one b_i.",
+            "one of the two",
+            tell(once),
+            once.is_none(),
+        ),
+        Claim::fact(
+            "(29) to (33), (45) to (48)",
+            "The smallest k with kφ > S and the smallest i with iφ² > S decide which, and give the index.",
+            "k or i",
+            tell(other),
+            other.is_none(),
+        ),
+    ]
+}
+
+/// Returns whether `|x - φ| < 1 / bound`.
+fn is_within(x: &Ratio, bound: &UBig) -> bool {
+    let (p, q) = (&x.numerator * bound, &x.denominator * bound);
+    sequence::is_below(&(&p - &x.denominator), &q) && !sequence::is_below(&(p + &x.denominator), &q)
+}
+
+/// Lists the k of a claim.
+fn list(numbers: &[usize]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    if numbers.is_empty() { "none".to_owned() } else { format!("k = {}", numbers.join(", ")) }
+}
+
+/// Sections 14 and 15: theorem 4, Newton's steps and table 2.
+pub(super) fn accuracy(effort: Effort) -> Vec<Claim> {
+    let digits = effort.digits as usize;
+    let needed: Vec<usize> = (0..=digits).map(decimals_needed).collect();
+    let fails: Vec<usize> = (0..=digits).filter(|k| needed[*k] > *k).collect();
+    let theorem = match fails.first() {
+        None => format!("so for k from 0 to {digits}"),
+        Some(k) => {
+            let n = first_failure(&cut(*k));
+            format!(
+                "false for {} of the k from 0 to {digits}, first for k = {k}: with {k} decimals n = {n} gives {}, and \
+                 a_{n} is {}",
+                fails.len(),
+                cut(*k).a(&n),
+                sequence::a(&n)
+            )
+        }
+    };
+    let twice: Vec<usize> = (0..=digits).filter(|k| needed[*k] > 2 * k).collect();
+    let enough = (0..=digits).all(|k| needed[k] <= 2 * k + 1);
+    let mut claims = vec![
+        Claim::fact(
+            "theorem 4",
+            "For n up to 10^k, ⌊nφ⌋ needs k decimals of φ.",
+            "t ≥ k decimals are enough",
+            theorem,
+            fails.is_empty(),
+        )
+        .because(format!(
+            "nφ can be as near as 0.45/n to a whole number, so the error must be below 0.45/n² instead of 1/n; t = 2k \
+             + 1 is {} up to k = {digits}, t = 2k is too few for {}",
+            if enough { "enough" } else { "not enough either" },
+            list(&twice)
+        )),
+    ];
+    const ROUNDS: u32 = 8;
+    let bounds = (0..=ROUNDS).map(|r| is_within(&Ratio::newton(r), &big(10).pow(3 << r)));
+    let good = bounds.filter(|good| *good).count();
+    claims.push(Claim::fact(
+        "(40)",
+        "From x_0 = 1.618 with an error below 10^-3, Newton's step (38) squares the error.",
+        "error below 10^(-3 · 2^r)",
+        format!("so for {good} of the {} steps r from 0 to {ROUNDS}", ROUNDS + 1),
+        good == ROUNDS as usize + 1,
+    ));
+    let too_few: Vec<usize> = (1..=digits).filter(|k| paper_steps(*k) < steps_needed(*k)).collect();
+    claims.push(
+        Claim::fact(
+            "(41), (42)",
+            "⌈log2(k/3)⌉ Newton steps are enough for n up to 10^k.",
+            "r ≥ log2(k/3)",
+            format!("too few for {} of the k from 1 to {digits}: {}", too_few.len(), list(&too_few)),
+            too_few.is_empty(),
+        )
+        .because("n times the error below 1 is asked for; n² times the error below 0.45 is needed"),
+    );
+    let mut before = 0;
+    for (steps, first, last) in TABLE_2 {
+        let failure = first_failure(&Ratio::newton(steps));
+        let right = failure.to_string().len() - 1;
+        let band = |first: usize, last: usize| format!("k from {first} to {last}");
+        claims.push(
+            Claim::value(
+                "table 2",
+                &format!("{} for all n up to 10^k", newton_steps(steps)),
+                &band(first as usize, last as usize),
+                band(before, right),
+            )
+            .because(format!("the first n for which that is too few is {}", grouped(&failure))),
+        );
+        before = right + 1;
+    }
+    let lengths: Vec<usize> = (3..=9).map(|power| 1 << power).collect();
+    let steps: Vec<u32> = lengths.iter().map(|length| steps_needed(*length)).collect();
+    let list: Vec<String> = lengths.iter().zip(&steps).map(|(length, steps)| format!("10^{length}: {steps}")).collect();
+    claims.push(Claim::fact(
+        "section 15",
+        "The number of Newton steps is O(log log n).",
+        "O(log log n) steps",
+        format!("steps needed for n up to {}", list.join(", ")),
+        steps.windows(2).all(|pair| pair[1] <= pair[0] + 1),
+    ));
+    claims.push(Claim::undecided(
+        "abstract, section 15",
+        "The winning move is found in time O(log log n), and nothing but a few numbers is stored.",
+        "T(n) = O(log log n)",
+        "true for the number of operations",
+        "it depends on what one operation is: a heap near n has log n digits, and to read them takes longer than log \
+         log n; no winning point has to be stored, as the exact formulas show",
+    ));
+    claims
+}
+
+/// Examples 6 and 7.
+pub(super) fn examples() -> Vec<Claim> {
+    let find = |test: &dyn Fn(&UBig) -> bool| (1u32..).map(UBig::from).find(test).unwrap_or_default();
+    let s = big(102);
+    let k = find(&|k| sequence::is_below(&s, k));
+    let a = sequence::a(&k);
+    let i = find(&|i| *i > s || sequence::is_below(&(&s - i), i));
+    let b = sequence::b(&i);
+    // 1/φ² is 2 - φ; five more digits than the paper prints.
+    let quotient = big(102 * 200_000_000) - sequence::a(&big(102 * 100_000_000));
+    let quotient = decimal(u64::try_from(&quotient).unwrap_or(0), 8, 3);
+    let (short, long) = (big(2_718_282), big(3_141_593));
+    let m = &long - &short;
+    let printed = "323,311";
+    let length = grouped(&m).len();
+    let wrong = grouped(&m).chars().zip(printed.chars()).filter(|(one, other)| one != other).count();
+    let steps = paper_steps(super::super::number::length(&(&m - 1u8)));
+    let ratio = Ratio::newton(steps);
+    let (found, exact) = (ratio.a(&m), sequence::a(&m));
+    vec![
+        Claim::value("example 6", "The smallest k with kφ > 102", "64", k.clone()),
+        Claim::value("example 6", "⌊64φ⌋, which is not 102, so 102 is no a_k", "103", a),
+        Claim::value("example 6", "102/(g + 2)", "38.961", quotient),
+        Claim::value("example 6", "The index i with b_i = 102", "39", i),
+        Claim::value("example 6", "b_39 = ⌊39(g + 2)⌋", "102", b),
+        Claim::value("example 7", "m = L - S for S = 2,718,282 and L = 3,141,593", printed, grouped(&m)).misprint(
+            format!(
+                "{wrong} of the {length} characters differs; both heaps are printed and their difference is no other"
+            ),
+        ),
+        Claim::value("example 7", "Newton steps for this m", "1", steps),
+        Claim::fact(
+            "example 7",
+            "These steps find a_m with the required accuracy.",
+            "required accuracy",
+            format!("{} after {steps} step, {} exactly", grouped(&found), grouped(&exact)),
+            found == exact,
+        )
+        .because(format!(
+            "right for this m; the smallest for which one step is wrong is {}",
+            grouped(&first_failure(&Ratio::newton(1)))
+        )),
+    ]
+}
+
+/// Section 18: how many numbers each sequence has, and the order of the two equations.
+pub(super) fn order() -> Vec<Claim> {
+    let (a, b) = order::counts(&big(50));
+    const POWERS: usize = 18;
+    // M/φ = Mφ - M.
+    let is_near = |power: &usize| {
+        let most = big(10).pow(*power);
+        let (share, found) = (sequence::a(&most) - &most, order::counts(&most).0);
+        found >= share && found <= share + 1u8
+    };
+    let near = (1..=POWERS).filter(is_near).count();
+    const MOST: u64 = 1_000_000;
+    let (in_a, in_b) = order::counts(&big(MOST));
+    let [in_a, in_b] = [in_a, in_b].map(|count| u64::try_from(&count).unwrap_or(0));
+    let (a_first, b_first) = (in_a + 2 * in_b, 2 * in_a + in_b);
+    // In thousandths: the first equation is the right one for 0.618 of the a and 0.382 of the b.
+    let random = 2_000 * MOST - 618 * in_a - 382 * in_b;
+    let [a_mean, b_mean] = [a_first, b_first].map(|equations| decimal(equations, 6, 4));
+    let random = decimal(random, 9, 4);
+    let means = format!("{a_mean} equations with A first, {random} at random, {b_mean} with B first");
+    vec![
+        Claim::fact(
+            "(53)",
+            "Of the numbers 1 to M, about M/(g + 1) are some a and about M/(g + 2) some b.",
+            "M/φ and M/φ²",
+            format!("within 1 for {near} of the powers 10 to 10^{POWERS}"),
+            near == POWERS,
+        ),
+        Claim::value("example 8", "Numbers up to 50 that are some a, and some b", "31 and 19", format!("{a} and {b}")),
+        Claim::fact(
+            "remark 4",
+            "To try A first is better than to try B first.",
+            "a lower average",
+            &means,
+            a_first < b_first,
+        ),
+        Claim::undecided(
+            "section 18",
+            "A first with probability 0.618, else B first.",
+            "another approach, no number",
+            &means,
+            "the paper does not say what it gains; it tries more equations than A first, and one equation would be \
+             enough, as a number that is no a is a b",
+        ),
+    ]
+}

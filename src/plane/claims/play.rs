@@ -1,0 +1,383 @@
+//! Who wins: the rules, the paper's algorithm V, the first move, and the variants of the game.
+
+use super::super::bank;
+use super::super::claim::{Comparison, compare};
+use super::super::flips::{Budget, Condition, Flip};
+use super::super::newton::{TABLE_2, paper_steps, steps_needed};
+use super::super::paper;
+use super::super::point::{Kind, Move, Point};
+use super::super::precision::first_failure;
+use super::super::ratio::Ratio;
+use super::super::retrograde::{Setting, Situation};
+use super::super::sequence;
+use super::super::{start, winning};
+use super::{Effort, grouped, newton_steps};
+use crate::claims::Claim;
+use crate::game::{Rule, Value};
+use crate::random::Random;
+use dashu_int::UBig;
+
+/// Heaps of the game with a bank.
+const BANK_HEAPS: usize = 16;
+
+fn plain(effort: Effort, rule: Rule) -> Comparison {
+    let [normal, attrition] = compare(Setting::PLAIN, effort.heaps);
+    match rule {
+        Rule::Normal => normal,
+        Rule::Misere => attrition,
+    }
+}
+
+fn compared(found: &Comparison, heaps: usize) -> String {
+    let Comparison { situations, losses, differences, .. } = found;
+    format!("{differences} differences in {situations} points with heaps up to {heaps}, {losses} of them lost")
+}
+
+/// Theorem 2, and the moves of its proof.
+pub(super) fn rules(effort: Effort) -> Vec<Claim> {
+    let found = plain(effort, Rule::Normal);
+    let moves = match &found.wrong_moves {
+        None => format!("the only winning moves, in every point with heaps up to {}", effort.heaps),
+        Some(at) => format!("other winning moves in ({}, {})", at.short, at.long),
+    };
+    vec![
+        Claim::fact(
+            "theorem 2",
+            "The winning points are (a_n, b_n), with differences b_n - a_n = n.",
+            "w_n = (a_n, b_n)",
+            compared(&found, effort.heaps),
+            found.differences == 0,
+        )
+        .because("decided from the options of each point, without the formula"),
+        Claim::fact(
+            "theorem 2, T1 to T3",
+            "A point that is no winning point has a move to one: along the diagonal, or to the partner of a heap.",
+            "the moves of T2, T3a and T3b",
+            moves,
+            found.wrong_moves.is_none(),
+        ),
+    ]
+}
+
+/// Returns whether a player throws a won point away by taking this move.
+fn is_lost_by(point: &Point, step: Option<Move>) -> bool {
+    let after = step.and_then(|step| point.after(&step).ok());
+    after.is_none_or(|after| winning::value(Rule::Normal, &after) == Value::Win)
+}
+
+/// A wrong move: the point, the move, and a right one.
+fn described(point: &Point, step: &Move) -> String {
+    let to = |step: &Move| point.after(step).map_or_else(|_| "nowhere".to_owned(), |to| to.to_string());
+    let right = winning::moves(Rule::Normal, point).first().map_or_else(|| "none".to_owned(), to);
+    format!("from {point} it goes to {}; {right} wins", to(step))
+}
+
+/// Wrong moves among random won points with heaps below `most`, with the steps of `steps`.
+fn failures(most: u64, samples: u64, steps: Option<u32>, seed: u64) -> (u64, Option<String>) {
+    let mut random = Random::new(seed);
+    let (mut tried, mut wrong, mut first) = (0, 0, None);
+    while tried < samples {
+        let point = Point::new(random.below(most), random.below(most));
+        if winning::value(Rule::Normal, &point) == Value::Loss {
+            continue;
+        }
+        tried += 1;
+        let step = match steps {
+            None => paper::choose(&point, &mut random),
+            Some(steps) => paper::choose_with(&point, &Ratio::newton(steps), &mut random),
+        };
+        if is_lost_by(&point, step.clone()) {
+            wrong += 1;
+            first = first.or_else(|| step.map(|step| described(&point, &step)));
+        }
+    }
+    (wrong, first)
+}
+
+/// Section 17: the algorithm V.
+pub(super) fn algorithm(effort: Effort) -> Vec<Claim> {
+    let mut random = Random::new(17);
+    let points = (1..=effort.search_heaps).flat_map(|long| (0..=long).map(move |short| Point::new(short, long)));
+    let won = points.filter(|point| winning::value(Rule::Normal, point) == Value::Win);
+    let mut tried: u64 = 0;
+    let first = won.inspect(|_| tried += 1).find_map(|point| {
+        let step = paper::choose(&point, &mut random)?;
+        is_lost_by(&point, Some(step.clone())).then(|| described(&point, &step))
+    });
+    let search = match &first {
+        None => format!("so in all {tried} won points with heaps up to {}", effort.search_heaps),
+        Some(first) => format!("false, with the shortest long heap: {first}"),
+    };
+    let mut claims = vec![
+        Claim::fact(
+            "section 17, V",
+            "From every won point V moves to a winning point.",
+            "Cora wins",
+            search,
+            first.is_none(),
+        )
+        .because("the paper's number of Newton steps is too small: V takes ⌊mx⌋ for a_m where they differ"),
+    ];
+    for (steps, _, _) in TABLE_2 {
+        let ratio = Ratio::newton(steps);
+        let m = first_failure(&ratio);
+        // From here V goes along the diagonal to ⌊mx⌋.
+        let short = ratio.a(&m).max(sequence::a(&m)) + 1u8;
+        let point = Point::new(short.clone(), short + &m);
+        let step = paper::choose(&point, &mut random);
+        let found = step.as_ref().map_or_else(|| "no move".to_owned(), |step| described(&point, step));
+        claims.push(
+            Claim::fact(
+                "section 17, V",
+                &format!("Where V takes {}, it moves to a winning point.", newton_steps(steps)),
+                "Cora wins",
+                found,
+                !is_lost_by(&point, step),
+            )
+            .because(format!("the first m for which that is too few is {}", grouped(&m))),
+        );
+    }
+    let rates = [3, 4, 6].map(|power| {
+        let most = 10u64.pow(power);
+        let (wrong, _) = failures(most, effort.samples, None, power.into());
+        let steps = steps_needed(power as usize);
+        let (corrected, _) = failures(most, effort.samples, Some(steps), power.into());
+        (wrong, corrected, format!("{wrong} below 10^{power}"), format!("{corrected} with {}", newton_steps(steps)))
+    });
+    claims.push(
+        Claim::fact(
+            "section 17, V",
+            &format!("V moves to a winning point from {} random won points of each size.", effort.samples),
+            "Cora wins",
+            format!("wrong moves: {}", rates.each_ref().map(|rate| &*rate.2).join(", ")),
+            rates.iter().all(|rate| rate.0 == 0),
+        )
+        .because(format!(
+            "with the steps needed in place of V's: {}",
+            rates.each_ref().map(|rate| &*rate.3).join(", ")
+        )),
+    );
+    let end = Point::new(0u8, 0u8);
+    claims.push(
+        Claim::fact(
+            "section 17, V",
+            "If m = 0, Cora takes both heaps and is the winner.",
+            "m = 0: Cora is the winner",
+            format!("at {end} the player to move has no move: a {}", winning::value(Rule::Normal, &end)),
+            winning::value(Rule::Normal, &end) == Value::Win,
+        )
+        .because("m is 0 at (0, 0) too, where Hugo has just won"),
+    );
+    let small = Point::new(1u8, 2u8);
+    let legal = Kind::ALL.iter().map(|kind| small.most(*kind).clone()).sum::<UBig>();
+    let defined = *small.long() > UBig::from(3u8) || !paper::gives_up(&small);
+    claims.push(
+        Claim::fact(
+            "section 17, V",
+            "V says what to do in every point.",
+            "if L > 3, take 1 or 2",
+            format!("no step is given for {small}, which has {legal} legal moves"),
+            defined,
+        )
+        .because("V takes (1, 2) for lost, and its longer heap is not above 3"),
+    );
+    let without = (1u8..=100).map(UBig::from).find(|m| paper::logarithm(m) == 0);
+    let found =
+        without.as_ref().map_or_else(|| "a number".to_owned(), |m| format!("for m = {m}, t is 0: no logarithm"));
+    claims.push(
+        Claim::fact(
+            "(43)",
+            "r = ⌈log2(t/3)⌉ for t = ⌈log10 m⌉.",
+            "a number of steps for every m",
+            found,
+            without.is_none(),
+        )
+        .because(format!("read as {} here", newton_steps(paper_steps(0)))),
+    );
+    claims.push(remark_3());
+    claims
+}
+
+/// Remark 3: the condition (49) on the first point.
+fn remark_3() -> Claim {
+    const INDICES: u32 = 2_000;
+    let lost = (1..=INDICES).map(|n| Point::new(sequence::a(&n.into()), sequence::b(&n.into())));
+    let allowed: Vec<Point> = lost.filter(|point| start::is_allowed(point, 0)).collect();
+    let level = (0u64..).find(|level| !allowed.iter().any(|point| start::is_allowed(point, *level))).unwrap_or(0);
+    let list: Vec<String> = allowed.iter().map(Point::to_string).collect();
+    let found = match list.len() {
+        0 => format!("no winning point up to n = {INDICES} satisfies (49)"),
+        _ => format!("{} satisfy (49), no other up to n = {INDICES}", list.join(" and ")),
+    };
+    Claim::fact(
+        "remark 3",
+        "A first point with L ≥ (e - 1)S is no winning point.",
+        "never a winning point",
+        found,
+        allowed.is_empty(),
+    )
+    .because(format!(
+        "1.718 is above 1.618, but small heaps round; a level Q of {level} or more excludes them. The remark cites (47) \
+         where (49) is meant"
+    ))
+}
+
+/// Section 19.
+pub(super) fn first_move(effort: Effort) -> Vec<Claim> {
+    let mut random = Random::new(19);
+    let levels = (0..20).map(|doubling| start::LEVEL_MIN << doubling);
+    let each = (effort.samples / 20).max(1);
+    let (mut tried, mut won) = (0u64, 0u64);
+    for level in levels {
+        for _ in 0..each {
+            tried += 1;
+            won += u64::from(winning::value(Rule::Normal, &start::point(level, &mut random)) == Value::Win);
+        }
+    }
+    let known = format!("the first to move wins {won} of {tried} random first points, from level 7 up, doubled");
+    vec![Claim::undecided(
+        "section 19",
+        "Hugo has a couple of seconds to say who moves first; Q is doubled so that he cannot prepare.",
+        "a palliative solution",
+        known,
+        "a time limit bounds what a person works out, not who wins: who chooses and plays well moves first and wins, \
+         whatever the level; trinim plane play doubles the level and measures no time",
+    )]
+}
+
+/// Sections 20 and 21: the player who reaches (0, 0) loses.
+pub(super) fn attrition(effort: Effort) -> Vec<Claim> {
+    let found = plain(effort, Rule::Misere);
+    let index =
+        |point: &Point| winning::index(Rule::Misere, point).map_or_else(|| "none".to_owned(), |n| n.to_string());
+    let of_index = |wanted: u8| {
+        let point = (0u8..4).flat_map(|long| (0..=long).map(move |short| Point::new(short, long)));
+        let mut point = point.filter(|point| winning::index(Rule::Misere, point) == Some(wanted.into()));
+        point.next().map_or_else(|| "none".to_owned(), |point| point.to_string())
+    };
+    let w = |n: u8| Point::new(sequence::a(&n.into()), sequence::b(&n.into()));
+    let [end, two] = [Point::new(0u8, 1u8), Point::new(2u8, 2u8)];
+    let kinds = Kind::ALL.into_iter().flat_map(|kind| [1u8, 2].map(|amount| Move::new(kind, amount)));
+    let mut options: Vec<Point> = Vec::new();
+    for option in kinds.filter_map(|step| two.after(&step).ok()) {
+        if !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    options.sort_by_key(|point| (point.short().clone(), point.long().clone()));
+    let answered =
+        |point: &Point| winning::moves(Rule::Misere, point).iter().any(|step| point.after(step).as_ref() == Ok(&end));
+    let (ends, others): (Vec<Point>, Vec<Point>) = options.into_iter().partition(Point::is_end);
+    let list = |points: &[Point]| points.iter().map(Point::to_string).collect::<Vec<_>>().join(", ");
+    vec![
+        Claim::fact(
+            "(55)",
+            "In attrition the winning points are two small ones and w_k for all k from 2.",
+            "w'_k = w_k for k ≥ 2",
+            compared(&found, effort.heaps),
+            found.agrees(),
+        )
+        .because("decided from the options of each point, without the formula; all winning moves compared too"),
+        Claim::value("(55)", "w'_0, with the short heap first as everywhere else", "(1, 0)", of_index(0))
+            .misprint("the heaps are in the other order; section 21 itself writes (0, 1) above"),
+        Claim::value("(55)", "w'_1", "(2, 2)", of_index(1)),
+        Claim::value("(55)", "w'_2 and w'_3", "(3, 5) and (4, 7)", format!("{} and {}", w(2), w(3))),
+        Claim::value(
+            "section 21",
+            "The indices of the winning points (0, 1) and (2, 2)",
+            "1 and 2",
+            format!("{} and {}", index(&end), index(&two)),
+        )
+        .misprint("(55) numbers the same points 0 and 1, and only that fits w'_2 = (3, 5)"),
+        Claim::value(
+            "section 21",
+            "Hugo's moves in (2, 2) that do not end the game",
+            "(0, 2), (1, 1), (1, 2)",
+            list(&others),
+        ),
+        Claim::fact(
+            "section 21",
+            "Cora answers each of them by (0, 1); the move left, to (0, 0), loses at once.",
+            "(0, 1)",
+            format!(
+                "{} of {} allow (0, 1); the others: {}",
+                others.iter().filter(|point| answered(point)).count(),
+                others.len(),
+                list(&ends)
+            ),
+            others.iter().all(answered) && ends.len() == 1,
+        ),
+    ]
+}
+
+/// The condition and the claim of Flip-Flop, by each reading of what a flip is, and the bank.
+pub(super) fn flips(effort: Effort) -> Vec<Claim> {
+    let heaps = effort.flip_heaps;
+    let by = |flip, budget, condition| {
+        let found = compare(Setting { flip, budget, condition }, heaps);
+        let sum = |count: fn(&Comparison) -> u64| found.iter().map(count).sum::<u64>();
+        (
+            sum(|one| one.differences),
+            sum(|one| one.draws),
+            sum(|one| one.situations),
+            found.iter().all(Comparison::agrees),
+        )
+    };
+    let first_half = by(Flip::Free, Budget::One, Condition::Apart);
+    let always = by(Flip::Free, Budget::One, Condition::Always);
+    let sum = by(Flip::Free, Budget::One, Condition::Sum);
+    let mut claims = vec![Claim::undecided(
+        "(54)",
+        "Where the goal can be changed: read as L ≥ S + 2 ≥ 7.",
+        "27 L S, with two signs lost",
+        format!(
+            "differences from (56), heaps up to {heaps}: {} where L ≥ S + 2, {} where L + S ≥ 27, {} everywhere",
+            first_half.0, sum.0, always.0
+        ),
+        "the print is damaged; (56) is the same for both readings, and some condition is needed",
+    )];
+    for (flip, what) in [
+        (Flip::Free, "A flip is a part of the move after it."),
+        (Flip::After, "A flip is a part of the move before it."),
+        (Flip::Turn, "A flip is a whole turn."),
+    ] {
+        let (differences, _, situations, agrees) = by(flip, Budget::One, Condition::Paper);
+        let claim = Claim::fact(
+            "(56)",
+            &format!("{what} The winning points are those of the goal in force, one flip in all."),
+            "w'_k in the attrition phase, else w_k",
+            format!("{differences} differences in {situations} situations with heaps up to {heaps}"),
+            agrees,
+        );
+        claims.push(if agrees {
+            claim
+        } else {
+            claim.because("a turn without a move passes the loss to the other player")
+        });
+        let (differences, draws, situations, agrees) = by(flip, Budget::Unlimited, Condition::Paper);
+        let claim = Claim::fact(
+            "section 21",
+            &format!("{what} That it is allowed only once is inessential."),
+            "inessential",
+            format!("{differences} differences in {situations} situations without a limit, {draws} of them draws"),
+            agrees,
+        );
+        claims.push(if agrees { claim } else { claim.because("both players would rather flip for ever than lose") });
+    }
+    let value = |at: Situation| winning::value(at.rule, &Point::new(at.short, at.long));
+    let gains = [0, 1].map(|stake| bank::solve(BANK_HEAPS, stake, value));
+    let differences: u64 = gains.iter().map(|gains| gains.differences).sum();
+    let situations: u64 = gains.iter().map(|gains| gains.situations).sum();
+    claims.push(Claim::undecided(
+        "section 21",
+        "The flipper pays for every flip, and the winner gets the bank.",
+        "a further modification",
+        format!(
+            "{differences} changes of winner or gain in {situations} situations with heaps up to {BANK_HEAPS}, with and \
+             without a stake"
+        ),
+        "no result is claimed; with a flip as a part of a move, at one unit each and two in all, the loser never pays \
+         and the winner gets back what it pays, so the bank changes nothing",
+    ));
+    claims
+}
