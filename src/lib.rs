@@ -50,6 +50,7 @@
 
 pub mod bench;
 pub mod care;
+pub mod claims;
 pub mod database;
 pub mod draw;
 pub mod evolve;

@@ -117,6 +117,24 @@ fn the_schoolyard_variant_has_nine_winning_openings() {
     assert!(shown.contains("winning first moves: 9 of"), "{shown}");
 }
 
+/// The identifiers of [SWLK12] were refused, and so were rows without slashes.
+#[test]
+fn a_position_is_read_in_every_form() {
+    let folder = scratch();
+    ends(folder.path(), 0, &["solve", "-k", "5"]);
+    let forms = ["1/10/100/1110/10110", "x_x._x.._xxx._x.xx.", "1 10 100 1110 10110", "110100111010110", "0x35cb"];
+    let forms = forms.into_iter().chain(["0b011010111001011", "13771", "0d13771"]);
+    let args: Vec<&str> = ["probe", "trinim-k5-misere", "--json"].into_iter().chain(forms).collect();
+    let out = ends(folder.path(), 0, &args).0;
+    let answers: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(answers.len() == 8 && answers.iter().all(|answer| *answer == answers[0]), "{out}");
+    assert_eq!(answers[0]["hex"], "0x35cb");
+    let out = ends(folder.path(), 2, &["probe", "trinim-k5-misere", "101"]).0;
+    assert!(out.contains("write 0d101 for the number, or all 15 cells"), "{out}");
+    let help = ends(folder.path(), 0, &["probe", "--help"]).0;
+    assert!(::trinim::game::position::FORMS.iter().all(|(_, text)| help.contains(text)), "{help}");
+}
+
 #[test]
 fn answers_stay_aligned_with_lines_good_and_bad() {
     let folder = scratch();
@@ -147,6 +165,27 @@ fn answers_stay_aligned_with_lines_good_and_bad() {
     assert!(text(&coloured.stdout).contains("\x1b[1;32m+ win\x1b[0m"));
 }
 
+/// Once every word after a position was taken for a position, `--help` included.
+#[test]
+fn options_may_follow_a_position() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "5"]);
+    let board = ["probe", "trinim-k5-misere", "0x7fff"];
+    let after = |options: &[&str]| ends(path, 0, &[&board[..], options].concat()).0;
+    let before = ends(path, 0, &["probe", "--json", "trinim-k5-misere", "0x7fff"]).0;
+    assert_eq!(after(&["--json"]), before);
+    assert_eq!(after(&["-q", "--json", "--map"]), before);
+    assert_eq!(after(&["--color", "never"]), after(&[]));
+    assert!(after(&["--color", "always"]).contains("\x1b["));
+    assert!(after(&["--help"]).contains("Usage: trinim probe"));
+    assert!(ends(path, 2, &[&board[..], &["-1"]].concat()).0.contains("error: \"-1\""));
+    let (out, error) = ends(path, 2, &[&board[..], &["--jso"]].concat());
+    assert!(out.is_empty() && error.contains("--jso") && error.contains("--json"), "{error}");
+    // A lone - is the standard input, wherever it is.
+    assert_eq!(ends(path, 0, &["probe", "trinim-k5-misere", "-", "0x7fff", "--json"]).0, before);
+}
+
 #[test]
 fn kills_and_signals_at_any_time_change_nothing() {
     let folder = scratch();
@@ -164,7 +203,7 @@ fn kills_and_signals_at_any_time_change_nothing() {
         if code.is_some() {
             let error = text(&output.stderr);
             assert!(error.contains("blocks saved in resumed"), "{error}");
-            assert!(error.contains("hint: run the same command again"), "{error}");
+            assert!(error.contains("hint: resume with: trinim solve "), "{error}");
         }
     }
     // The folder keeps its layout although a new solve would choose another one.
@@ -181,7 +220,11 @@ fn a_folder_in_use_is_left_alone() {
     let command = solve_tiny("busy", &[]);
     let mut child = begin(path, "busy", &command);
     let (_, error) = ends(path, 4, &command);
-    assert!(error.contains("is locked by another process"), "{error}");
+    let wanted = format!("error: busy is in use by process {}, ", child.id());
+    assert!(error.starts_with(&wanted) && error.contains(" blocks saved\n"), "{error}");
+    assert!(error.contains("hint: trinim status busy shows how far it is"), "{error}");
+    let (_, repair) = ends(path, 4, &["repair", "busy"]);
+    assert!(repair.contains(&wanted), "{repair}");
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -272,8 +315,10 @@ fn foreign_folders_and_files_are_refused_and_not_touched() {
     let before = tree(path);
     let (_, error) = ends(path, 2, &["solve", "-k", "4", "--out", "foreign"]);
     assert!(error.contains("not empty") && error.contains("letter.txt"), "{error}");
-    ends(path, 4, &["solve", "-k", "4", "--out", "file"]);
-    ends(path, 4, &["solve", "-k", "4", "--out", "file/below"]);
+    for name in ["file", "file/below"] {
+        let (_, error) = ends(path, 2, &["solve", "-k", "4", "--out", name]);
+        assert!(error.contains("file is a file, not a folder\nhint: nothing was written"), "{error}");
+    }
     for command in ["stats", "verify", "probe"] {
         for name in ["foreign", "absent", "file"] {
             let (_, error) = ends(path, 2, &[command, name]);
@@ -297,7 +342,7 @@ fn too_little_memory_or_disk_is_refused_before_anything_is_written() {
     }
     // Raw dedicated logs of nine layers: hundreds of TiB.
     let (_, error) = ends(path, 4, &["solve", "-k", "9", "--codec", "raw", "--log-placement", "dedicated"]);
-    assert!(error.contains("MiB of disk space is needed") && error.contains("nothing was written"), "{error}");
+    assert!(error.contains("TiB of disk space is needed") && error.contains("nothing was written"), "{error}");
     assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
 }
 
@@ -325,11 +370,11 @@ fn a_folder_that_cannot_be_looked_at_is_an_error() {
     let path = folder.path();
     std::os::unix::fs::symlink("loop", path.join("loop")).unwrap();
     let (_, error) = ends(path, 4, &["solve", "-k", "4", "--out", "loop"]);
-    assert!(error.contains("open loop failed") && error.contains("symbolic links"), "{error}");
+    assert!(error.contains("cannot open loop") && error.contains("symbolic links"), "{error}");
     // On a disk with bad sectors, a finished database was called unfinished.
     for command in ["stats", "probe", "verify"] {
         let (_, error) = ends(path, 4, &[command, "loop"]);
-        assert!(error.contains("open loop/db failed") && error.contains("symbolic links"), "{error}");
+        assert!(error.contains("cannot open loop/db") && error.contains("symbolic links"), "{error}");
     }
 }
 
@@ -614,13 +659,13 @@ fn combinations_that_make_no_sense_are_refused_with_the_reason() {
         assert!(out.is_empty() && error.contains(reason) && error.contains("hint: "), "{error}");
     }
     let cases: [(&[&str], &str); 4] = [
-        (&["-k", "8", "--strategy", "forward"], "the whole board in memory needs 8256 MiB"),
+        (&["-k", "8", "--strategy", "forward"], "the whole board in memory needs 8.1 GiB"),
         (&["-k", "9", "--strategy", "retrograde", "--block-bits", "30"], "the whole board in memory needs"),
         (
             &["-k", "8", "--strategy", "block-pull", "--memory", "64MiB", "--block-bits", "27"],
-            "blocks of 16777216 bytes need 96",
+            "blocks of 16 MiB need 96",
         ),
-        (&["-k", "9", "--strategy", "block-push", "--redundancy", "keep"], "MiB of disk space is needed"),
+        (&["-k", "9", "--strategy", "block-push", "--redundancy", "keep"], "TiB of disk space is needed"),
     ];
     for (args, reason) in cases {
         let (_, error) = ends(path, 4, &[&["solve"], args].concat());
@@ -651,10 +696,7 @@ fn a_strategy_without_checkpoints_stops_at_once_and_starts_over() {
         let output = child.wait_with_output().unwrap();
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{error}");
-        assert!(
-            error.contains("keeps no checkpoints") && error.contains("hint: run the same command again to start over"),
-            "{error}"
-        );
+        assert!(error.contains("keeps no checkpoints") && error.contains("hint: start over with: trinim "), "{error}");
         let other = if strategy == "forward" { "block-pull" } else { "update-log" };
         let (_, error) = ends(path, 7, &command(other));
         assert!(error.contains(&format!("strategy = {strategy}, not {other}")), "{error}");

@@ -5,9 +5,12 @@ mod program;
 
 use common::{Solving, Way, assert_same_files, database_files, scratch};
 use pipeline::{LimitedStorage, Metrics, RealStorage, Storage};
-use program::{SLOW, ends, json, run, tree};
+use program::{SLOW, begin, ends, json, run, text, tree, trinim};
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 use trinim::database::Game;
 use trinim::game::Rule;
 use trinim::solve::solve;
@@ -27,8 +30,10 @@ fn a_solve_in_slices_of_time_ends_with_the_same_bytes() {
             5 => {
                 stops += 1;
                 assert!(error.contains("stopped because the time is up"), "{error}");
-                assert!(error.contains("hint: run the same command"), "{error}");
-                assert_eq!(out, "");
+                assert!(error.contains("the time is up: stopping at the next safe point\n"), "{error}");
+                assert!(error.contains("hint: resume with: trinim solve -k "), "{error}");
+                let stopped: serde_json::Value = serde_json::from_str(&out).unwrap();
+                assert_eq!((&stopped["finished"], &stopped["exit_code"]), (&false.into(), &5.into()));
                 ends(path, 0, &["check", "sliced", "--depth", "metadata"]);
                 assert!(slices < 40, "no end in {slices} slices");
             }
@@ -47,7 +52,7 @@ fn a_limit_that_the_plan_exceeds_is_refused_before_anything_is_written() {
     let path = folder.path();
     let (_, error) = ends(path, 4, &["solve", "-k", "7", "--max-disk", "1MiB"]);
     assert!(error.contains("MiB of disk space is needed, the limit is 1 MiB"), "{error}");
-    assert!(error.contains("hint: raise --max-disk"), "{error}");
+    assert!(error.contains("hint: nothing was written; raise --max-disk, or start anyway with --force"), "{error}");
     assert!(fs::read_dir(path).unwrap().next().is_none());
     for (flag, values) in [("--max-disk", "0 -1 many"), ("--max-duration", "0 1ms 366d never -5")] {
         for value in values.split(' ') {
@@ -58,6 +63,67 @@ fn a_limit_that_the_plan_exceeds_is_refused_before_anything_is_written() {
     assert!(fs::read_dir(path).unwrap().next().is_none());
     let enough = json(path, 0, &["solve", "-k", "6", "--max-disk", "64MiB", "--max-duration", "1h", "--json"]);
     assert_eq!(enough["losses"], 189_089);
+}
+
+/// The plan only refused, without a way around it, and named no choice that fits.
+#[test]
+fn a_refused_plan_names_what_would_fit_and_can_be_forced() {
+    let folder = scratch();
+    let path = folder.path();
+    let plan = |more: &[&str]| json(path, 0, &[&["plan", "-k", "7", "--json"], more].concat());
+    let disk = |plan: &serde_json::Value, row: usize| plan["placements"][row]["disk_peak_bytes"].as_u64().unwrap();
+    let (shared, dedicated) = (disk(&plan(&[]), 0), disk(&plan(&[]), 1));
+    assert!(shared < dedicated);
+    let solve = |limit: u64, more: &[&str]| {
+        let limit = limit.to_string();
+        ends(path, 4, &[&["solve", "-k", "7", "--log-placement", "dedicated", "--max-disk", &limit], more].concat()).1
+    };
+    let error = solve(shared, &[]);
+    assert!(error.contains("hint: nothing was written; --log-placement shared (about "), "{error}");
+    assert!(!error.contains("--codec"), "{error}");
+    let small = disk(&plan(&["--codec", "gaps"]), 0);
+    let error = solve(small, &[]);
+    assert!(error.contains("nothing was written; --log-placement shared --codec gaps (about "), "{error}");
+    // What the hint names is accepted.
+    let options = ["solve", "-k", "7", "--log-placement", "shared", "--codec", "gaps", "--out", "fits"];
+    ends(path, 0, &[&options[..], &["--max-disk", &small.to_string()]].concat());
+
+    // A limit that the run meets, and one that only the plan exceeds.
+    let error = solve(1 << 20, &["--force", "--out", "forced"]);
+    assert!(error.starts_with("warning: about ") && error.contains("the limit is 1 MiB; the solve stops"), "{error}");
+    assert!(error.contains("the folder may take 1048576 bytes"), "{error}");
+    let forced = ["solve", "-k", "7", "--log-placement", "dedicated", "--out", "forced", "--force"];
+    let limit = (dedicated - 1).to_string();
+    let (_, error) = ends(path, 0, &[&forced[..], &["--max-disk", &limit]].concat());
+    assert!(error.starts_with("warning: about "), "{error}");
+}
+
+/// The prediction was one and a half times the use at eight layers, and below it at seven.
+#[test]
+fn the_plan_covers_the_use_and_is_close_to_it() {
+    let folder = scratch();
+    let path = folder.path();
+    for (layers, options) in
+        [("6", &["--block-bits", "15"][..]), ("7", &[]), ("7", &["--rule", "normal"]), ("7", &["--block-bits", "18"])]
+    {
+        for placement in ["shared", "dedicated"] {
+            for codec in ["gaps", "zstd1", "rows", "rows-zstd1", "rows-bytes", "raw"] {
+                let game =
+                    [&["-k", layers, "--log-placement", placement, "--codec", codec, "--json"], options].concat();
+                let plan = json(path, 0, &[&["plan"], &game[..]].concat());
+                let out = format!("{layers}{placement}{codec}{}", options.concat());
+                let solved = json(path, 0, &[&["solve", "--out", &out], &game[..]].concat());
+                let row = usize::from(placement == "dedicated");
+                let planned = plan["placements"][row]["disk_peak_bytes"].as_f64().unwrap();
+                // The sum of the peaks of logs and database, which are not at the same time.
+                let used = solved["disk_bytes_peak"].as_f64().unwrap();
+                assert!(planned >= used * 0.95, "{game:?}: {planned} for {used}");
+                if layers == "7" && options.is_empty() && placement == "shared" {
+                    assert!(planned <= used * 1.3, "{game:?}: {planned} for {used}");
+                }
+            }
+        }
+    }
 }
 
 /// Files left by an earlier session count until they are cleared away, so this one reaches its
@@ -119,4 +185,72 @@ fn a_solve_meets_its_limit_anywhere_and_goes_on() {
     println!("{stops} stops up to {limit_bytes} bytes");
     assert!(stops > 5 && finished > 0, "{stops} stops, {finished} blocks");
     assert_same_files(&database_files(folder.path()), &golden, "after the limits");
+}
+
+/// A program that runs under a limit of open files, soft and hard.
+fn with_open_files(folder: &Path, limit: u32, args: &[&str]) -> (i32, String, String) {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit -n {limit}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_trinim")]);
+    let output = shell.args(args).current_dir(folder).output().unwrap();
+    (output.status.code().unwrap(), program::text(&output.stdout), program::text(&output.stderr))
+}
+
+/// With a limit of a few hundred open files a solve of many blocks ended with "Too many open files"
+/// instead of syncing and closing files sooner; with a limit of 20 the hint was "remove the cause".
+#[test]
+fn few_open_files_suffice_and_too_few_are_refused_before_anything_is_written() {
+    let folder = scratch();
+    let path = folder.path();
+    let solve = |limit: u32, name: &str| {
+        with_open_files(path, limit, &["solve", "-k", "6", "--block-bits", "10", "--threads", "2", "--out", name])
+    };
+    let (code, _, error) = solve(20, "few");
+    assert_eq!(code, 4, "{error}");
+    assert!(error.contains("the run needs 39 open files, but the limit of open files is 20"), "{error}");
+    assert!(error.contains("hint: allow more open files, with ulimit -n 39"), "{error}");
+    assert!(fs::read_dir(path).unwrap().next().is_none(), "something was written");
+    for limit in [39, 60, 300] {
+        let (code, _, error) = solve(limit, &limit.to_string());
+        assert_eq!(code, 0, "{limit}: {error}");
+    }
+    ends(path, 0, &["solve", "-k", "6", "--block-bits", "10", "--threads", "2", "--out", "whole"]);
+    for limit in ["39", "60", "300"] {
+        assert_same_files(&database_files(&path.join(limit)), &database_files(&path.join("whole")), limit);
+    }
+    let (code, _, error) = with_open_files(path, 20, &["check", "whole", "--threads", "64"]);
+    assert!(code == 0 || code == 4 && error.contains("hint: allow more open files"), "{code}: {error}");
+}
+
+/// An unmounted disk would have been filled on the disk below it.
+#[test]
+fn missing_folders_above_the_run_are_only_made_on_request() {
+    let folder = scratch();
+    let path = folder.path();
+    let solve = ["solve", "-k", "3", "--out", "data/runs/three"];
+    let (_, error) = ends(path, 2, &solve);
+    assert!(error.contains("there is no folder data/runs") && error.contains("--parents"), "{error}");
+    assert!(!path.join("data").exists());
+    ends(path, 0, &[&solve[..], &["--parents"]].concat());
+    ends(path, 2, &["report", "data/runs/three", "--out", "far/away"]);
+    ends(path, 0, &["report", "data/runs/three", "--out", "far/away", "--parents"]);
+}
+
+/// A second solve of a folder in use was refused, and a script had to try again and again.
+#[test]
+fn a_solve_can_wait_for_the_folder() {
+    let folder = scratch();
+    let path = folder.path();
+    let mut first = begin(path, "run");
+    let waiting = [&SLOW[..], &["run", "--wait"]].concat();
+    let (_, error) = ends(path, 5, &[&waiting[..], &["--max-duration", "300ms"]].concat());
+    assert!(
+        error.contains(&format!("run: waiting for process {}", first.id())) && error.contains("still in use"),
+        "{error}"
+    );
+    let second = trinim(path, &[&waiting[..], &["--json"]].concat()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let output = second.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }

@@ -1,17 +1,18 @@
 //! A record as a page in Markdown.
 
 use super::{Record, Row};
+use crate::draw::table::binary;
 use std::fmt::Write;
 
 /// The beginning of every such page.
 pub const MARKDOWN_SIGNATURE: &str = "# trinim bench, ";
 
-/// Formats a time with about three digits.
+/// Formats a time with about three digits, in milliseconds below a second like the other commands.
 pub fn seconds(value: f64) -> String {
     match value {
         value if value < 1e-3 => format!("{:.0} µs", value * 1e6),
-        value if value < 0.1 => format!("{:.1} ms", value * 1e3),
-        value if value < 1.0 => format!("{value:.3} s"),
+        value if value < 0.0995 => format!("{:.1} ms", value * 1e3),
+        value if value < 0.9995 => format!("{:.0} ms", value * 1e3),
         value if value < 100.0 => format!("{value:.2} s"),
         value => format!("{value:.0} s"),
     }
@@ -19,13 +20,12 @@ pub fn seconds(value: f64) -> String {
 
 /// Formats a size.
 pub fn bytes(value: f64) -> String {
-    let mib = value / f64::from(1 << 20);
-    if mib < 10.0 { format!("{mib:.1} MiB") } else { format!("{mib:.0} MiB") }
+    binary(value as u64)
 }
 
 /// Formats a speed.
-pub fn gigabytes(bytes_per_second: f64) -> String {
-    format!("{:.2} GB/s", bytes_per_second / 1e9)
+fn per_second(bytes: f64) -> String {
+    format!("{}/s", binary(bytes as u64))
 }
 
 /// Formats a share.
@@ -60,8 +60,8 @@ impl Record {
             let _ = write!(
                 text,
                 " The device by itself: {} written (synced), {} read (cold), in a file of {}.",
-                gigabytes(device.write_bytes_per_second),
-                gigabytes(device.read_bytes_per_second),
+                per_second(device.write_bytes_per_second),
+                per_second(device.read_bytes_per_second),
                 bytes(device.file_bytes as f64)
             );
         }
@@ -70,8 +70,8 @@ impl Record {
                 text,
                 " The memory by itself, {} threads: {} read, {} copied (reads and writes).",
                 memory.threads,
-                gigabytes(memory.read_bytes_per_second),
-                gigabytes(memory.copy_bytes_per_second)
+                per_second(memory.read_bytes_per_second),
+                per_second(memory.copy_bytes_per_second)
             );
         }
         text
@@ -135,12 +135,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sizes_rates_and_times_have_the_forms_of_the_other_commands() {
+        assert_eq!([512.0, 1536.0, 2e6, 3e9].map(bytes), ["512 B", "1.5 KiB", "1.9 MiB", "2.8 GiB"]);
+        assert_eq!([3e6, 1.5e9].map(per_second), ["2.9 MiB/s", "1.4 GiB/s"]);
+        let times = [0.000_25, 0.0123, 0.0996, 0.25, 0.9996, 12.0, 120.0].map(seconds);
+        assert_eq!(times, ["250 µs", "12.3 ms", "100 ms", "250 ms", "1.00 s", "12.00 s", "120 s"]);
+    }
+
+    #[test]
     fn every_case_has_its_line_and_every_single_time_is_there() {
         let mut record = record();
         record.evaluate();
         let page = record.markdown();
         assert!(page.starts_with(MARKDOWN_SIGNATURE) && page.contains("Abacus | 3, 2 threads, 4 GiB of memory"));
-        assert!(page.contains("| one | 3.00 s | 2.00 s to 4.00 s | 1.00 s | 1.00 | 2.0 MiB |"), "{page}");
+        assert!(page.contains("| one | 3.00 s | 2.00 s to 4.00 s | 1.00 s | 1.00 | 2 MiB |"), "{page}");
         assert!(page.contains("| three | too large |") && page.contains("- two: `solve two`: 1.000000, 2.000000"));
     }
 }

@@ -15,7 +15,7 @@ mod markdown;
 mod spread;
 
 pub use csv::CSV_SIGNATURE;
-pub use markdown::{MARKDOWN_SIGNATURE, bytes, gigabytes, percent, seconds};
+pub use markdown::{MARKDOWN_SIGNATURE, bytes, percent, seconds};
 pub use spread::Spread;
 
 use serde::{Deserialize, Serialize};
@@ -202,7 +202,14 @@ impl Record {
     /// # Errors
     /// Returns the error of the serialiser; no field of a record can cause one.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+        #[derive(Serialize)]
+        struct Tagged<'a> {
+            schema: String,
+            #[serde(flatten)]
+            record: &'a Record,
+        }
+        let tagged = Tagged { schema: format!("trinim.bench/{}", self.format), record: self };
+        Ok(serde_json::to_string_pretty(&tagged)? + "\n")
     }
 
     /// Parses the JSON of [`Record::to_json`].

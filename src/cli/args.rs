@@ -1,5 +1,7 @@
 //! Argument values: sizes, durations, shares, cells. Every parse error says what was expected.
 
+use super::choice::offered;
+use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use pipeline::CodecChoice;
 use pipeline::Placement;
@@ -7,6 +9,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use trinim::draw::table::binary;
 use trinim::game::Rule;
 use trinim::game::{Board, Cell, LAYERS_MAX};
 use trinim::kernel::{Isa, Kernel};
@@ -69,45 +72,70 @@ impl FromStr for Size {
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-        match units.iter().find(|(_, shift)| self.0 >> shift > 0) {
-            None => write!(f, "{} B", self.0),
-            Some((unit, shift)) => {
-                let value = self.0 as f64 / (1u64 << shift) as f64;
-                write!(f, "{value:.*} {unit}", usize::from(value < 100.0 && value.fract() != 0.0))
-            }
-        }
+        f.write_str(&binary(self.0))
     }
 }
 
-/// Parses a duration: seconds, or a number with `ms`, `s`, `m`, `h` or `d`; from 10 ms to one day.
+/// Parses a duration: seconds, or numbers with `d`, `h`, `m`, `s` or `ms`, largest unit first; from
+/// 10 ms to one day.
 pub fn duration(text: &str) -> Result<Duration, String> {
     duration_up_to(text, 86_400.0, "500ms, 5s, 2m, from 10ms to 24h")
 }
 
 /// Parses a duration like [`duration`], from 10 ms to a year.
 pub fn long_duration(text: &str) -> Result<Duration, String> {
-    duration_up_to(text, 365.0 * 86_400.0, "90s, 30m, 8h, 2d, from 10ms to 365d")
+    duration_up_to(text, 365.0 * 86_400.0, "90s, 30m, 1h30m, 2d, from 10ms to 365d")
 }
 
 fn duration_up_to(text: &str, most_s: f64, examples: &str) -> Result<Duration, String> {
     let expected = || format!("{text:?} is not a duration: expected seconds or one like {examples}");
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let seconds = match unit {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        _ => return Err(expected()),
-    };
-    let value: f64 = number.parse().map_err(|_| expected())?;
-    let total = value * seconds;
+    let (mut rest, mut total, mut smallest) = (text, 0.0, f64::INFINITY);
+    while !rest.is_empty() {
+        let (number, behind) =
+            rest.split_at(rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len()));
+        let (unit, behind) = behind.split_at(behind.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(behind.len()));
+        let seconds = match unit {
+            "ms" => 0.001,
+            "" if rest == text => 1.0,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            "d" => 86_400.0,
+            _ => return Err(expected()),
+        };
+        // Units get smaller, so that no unit is given twice.
+        if seconds >= smallest {
+            return Err(expected());
+        }
+        smallest = seconds;
+        total += number.parse::<f64>().map_err(|_| expected())? * seconds;
+        rest = behind;
+    }
     if !(0.01..=most_s).contains(&total) {
         return Err(expected());
     }
     Ok(Duration::from_secs_f64(total))
+}
+
+/// Parses a memory budget: a size, or a share of the memory like `50%`.
+pub fn memory(text: &str) -> Result<Size, String> {
+    let Some(percent) = text.trim().strip_suffix('%') else { return text.parse() };
+    let share = percent.trim_end().parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0);
+    let share =
+        share.ok_or_else(|| format!("{text:?} is not a share: expected one like 50%, more than 0 and at most 100"))?;
+    let all = all_memory_bytes().ok_or("the size of the memory is unknown: expected a size like 1GiB")?;
+    Ok(Size(((all as f64 * share / 100.0) as u64).max(1)))
+}
+
+/// Returns the bytes of memory that this process may use: physical memory, or what its control
+/// group allows.
+fn all_memory_bytes() -> Option<u64> {
+    use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+    let ram = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(ram).ok()?;
+    let physical = Some(system.total_memory()).filter(|bytes| *bytes > 0)?;
+    let allowed = system.cgroup_limits().map(|limits| limits.total_memory).filter(|bytes| *bytes > 0);
+    Some(allowed.map_or(physical, |allowed| allowed.min(physical)))
 }
 
 /// Parses a number of threads; 0 means all.
@@ -143,7 +171,7 @@ pub fn share(text: &str) -> Result<f64, String> {
 pub fn layers(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(layers) if (1..=LAYERS_MAX).contains(&layers) => Ok(layers),
-        _ => Err(format!("expected 1 to {LAYERS_MAX}")),
+        _ => Err(format!("expected 1 to {}, or {LAYERS_MAX} in plan and layout", LAYERS_MAX - 1)),
     }
 }
 
@@ -154,8 +182,10 @@ fn max_take(text: &str) -> Result<u32, String> {
     }
 }
 
-fn rule(text: &str) -> Result<Rule, String> {
-    text.parse().map_err(|error: trinim::game::ParseRuleError| error.to_string())
+/// Returns the parser of rules.
+pub fn rule() -> impl TypedValueParser<Value = Rule> {
+    let names = [PossibleValue::new("misere").alias("misère"), PossibleValue::new("normal")];
+    offered(names, |text| text.parse().map_err(|error: trinim::game::ParseRuleError| error.to_string()))
 }
 
 /// Parses cells like `(1,0)(1,1)`; spaces, commas and semicolons may separate them, and `none` is
@@ -202,21 +232,32 @@ pub struct CodecName {
     pub choice: CodecChoice,
 }
 
-fn codec(name: &str) -> Result<CodecName, String> {
-    let names = || pipeline::log::codec::all().iter().map(|codec| codec.name()).collect::<Vec<_>>().join(", ");
-    let choice = CodecChoice::parse(name).ok_or_else(|| format!("expected auto, {}", names()))?;
-    Ok(CodecName { name: name.to_owned(), choice })
+/// Returns the names of the codecs, `auto` first.
+pub fn codecs() -> impl Iterator<Item = &'static str> {
+    ["auto"].into_iter().chain(pipeline::log::codec::all().iter().map(|codec| codec.name()))
 }
 
-fn kernel(name: &str) -> Result<KernelName, String> {
-    if name == "auto" {
-        return Ok(KernelName(None));
-    }
-    let isa: Isa = name.parse().map_err(|_| "expected auto, scalar, portable, avx2 or avx512".to_owned())?;
-    if !isa.is_available() {
-        return Err(format!("this machine has no {isa}"));
-    }
-    Ok(KernelName(Some(isa)))
+fn codec() -> impl TypedValueParser<Value = CodecName> {
+    offered(codecs(), |name| {
+        let choice = CodecChoice::parse(name).ok_or_else(|| format!("unknown codec {name:?}"))?;
+        Ok(CodecName { name: name.to_owned(), choice })
+    })
+}
+
+/// Names of the kernels for `--kernel`.
+pub const KERNELS: [&str; 5] = ["auto", "portable", "avx2", "avx512", "scalar"];
+
+fn kernel() -> impl TypedValueParser<Value = KernelName> {
+    offered(KERNELS, |name| {
+        if name == "auto" {
+            return Ok(KernelName(None));
+        }
+        let isa: Isa = name.parse().map_err(|_| format!("unknown kernel {name:?}"))?;
+        if !isa.is_available() {
+            return Err(format!("this machine has no {isa}"));
+        }
+        Ok(KernelName(Some(isa)))
+    })
 }
 
 /// An instruction set that this machine has; `None` means the best one.
@@ -255,20 +296,20 @@ impl LogPlacement {
 /// The game and its division into blocks, for `solve` and `plan`.
 #[derive(Clone, Args)]
 pub struct GameArgs {
-    /// Layers of the triangle, 1 to 10
+    /// Layers of the triangle; 1 to 9, and 10 where nothing is solved
     #[arg(long, help_heading = "Game", short = 'k', value_name = "K", value_parser = layers)]
     pub layers: u32,
 
     /// Whoever takes the last piece loses (misere) or wins (normal)
-    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = rule, default_value = "misere")]
+    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = rule(), default_value = "misere")]
     pub rule: Rule,
 
     /// Most pieces a move may take [default: no limit]
     #[arg(long, help_heading = "Game", value_name = "N", value_parser = max_take)]
     pub max_take: Option<u32>,
 
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB
-    #[arg(long, help_heading = "Resources", value_name = "SIZE", default_value = "1GiB")]
+    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
+    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory, default_value = "1GiB")]
     pub memory: Size,
 
     /// Threads, 0 for all; fewer run if the memory is too small for all
@@ -281,7 +322,7 @@ pub struct GameArgs {
 
     /// Codec of the logs: auto measures the run's own data; or a name: raw, zstd1, zstd3, gaps,
     /// rows, ...
-    #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = codec, default_value = "auto")]
+    #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = codec(), default_value = "auto")]
     pub codec: CodecName,
 
     /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
@@ -315,7 +356,7 @@ impl GameArgs {
 pub struct KernelArgs {
     /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; does
     /// not change the result
-    #[arg(long, help_heading = "Expert", value_name = "ISA", value_parser = kernel, default_value = "auto")]
+    #[arg(long, help_heading = "Expert", value_name = "ISA", value_parser = kernel(), default_value = "auto")]
     pub kernel: KernelName,
 }
 
@@ -376,13 +417,26 @@ mod tests {
     }
 
     #[test]
+    fn memory_may_be_a_share_of_the_machine() {
+        let all = all_memory_bytes().unwrap();
+        let half = memory("50%").unwrap().0;
+        assert!(half.abs_diff(all / 2) <= 1, "{half} of {all}");
+        assert_eq!(memory("256MiB"), Ok(Size(256 << 20)));
+        for text in ["0%", "101%", "-5%", "%", "NaN%", "half"] {
+            assert!(memory(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn durations_and_shares_have_bounds() {
         assert_eq!(duration("5s"), Ok(Duration::from_secs(5)));
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         assert_eq!(duration("0.5"), Ok(Duration::from_millis(500)));
         assert_eq!(long_duration("2d"), Ok(Duration::from_secs(172_800)));
+        assert_eq!(long_duration("1h30m"), Ok(Duration::from_secs(5_400)));
+        assert_eq!(duration("1m0.5s"), Ok(Duration::from_millis(60_500)));
         assert!(long_duration("366d").is_err() && long_duration("0").is_err());
-        for text in ["", "0", "1ms", "25h", "5 s", "NaN", "-1s", "inf"] {
+        for text in ["", "0", "1ms", "25h", "5 s", "NaN", "-1s", "inf", "1h30", "30m1h", "1h1h", "h", "1.2.3s"] {
             assert!(duration(text).is_err(), "{text}");
         }
         assert_eq!(share("5%"), Ok(0.05));

@@ -5,14 +5,14 @@ use super::choice::named;
 use super::exit::{Exit, Stopped};
 use super::output::{Out, counted, grouped, seconds};
 use super::owner::{self, Owner};
-use super::progress::{self, time_left};
+use super::progress::{self, ProgressArgs, time_left};
 use super::signals::Signals;
 use clap::Args;
 use pipeline::Stopwatch;
-use pipeline::checkpoint::LOCK;
+use pipeline::checkpoint::{LOCK, PUBLISHED};
 use serde::Serialize;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use trinim::care::{self, Depth, Finding, Request, Subject, Weight};
 
@@ -53,6 +53,9 @@ pub struct CheckArgs {
 
     #[command(flatten)]
     json: JsonArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
 }
 
 /// What `--json` prints.
@@ -62,7 +65,7 @@ struct Report<'a> {
     depth: &'static str,
     #[serde(flatten)]
     found: &'a care::Report,
-    /// Whether a solve was running in the folder: then files left over are being written.
+    /// Whether a process held the folder: then files left over are being written.
     owned: bool,
     elapsed_s: f64,
 }
@@ -91,17 +94,33 @@ impl Counter {
         self.done.fetch_max(done, Ordering::Relaxed);
     }
 
+    /// Whether all work is done.
+    pub fn is_complete(&self) -> bool {
+        let all = self.all.load(Ordering::Relaxed);
+        all > 0 && self.done.load(Ordering::Relaxed) == all
+    }
+
     /// Returns the share of work done and a status line after `elapsed` seconds.
     pub fn status(&self, doing: &str, unit: &str, elapsed: f64) -> (f64, String) {
         let (done, all) = (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
         let share = (done as f64 / all.max(1) as f64).min(1.0);
-        (share, format!("{doing}  {} of {} {unit}  ETA {}", grouped(done), grouped(all), time_left(elapsed, share)))
+        (
+            share,
+            format!(
+                "{doing}  {} of {} {unit}  ETA {}",
+                grouped(done),
+                grouped(all),
+                time_left(elapsed, share, 1.0 - share)
+            ),
+        )
     }
 }
 
-/// Turns an interruption into the command line's error for a stop; leaves other errors as they are.
-pub fn of_care(error: care::Error, signals: &Signals, so_far: &'static str) -> anyhow::Error {
+/// Turns an interruption into the command line's error for a stop, and names who holds a locked
+/// folder; leaves other errors as they are.
+pub fn of_care(error: care::Error, folder: &Path, signals: &Signals, so_far: &'static str) -> anyhow::Error {
     match error {
+        care::Error::Run(error @ pipeline::Error::Locked { .. }) => owner::in_use(error, folder),
         care::Error::Run(pipeline::Error::Interrupted) => {
             anyhow::Error::new(Stopped::from_the_start(signals.exit())).context(so_far)
         }
@@ -119,23 +138,24 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
         threads: args.threads.count(),
         stop: &signals.stop,
         progress: &|done, all| counter.set(done, all),
-        is_owned: matches!(owner::of(&args.folder.join(LOCK)), Owner::Held(_)),
     };
     let status = |elapsed: f64| counter.status("checking", "bytes", elapsed);
-    let work = || care::check(&args.folder, &request);
-    let found = progress::during(&status, &signals, out.quiet, out.error_paint, work)
-        .map_err(|error| of_care(error, &signals, "check incomplete"))?;
+    let shown = args.progress.on(out)?;
+    let work = |_: progress::Say<'_>| care::check(&args.folder, &request);
+    let found = progress::during(&status, &signals, &shown, work)
+        .map_err(|error| of_care(error, &args.folder, &signals, "check incomplete"))?;
+    let owner = owner_of(&args.folder);
     let report = Report {
         ok: found.is_sound(),
         depth: DEPTHS.iter().find(|(depth, ..)| *depth == args.depth).map_or("", |(_, name, _)| name),
         found: &found,
-        owned: request.is_owned,
+        owned: matches!(owner, Owner::Held(_)),
         elapsed_s: watch.elapsed().as_secs_f64(),
     };
     if args.json.json {
-        out.json(&report)?
+        out.json("trinim.check/1", &report)?
     } else {
-        print(&report, out)?
+        print(&report, owner, out)?
     }
     if !report.ok {
         out.remark(format_args!("hint: trinim repair {} restores damaged files", args.folder.display()));
@@ -143,7 +163,13 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     Ok(Exit::of_check(&found))
 }
 
-fn print(report: &Report<'_>, out: &mut Out) -> anyhow::Result<()> {
+/// Returns the owner of a run, or of the run around its `db` folder.
+fn owner_of(folder: &Path) -> Owner {
+    let around = folder.parent().filter(|run| folder.ends_with(PUBLISHED) && run.join(LOCK).exists());
+    owner::of(&around.unwrap_or(folder).join(LOCK))
+}
+
+fn print(report: &Report<'_>, owner: Owner, out: &mut Out) -> anyhow::Result<()> {
     let found = report.found;
     let (damage, left): (Vec<&Finding>, Vec<&Finding>) =
         found.findings.iter().partition(|finding| finding.weight.is_damage());
@@ -169,8 +195,16 @@ fn print(report: &Report<'_>, out: &mut Out) -> anyhow::Result<()> {
     if report.depth != "metadata" {
         rows.push(("hashes", format!("of {}", Size(found.bytes))));
     }
-    if left > 0 {
-        let what = if report.owned { "being written by the running solve" } else { "removed by the next solve" };
+    if found.unsealed {
+        rows.push(match owner {
+            Owner::Held(pid) => ("database", format!("still being finished by process {pid}")),
+            _ => ("database", "not finished: run the same solve again, or trinim repair".to_owned()),
+        });
+    } else if left > 0 {
+        let what = match owner {
+            Owner::Held(pid) => format!("being written or removed by process {pid}"),
+            _ => "removed by the next solve, or by trinim repair".to_owned(),
+        };
         rows.push(("left over", format!("{}, {what}", counted(left, "file"))));
     }
     rows.push(("time", seconds(report.elapsed_s)));

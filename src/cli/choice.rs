@@ -36,13 +36,25 @@ where
     parser(values.iter().map(|(value, name, help)| (*value, (*name).to_owned(), Some(*help))).collect())
 }
 
+/// Returns a parser of texts in lower case that offers `names` but has the meanings of `parse`.
+pub fn offered<T>(
+    names: impl IntoIterator<Item = impl Into<PossibleValue>>,
+    parse: fn(&str) -> Result<T, String>,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    let names: Vec<PossibleValue> = names.into_iter().map(Into::into).collect();
+    PossibleValuesParser::new(names).try_map(move |text| parse(&text.to_lowercase()))
+}
+
 fn parser<T>(values: Vec<(T, String, Option<&'static str>)>) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
     let shown: Vec<_> = values.iter().map(|(_, name, help)| PossibleValue::new(name).help(*help)).collect();
     PossibleValuesParser::new(shown).try_map(move |text| {
-        let found = values.iter().find(|(_, name, _)| *name == text);
+        let found = values.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(&text));
         found.map(|(value, ..)| *value).ok_or_else(|| format!("unknown choice {text:?}"))
     })
 }

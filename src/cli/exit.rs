@@ -1,5 +1,7 @@
 //! Exit codes, and the hint for each error.
 
+use super::owner::InUse;
+use super::words::command_line;
 use pipeline::Error as RunError;
 use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
 use std::borrow::Cow;
@@ -20,8 +22,8 @@ pub enum Exit {
     /// Done.
     Done = 0,
     /// A check found something wrong in undamaged files: `verify` a value, `evolve verify` a
-    /// formula, `bench` an answer, or `report`, `layout --paper` and `plane` a published value
-    /// or claim.
+    /// formula, `bench` an answer, or `report`, `layout --paper`, `plane` and `evolve claims` a
+    /// published value or claim.
     Refuted = 1,
     /// Usage error: a bad argument, position or folder.
     Usage = 2,
@@ -33,6 +35,8 @@ pub enum Exit {
     TimeUp = 5,
     /// The folder has another format version or was begun with other parameters.
     OtherRun = 7,
+    /// Stopped by SIGHUP after a checkpoint.
+    HungUp = 129,
     /// Stopped by SIGINT after a checkpoint.
     Interrupted = 130,
     /// Stopped by SIGTERM after a checkpoint.
@@ -60,12 +64,13 @@ impl Exit {
 pub const TABLE: &str = "Exit codes:
     0  success
         1  a check found something wrong in undamaged files: verify a value, evolve verify a formula, bench an answer; \
-    report, layout --paper and plane a published value or claim that does not hold
+    report, layout --paper, plane and evolve claims a published value or claim that does not hold
     2  usage error: a bad argument, position or folder
     3  files are damaged
     4  input or output failed, disk or memory ran out, or the folder is in use
     5  stopped by --max-duration after a checkpoint; run the same command to continue
     7  the folder has another format version or was begun with other parameters
+  129  stopped by SIGHUP after a checkpoint; run the same command to continue
   130  stopped by SIGINT after a checkpoint; run the same command to continue
   143  stopped by SIGTERM after a checkpoint; run the same command to continue";
 
@@ -73,6 +78,7 @@ pub const TABLE: &str = "Exit codes:
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Refused {
+    exit: Exit,
     message: String,
     hint: String,
 }
@@ -80,7 +86,12 @@ pub struct Refused {
 impl Refused {
     /// Returns an error with its hint.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Refused {
-        Refused { message: message.into(), hint: hint.into() }
+        Refused::with(Exit::Usage, message, hint)
+    }
+
+    /// Returns an error with its hint and another exit code than [`Exit::Usage`].
+    pub fn with(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Refused {
+        Refused { exit, message: message.into(), hint: hint.into() }
     }
 }
 
@@ -95,24 +106,24 @@ pub struct WrongAnswer {
 }
 
 /// A stop by a signal, or because the time was up.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("stopped {}", if .exit == &Exit::TimeUp { "because the time is up" } else { "by a signal" })]
 pub struct Stopped {
     /// Exit code for the cause of the stop.
     pub exit: Exit,
     /// What to do next.
-    pub hint: &'static str,
+    pub hint: String,
 }
 
 impl Stopped {
     /// A stop after a checkpoint.
     pub fn resumable(exit: Exit) -> Stopped {
-        Stopped { exit, hint: "run the same command again to continue" }
+        Stopped { exit, hint: format!("resume with: {}", command_line()) }
     }
 
     /// A stop of a command without checkpoints.
     pub fn from_the_start(exit: Exit) -> Stopped {
-        Stopped { exit, hint: "run the same command again to start over" }
+        Stopped { exit, hint: format!("start over with: {}", command_line()) }
     }
 }
 
@@ -124,13 +135,20 @@ pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
         return (!gone).then(|| (Exit::System, "standard output could not be written".to_owned()));
     }
     if let Some(refused) = error.downcast_ref::<Refused>() {
-        return Some((Exit::Usage, refused.hint.clone()));
+        return Some((refused.exit, refused.hint.clone()));
     }
     if error.is::<WrongAnswer>() {
         return Some((Exit::Refuted, "this is a bug in trinim: please report it with the command".to_owned()));
     }
     if let Some(Stopped { exit, hint }) = error.downcast_ref() {
         return Some((*exit, (*hint).to_owned()));
+    }
+    if let Some(InUse { folder, .. }) = error.downcast_ref() {
+        let shown = folder.display();
+        return Some((
+            Exit::System,
+            format!("trinim status {shown} shows how far it is; wait, or choose another --out"),
+        ));
     }
     let known = error.downcast_ref::<RunError>().map(of_run);
     let known = known.or_else(|| error.downcast_ref::<UpkeepError>().map(of_care));
@@ -144,6 +162,12 @@ pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
         ))
     });
     Some(known.map_or((Exit::System, String::new()), |(exit, hint)| (exit, hint.into_owned())))
+}
+
+/// Formats an error with its causes, on one line.
+pub fn reason(error: &anyhow::Error) -> String {
+    let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
+    chain.join(": ")
 }
 
 /// Returns the hint for damaged files: the commands for the folder of the damaged file.
@@ -190,10 +214,23 @@ fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
         ),
         RunError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits".into()),
         RunError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
+        RunError::OpenFiles { needed, .. } => (
+            Exit::System,
+            format!("allow more open files, with ulimit -n {needed} or in the hard limit; nothing was written").into(),
+        ),
+        RunError::Limit { what: "length of the journal", .. } => {
+            (Exit::System, "run the same command again: it continues with a new journal".into())
+        }
         RunError::Limit { .. } => (Exit::Usage, "choose larger blocks with --block-bits".into()),
         RunError::Workload { .. } => {
             (Exit::Corrupt, "the folder contradicts itself; solve again with another --out".into())
         }
+        error if error.is_too_many_files() => (
+            Exit::System,
+            "allow more open files (ulimit -n) or use fewer --threads, then run the same command again; a solve \
+             continues from its last checkpoint"
+                .into(),
+        ),
         error if error.is_full_disk() => (
             Exit::System,
             "make room on this disk, or raise --max-disk, and run the same command again to continue from the last \
@@ -224,9 +261,6 @@ fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
         PlanError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits".into()),
         PlanError::Board { .. } => {
             (Exit::System, "give more --memory, or a strategy in blocks: block-pull, update-log".into())
-        }
-        PlanError::DiskLimit { .. } => {
-            (Exit::System, "raise --max-disk, or compare --log-placement with trinim plan; nothing was written".into())
         }
         PlanError::Disk { .. } => (
             Exit::System,

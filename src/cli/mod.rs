@@ -1,7 +1,8 @@
 //! The command line: one file or folder per subcommand.
 //!
-//! Data goes to standard output, everything else to standard error. Every report has `--json`, and
-//! later versions only add fields to it. Every flag can be set by the environment ([`variables`]).
+//! Data goes to standard output, everything else to standard error. Every report has `--json`:
+//! JSON.md lists all fields, and later versions only add some. Every flag can be set by the
+//! environment ([`variables`]).
 //! [`exit::Exit`] lists the exit codes. Whatever a library caller could need is in the library.
 //!
 //! # Invariants
@@ -12,18 +13,27 @@ mod args;
 mod bench;
 mod check;
 mod choice;
+mod claims;
+mod completions;
 mod evolve;
 mod exit;
 mod export;
+mod failure;
+mod folders;
+mod help;
 mod input;
 mod layout;
 mod manual;
+mod moves;
 mod output;
 mod owner;
+mod parents;
 mod plan;
 mod plane;
+mod precedence;
 mod probe;
 mod progress;
+mod refusal;
 mod repair;
 mod report;
 mod signals;
@@ -33,10 +43,13 @@ mod status;
 mod summary;
 mod variables;
 mod verify;
+mod version;
+mod words;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::Exit;
 use output::{ColorChoice, Out, note};
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -89,16 +102,17 @@ enum Command {
     Bench(Box<bench::BenchArgs>),
     Evolve(evolve::EvolveArgs),
     Plane(plane::PlaneArgs),
-    Completions(manual::CompletionsArgs),
+    Completions(completions::CompletionsArgs),
     Man(manual::ManArgs),
 }
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    signals::survive_size_limit();
+    // First of all, so that no signal finds the program without them.
+    signals::install();
     signals::allow_many_files();
-    let cli = match parse() {
-        Ok(cli) => cli,
+    let (cli, json_command) = match parse() {
+        Ok(parsed) => parsed,
         Err(exit) => return ExitCode::from(exit as u8),
     };
     let mut out = Out::new(cli.color, cli.quiet);
@@ -108,7 +122,14 @@ pub fn main() -> ExitCode {
     });
     let exit = match result {
         Ok(exit) => exit,
-        Err(error) => report(&error, &out),
+        Err(error) => {
+            let error = folders::explain(error, &words::arguments());
+            let exit = report(&error, &out);
+            if let Some(command) = json_command {
+                failure::write(&command, exit, &error, &mut out);
+            }
+            exit
+        }
     };
     ExitCode::from(exit as u8)
 }
@@ -128,8 +149,8 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Bench(args) => bench::run(*args, out),
         Command::Evolve(args) => evolve::run(args, out),
         Command::Plane(args) => plane::run(args, out),
-        Command::Completions(args) => manual::completions(args, out),
-        Command::Man(args) => manual::man(args, out),
+        Command::Completions(args) => completions::run(args, out),
+        Command::Man(args) => manual::run(args, out),
     }
 }
 
@@ -148,32 +169,33 @@ fn sorted(command: clap::Command) -> clap::Command {
 
 /// Returns the command with all its subcommands.
 fn command() -> clap::Command {
-    variables::given(sorted(Cli::command())).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
+    completions::hinted(variables::given(sorted(Cli::command().long_version(version::long()))))
+        .after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
 }
 
-/// Parses the arguments. A refusal prints two lines: the reason and a hint.
-fn parse() -> Result<Cli, Exit> {
+/// Parses the arguments; the second result is the command if it has to report as JSON. A refusal
+/// prints two lines: the reason and a hint.
+fn parse() -> Result<(Cli, Option<String>), Exit> {
     use clap::error::ErrorKind;
-    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let suited = precedence::suited(help::unbroken(command()), &given);
+    let parsed = suited.try_get_matches_from(given).and_then(|matches| {
+        let json_command = failure::json_command(&matches);
+        Ok((Cli::from_arg_matches(&matches)?, json_command))
+    });
     parsed.map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            match error.print().and_then(|()| std::io::stdout().flush()) {
-                Ok(()) => Exit::Done,
-                Err(error) => report(&error.into(), &Out::new(ColorChoice::Auto, false)),
-            }
-        }
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match help::print(&error) {
+            Ok(()) => Exit::Done,
+            Err(error) => report(&error.into(), &Out::new(ColorChoice::Auto, false)),
+        },
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let _ = error.print();
+            note(help::plain(&error).trim_end());
             Exit::Usage
         }
         _ => {
-            let text = error.render().to_string();
-            let behind = |line: &&str| ["Usage:", "tip:", "For more"].iter().any(|start| line.starts_with(start));
-            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-            let reason: Vec<&str> = lines.take_while(|line| !behind(line)).collect();
-            note(reason.join(" "));
-            let usage = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
-            note(format_args!("hint: {}", usage.unwrap_or("try the same command with --help")));
+            let (reason, hint) = refusal::explain(&error, &command(), &words::arguments());
+            note(reason);
+            note(format_args!("hint: {hint}"));
             Exit::Usage
         }
     })
@@ -182,10 +204,10 @@ fn parse() -> Result<Cli, Exit> {
 /// Prints an error and its hint, and returns the exit code.
 fn report(error: &anyhow::Error, out: &Out) -> Exit {
     let Some((exit, hint)) = exit::classify(error) else { return Exit::Done };
-    let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
+    let reason = exit::reason(error);
     match exit {
-        Exit::Interrupted | Exit::Terminated | Exit::TimeUp => note(chain.join(": ")),
-        _ => note(format_args!("{} {}", out.error_paint.bad("error:"), chain.join(": "))),
+        Exit::Interrupted | Exit::Terminated | Exit::HungUp | Exit::TimeUp => note(reason),
+        _ => note(format_args!("{} {reason}", out.error_paint.bad("error:"))),
     }
     if !hint.is_empty() {
         note(format_args!("hint: {hint}"));

@@ -5,11 +5,16 @@
 //!    no other error of the program has.
 //! 2. Nothing here panics when a stream is closed or full.
 
+use super::args::Size;
+use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 pub use trinim::draw::table::grouped;
 use trinim::game::Board;
 use trinim::game::Value;
+
+/// Width where it is unknown.
+const COLUMNS: usize = 80;
 
 /// When to colour output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -23,6 +28,11 @@ pub enum ColorChoice {
 }
 
 impl ColorChoice {
+    /// Whether to colour standard output.
+    pub fn on_stdout(self) -> bool {
+        self.on(io::stdout().is_terminal())
+    }
+
     fn on(self, terminal: bool) -> bool {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         match self {
@@ -71,6 +81,21 @@ impl Paint {
     }
 }
 
+/// A report with its schema, which JSON.md describes.
+#[derive(Serialize)]
+struct Tagged<'a, T> {
+    schema: &'a str,
+    #[serde(flatten)]
+    report: &'a T,
+}
+
+/// Returns the width of the terminal, else `COLUMNS`, else 80.
+fn columns() -> usize {
+    let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let given = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
+    terminal.or_else(given).filter(|columns| *columns > 0).unwrap_or(COLUMNS)
+}
+
 /// Standard output, with the settings for colour and verbosity.
 pub struct Out {
     stream: BufWriter<StdoutLock<'static>>,
@@ -80,28 +105,31 @@ pub struct Out {
     pub error_paint: Paint,
     /// No progress, no remarks.
     pub quiet: bool,
+    /// Width of boards and tables, in characters.
+    pub columns: usize,
 }
 
 impl Out {
     /// Opens standard output with these settings.
     pub fn new(color: ColorChoice, quiet: bool) -> Out {
         Out {
-            paint: Paint(color.on(io::stdout().is_terminal())),
+            paint: Paint(color.on_stdout()),
             error_paint: Paint(color.on(io::stderr().is_terminal())),
             stream: BufWriter::new(io::stdout().lock()),
             quiet,
+            columns: columns(),
         }
     }
 
-    /// Writes a value as JSON over several lines.
-    pub fn json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
-        let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
+    /// Writes a value as JSON over several lines, after the name and version of its schema.
+    pub fn json(&mut self, schema: &str, report: &impl Serialize) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(&Tagged { schema, report }).map_err(io::Error::other)?;
         writeln!(self, "{text}")
     }
 
-    /// Writes a value as JSON on one line.
-    pub fn json_line(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
-        let text = serde_json::to_string(value).map_err(io::Error::other)?;
+    /// Writes a value as JSON on one line, after the name and version of its schema.
+    pub fn json_line(&mut self, schema: &str, report: &impl Serialize) -> io::Result<()> {
+        let text = serde_json::to_string(&Tagged { schema, report }).map_err(io::Error::other)?;
         writeln!(self, "{text}")
     }
 
@@ -112,6 +140,19 @@ impl Out {
             let label = self.paint.faint(format!("{label:width$}"));
             writeln!(self, "{label}  {text}")
         })
+    }
+
+    /// Writes a text over several lines, broken at spaces to fit the width.
+    pub fn paragraph(&mut self, text: &str) -> io::Result<()> {
+        let mut line = String::new();
+        for word in text.split(' ') {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > self.columns {
+                writeln!(self, "{}", std::mem::take(&mut line))?;
+            }
+            line += if line.is_empty() { "" } else { " " };
+            line += word;
+        }
+        writeln!(self, "{line}")
     }
 
     /// Prints a remark on standard error, unless quiet.
@@ -177,6 +218,11 @@ pub fn per_second(value: f64, unit: &str) -> String {
     }
 }
 
+/// Formats a rate of bytes in the units of [`Size`].
+pub fn bytes_per_second(value: f64) -> String {
+    format!("{}/s", Size(value as u64))
+}
+
 /// Draws the board, one string per row: pieces are `x`, taken pieces `*`, empty cells `.`.
 pub fn picture(board: &Board, position: u64, taken: u64, paint: Paint) -> Vec<String> {
     let cell = |index: u32| match (taken >> index & 1, position >> index & 1) {
@@ -190,10 +236,10 @@ pub fn picture(board: &Board, position: u64, taken: u64, paint: Paint) -> Vec<St
     rows.lines().enumerate().map(|(row, line)| format!("{line}{}", " ".repeat(layers - 1 - row))).collect()
 }
 
-/// Writes pictures side by side, as many as fit 80 columns, each under its caption.
+/// Writes pictures side by side, as many as fit the width, each under its caption.
 pub fn side_by_side(out: &mut Out, width: usize, pictures: &[(String, Vec<String>)]) -> io::Result<()> {
     let column = width.max(pictures.iter().map(|(caption, _)| caption.len()).max().unwrap_or(0)) + 3;
-    for group in pictures.chunks((80 / column).max(1)) {
+    for group in pictures.chunks(((out.columns + 3) / column).max(1)) {
         let captions: String = group.iter().map(|(caption, _)| format!("{caption:column$}")).collect();
         writeln!(out, "{}", captions.trim_end())?;
         for row in 0..group[0].1.len() {

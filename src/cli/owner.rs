@@ -9,10 +9,14 @@
 //!
 //! Writers take the lock through the storage.
 
+use super::output::{counted, grouped};
+use pipeline::checkpoint::{self, LOCK};
+use pipeline::{Error, RealStorage};
 use serde::Serialize;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use trinim::database::Game;
 
 /// Who holds the lock of a run folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -35,6 +39,39 @@ pub fn of(lock: &Path) -> Owner {
         Some((_, _, pid)) => Owner::Held(pid),
         None => Owner::Free,
     }
+}
+
+/// Names who holds a locked run folder, and how far the run is.
+pub fn in_use(error: Error, folder: &Path) -> anyhow::Error {
+    match refuse_in_use(folder) {
+        Err(in_use) => in_use.into(),
+        // The owner has just ended, or is hidden.
+        Ok(()) => error.into(),
+    }
+}
+
+/// Refuses a folder that another process can be seen to hold.
+///
+/// # Errors
+/// Returns [`InUse`] if a process holds the lock.
+pub fn refuse_in_use(folder: &Path) -> Result<(), InUse> {
+    let Owner::Held(pid) = of(&folder.join(LOCK)) else { return Ok(()) };
+    let progress = RealStorage::open(folder).ok().and_then(|storage| {
+        let run = checkpoint::inspect(&storage).ok()?;
+        let blocks = Game::from_parameters(&run.parameters.0)?.layout.canonical_blocks().len();
+        Some(format!(", {} of {} saved", grouped(run.records.len() as u64), counted(blocks as u64, "block")))
+    });
+    Err(InUse { folder: folder.to_path_buf(), pid, progress: progress.unwrap_or_default() })
+}
+
+/// A run folder that another process holds.
+#[derive(Debug, thiserror::Error)]
+#[error("{} is in use by process {pid}{progress}", folder.display())]
+pub struct InUse {
+    /// The folder.
+    pub folder: PathBuf,
+    pid: u32,
+    progress: String,
 }
 
 /// Parses device, inode and process of a line about a whole-file lock, like `1: FLOCK ADVISORY

@@ -2,7 +2,8 @@
 
 use super::args::{GameArgs, JsonArgs, Size};
 use super::exit::Exit;
-use super::output::{Out, counted, grouped, seconds};
+use super::layout::BID_LEGEND;
+use super::output::{Out, bytes_per_second, counted, grouped, seconds};
 use super::solve::{LAYERS_MAX, free_bytes, request};
 use super::summary;
 use clap::Args;
@@ -16,7 +17,7 @@ use trinim::plan::Plan;
 const EXAMPLES: &str = "\
 Examples:
   trinim plan --layers 8 --memory 256MiB
-  trinim plan --layers 9 --memory 8GiB --out /data --json
+  trinim plan --layers 9 --memory 8GiB --out k9 --json
   trinim plan --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
 
 Times are estimates from rates measured on one machine, which the report shows. Nothing is written.";
@@ -41,6 +42,8 @@ pub struct PlanArgs {
 struct Report<'a> {
     #[serde(flatten)]
     plan: &'a Plan,
+    /// Moves of the full board.
+    moves: usize,
     disk_free_bytes: u64,
     memory_available_bytes: u64,
     feasible: bool,
@@ -58,6 +61,7 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     let mut report = Report {
         plan: &plan,
+        moves: board.moves().len(),
         disk_free_bytes: free_bytes(&args.out),
         memory_available_bytes: memory_available_bytes(),
         feasible: true,
@@ -65,7 +69,7 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     warn(&mut report);
     if args.json.json {
-        out.json(&report)?;
+        out.json("trinim.plan/1", &report)?;
     } else {
         print(&report, &board, out)?;
         for warning in &report.warnings {
@@ -85,7 +89,7 @@ fn warn(report: &mut Report<'_>) {
     if plan.layers > LAYERS_MAX {
         short(format!("this version solves up to {LAYERS_MAX} layers: these are numbers only"));
     }
-    if plan.shape.canonical_blocks > trinim::plan::CANONICAL_BLOCKS_MAX {
+    if plan.shape.canonical_blocks > trinim::layout::CANONICAL_BLOCKS_MAX {
         short(format!("{} are too many", counted(plan.shape.canonical_blocks, "block")));
     }
     if plan.memory.workers == 0 {
@@ -128,6 +132,7 @@ fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()
     out.table(&[
         ("board", summary::board(plan.layers, plan.rule, board.max_take())),
         ("positions", format!("{} (2^{})", grouped(plan.positions), plan.cells)),
+        ("moves", grouped(report.moves as u64)),
         (
             "BID cells",
             if cells.is_empty() { "none".to_owned() } else { format!("{} of them: {cells}", shape.bid_bits) },
@@ -169,37 +174,41 @@ fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()
     writeln!(out)?;
     let cell = |index: u32| {
         let bid = shape.bid_cells.iter().any(|cell| u32::from(*cell) == index);
-        if bid { out.paint.mark("#") } else { out.paint.faint(".") }
+        if bid { out.paint.mark("X") } else { out.paint.faint(".") }
     };
     let picture = board.picture(1, cell);
     for line in picture.lines() {
         writeln!(out, "  {line}")?;
     }
-    writeln!(out, "\n{:10} {:>12} {:>12} {:>12} {:>12} {:>10}", "logs", "written", "read", "peak", "disk", "time")?;
+    writeln!(out, "  {BID_LEGEND}")?;
+    writeln!(out, "\n{:10} {:>10} {:>10} {:>10} {:>10} {:>9}", "logs", "written", "read", "peak", "disk", "time")?;
     for row in &plan.placements {
         let here = if row.placement == plan.placement { " <- chosen" } else { "" };
         let sizes = [row.log_bytes_written, row.log_bytes_read, row.log_bytes_peak, row.disk_peak_bytes].map(size);
         let [written, read, peak, disk] = sizes;
         writeln!(
             out,
-            "{:10} {written:>12} {read:>12} {peak:>12} {disk:>12} {:>10}{here}",
+            "{:10} {written:>10} {read:>10} {peak:>10} {disk:>10} {:>9}{here}",
             row.placement,
             seconds(row.seconds)
         )?;
     }
     let rates = &plan.rates;
-    writeln!(
-        out,
-        "\nrates of one worker in GB/s of bitmap: decode {}, orient {}, apply {}, settle {}, publish {}, encode {}; \
-        device {} GB/s; logs {} bits a position",
-        rates.decode_bytes_per_second / 1e9,
-        rates.orient_bytes_per_second / 1e9,
-        rates.apply_bytes_per_second / 1e9,
-        rates.settle_bytes_per_second / 1e9,
-        rates.publish_bytes_per_second / 1e9,
-        rates.encode_bytes_per_second / 1e9,
-        rates.device_bytes_per_second / 1e9,
+    let speeds = [
+        ("decode", rates.decode_bytes_per_second),
+        ("orient", rates.orient_bytes_per_second),
+        ("apply", rates.apply_bytes_per_second),
+        ("settle", rates.settle_bytes_per_second),
+        ("publish", rates.publish_bytes_per_second),
+        ("encode", rates.encode_bytes_per_second),
+    ]
+    .map(|(stage, speed)| format!("{stage} {}", bytes_per_second(speed)));
+    writeln!(out)?;
+    out.paragraph(&format!(
+        "bitmap through one worker: {}; device {}; logs {} bits a position",
+        speeds.join(", "),
+        bytes_per_second(rates.device_bytes_per_second),
         plan.log_bits_per_position,
-    )?;
+    ))?;
     Ok(())
 }

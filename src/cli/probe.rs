@@ -2,10 +2,11 @@
 
 use super::args::{DatabaseArgs, JsonArgs};
 use super::exit::Exit;
+use super::moves;
 use super::output::{self, Out};
 use clap::Args;
 use serde::Serialize;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 use trinim::database::{Access, Database, DatabaseError, Probe};
 use trinim::game::Board;
 use trinim::game::position::{self, cells};
@@ -15,8 +16,8 @@ use trinim::game::{Outcome, Value};
 const CACHE_BYTES: usize = 256 << 20;
 /// Longest line that can be a position, in bytes.
 const LINE_BYTES: u64 = 1024;
-/// Winning moves shown as pictures.
-const PICTURES: usize = 8;
+/// Schema of an answer.
+const SCHEMA: &str = "trinim.probe/1";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,19 +25,29 @@ Examples:
   trinim probe trinim-k5-misere 0x7fff --json             the same as a mask
   trinim probe trinim-k5-misere --json < positions.txt    one position per line, one answer per line
 
-Write a position as rows from the apex, with 1 or x for a piece and 0 or . for none, or as a mask like 0x2f with \
-cell 0 in the lowest bit. A line that is not a position gets an error as its answer; the other lines are still \
-answered, and the exit code is 2.";
+A line that is not a position gets an error as its answer; the other lines are still answered, and the exit code \
+is 2.";
+
+/// The text after the options: the examples, then every form of a position.
+fn after_help() -> String {
+    let width = position::FORMS.iter().map(|(_, text)| text.len()).max().unwrap_or(0);
+    let forms: String = position::FORMS.iter().map(|(what, text)| format!("\n  {text:width$}  {what}")).collect();
+    format!(
+        "{EXAMPLES}\n\nPositions, here with pieces on cells 0, 1, 2, 3 and 5 of three layers:{forms}\nCells count from \
+         0 at the apex, row by row. Zeros and ones that are too few for all cells are refused: write 0d before a number. \
+         The manual page trinim-positions(7) says more."
+    )
+}
 
 /// Look up positions and all their moves
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = after_help())]
 pub struct ProbeArgs {
     #[command(flatten)]
     database: DatabaseArgs,
 
     /// Positions; - or nothing reads one per line from standard input
-    #[arg(value_name = "POSITION", allow_hyphen_values = true)]
+    #[arg(value_name = "POSITION")]
     positions: Vec<String>,
 
     #[command(flatten)]
@@ -93,6 +104,9 @@ struct Asking {
 
 impl Asking {
     fn standard_input(&mut self, out: &mut Out) -> anyhow::Result<()> {
+        if io::stdin().is_terminal() {
+            out.remark("positions, one a line (Ctrl-D ends):");
+        }
         let mut input = io::stdin().lock();
         let mut line = Vec::new();
         loop {
@@ -122,7 +136,7 @@ impl Asking {
             Err(error) => Err((Exit::Usage, error.to_string())),
         };
         match probed {
-            Ok(probe) if self.json => out.json_line(&answer(board, &probe))?,
+            Ok(probe) if self.json => out.json_line(SCHEMA, &answer(board, &probe))?,
             Ok(probe) => {
                 if !std::mem::replace(&mut self.first, false) {
                     writeln!(out)?;
@@ -139,7 +153,7 @@ impl Asking {
                 };
                 self.exit = if rank(exit) > rank(self.exit) { exit } else { self.exit };
                 if self.json {
-                    out.json_line(&Failure { position: text, error })?;
+                    out.json_line(SCHEMA, &Failure { position: text, error })?;
                 } else {
                     self.first = false;
                     writeln!(out, "{} {text:?}: {error}", out.paint.bad("error:"))?;
@@ -188,27 +202,20 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
     let verdict = out.paint.value(probe.value);
     let winning: Vec<u64> =
         probe.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
+    let alike = moves::up_to_symmetry(board, probe.position, &winning);
     let moves = match (probe.children.len(), winning.len()) {
         (0, _) => "no move is left".to_owned(),
+        (1, 0) => "the only move loses".to_owned(),
+        (1, _) => "the only move wins".to_owned(),
         (all, 0) => format!("none of {all} moves wins"),
-        (all, some) => format!("{some} of {all} moves win"),
+        (all, 1) => format!("1 of {all} moves wins"),
+        (all, some) => format!("{some} of {all} moves win{alike}"),
     };
     writeln!(out, "{verdict} for the player to move ({outcome}-position); {moves}")?;
     if winning.is_empty() {
         return Ok(());
     }
-    let pictures: Vec<(String, Vec<String>)> = winning
-        .iter()
-        .take(PICTURES)
-        .map(|taken| {
-            let list: Vec<String> = cells(*taken).iter().map(u32::to_string).collect();
-            (list.join(" "), output::picture(board, probe.position, *taken, out.paint))
-        })
-        .collect();
     writeln!(out)?;
-    output::side_by_side(out, 2 * board.layers() as usize - 1, &pictures)?;
-    if winning.len() > PICTURES {
-        writeln!(out, "and {} more; --json lists all", winning.len() - PICTURES)?;
-    }
+    moves::draw(board, probe.position, &winning, out)?;
     Ok(())
 }

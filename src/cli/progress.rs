@@ -1,70 +1,204 @@
-//! Progress of a run: a live line on a terminal, a plain line every ten seconds elsewhere, a line
-//! at SIGUSR1.
-//!
-//! `ratio` is the stored size of the published blocks over their raw size.
+//! Progress of a run: a bar on a terminal that can redraw it, lines elsewhere (`--progress`), and a
+//! line at SIGUSR1.
 //!
 //! # The estimate
-//! Work is counted in edges applied plus [`Total::block_weight`] for each block settled; both
-//! totals are known before the start. The time left is the time so far, times the work left, over
-//! the work done in this session.
+//! Work is counted in edges applied plus a weight for each block settled; `trinim status` counts in
+//! the same way. The percentage is of the whole solve, earlier sessions included. The time left is
+//! the time of this session, times the work left, over the work of this session.
+//!
+//! # Positions
+//! A solve settles one block of each isomorphic group. A rate counts the positions of the whole
+//! group, so that the rates of progress, report and `status` mean the same.
 
-use super::output::{self, Paint, note};
+use super::args;
+use super::exit::{Exit, Refused};
+use super::output::{self, Out, Paint, note};
 use super::signals::Signals;
+use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pipeline::{Metrics, Stopwatch};
+use pipeline::{BlockId, Counts, Metrics, Stopwatch};
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
+use trinim::layout::Layout;
+use trinim::plan::rates;
 use trinim::solve::baseline::Counters;
 
 /// Time between two readings of the counters.
 const TICK: Duration = Duration::from_millis(100);
-/// Time between two lines where no terminal shows a live one.
-const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The work of one session.
+/// `--progress` and `--progress-interval`.
+#[derive(Clone, Copy, Args)]
+pub struct ProgressArgs {
+    /// How to show progress on standard error; --quiet shows none
+    #[arg(long, help_heading = "Output", value_name = "HOW", value_enum, default_value = "auto")]
+    progress: Choice,
+
+    /// Time between two lines of progress, like 1s, 1m
+    #[arg(long, help_heading = "Output", value_name = "TIME", value_parser = args::duration, default_value = "10s")]
+    progress_interval: Duration,
+}
+
+/// How to show progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Choice {
+    /// A bar on a terminal, lines elsewhere and if TERM is dumb
+    Auto,
+    /// A bar; needs a terminal that can redraw it
+    Bar,
+    /// A line from time to time
+    Lines,
+    /// Nothing
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    Bar,
+    Lines,
+    Hidden,
+}
+
+/// How one command shows its progress.
+#[derive(Clone, Copy)]
+pub struct Progress {
+    quiet: bool,
+    style: Style,
+    interval: Duration,
+    paint: Paint,
+}
+
+impl ProgressArgs {
+    /// Resolves the arguments for standard error as it is.
+    ///
+    /// # Errors
+    /// Returns [`Refused`] for a bar where none can be drawn.
+    pub fn on(&self, out: &Out) -> Result<Progress, Refused> {
+        let redraws = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let style = if out.quiet { Style::Hidden } else { self.progress.style(redraws)? };
+        Ok(Progress { quiet: out.quiet, style, interval: self.progress_interval, paint: out.error_paint })
+    }
+}
+
+impl Choice {
+    fn style(self, redraws: bool) -> Result<Style, Refused> {
+        match (self, redraws) {
+            (Choice::Auto | Choice::Bar, true) => Ok(Style::Bar),
+            (Choice::Auto, false) | (Choice::Lines, _) => Ok(Style::Lines),
+            (Choice::None, _) => Ok(Style::Hidden),
+            (Choice::Bar, false) => {
+                let message = "--progress bar: standard error is not a terminal that can redraw a line";
+                Err(Refused::new(message, "use --progress lines"))
+            }
+        }
+    }
+}
+
+/// The work of one session, within that of the whole solve.
 #[derive(Clone, Copy, Debug)]
 pub struct Total {
     /// All blocks, including those of earlier sessions.
     pub blocks: u64,
     /// Blocks of earlier sessions.
     pub resumed_blocks: u64,
-    /// Edges into the blocks of this session.
-    pub edges: u64,
-    /// Positions in a block.
-    pub block_positions: u64,
-    /// Work of settling, publishing and encoding a block, in edges.
-    pub block_weight: f64,
+    /// All work, in edges; see [`units`].
+    pub work: f64,
+    /// The work of earlier sessions.
+    pub resumed_work: f64,
+    /// Positions of this session's blocks and of their images.
+    pub positions: u64,
+    /// Bytes of a block's bitmap.
+    pub block_bytes: u64,
 }
 
 impl Total {
-    fn units(&self) -> f64 {
-        self.edges as f64 + self.block_weight * (self.blocks - self.resumed_blocks) as f64
+    /// The work of an update-log solve that finds the blocks in `finished` already solved.
+    pub fn of(layout: &Layout, finished: &BTreeSet<BlockId>) -> Total {
+        let left = layout.ordinals().filter(|block| !finished.contains(block));
+        Total {
+            blocks: layout.canonical_blocks().len() as u64,
+            resumed_blocks: finished.len() as u64,
+            work: units(layout, layout.ordinals()),
+            resumed_work: units(layout, finished.iter().copied()),
+            positions: left.map(|block| positions(layout, block)).sum(),
+            block_bytes: (1 << layout.offset_bits()) / 8,
+        }
     }
+
+    /// The work of a solve by a baseline, which always starts over: `edges` are applied to `blocks`
+    /// blocks of a board of `positions` positions.
+    pub fn from_the_start(layout: &Layout, blocks: u64, edges: u64, positions: u64) -> Total {
+        Total {
+            blocks,
+            resumed_blocks: 0,
+            work: edges as f64 + block_weight() * blocks as f64,
+            resumed_work: 0.0,
+            positions,
+            block_bytes: (1 << layout.offset_bits()) / 8,
+        }
+    }
+
+    /// Returns the share of the whole work that earlier sessions did.
+    pub fn resumed_share(&self) -> f64 {
+        if self.work > 0.0 { self.resumed_work / self.work } else { 1.0 }
+    }
+
+    /// Returns the share of the whole work done, and the time left in words.
+    fn shares(&self, counts: &Counts, elapsed: f64) -> (f64, String) {
+        let session = counts.edges_applied as f64 + block_weight() * counts.blocks_computed as f64;
+        let done = (self.resumed_work + session).min(self.work);
+        (done / self.work.max(1.0), time_left(elapsed, session, self.work - done))
+    }
+
+    /// Returns the positions that `settled` blocks of this session stand for, on average.
+    fn positions_of(&self, settled: u64) -> f64 {
+        self.positions as f64 * settled as f64 / (self.blocks - self.resumed_blocks).max(1) as f64
+    }
+}
+
+/// Returns the work of settling, publishing and encoding a block, in edges.
+fn block_weight() -> f64 {
+    rates::block_weight(&rates::MEASURED)
+}
+
+/// Returns the work of blocks, in edges.
+pub fn units(layout: &Layout, blocks: impl Iterator<Item = BlockId>) -> f64 {
+    // Whole numbers: a sum of fractions would depend on the order of the blocks.
+    let (blocks, edges) =
+        blocks.fold((0, 0), |(blocks, edges), block| (blocks + 1, edges + layout.edges_into(block).len()));
+    edges as f64 + block_weight() * f64::from(blocks)
+}
+
+/// Returns the positions of the isomorphic group of a block.
+pub fn positions(layout: &Layout, block: BlockId) -> u64 {
+    u64::from(layout.orbit_size(block)) << layout.offset_bits()
 }
 
 /// A function of the elapsed seconds that returns the share of work done and a status line.
 pub type Status<'a> = &'a (dyn Fn(f64) -> (f64, String) + Sync);
 
+/// A function that prints a remark without disturbing the bar.
+pub type Say<'a> = &'a (dyn Fn(String) + Sync);
+
 /// The status of a solve after `elapsed` seconds.
 pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String) {
     let counts = metrics.snapshot();
     let settled = counts.blocks_computed;
-    let done = counts.edges_applied as f64 + total.block_weight * settled as f64;
-    let share = (done / total.units().max(1.0)).min(1.0);
+    let (share, left) = total.shares(&counts, elapsed);
     let committed = counts.blocks_committed;
     let phase = if committed == total.blocks { "sealing" } else { "solving" };
-    let positions = output::per_second((settled * total.block_positions) as f64 / elapsed, "positions");
+    let positions = output::per_second(total.positions_of(settled) / elapsed, "positions");
     let log_bytes = counts.log_bytes_written + counts.log_bytes_read;
-    let logs = output::per_second(log_bytes as f64 / elapsed, "B");
-    let settled_bytes = (settled * total.block_positions / 8).max(1);
-    let ratio = counts.published_bytes as f64 / settled_bytes as f64;
-    let left = time_left(elapsed, share);
+    let logs = output::bytes_per_second(log_bytes as f64 / elapsed);
+    let published = counts.published_bytes as f64 / (settled * total.block_bytes).max(1) as f64;
     let blocks = total.resumed_blocks + settled;
     let line = format!(
-        "{phase}  {blocks}/{} blocks ({committed} saved)  ETA {left}  {positions}  logs {logs}  ratio {ratio:.3}",
-        total.blocks
+        "{phase}  {blocks}/{} blocks ({committed} saved)  ETA {left}  {positions}  logs {logs}  \
+         database {:.1} % of bitmap",
+        total.blocks,
+        published * 100.0
     );
     (share, line)
 }
@@ -74,12 +208,10 @@ pub fn in_blocks(metrics: &Metrics, counters: &Counters, total: &Total, elapsed:
     let counts = metrics.snapshot();
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let settled = counts.blocks_computed;
-    let done = counts.edges_applied as f64 + total.block_weight * settled as f64;
-    let share = (done / total.units().max(1.0)).min(1.0);
-    let positions = output::per_second((settled * total.block_positions) as f64 / elapsed, "positions");
+    let (share, left) = total.shares(&counts, elapsed);
+    let positions = output::per_second(total.positions_of(settled) / elapsed, "positions");
     let block_bytes = of(&counters.block_bytes_read) + of(&counters.block_bytes_written);
-    let moved = output::per_second(block_bytes as f64 / elapsed, "B");
-    let left = time_left(elapsed, share);
+    let moved = output::bytes_per_second(block_bytes as f64 / elapsed);
     (share, format!("solving  {settled}/{} blocks  ETA {left}  {positions}  blocks {moved}", total.blocks))
 }
 
@@ -90,28 +222,32 @@ pub fn in_memory(counters: &Counters, all: u64, elapsed: f64) -> (f64, String) {
     let share = visited as f64 / all as f64;
     let phase = if visited == all { "publishing" } else { "solving" };
     let positions = output::per_second(visited as f64 / elapsed, "positions");
-    (share, format!("{phase}  ETA {}  {positions}", time_left(elapsed, share)))
+    (share, format!("{phase}  ETA {}  {positions}", time_left(elapsed, share, 1.0 - share)))
 }
 
-/// Estimates the time left, in words.
-pub fn time_left(elapsed: f64, share: f64) -> String {
-    if share > 0.0 { output::seconds(elapsed * (1.0 - share) / share) } else { "unknown".to_owned() }
+/// Estimates the time left, in words, if `done` took `elapsed` seconds.
+pub fn time_left(elapsed: f64, done: f64, left: f64) -> String {
+    if done > 0.0 { output::seconds(elapsed * left.max(0.0) / done) } else { "unknown".to_owned() }
 }
 
-/// Shows progress while `work` runs.
-pub fn during<T>(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, work: impl FnOnce() -> T) -> T {
-    let (ended, end) = channel();
+/// Shows progress while `work` runs. What the work says by [`Say`] is a remark, left out if quiet.
+pub fn during<T>(status: Status<'_>, signals: &Signals, progress: &Progress, work: impl FnOnce(Say<'_>) -> T) -> T {
+    let (saying, said) = channel();
     std::thread::scope(|scope| {
-        scope.spawn(move || show(status, signals, quiet, paint, end));
-        // Dropped when the work is over, however it ends.
-        let _ended = ended;
-        work()
+        scope.spawn(move || show(status, signals, progress, said));
+        // The sender is dropped when the work is over, however it ends.
+        let say = move |text: String| {
+            if !progress.quiet {
+                let _ = saying.send(text);
+            }
+        };
+        work(&say)
     })
 }
 
-fn show(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, end: Receiver<()>) {
+fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiver<String>) {
     let watch = Stopwatch::start();
-    let live = !quiet && std::io::stderr().is_terminal();
+    let live = progress.style == Style::Bar;
     let bar = if live {
         ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr())
     } else {
@@ -122,16 +258,24 @@ fn show(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, end: R
     }
     let say = |text: String| if live { bar.suspend(|| note(&text)) } else { note(&text) };
     let mut told_stop = false;
-    let mut next_line = LINE_INTERVAL;
-    while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(signals.time_left(watch.elapsed()).min(TICK)) {
+    let mut next_line = progress.interval;
+    loop {
+        match said.recv_timeout(signals.time_left(watch.elapsed()).min(TICK)) {
+            Ok(text) => {
+                say(text);
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
         let elapsed = watch.elapsed();
         signals.look_at_clock(elapsed);
         let (share, line) = status(elapsed.as_secs_f64());
         if live {
             bar.set_position((share * 1000.0) as u64);
             bar.set_message(line.clone());
-        } else if !quiet && elapsed >= next_line {
-            next_line = elapsed + LINE_INTERVAL;
+        } else if progress.style == Style::Lines && elapsed >= next_line {
+            next_line = elapsed + progress.interval;
             note(format_args!("{:5.1} % {line}", share * 100.0));
         }
         if signals.status.swap(false, Ordering::Relaxed) {
@@ -139,8 +283,54 @@ fn show(status: Status<'_>, signals: &Signals, quiet: bool, paint: Paint, end: R
         }
         if signals.stopped() && !told_stop {
             told_stop = true;
-            say(paint.mark("stopping at the next safe point; press Ctrl-C again to quit now"));
+            say(progress.paint.mark(match signals.exit() {
+                Exit::TimeUp => "the time is up: stopping at the next safe point",
+                _ => "stopping at the next safe point; press Ctrl-C again to quit now",
+            }));
         }
     }
     bar.finish_and_clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trinim::game::Board;
+
+    #[test]
+    fn a_bar_is_for_terminals_that_redraw() {
+        let styles = |choice: Choice| [true, false].map(|redraws| choice.style(redraws).ok());
+        assert_eq!(styles(Choice::Auto), [Some(Style::Bar), Some(Style::Lines)]);
+        assert_eq!(styles(Choice::Bar), [Some(Style::Bar), None]);
+        assert_eq!(styles(Choice::Lines), [Some(Style::Lines); 2]);
+        assert_eq!(styles(Choice::None), [Some(Style::Hidden); 2]);
+    }
+
+    /// A resumed run began at 0 % again, and estimated what was left from the whole work.
+    #[test]
+    fn a_resumed_run_counts_the_whole_and_estimates_what_is_left() {
+        let layout = Layout::suggested(&Board::triangle(7, None).unwrap(), 18);
+        let all: BTreeSet<BlockId> = layout.ordinals().collect();
+        let half: BTreeSet<BlockId> = all.iter().copied().take(all.len() / 2).collect();
+        let (whole, rest) = (Total::of(&layout, &BTreeSet::new()), Total::of(&layout, &half));
+        assert_eq!((whole.positions, whole.resumed_share()), (1 << 28, 0.0));
+        assert_eq!(rest.work, whole.work);
+        let begun: u64 = half.iter().map(|block| positions(&layout, *block)).sum();
+        assert_eq!(rest.positions, whole.positions - begun);
+        assert_eq!(rest.positions_of(rest.blocks - rest.resumed_blocks), rest.positions as f64);
+
+        let metrics = Metrics::default();
+        let (share, line) = of_solve(&metrics, &rest, 1.0);
+        assert_eq!(share, rest.resumed_share());
+        assert!(share > 0.1 && line.contains("ETA unknown"), "{share} {line}");
+        // The work of this session took two seconds for a tenth of the whole.
+        let counts = Counts { edges_applied: (whole.work / 10.0) as u64, ..metrics.snapshot() };
+        let (share, left) = rest.shares(&counts, 2.0);
+        assert!((share - rest.resumed_share() - 0.1).abs() < 0.01, "{share}");
+        assert_eq!(left, output::seconds(2.0 * (1.0 - share) / (share - rest.resumed_share())));
+
+        let none = Total::of(&layout, &all);
+        assert_eq!((none.resumed_share(), none.positions), (1.0, 0));
+        assert_eq!(of_solve(&metrics, &none, 1.0).0, 1.0);
+    }
 }

@@ -4,7 +4,7 @@ use super::args::{self, JsonArgs, Size};
 use super::check::{Counter, of_care, print_finding};
 use super::exit::Exit;
 use super::output::{Out, counted, seconds};
-use super::progress;
+use super::progress::{self, ProgressArgs};
 use super::signals::Signals;
 use clap::Args;
 use pipeline::Stopwatch;
@@ -41,16 +41,23 @@ pub struct RepairArgs {
 
     #[command(flatten)]
     json: JsonArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
 }
 
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Report<'a> {
+    /// Whether all files are intact now: the exit code is 0.
+    ok: bool,
     repaired: bool,
     #[serde(serialize_with = "care::serialize_findings")]
     findings: Vec<Finding>,
     #[serde(flatten)]
     estimate: &'a Estimate,
+    /// The same as the estimate's `seconds`, under a name that cannot be taken for a measurement.
+    estimated_s: f64,
     elapsed_s: f64,
 }
 
@@ -62,9 +69,10 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let counter = Counter::default();
     let status = |elapsed: f64| counter.status("checking", "bytes", elapsed);
     let count = |done: u64, all: u64| counter.set(done, all);
-    let prepare = || Repair::prepare(&args.folder, args.dry_run, threads, &signals.stop, &count);
-    let repair = progress::during(&status, &signals, out.quiet, out.error_paint, prepare)
-        .map_err(|error| of_care(error, &signals, "nothing was written"))?;
+    let shown = args.progress.on(out)?;
+    let prepare = |_: progress::Say<'_>| Repair::prepare(&args.folder, args.dry_run, threads, &signals.stop, &count);
+    let repair = progress::during(&status, &signals, &shown, prepare)
+        .map_err(|error| of_care(error, &args.folder, &signals, "nothing was written"))?;
     let findings: Vec<Finding> =
         repair.report().findings.iter().filter(|finding| finding.weight.is_damage()).cloned().collect();
     let estimate = repair.estimate().clone();
@@ -75,21 +83,26 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
         print(&estimate, out)?;
         std::io::Write::flush(out)?;
     }
+    let was_sound = findings.is_empty();
     let repaired = !args.dry_run && !estimate.is_empty();
     if repaired {
         let counter = Counter::default();
         let status = |elapsed: f64| counter.status("repairing", "blocks and logs", elapsed);
-        let work = || repair.carry_out(&signals.stop, &|done, all| counter.set(done, all));
-        progress::during(&status, &signals, out.quiet, out.error_paint, work)
-            .map_err(|error| of_care(refused(error), &signals, "what was computed so far is written"))?;
+        let work = |_: progress::Say<'_>| repair.carry_out(&signals.stop, &|done, all| counter.set(done, all));
+        progress::during(&status, &signals, &shown, work)
+            .map_err(|error| of_care(refused(error), &args.folder, &signals, "what was computed so far is written"))?;
     }
+    let ok = was_sound || repaired;
     let elapsed_s = watch.elapsed().as_secs_f64();
     if args.json.json {
-        out.json(&Report { repaired, findings, estimate: &estimate, elapsed_s })?;
+        out.json(
+            "trinim.repair/1",
+            &Report { ok, repaired, findings, estimate: &estimate, estimated_s: estimate.seconds, elapsed_s },
+        )?;
     } else if repaired {
         out.table(&[("repaired", out.paint.good("yes")), ("time", seconds(elapsed_s))])?;
     }
-    Ok(if estimate.is_empty() || repaired { Exit::Done } else { Exit::Corrupt })
+    Ok(if ok { Exit::Done } else { Exit::Corrupt })
 }
 
 /// Damage that a repair meets is not to be repaired by another one.
@@ -108,6 +121,9 @@ fn print(estimate: &Estimate, out: &mut Out) -> anyhow::Result<()> {
         return Ok(());
     }
     let mut work = Vec::new();
+    if estimate.leftovers > 0 {
+        work.push(format!("clear away {} of a stop", counted(estimate.leftovers, "leftover")));
+    }
     if estimate.blocks > 0 {
         work.push(format!("compute {} again", counted(estimate.blocks, "block")));
     }

@@ -15,6 +15,7 @@
 use super::args::JsonArgs;
 use super::exit::{Exit, Refused};
 use super::output::{self, Out, counted, grouped};
+use super::parents::ParentsArgs;
 use clap::Args;
 use pipeline::storage::{Create, is_valid_name};
 use pipeline::{Error, RealStorage, Storage, storage};
@@ -50,11 +51,15 @@ pub struct ReportArgs {
     out: PathBuf,
 
     #[command(flatten)]
+    parents: ParentsArgs,
+
+    #[command(flatten)]
     json: JsonArgs,
 }
 
 /// Runs the subcommand.
 pub fn run(args: ReportArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    args.parents.check(&args.out)?;
     let earlier = earlier(&args.out)?;
     let mut solutions = Vec::new();
     for folder in &args.folders {

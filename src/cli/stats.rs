@@ -2,7 +2,8 @@
 
 use super::args::{DatabaseArgs, JsonArgs};
 use super::exit::Exit;
-use super::output::{self, Out, grouped};
+use super::moves;
+use super::output::{Out, grouped};
 use super::summary::Summary;
 use clap::Args;
 use serde::Serialize;
@@ -39,6 +40,8 @@ pub struct StatsArgs {
 struct Report<'a> {
     #[serde(flatten)]
     summary: Summary,
+    /// Moves of the full board.
+    first_moves: usize,
     winning_first_moves: Vec<Vec<u32>>,
     by_pieces: &'a [PieceCount],
 }
@@ -61,11 +64,12 @@ pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
         start.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
     let report = Report {
         summary: Summary::of(manifest, database.layout()),
+        first_moves: board.moves().len(),
         winning_first_moves: winning.iter().map(|mask| cells(*mask)).collect(),
         by_pieces: &census.by_pieces,
     };
     if args.json.json {
-        out.json(&report)?
+        out.json("trinim.stats/1", &report)?
     } else {
         print(&report, board, &winning, out)?
     }
@@ -82,16 +86,8 @@ fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> 
         writeln!(out, "{:>6}  {positions:>20}  {losses:>18}  {share:>8.3}", row.pieces)?;
     }
 
-    // One picture stands for all images of a move under the symmetries of the board.
-    let classes = board.classes(winning);
-    let (all, kinds) = (winning.len(), classes.len());
-    writeln!(out, "\nwinning first moves: {all} of {}, {kinds} up to symmetry", board.moves().len())?;
-    let pictures: Vec<(String, Vec<String>)> = classes
-        .into_iter()
-        .map(|(taken, images)| {
-            (format!("{} by symmetry", images.len()), output::picture(board, board.full(), taken, out.paint))
-        })
-        .collect();
-    output::side_by_side(out, 2 * board.layers() as usize - 1, &pictures)?;
+    let alike = moves::up_to_symmetry(board, board.full(), winning);
+    writeln!(out, "\nwinning first moves: {} of {}{alike}", winning.len(), board.moves().len())?;
+    moves::draw(board, board.full(), winning, out)?;
     Ok(())
 }

@@ -10,6 +10,7 @@ use super::args::{JsonArgs, Size};
 use super::exit::Exit;
 use super::output::{Out, counted, grouped, per_second, seconds};
 use super::owner::{self, Owner};
+use super::progress;
 use super::summary::board;
 use clap::Args;
 use pipeline::BlockId;
@@ -22,14 +23,12 @@ use std::time::SystemTime;
 use trinim::care;
 use trinim::database::Game;
 use trinim::database::SUMS;
-use trinim::layout::Layout;
-use trinim::plan::rates;
 
 const EXAMPLES: &str = "\
 Examples:
   trinim status trinim-k8-misere
   trinim status trinim-k8-misere --json
-  watch trinim status /data/k9
+  watch trinim status trinim-k8-misere
 
 The command only reads and never touches the lock, so it disturbs neither a running solve nor one that is just \
 starting. Rate and time left are estimates from file times. kill -USR1 makes the solve itself print a line.";
@@ -84,7 +83,7 @@ pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     let report = report(&storage, &inspection)?;
     if args.json.json {
-        out.json(&report)?
+        out.json("trinim.status/1", &report)?
     } else {
         print(&report, out)?
     }
@@ -100,7 +99,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     if records.iter().any(|record| record.block.index() >= blocks) {
         return Err(foreign().into());
     }
-    let positions = |block: BlockId| u64::from(layout.orbit_size(block)) << layout.offset_bits();
+    let positions = |block: BlockId| progress::positions(&layout, block);
     let finished_positions = records.iter().map(|record| positions(record.block)).sum();
     let is_sealed = storage.length(&format!("{PUBLISHED}/{SUMS}"))?.is_some();
     let is_held = matches!(owner, Owner::Held(_));
@@ -118,15 +117,15 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let database = sizes(storage, PUBLISHED)?.into_iter().filter(|(name, _)| is_ours(name));
 
     let session = &records[inspection.in_manifest.min(records.len())..];
-    let work = |blocks: &mut dyn Iterator<Item = BlockId>| units(&layout, blocks);
-    let all = work(&mut layout.ordinals());
-    let done = work(&mut records.iter().map(|record| record.block));
+    let all = progress::units(&layout, layout.ordinals());
+    let done = progress::units(&layout, records.iter().map(|record| record.block));
     let times = Times::of(storage, inspection.generation);
-    let pace = times.session_s.filter(|time| *time > 0.0 && !session.is_empty());
+    // File times say nothing about a session that is over: the folder may have been copied.
+    let pace = times.session_s.filter(|time| state == "running" && *time > 0.0 && !session.is_empty());
     let rate = |amount: f64| pace.map(|time| amount / time);
-    let session_work = work(&mut session.iter().map(|record| record.block));
+    let session_work = progress::units(&layout, session.iter().map(|record| record.block));
     let session_positions: u64 = session.iter().map(|record| positions(record.block)).sum();
-    let eta_s = rate(session_work).filter(|_| state == "running").map(|rate| {
+    let eta_s = rate(session_work).map(|rate| {
         // Work has continued since the last commit.
         let since = times.last_commit_s_ago.unwrap_or(0.0);
         ((all - done) / rate - since).max(0.0)
@@ -151,13 +150,6 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
         rate_positions_per_second: rate(session_positions as f64),
         eta_s,
     })
-}
-
-/// Returns the work of blocks, in edges.
-fn units(layout: &Layout, blocks: &mut dyn Iterator<Item = BlockId>) -> f64 {
-    let weight = rates::block_weight(&rates::MEASURED);
-    // Not `sum`: an empty sum is a negative zero, and would be printed as one.
-    blocks.fold(0.0, |units, block| units + layout.edges_into(block).len() as f64 + weight)
 }
 
 /// Lists names and lengths in a folder of the run.

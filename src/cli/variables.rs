@@ -20,8 +20,8 @@ type Meanings = BTreeMap<String, BTreeSet<Meaning>>;
 /// Name of the value, if the flag takes one, and the first clause of the help.
 type Meaning = (Option<String>, String);
 
-/// Gives each long flag of `command` and its subcommands a variable, and lets it take negative
-/// numbers, because its parser rejects them with a better message than clap.
+/// Gives each long flag of `command` and its subcommands a variable, lets it take negative numbers,
+/// because its parser rejects them with a better message than clap, and choices in any case.
 pub fn given(command: Command) -> Command {
     let mut meanings = Meanings::new();
     gather(&command, &mut meanings);
@@ -55,6 +55,8 @@ fn assign(command: Command, prefix: &str, meanings: &Meanings) -> Command {
         } else {
             arg.allow_negative_numbers(!has_own_words)
         };
+        let is_choice = !is_flag && !arg.get_possible_values().is_empty();
+        let arg = if is_choice { arg.ignore_case(true) } else { arg };
         let Some(flag) = arg.get_long() else { return arg };
         let prefix = if meanings.get(flag).is_some_and(|all| all.len() > 1) { prefix } else { PREFIX };
         let variable = capitals(&format!("{prefix}_{flag}"));

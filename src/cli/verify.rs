@@ -1,16 +1,17 @@
 //! `trinim verify`: checks every byte and every position of a database.
 
 use super::args::{self, DatabaseArgs, JsonArgs, Size, ThreadsArgs};
+use super::check::Counter;
 use super::exit::{Exit, Stopped};
 use super::output::{Out, counted, grouped, per_second, seconds};
-use super::progress::{self, time_left};
+use super::progress::{self, ProgressArgs};
 use super::signals::Signals;
 use super::solve::peak_rss_bytes;
 use clap::Args;
 use pipeline::Stopwatch;
 use serde::Serialize;
 use std::io::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use trinim::database::Database;
 use trinim::verify::{self, Depth};
 
@@ -46,6 +47,9 @@ pub struct VerifyArgs {
 
     #[command(flatten)]
     json: JsonArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
 }
 
 /// What `--json` prints.
@@ -62,27 +66,32 @@ struct Report {
 /// Runs the subcommand.
 pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
+    let signals = Signals::register()?;
     let database = Database::open(&args.database.folder)?;
     let (depth, name) = match (args.checksums_only, args.sample) {
         (true, _) => (Depth::Checksums, "checksums"),
         (false, Some(share)) => (Depth::Sample { share, seed: args.seed }, "sample"),
         (false, None) => (Depth::Full, "full"),
     };
-    let signals = Signals::register()?;
     let threads = args.threads.count();
-    let (done, all) = (AtomicU64::new(0), AtomicU64::new(0));
+    // Files are counted in bytes, then blocks in positions.
+    let (files, values) = (Counter::default(), Counter::default());
+    let checking_values = AtomicBool::new(false);
     let progress = |now: u64, total: u64| {
-        all.store(total, Ordering::Relaxed);
-        done.store(now, Ordering::Relaxed);
+        if files.is_complete() {
+            checking_values.store(true, Ordering::Relaxed);
+            values.set(now, total);
+        } else {
+            files.set(now, total);
+        }
     };
-    let status = |elapsed: f64| {
-        let (done, all) = (done.load(Ordering::Relaxed), all.load(Ordering::Relaxed).max(1));
-        let share = (done as f64 / all as f64).min(1.0);
-        let line = format!("checking  {} of {}  ETA {}", grouped(done), grouped(all), time_left(elapsed, share));
-        (share, line)
+    let status = |elapsed: f64| match checking_values.load(Ordering::Relaxed) {
+        false => files.status("checking", "bytes", elapsed),
+        true => values.status("checking", "canonical positions", elapsed),
     };
-    let check = || verify::verify(&database, depth, threads, &signals.stop, &progress);
-    let found = progress::during(&status, &signals, out.quiet, out.error_paint, check)?;
+    let shown = args.progress.on(out)?;
+    let check = |_: progress::Say<'_>| verify::verify(&database, depth, threads, &signals.stop, &progress);
+    let found = progress::during(&status, &signals, &shown, check)?;
     let Some(found) = found else {
         return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("verification incomplete"));
     };
@@ -94,7 +103,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         peak_rss_bytes: peak_rss_bytes(),
     };
     if args.json.json {
-        out.json(&report)?
+        out.json("trinim.verify/1", &report)?
     } else {
         print(&report, out)?
     }
@@ -118,7 +127,11 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     ];
     if report.depth != "checksums" {
         let (positions, blocks) = (counted(found.positions, "position"), counted(found.blocks, "block"));
-        rows.push(("values", format!("{positions} of {blocks} against all their children ({rate})")));
+        let canonical = grouped(found.canonical_positions);
+        rows.push((
+            "values",
+            format!("{positions}, through {canonical} canonical ones in {blocks}, against all their children ({rate})"),
+        ));
     }
     rows.push(("time", seconds(report.elapsed_s)));
     out.table(&rows)?;

@@ -1,7 +1,7 @@
 //! The needs of one of the papers' ways to solve; see [`crate::solve::baseline`].
 
-use super::{CANONICAL_BLOCKS_MAX, PROGRAM_BYTES, Plan, PlanError, engine_bytes};
-use crate::layout::Layout;
+use super::{PROGRAM_BYTES, Plan, PlanError, engine_bytes};
+use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use crate::solve::{Baseline, baseline};
 
 /// Memory and disk of a baseline.

@@ -54,36 +54,67 @@ pub fn block_weight(rates: &Rates) -> f64 {
     block / edge
 }
 
-/// Returns the database bits per position. Small boards compress less, because their corners are
-/// most of the board.
-pub fn database_bits_per_position(layers: u32) -> f64 {
+/// Growth of the stored bits a position for each offset bit that a block is smaller than the block
+/// of the measurement: 7 layers in blocks of 2^18 instead of 2^22 positions, rounded up.
+const DATABASE_GROWTH: f64 = 1.19;
+const LOG_GROWTH: f64 = 1.13;
+
+/// The offset bits of the blocks that the ratios were measured on.
+fn measured_offset_bits(layers: u32) -> u32 {
     match layers {
+        ..=4 => 0,
+        5 => 15,
+        6 => 21,
+        7 => 22,
+        8 => 27,
+        _ => 30,
+    }
+}
+
+fn growth(rate: f64, layers: u32, offset_bits: u32) -> f64 {
+    rate.powi(measured_offset_bits(layers).saturating_sub(offset_bits) as i32)
+}
+
+/// Returns the database bits per position in blocks of so many offset bits. Small boards compress
+/// less, because their corners are most of the board.
+pub fn database_bits_per_position(layers: u32, offset_bits: u32) -> f64 {
+    let measured = match layers {
         ..=4 => 1.0,
-        5 => 0.6,
-        6 => 0.4,
-        7 => 0.2,
+        5 => 1.25,
+        6 => 0.31,
+        7 => 0.194,
         _ => 0.116,
-    }
+    };
+    (measured * growth(DATABASE_GROWTH, layers, offset_bits)).min(1.25)
 }
 
-/// Returns the log bits per position in the codec of this name. `auto` counts as `rows-bytes`, its
-/// choice on a fast device.
-pub fn log_bits_per_position(layers: u32, codec: &str) -> f64 {
-    let small = if layers < 8 { 0.1 } else { 0.0 };
-    match codec {
-        _ if layers <= 4 => 1.0,
-        "raw" => 1.0,
-        "zstd1" | "zstd3" | "gaps" | "rows-zstd1" => 0.14 + small,
-        "rows" => 0.48 + small,
-        _ => 0.22 + small,
-    }
+/// Returns the log bits per position in the codec of this name, in blocks of so many offset bits.
+/// `auto` counts as `rows-bytes`, its choice on a fast device.
+pub fn log_bits_per_position(layers: u32, offset_bits: u32, codec: &str) -> f64 {
+    let measured = match (layers, codec) {
+        (..=4, _) | (_, "raw") => return 1.01,
+        (5 | 6, "rows-bytes" | "auto") => 0.5,
+        (5 | 6, "rows") => 0.8,
+        (5 | 6, _) => 0.25,
+        (7, "zstd1" | "zstd3" | "gaps" | "rows-zstd1") => 0.193,
+        (7, "rows") => 0.764,
+        (7, _) => 0.404,
+        (_, "zstd1" | "zstd3") => 0.143,
+        (_, "gaps" | "rows-zstd1") => 0.125,
+        (_, "rows") => 0.47,
+        _ => 0.22,
+    };
+    (measured * growth(LOG_GROWTH, layers, offset_bits)).min(1.03)
 }
 
-/// Bytes of manifest, checksums and file-system rounding for one canonical block of a database.
-pub const DATABASE_BYTES_PER_BLOCK: u64 = 4096;
+/// Bytes of one canonical block in the lists of a database, `manifest.json` and `SUMS`.
+pub const DATABASE_BYTES_PER_BLOCK: u64 = 256;
 
-/// Bytes of folder and journal of a run, besides logs and database.
-pub const FOLDER_BYTES: u64 = 4 << 20;
+/// Bytes of `FORMAT`, `LOCK` and the like in a run folder.
+pub const FOLDER_BYTES: u64 = 64 << 10;
+
+/// Bytes of journal and manifest of a run for one canonical block, both copies.
+pub const FOLDER_BYTES_PER_BLOCK: u64 = 2048;
 
 /// The speed of reading a bitmap back from the file of its block, in raw bytes a second on one
 /// thread: the 1.7 GB of eight layers take 3 s on two threads, as the page of the verifier says.

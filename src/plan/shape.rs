@@ -1,7 +1,9 @@
 //! The figures of a layout that every estimate rests on.
 
+use super::rates;
 use crate::game::Board;
 use crate::layout::{Layout, search};
+use pipeline::Placement;
 use std::collections::BTreeSet;
 
 /// Above this many BID bits, counting arguments give the figures instead of a walk of the block
@@ -40,6 +42,20 @@ pub struct Shape {
     pub peak_dedicated_streams: u64,
     /// Whether the last four are estimates, because the block graph is too large to walk.
     pub estimated: bool,
+    /// The walk, block by block; empty if the graph was not walked.
+    #[serde(skip)]
+    pub(super) steps: Vec<Step>,
+}
+
+/// What one block adds and makes superfluous, for [shared, dedicated] logs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Step {
+    /// Work of the block, in edges.
+    work: f64,
+    /// Streams that it writes.
+    sent: [u32; 2],
+    /// Streams that nothing needs after it.
+    retired: [u32; 2],
 }
 
 impl Shape {
@@ -59,6 +75,7 @@ impl Shape {
             peak_shared_streams: u64::from(layout.peak_live_blocks(&order)),
             peak_dedicated_streams: 0,
             estimated: false,
+            steps: Vec::new(),
         };
         let restrictions: Vec<u64> = layout
             .traces()
@@ -66,7 +83,13 @@ impl Shape {
             .map(|trace| trace.operations.iter().fold(u64::MAX, |common, mask| common & mask))
             .collect();
         let mut waiting = 0;
-        for block in order {
+        let mut last_use = vec![None; order.len()];
+        for (place, block) in order.iter().enumerate() {
+            layout.edges_into(*block).iter().for_each(|edge| last_use[edge.source.index()] = Some(place));
+        }
+        shape.steps = vec![Step::default(); order.len()];
+        last_use.iter().flatten().for_each(|place: &usize| shape.steps[*place].retired[0] += 1);
+        for (place, block) in order.into_iter().enumerate() {
             let (into, from) = (layout.edges_into(block), layout.edges_from(block));
             shape.edges += into.len() as u64;
             shape.loads += into.chunk_by(|one, next| one.source == next.source).count() as u64;
@@ -76,6 +99,10 @@ impl Shape {
             shape.orientations += turns.len() as u64;
             // A block deletes its own logs only after its streams are written.
             waiting += from.len() as u64;
+            let Step { work, sent, retired } = &mut shape.steps[place];
+            *work = into.len() as f64 + rates::block_weight(&rates::MEASURED);
+            *sent = [u32::from(!from.is_empty()), from.len() as u32];
+            retired[1] = into.len() as u32;
             shape.peak_dedicated_streams = shape.peak_dedicated_streams.max(waiting);
             waiting -= into.len() as u64;
         }
@@ -102,7 +129,36 @@ impl Shape {
             peak_shared_streams: (canonical_blocks as f64 * LIVE_SHARE) as u64,
             peak_dedicated_streams: (edges as f64 * WAITING_SHARE) as u64,
             estimated: true,
+            steps: Vec::new(),
         }
+    }
+
+    /// Returns the most bytes of logs, and of logs and database together, at any time of the walk.
+    /// A stream takes `stream_bytes`, a published block `block_bytes`, and a stream that nothing
+    /// needs is deleted once a further share `delay` of all work is done. `None` if the graph was
+    /// not walked.
+    pub(super) fn peaks(&self, placement: Placement, sizes: [f64; 2], delay: f64) -> Option<[f64; 2]> {
+        let [stream_bytes, block_bytes] = sizes;
+        let logs = usize::from(placement == Placement::Dedicated);
+        let all: f64 = self.steps.iter().map(|step| step.work).sum();
+        let (mut sent, mut retired, mut now) = (0.0, 0.0, 0.0);
+        let mut late = self.steps.iter();
+        let mut late_until = late.as_slice().first()?.work;
+        let mut peaks = [0.0_f64; 2];
+        for (place, step) in self.steps.iter().enumerate() {
+            now += step.work;
+            sent += f64::from(step.sent[logs]);
+            while late_until <= now - delay * all
+                && let Some(step) = late.next()
+            {
+                retired += f64::from(step.retired[logs]);
+                late_until += late.as_slice().first().map_or(f64::INFINITY, |next| next.work);
+            }
+            let log_bytes = stream_bytes * (sent - retired);
+            let both = log_bytes + block_bytes * (place + 1) as f64;
+            peaks = [peaks[0].max(log_bytes), peaks[1].max(both)];
+        }
+        Some(peaks)
     }
 
     /// Returns whether a layout of this many BID bits is walked rather than outlined.
@@ -129,6 +185,26 @@ mod tests {
             assert_eq!(outlined.bid_cells, walked.bid_cells);
             assert_eq!(outlined.canonical_blocks, walked.canonical_blocks);
             assert_eq!(outlined.edges, walked.edges);
+        }
+    }
+
+    /// Without delay the walk finds the largest number of streams that are needed at a time; with a
+    /// delay as long as the solve, nothing is deleted.
+    #[test]
+    fn the_peak_lies_between_what_is_needed_and_what_is_written() {
+        for (layers, bits) in [(5, 9), (6, 12), (7, 18), (8, 27)] {
+            let board = Board::triangle(layers, None).unwrap();
+            let shape = Shape::of(&Layout::suggested(&board, bits));
+            let streams = |placement, delay| shape.peaks(placement, [1.0, 0.0], delay).unwrap()[0] as u64;
+            let sources = shape.steps.iter().filter(|step| step.sent[1] > 0).count() as u64;
+            assert_eq!(streams(Placement::Shared, 2.0), sources);
+            assert_eq!(streams(Placement::Dedicated, 2.0), shape.edges);
+            assert!(streams(Placement::Shared, 0.0) <= shape.peak_shared_streams, "{layers}");
+            assert!(streams(Placement::Dedicated, 0.0) <= shape.peak_dedicated_streams, "{layers}");
+            let half = streams(Placement::Shared, 0.5);
+            assert!((streams(Placement::Shared, 0.0)..=sources).contains(&half), "{layers}");
+            let both = shape.peaks(Placement::Shared, [0.0, 1.0], 0.0).unwrap()[1];
+            assert_eq!(both as u64, shape.canonical_blocks);
         }
     }
 

@@ -46,6 +46,7 @@ impl Way {
             placement: self.placement,
             codec: CodecChoice::parse(self.codec).expect("the tests name codecs that exist"),
             commit_interval: Duration::from_millis(20),
+            thresholds: None,
             run_id: RunId(u128::from(self.spare_bytes) << 64 | self.threads as u128),
             stop: Arc::default(),
         }

@@ -18,6 +18,15 @@ pub fn trinim(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
+/// The text of a line of a manual page, without fonts and escapes.
+pub fn plain_roff(line: &str) -> String {
+    let mut text = line.strip_prefix("\\&").unwrap_or(line).to_owned();
+    for (escape, char) in [("\\fB", ""), ("\\fI", ""), ("\\fR", ""), ("\\-", "-"), ("\\*(Aq", "'"), ("\\\\", "\\")] {
+        text = text.replace(escape, char);
+    }
+    text
+}
+
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -10,6 +10,7 @@
 //! then copies one half of it onto the other. The best of [`PASSES`] passes counts, because other
 //! load can only slow a pass down. The buffers take at most a quarter of the free memory.
 
+use super::super::args::Size;
 use super::super::exit::Refused;
 use pipeline::storage::Create;
 use pipeline::{Error, RealStorage, Stopwatch, Storage};
@@ -75,6 +76,11 @@ fn rate(bytes: u64, watch: &Stopwatch) -> f64 {
 /// Returns [`Refused`] if the disk is too full for a meaningful file, and [`Error::Io`] if the
 /// system refuses.
 pub fn device(folder: &Path, bytes_at_most: u64, stop: &AtomicBool) -> anyhow::Result<Option<DeviceSpeed>> {
+    if bytes_at_most < PIECE_BYTES as u64 {
+        let (given, least) = (Size(bytes_at_most), Size(PIECE_BYTES as u64));
+        let message = format!("--yardstick {given} is too small: expected at least {least}");
+        return Err(Refused::new(message, "leave it out with --yardstick none").into());
+    }
     let storage = RealStorage::open(folder)?;
     let file_bytes = bytes_at_most.min(storage.free_bytes()? / 4) / PIECE_BYTES as u64 * PIECE_BYTES as u64;
     if file_bytes == 0 {

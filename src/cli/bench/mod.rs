@@ -18,19 +18,25 @@ mod child;
 mod machine;
 mod rounds;
 
-use super::args::{JsonArgs, Size};
+use super::args::{JsonArgs, KERNELS, Size, codecs};
+use super::choice::offered;
 use super::exit::{Exit, Refused};
 use super::export::{Export, ExportKind};
 use super::output::Out;
+use super::precedence;
 use super::signals::Signals;
 use case::{Case, Suite};
 use clap::Args;
+use clap::builder::TypedValueParser;
 use pipeline::Error;
 use rounds::Rounds;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use trinim::bench::{CSV_SIGNATURE, FORMAT, Figures, MARKDOWN_SIGNATURE, Record, Row, bytes, percent, seconds};
+use trinim::game::Rule;
+use trinim::solve::{Redundancy, Strategy};
 
 /// Default number of measured rounds.
 const REPEATS: u32 = 3;
@@ -53,28 +59,33 @@ Examples:
 Every value of a list is combined with every value of the other lists. Each run is a complete trinim solve in a \
 fresh folder below --out, which is removed afterwards. Ctrl-C ends the bench and reports the runs so far.";
 
+/// Returns a parser of elements of a list; each run reads them again.
+fn named_in(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = String> {
+    offered(names, |text| Ok(text.to_owned()))
+}
+
 /// Measure complete solves side by side, and check every answer
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BenchArgs {
-    /// Layers of the triangle, 1 to 10; a list like 6,7
+    /// Layers of the triangle; a list like 6,7
     #[arg(long, short = 'k', value_name = "K,..", value_delimiter = ',', required_unless_present = "suite")]
     layers: Vec<String>,
 
     /// Whoever takes the last piece loses (misere) or wins (normal); a list
-    #[arg(long, value_name = "RULE,..", value_delimiter = ',')]
+    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = named_in(Rule::ALL.map(Rule::name)))]
     rule: Vec<String>,
 
     /// Strategy of the solve: ours, or one of the papers'; a list
-    #[arg(long, value_name = "STRATEGY,..", value_delimiter = ',')]
+    #[arg(long, value_name = "STRATEGY,..", value_delimiter = ',', value_parser = named_in(Strategy::ALL.map(|one| one.name())))]
     strategy: Vec<String>,
 
     /// Blocks to evaluate: one of each isomorphic group, or all; a list
-    #[arg(long, value_name = "WHAT,..", value_delimiter = ',')]
+    #[arg(long, value_name = "WHAT,..", value_delimiter = ',', value_parser = named_in(Redundancy::ALL.map(|one| one.name())))]
     redundancy: Vec<String>,
 
     /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; a list
-    #[arg(long, value_name = "ISA,..", value_delimiter = ',')]
+    #[arg(long, value_name = "ISA,..", value_delimiter = ',', value_parser = named_in(KERNELS))]
     kernel: Vec<String>,
 
     /// Cells that name the block, like "(1,0)(1,1)", or none; may be repeated
@@ -87,18 +98,19 @@ pub struct BenchArgs {
     block_bits: Vec<String>,
 
     /// Codec of the logs: auto measures the run's own data; a list
-    #[arg(long, value_name = "CODEC,..", value_delimiter = ',')]
+    #[arg(long, value_name = "CODEC,..", value_delimiter = ',', value_parser = named_in(codecs()))]
     codec: Vec<String>,
 
     /// Where logs go; a list
-    #[arg(long, value_name = "PLACEMENT,..", value_delimiter = ',')]
+    #[arg(long, value_name = "PLACEMENT,..", value_delimiter = ',', value_parser = named_in(["dedicated", "shared", "auto"]))]
     log_placement: Vec<String>,
 
     /// Threads, 0 for all; a list
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     threads: Vec<String>,
 
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB; a list
+    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's; a
+    /// list
     #[arg(long, value_name = "SIZE,..", value_delimiter = ',')]
     memory: Vec<String>,
 
@@ -191,8 +203,8 @@ impl BenchArgs {
 
 /// Checks that `trinim solve` can parse these arguments.
 fn accepted(arguments: &[&str]) -> Result<(), Refused> {
-    let solve = ["trinim", "solve"].iter().chain(arguments);
-    match super::command().try_get_matches_from(solve) {
+    let solve: Vec<OsString> = ["trinim", "solve"].iter().chain(arguments).map(OsString::from).collect();
+    match precedence::suited(super::command(), &solve).try_get_matches_from(solve) {
         Ok(_) => Ok(()),
         Err(error) => {
             let text = error.render().to_string();
@@ -329,37 +341,46 @@ fn date(now: SystemTime) -> String {
 
 fn print(record: &Record, out: &mut Out) -> anyhow::Result<()> {
     let width = record.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(4);
-    writeln!(
-        out,
-        "{:width$}  {:>9}  {:>9}  {:>9}  {:>9}  {:>6}  {:>9}  {:>9}  {:>9}  device w/r, memory",
-        "case", "median", "min", "max", "MAD", "ratio", "peak", "written", "read"
-    )?;
-    for row in &record.rows {
-        match (&row.figures, &row.refused) {
-            (Some(figures), _) => print_figures(&row.name, width, figures, out)?,
-            (None, reason) => {
-                let reason = reason.as_deref().unwrap_or("not measured");
-                writeln!(out, "{:width$}  {}", row.name, out.paint.faint(reason))?;
+    let head = ["median", "min", "max", "MAD", "ratio", "peak", "written", "read"];
+    let is_wide = width + FIGURES_WIDTH <= out.columns;
+    // In a narrow table the case has a line of its own.
+    let width = if is_wide { width } else { 1 };
+    let head: String = head.map(|name| format!(" {name:>9}")).concat();
+    writeln!(out, "{:width$}{head}", if is_wide { "case" } else { "" })?;
+    for Row { name, figures, refused, .. } in &record.rows {
+        if !is_wide {
+            writeln!(out, "{name}")?;
+        }
+        let name = if is_wide { name.as_str() } else { "" };
+        match figures {
+            Some(figures) => print_figures(name, width, figures, out)?,
+            None => {
+                let reason = refused.as_deref().unwrap_or("not measured");
+                writeln!(out, "{name:width$} {}", out.paint.faint(reason))?;
             }
         }
     }
     Ok(())
 }
 
+/// Width of the figures of a case in one line.
+const FIGURES_WIDTH: usize = 80;
+
 fn print_figures(name: &str, width: usize, figures: &Figures, out: &mut Out) -> std::io::Result<()> {
     let time = figures.seconds;
-    let [median, min, max, mad] = [time.median, time.min, time.max, time.mad].map(seconds);
     let or_dash = |value: Option<f64>, form: fn(f64) -> String| value.map_or("-".to_owned(), form);
+    let ratio = or_dash(figures.ratio, |ratio| format!("{ratio:.2}"));
+    let [median, min, max, mad] = [time.median, time.min, time.max, time.mad].map(seconds);
     let [peak, written, read] =
         [figures.peak_rss_bytes, figures.written_bytes, figures.read_bytes].map(|value| or_dash(value, bytes));
-    let [write, read_share, memory] =
-        [figures.write_share, figures.read_share, figures.memory_share].map(|share| or_dash(share, percent));
-    let ratio = or_dash(figures.ratio, |ratio| format!("{ratio:.2}"));
-    writeln!(
-        out,
-        "{name:width$}  {median:>9}  {min:>9}  {max:>9}  {mad:>9}  {ratio:>6}  {peak:>9}  {written:>9}  {read:>9}  \
-         {write} / {read_share}, {memory}",
-    )
+    let cells = [median, min, max, mad, ratio, peak, written, read].map(|cell| format!(" {cell:>9}")).concat();
+    writeln!(out, "{name:width$}{cells}")?;
+    if let (Some(write), Some(read), Some(memory)) = (figures.write_share, figures.read_share, figures.memory_share) {
+        let [write, read, memory] = [write, read, memory].map(percent);
+        let text = format!("of the device's speed: {write} writing, {read} reading; of the memory's: {memory}");
+        writeln!(out, "{:width$} {}", "", out.paint.faint(text))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

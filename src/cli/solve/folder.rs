@@ -1,6 +1,7 @@
 //! The contents of a run folder before a solve starts or continues.
 
 use super::super::args::GameArgs;
+use super::super::exit::Refused;
 use super::{Outcome, Run};
 use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
@@ -11,6 +12,19 @@ use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
 use trinim::plan;
 use trinim::solve::{Strategy, baseline};
+
+/// Refuses a file where the folder of a run should be, or above it.
+///
+/// # Errors
+/// Returns [`Refused`].
+pub fn refuse_file(folder: &Path) -> Result<(), Refused> {
+    let Some(file) = folder.ancestors().find(|above| above.is_file()) else { return Ok(()) };
+    let message = match file == folder {
+        true => format!("--out {} is a file, not a folder", folder.display()),
+        false => format!("--out {}: {} is a file, not a folder", folder.display(), file.display()),
+    };
+    Err(Refused::new(message, "nothing was written; name a new folder, or one of an earlier solve"))
+}
 
 /// Reads the state of the run in `folder`; `None` if there is no run.
 pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
@@ -95,6 +109,7 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
         manifest,
         database_bytes,
         resumed_blocks,
+        session_positions: 0,
         workers: 0,
         candidates,
         peak_leased_bytes: 0,

@@ -3,6 +3,7 @@
 //! The path of a command: [`strategy`] (is the command sensible?) → [`folder`] (what is there
 //! already?) → [`session`] (the work) → [`report`].
 
+mod disk;
 mod folder;
 mod report;
 mod session;
@@ -13,12 +14,16 @@ pub use folder::free_bytes;
 pub use report::peak_rss_bytes;
 
 use super::args::{self, GameArgs, JsonArgs, KernelArgs, Size};
-use super::exit::{Exit, Refused};
+use super::exit::{Exit, Refused, Stopped};
+use super::folders;
 use super::layout::order;
 use super::output::Out;
+use super::owner::{self, Owner};
+use super::parents::ParentsArgs;
+use super::progress::ProgressArgs;
 use super::signals::Signals;
 use clap::Args;
-use pipeline::checkpoint::Inspection;
+use pipeline::checkpoint::{Inspection, LOCK};
 use pipeline::{Candidate, Stopwatch};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,6 +35,9 @@ use trinim::game::Board;
 use trinim::plan::Request;
 use trinim::solve::{Strategy, baseline};
 
+/// Time between two looks at a lock with `--wait`.
+const WAIT: Duration = Duration::from_millis(200);
+
 /// The most layers this version solves; larger boards can be planned.
 pub const LAYERS_MAX: u32 = 9;
 
@@ -37,14 +45,14 @@ const EXAMPLES: &str = "\
 Examples:
   trinim solve --layers 7                         misère, in ./trinim-k7-misere
   trinim solve --layers 7 --rule normal --json    the result as JSON
-  trinim solve --layers 8 --memory 256MiB --out /data/k8
+  trinim solve --layers 8 --memory 256MiB --out k8
   trinim solve --layers 5 --max-take 3            at most three pieces a move
   trinim solve --layers 8 --timeline k8.svg       draw what each thread did when
   trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
   trinim solve --layers 7 --strategy block-pull --redundancy keep --kernel scalar
                                                   as the papers did, block by block
 
-Run the same command again to continue after any interruption. The first SIGINT or SIGTERM stops after a \
+Run the same command again to continue after any interruption. The first SIGINT, SIGTERM or SIGHUP stops after a \
 checkpoint, the second quits at once; SIGUSR1 prints a status line, and trinim status DIR shows more from \
 another shell. For a finished folder, the command reports the result again. Without --bid-cells and \
 --block-bits, an unfinished folder keeps its layout.
@@ -69,6 +77,13 @@ pub struct SolveArgs {
     #[arg(long, help_heading = "Output", short, value_name = "DIR")]
     out: Option<PathBuf>,
 
+    #[command(flatten)]
+    parents: ParentsArgs,
+
+    /// Wait while another process works in the folder
+    #[arg(long, help_heading = "Limits")]
+    wait: bool,
+
     /// Order of the blocks, a file from trinim layout --write-order; does not change the result
     #[arg(long, help_heading = "Expert", value_name = "FILE")]
     order: Option<PathBuf>,
@@ -76,15 +91,22 @@ pub struct SolveArgs {
     #[command(flatten)]
     json: JsonArgs,
 
-    /// Stop after a checkpoint once this much time has passed, like 90s, 30m, 8h, 2d; exit code 5,
-    /// run the same command to continue
+    #[command(flatten)]
+    progress: ProgressArgs,
+
+    /// Stop after a checkpoint once this much time has passed, like 90s, 30m, 1h30m, 2d; exit code
+    /// 5, run the same command to continue
     #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration)]
     max_duration: Option<Duration>,
 
-    /// Disk space that the run folder may take; a plan that needs more is refused, and a run that
-    /// reaches it stops safely
+    /// Disk space that the run folder may take: a run that reaches it stops safely; a plan that
+    /// needs more is refused, unless there is --force
     #[arg(long, help_heading = "Limits", value_name = "SIZE")]
     max_disk: Option<Size>,
+
+    /// Start even if the plan needs more disk than --max-disk allows or is free
+    #[arg(long, help_heading = "Limits")]
+    force: bool,
 
     #[command(flatten)]
     timeline: TimelineArgs,
@@ -107,6 +129,8 @@ struct Outcome {
     manifest: Manifest,
     database_bytes: u64,
     resumed_blocks: u64,
+    /// Positions of the blocks of this session, and of their images.
+    session_positions: u64,
     workers: usize,
     candidates: Vec<Candidate>,
     peak_leased_bytes: u64,
@@ -126,7 +150,12 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     let strategy = args.strategy.chosen(game, &args.kernel, args.order.is_some())?;
     let board = game.board()?;
-    let folder = args.out.clone().unwrap_or_else(|| default_folder(&board, game));
+    let folder = args.out.clone().unwrap_or_else(|| folders::default_name(&board, game.rule).into());
+    folder::refuse_file(&folder)?;
+    args.parents.check(&folder)?;
+    if args.wait {
+        wait(&folder, &watch, &signals, out)?;
+    }
     let begun = folder::inspect(&folder)?;
     let layout = order::given(folder::layout(&board, game, &folder, begun.as_ref())?, args.order.as_deref())?;
     let timeline = args.timeline.prepare()?;
@@ -149,23 +178,36 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
                 Strategy::Baseline(baseline) => session::baseline(&run, baseline, &metrics, &counters, &signals, out),
             };
             // Also for a run that was stopped or failed, where the timeline helps most.
-            let title = format!("trinim solve, {} layers, {}, {strategy}", game.layers, game.rule);
+            let title = timeline::title(game.layers, game.rule, strategy);
             timeline.draw(&title, watch.elapsed().as_secs_f64(), &metrics)?;
             outcome?
         }
     };
     let report = report::report(&run, outcome, &metrics, &counters, watch.elapsed().as_secs_f64());
     if args.json.json {
-        out.json(&report)?
+        out.json("trinim.solve/1", &report)?
     } else {
         report::print(&report, out)?
     }
     Ok(Exit::Done)
 }
 
-fn default_folder(board: &Board, game: &GameArgs) -> PathBuf {
-    let take = board.max_take().map_or(String::new(), |take| format!("-take{take}"));
-    format!("trinim-k{}-{}{take}", game.layers, game.rule).into()
+/// Waits until no process holds the lock of `folder`. Another one may still take it first; then the
+/// solve is refused as without `--wait`.
+fn wait(folder: &Path, watch: &Stopwatch, signals: &Signals, out: &Out) -> anyhow::Result<()> {
+    let mut told = false;
+    while let Owner::Held(pid) = owner::of(&folder.join(LOCK)) {
+        if !std::mem::replace(&mut told, true) {
+            out.remark(format_args!("{}: waiting for process {pid}", folder.display()));
+        }
+        std::thread::sleep(WAIT);
+        signals.look_at_clock(watch.elapsed());
+        if signals.stopped() {
+            let text = format!("{} is still in use", folder.display());
+            return Err(anyhow::Error::new(Stopped::resumable(signals.exit())).context(text));
+        }
+    }
+    Ok(())
 }
 
 /// Builds the plan's request for these arguments.

@@ -19,6 +19,8 @@ const NONE: &str = "none";
 /// What `--json` prints.
 #[derive(Serialize)]
 pub struct Report {
+    /// True; the report of a solve that stopped or failed has false.
+    finished: bool,
     #[serde(flatten)]
     summary: Summary,
     elapsed_s: f64,
@@ -30,6 +32,8 @@ pub struct Report {
     out: String,
     offset_bits: u32,
     resumed_blocks: u64,
+    #[serde(skip)]
+    session_positions: u64,
     #[serde(skip)]
     way: Strategy,
     strategy: &'static str,
@@ -90,6 +94,7 @@ pub fn report(
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let counts = metrics.snapshot();
     Report {
+        finished: true,
         summary: Summary::of(&manifest, layout),
         elapsed_s,
         peak_rss_bytes: peak_rss_bytes(),
@@ -100,6 +105,7 @@ pub fn report(
         out: folder.to_string_lossy().into_owned(),
         offset_bits: layout.offset_bits(),
         resumed_blocks: outcome.resumed_blocks,
+        session_positions: outcome.session_positions,
         way: strategy,
         strategy: strategy.name(),
         redundancy: strategy.redundancy().name(),
@@ -159,7 +165,11 @@ fn moved(report: &Report) -> (&'static str, String) {
 /// Prints the report as text.
 pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let size = |bytes: u64| Size(bytes).to_string();
-    let rate = per_second(report.summary.positions as f64 / report.elapsed_s.max(1e-9), "positions");
+    // A session that only seals the database has no rate.
+    let rate = match report.session_positions {
+        0 => String::new(),
+        positions => format!(" ({})", per_second(positions as f64 / report.elapsed_s.max(1e-9), "positions")),
+    };
     let workers = counted(report.workers as u64, "worker");
     let mut rows = report.summary.rows(out.paint);
     let blocks = counted(report.summary.canonical_blocks, "block");
@@ -167,7 +177,7 @@ pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     if report.workers > 0 {
         rows.push(moved(report));
         rows.push(("memory", format!("{} at most, of {}", size(report.peak_rss_bytes), size(report.memory_bytes))));
-        rows.push(("time", format!("{} ({rate}), {workers}, {}", seconds(report.elapsed_s), report.kernel)));
+        rows.push(("time", format!("{}{rate}, {workers}, {}", seconds(report.elapsed_s), report.kernel)));
         if report.resumed_blocks > 0 {
             rows.push(("resumed", format!("{} from earlier sessions", counted(report.resumed_blocks, "block"))));
         }

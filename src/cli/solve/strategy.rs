@@ -30,12 +30,12 @@ fn strategies() -> impl TypedValueParser<Value = Strategy> {
         Strategy::Baseline(Baseline::Forward) => "board in memory, a position looks at its children [Hsu]",
     };
     let values = Strategy::ALL.map(|strategy| PossibleValue::new(strategy.name()).help(help(strategy)));
-    PossibleValuesParser::new(values).try_map(|name| name.parse::<Strategy>())
+    PossibleValuesParser::new(values).try_map(|name| name.to_lowercase().parse::<Strategy>())
 }
 
 fn redundancies() -> impl TypedValueParser<Value = Redundancy> {
     let names = Redundancy::ALL.map(|redundancy| PossibleValue::new(redundancy.name()));
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Redundancy>())
+    PossibleValuesParser::new(names).try_map(|name| name.to_lowercase().parse::<Redundancy>())
 }
 
 impl StrategyArgs {

@@ -4,7 +4,9 @@ use crate::cli::export::{Export, ExportKind};
 use clap::Args;
 use pipeline::Metrics;
 use std::path::PathBuf;
+use trinim::game::Rule;
 use trinim::report::timeline;
+use trinim::solve::Strategy;
 
 const KIND: ExportKind = ExportKind { flag: "--timeline", what: "timeline", signature: timeline::SIGNATURE };
 
@@ -51,4 +53,18 @@ impl Timeline {
         }
         Ok(())
     }
+}
+
+/// Returns the title of the picture, in words.
+pub fn title(layers: u32, rule: Rule, strategy: Strategy) -> String {
+    let plural = if layers == 1 { "" } else { "s" };
+    let play = match rule {
+        Rule::Normal => "normal play",
+        Rule::Misere => "misère play",
+    };
+    let way = match strategy {
+        Strategy::UpdateLog => "update logs".to_owned(),
+        Strategy::Baseline(way) => way.to_string(),
+    };
+    format!("trinim solve, {layers} layer{plural}, {play}, {way}")
 }

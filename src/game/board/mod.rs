@@ -164,9 +164,16 @@ impl Board {
     /// Groups moves or positions into classes under the symmetries. Each class is its smallest
     /// image and its members, ascending.
     pub fn classes(&self, masks: &[u64]) -> Vec<(u64, Vec<u64>)> {
+        self.classes_at(self.full(), masks)
+    }
+
+    /// Groups moves like [`Board::classes`], under the symmetries that keep `position`.
+    pub fn classes_at(&self, position: u64, masks: &[u64]) -> Vec<(u64, Vec<u64>)> {
+        let kept: Vec<&Symmetry> =
+            self.symmetries.iter().filter(|symmetry| symmetry.apply(position) == position).collect();
         let mut classes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for mask in masks {
-            let smallest = self.symmetries.iter().map(|symmetry| symmetry.apply(*mask)).min().unwrap_or(*mask);
+            let smallest = kept.iter().map(|symmetry| symmetry.apply(*mask)).min().unwrap_or(*mask);
             classes.entry(smallest).or_default().push(*mask);
         }
         classes.values_mut().for_each(|members| members.sort_unstable());

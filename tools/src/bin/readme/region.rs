@@ -135,7 +135,7 @@ pub fn plots(record: &Record, stem: &str) -> Vec<(String, Plot)> {
                 .to_owned(),
             time: figures.seconds,
         };
-        let title = format!("{group}, {}: median, with minimum and maximum", record.date);
+        let title = format!("{group}, {}: median, with min-max; grey: the papers' strategies", record.date);
         (format!("{stem}-{}.svg", group.replace(' ', "-")), Plot { title, bars: rows.map(bar).collect() })
     };
     groups(record).iter().map(plot).collect()

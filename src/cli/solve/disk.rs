@@ -1,0 +1,78 @@
+//! The disk that a solve needs, compared with `--max-disk` and the free space before it starts.
+
+use super::super::args::Size;
+use super::super::exit::{Exit, Refused};
+use super::super::output::Out;
+use super::folder::{free_bytes, used_bytes};
+use super::{Run, request};
+use pipeline::Placement;
+use trinim::plan::{Plan, Request, placement_name};
+
+/// Codecs that take little space.
+const SMALL: [&str; 2] = ["gaps", "rows-zstd1"];
+
+/// Refuses a solve that needs more disk than it may take or finds free; with `--force` that is a
+/// warning. `needed_bytes` is the need at the peak; `plan` is that of the update logs, if the solve
+/// writes them.
+///
+/// # Errors
+/// Returns [`Refused`] with the choices that would fit.
+pub fn preflight(run: &Run<'_>, needed_bytes: u64, plan: Option<&Plan>, out: &Out) -> anyhow::Result<()> {
+    let free = free_bytes(run.folder).saturating_add(used_bytes(run.folder));
+    let limit = run.args.max_disk.map_or(u64::MAX, |limit| limit.0);
+    let may_take = free.min(limit);
+    if needed_bytes <= may_take {
+        return Ok(());
+    }
+    let needed = Size(needed_bytes);
+    let message = match limit < free {
+        true => format!("about {needed} of disk space is needed, the limit is {}", Size(limit)),
+        false => format!("about {needed} of disk space is needed, {} is free", Size(free)),
+    };
+    if run.args.force {
+        out.warn(format_args!("{message}; the solve stops safely when that is used up"));
+        return Ok(());
+    }
+    let fitting = plan.map(|plan| fitting(run, plan, may_take)).unwrap_or_default();
+    let room = if limit < free { "raise --max-disk" } else { "make room, choose --out on a larger disk" };
+    let choices = match fitting.is_empty() {
+        true => room.to_owned(),
+        false => format!("{} would fit; or {room}", fitting.join(" or ")),
+    };
+    let hint = format!("nothing was written; {choices}, or start anyway with --force");
+    Err(Refused::with(Exit::System, message, hint).into())
+}
+
+/// Returns the changes of the options that fit, those that change least first.
+fn fitting(run: &Run<'_>, plan: &Plan, may_take: u64) -> Vec<String> {
+    let given = request(&run.game.board, &run.args.game);
+    let placements = [given.placement, other(given.placement)];
+    let codecs = [given.codec].into_iter().chain(SMALL.into_iter().filter(|codec| *codec != given.codec));
+    let mut found = Vec::new();
+    for codec in codecs {
+        for placement in placements {
+            let planned = plan.with(Request { placement, codec, ..given });
+            let bytes = planned.chosen().disk_peak_bytes;
+            if bytes > may_take || planned.memory.workers == 0 {
+                continue;
+            }
+            let mut change = Vec::new();
+            if placement != given.placement {
+                change.push(format!("--log-placement {}", placement_name(placement)));
+            }
+            if codec != given.codec {
+                change.push(format!("--codec {codec}"));
+            }
+            found.push((change.len(), format!("{} (about {})", change.join(" "), Size(bytes))));
+        }
+    }
+    let least = found.iter().map(|(changes, _)| *changes).min();
+    found.into_iter().filter(|(changes, _)| Some(*changes) == least).map(|(_, change)| change).take(3).collect()
+}
+
+fn other(placement: Placement) -> Placement {
+    match placement {
+        Placement::Shared => Placement::Dedicated,
+        Placement::Dedicated => Placement::Shared,
+    }
+}

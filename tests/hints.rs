@@ -1,0 +1,132 @@
+//! Refusals of folders: what is wrong with the folder, and the command that helps, which is run.
+
+mod common;
+mod program;
+
+use common::scratch;
+use program::{SLOW, copy, ends, run, signal};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The hint of a command that must end with 2.
+fn hint(path: &Path, args: &[&str], reason: &str) -> String {
+    let (_, error) = ends(path, 2, args);
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines[0], format!("error: {reason}"), "{args:?}");
+    lines[1].strip_prefix("hint: ").unwrap().to_owned()
+}
+
+/// Runs the command that a hint names, as a shell would.
+fn follow(path: &Path, hint: &str) {
+    let command = hint.split_once("trinim ").unwrap().1;
+    let script = format!("exec {} {command}", env!("CARGO_BIN_EXE_trinim"));
+    let output = Command::new("sh").args(["-c", &script]).current_dir(path).output().unwrap();
+    assert!(output.status.success(), "{command}: {}", program::text(&output.stderr));
+}
+
+#[test]
+fn an_unfinished_solve_names_the_command_that_resumes_it() {
+    let folder = scratch();
+    let path = folder.path();
+    let options = ["with space", "--rule", "normal", "--max-take", "4"];
+    let slow: Vec<&str> = [&SLOW[..], &options].concat();
+    let mut child = program::trinim(path, &slow).spawn().unwrap();
+    while !path.join("with space/m/journal.1.a").exists() {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    for command in ["stats", "verify", "probe"] {
+        let (_, error) = ends(path, 2, &[command, "with space"]);
+        assert!(error.contains("it is being solved; trinim status 'with space' shows how far"), "{error}");
+    }
+    signal(&child, "TERM");
+    child.wait().unwrap();
+
+    let (_, error) = ends(path, 2, &["stats", "with space"]);
+    assert!(error.contains("with space holds no finished database: the solve is not finished, "), "{error}");
+    let wanted = "hint: resume it: trinim solve --layers 7 --rule normal --max-take 4 --out 'with space'\n";
+    assert!(error.contains(wanted) && error.contains(" blocks are saved\n"), "{error}");
+    let (_, other) = ends(path, 7, &["solve", "-k", "7", "--out", "with space"]);
+    assert!(
+        other.contains("rule = normal, not misere\nhint: continue it with trinim solve --layers 7 --rule"),
+        "{other}"
+    );
+    let (_, cells) = ends(path, 7, &[&slow[..3], &["--block-bits", "20"], &slow[5..]].concat());
+    assert!(cells.contains("bid-cells = (") && !cells.contains("bid-cells = 1"), "{cells}");
+    follow(path, wanted);
+    follow(path, "trinim stats 'with space'");
+}
+
+#[test]
+fn a_database_without_its_run_is_called_so() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "4", "--out", "run"]);
+    copy(&path.join("run/db"), &path.join("alone"));
+    let reason = "alone is a finished database without its run: there is nothing to follow";
+    assert_eq!(hint(path, &["status", "alone"], reason), "trinim stats alone shows its results");
+    follow(path, &hint(path, &["status", "run/db"], "run/db is the database of run"));
+    let reason = "run/db/000000.blk holds no finished database: it is a file";
+    let file = hint(path, &["probe", "run/db/000000.blk", "0x1"], reason);
+    assert_eq!(file, "trinim probe run/db 0x1");
+    follow(path, &file);
+    fs::remove_file(path.join("alone/SUMS")).unwrap();
+    let repair = hint(path, &["stats", "alone"], "alone holds no finished database: SUMS is missing");
+    assert_eq!(repair, "trinim repair alone restores the file");
+}
+
+#[test]
+fn a_missing_folder_names_the_one_that_was_meant() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "4"]);
+    fs::create_dir(path.join("empty")).unwrap();
+    for (args, wanted) in [
+        (&["probe", "trinim-k4", "0x0"][..], "did you mean: trinim probe trinim-k4-misere 0x0"),
+        (&["stats", "trinm-k4-misere", "--json"], "did you mean: trinim stats trinim-k4-misere --json"),
+        (&["probe", "0x3ff", "trinim-k4-misere"], "the folder comes first: trinim probe trinim-k4-misere 0x3ff"),
+        (&["verify", "trinim-k6-normal-x"], "trinim solve --layers 6 --out trinim-k6-normal-x solves 6 layers there"),
+    ] {
+        let name = args[1];
+        let found = hint(path, args, &format!("{name} holds no finished database: no such folder"));
+        assert_eq!(found, wanted);
+        if !wanted.ends_with("there") {
+            follow(path, &found);
+        }
+    }
+    for command in ["check", "repair", "status"] {
+        let found = hint(path, &[command, "trinim-k4"], "trinim-k4 holds neither a run nor a database: no such folder");
+        assert_eq!(found, format!("did you mean: trinim {command} trinim-k4-misere"));
+        follow(path, &found);
+    }
+    let reason = "empty holds no finished database: there is none in this folder";
+    assert_eq!(
+        hint(path, &["stats", "empty"], reason),
+        "name the folder of a solve, like trinim stats trinim-k7-misere"
+    );
+    let reason = ". holds no finished database: there is none in this folder";
+    follow(path, &hint(path, &["stats", "."], reason));
+}
+
+/// The hint for a file as `--out` was to remove the cause and to go on from the last checkpoint.
+#[test]
+fn a_usage_error_hints_at_a_command() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "7"]);
+    for args in [&["stats", "--layers", "7"][..], &["solve", "7"], &["probe"], &["plan", "5"]] {
+        let (code, _, error) = run(path, args);
+        assert_eq!(code, 2, "{args:?}");
+        follow(path, error.lines().nth(1).unwrap());
+    }
+    let (_, error) = ends(path, 2, &["solve", "--layers", "11"]);
+    assert!(error.contains("expected 1 to 9"), "{error}");
+    let (_, error) = ends(path, 2, &["plane", "verify", "--max", "abc"]);
+    assert!(
+        error.contains("'abc' for '--max <M>': expected a whole number\nhint: trinim plane verify --help"),
+        "{error}"
+    );
+    let (_, error) = ends(path, 2, &["bench", "-k", "5", "--repeats", "0"]);
+    assert!(error.contains("'0' for '--repeats <N>': expected 1 to 1000\n"), "{error}");
+}
