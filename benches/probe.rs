@@ -25,6 +25,7 @@ fn solve_seven(folder: &Path) {
         placement: Placement::Dedicated,
         codec: CodecChoice::Auto,
         commit_interval: Duration::from_secs(5),
+        thresholds: None,
         run_id: RunId(1),
         stop: Arc::default(),
     };
