@@ -390,3 +390,6 @@ pub(super) fn examine(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

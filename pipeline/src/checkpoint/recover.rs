@@ -274,3 +274,71 @@ fn check_length(storage: &dyn Storage, name: &str, length: Option<&u64>, expecte
     };
     Err(Error::corrupt(storage.path(name), None, damage))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::place::Placement;
+    use crate::testing::SimulatedStorage;
+
+    const GENERATION: u64 = 3;
+
+    fn record(block: u32, extents: &[Extent]) -> BlockRecord {
+        BlockRecord { block: BlockId(block), extents: extents.to_vec(), ..BlockRecord::default() }
+    }
+
+    fn extent(bucket: u32, generation: u64, offset: u64, length: u64) -> Extent {
+        let file = LogFile { placement: Placement::Dedicated, bucket: BlockId(bucket), generation };
+        Extent { file, offset, length, hash: 0, source: BlockId(0) }
+    }
+
+    #[test]
+    fn records_contradict_each_other_in_known_ways() {
+        let check = |records: &[BlockRecord]| check_records(&SimulatedStorage::new(1), GENERATION, records);
+        let refused = |records: &[BlockRecord]| match check(records) {
+            Err(Error::Corrupt { damage, .. }) => damage.in_words().join("; "),
+            other => panic!("{other:?}"),
+        };
+        let sound = [
+            // Entries that touch, the same bytes of another file and of another generation.
+            record(4, &[extent(7, 1, 0, 512), extent(7, 1, 512, 512)]),
+            record(2, &[extent(8, 1, 100, 512), extent(7, 3, 100, 512), extent(7, 1, 1024, 1)]),
+        ];
+        assert_eq!(check(&sound).unwrap().iter().collect::<Vec<_>>(), [BlockId(2), BlockId(4)]);
+        assert!(refused(&[record(2, &[]), record(4, &[]), record(2, &[])]).contains("block 2 is recorded twice"));
+        assert!(refused(&[record(4, &[extent(7, 4, 0, 1)])]).contains("at most 3; 4"));
+        let overlap = [record(4, &[extent(7, 1, 0, 513)]), record(2, &[extent(7, 1, 512, 512)])];
+        assert!(refused(&overlap).contains("two entries share bytes of logs/00000007.g1"));
+    }
+
+    #[test]
+    fn a_named_file_is_there_and_long_enough() {
+        let disk = SimulatedStorage::new(1);
+        for folder in [names::LOGS, names::PUBLISHED] {
+            disk.create_dir(folder).unwrap();
+        }
+        let log = extent(7, 1, 512, 100);
+        let published = |length: u64| Some(super::super::PublishedFile { name: "db/x".to_owned(), length, hash: 0 });
+        let records = |length: u64| [BlockRecord { published: published(length), ..record(0, &[log]) }];
+        let check = |length: u64, needs: bool| match check_files(&disk, &records(length), &|_| needs) {
+            Ok(()) => None,
+            Err(Error::Corrupt { path, damage, .. }) => Some((path.display().to_string(), damage)),
+            Err(error) => panic!("{error}"),
+        };
+        let missing = |name: &str| Some((name.to_owned(), Damage::MISSING));
+        let length = |name: &str, expected, found| Some((name.to_owned(), Damage::Length { expected, found }));
+        assert_eq!(check(5, false), missing("db/x"));
+        disk.put("db/x", b"12345");
+        assert_eq!(check(4, false), length("db/x", Expected::Exactly(4), 5));
+        assert_eq!(check(6, false), length("db/x", Expected::Exactly(6), 5));
+        // A log counts only while it is needed, and may have more behind the entry.
+        assert_eq!(check(5, false), None);
+        assert_eq!(check(5, true), missing("logs/00000007.g1"));
+        disk.put("logs/00000007.g1", &[0; 611]);
+        assert_eq!(check(5, true), length("logs/00000007.g1", Expected::AtLeast(612), 611));
+        for enough in [612, 700] {
+            disk.put("logs/00000007.g1", &vec![0; enough]);
+            assert_eq!(check(5, true), None);
+        }
+    }
+}

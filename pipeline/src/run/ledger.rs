@@ -153,3 +153,148 @@ impl Ledger {
         (extents().map(|extent| extent.file.name()).collect(), extents().map(|extent| extent.length).sum())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::{Inspection, Parameters};
+    use crate::ids::RunId;
+    use crate::workload::Edge;
+
+    /// The edges of four blocks: 0 and 1 send to 2 and 3, and 2 sends to 3.
+    const EDGES: [(u32, u32); 5] = [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
+
+    /// A block graph; nothing is computed.
+    struct Graph;
+
+    impl Workload for Graph {
+        fn parameters(&self) -> Vec<(String, String)> {
+            Vec::new()
+        }
+
+        fn blocks(&self) -> u32 {
+            4
+        }
+
+        fn stream_words(&self) -> usize {
+            1
+        }
+
+        fn edges_into(&self, target: BlockId) -> Vec<Edge> {
+            edges(|edge| edge.target == target)
+        }
+
+        fn edges_from(&self, source: BlockId) -> Vec<Edge> {
+            edges(|edge| edge.source == source)
+        }
+
+        fn apply(&self, _: &Edge, _: &[u64], _: &mut [u64]) {}
+
+        fn finish(&self, _: BlockId, _: &mut [u64]) {}
+    }
+
+    fn edges(wanted: impl Fn(&Edge) -> bool) -> Vec<Edge> {
+        EDGES.iter().map(|(source, target)| Edge::new(BlockId(*source), BlockId(*target))).filter(wanted).collect()
+    }
+
+    fn finished(blocks: &[u32]) -> FinishedBlocks {
+        let records = blocks.iter().map(|block| BlockRecord { block: BlockId(*block), ..BlockRecord::default() });
+        let records = records.collect();
+        let (run_id, parameters) = (RunId(1), Parameters::default());
+        Inspection { run_id, parameters, generation: 1, records, in_manifest: 0 }.finished()
+    }
+
+    fn dedicated(source: u32, bucket: u32, offset: u64, length: u64) -> Extent {
+        let file = LogFile { placement: Placement::Dedicated, bucket: BlockId(bucket), generation: 1 };
+        Extent { file, offset, length, hash: 0, source: BlockId(source) }
+    }
+
+    fn shared(source: u32, length: u64) -> Extent {
+        let file = LogFile { placement: Placement::Shared, bucket: BlockId(source), generation: 1 };
+        Extent { file, offset: 0, length, hash: 0, source: BlockId(source) }
+    }
+
+    fn record(block: u32, extents: &[Extent]) -> BlockRecord {
+        BlockRecord { block: BlockId(block), extents: extents.to_vec(), ..BlockRecord::default() }
+    }
+
+    fn ledger() -> Ledger {
+        Ledger::new(&Graph, |source| Graph.edges_from(source).len() as u32)
+    }
+
+    fn names(extents: &[Extent]) -> BTreeSet<String> {
+        extents.iter().map(|extent| extent.file.name()).collect()
+    }
+
+    #[test]
+    fn only_published_files_of_a_complete_run_may_be_the_callers() {
+        for (is_complete, name, expected) in [
+            (true, "db/SUMS", true),
+            (false, "db/SUMS", false),
+            (true, "db/SUMS.tmp", false),
+            (true, "logs/00000001.g1", false),
+            (true, "SUMS", false),
+        ] {
+            assert_eq!(is_callers(is_complete, name), expected, "{is_complete} {name}");
+        }
+    }
+
+    #[test]
+    fn an_entry_is_needed_until_its_targets_are_finished() {
+        let needs = Needs::new(&Graph);
+        for (extent, blocks, expected) in [
+            (shared(0, 1), &[0, 1][..], true),
+            (shared(0, 1), &[0, 1, 2], true),
+            (shared(0, 1), &[0, 1, 2, 3], false),
+            (shared(3, 1), &[], false),
+            (dedicated(0, 2, 0, 1), &[0, 3], true),
+            (dedicated(0, 2, 0, 1), &[0, 2], false),
+            // No such edge, no such block.
+            (dedicated(0, 1, 0, 1), &[0], false),
+            (shared(9, 1), &[], false),
+        ] {
+            assert_eq!(needs.has(&finished(blocks), &extent), expected, "{extent:?} {blocks:?}");
+        }
+    }
+
+    #[test]
+    fn entries_come_in_the_order_of_merging() {
+        let ledger = ledger();
+        let (near, far, other) = (dedicated(0, 2, 0, 5), dedicated(0, 2, 4096, 5), dedicated(1, 2, 2048, 5));
+        ledger.add(&record(1, &[other, dedicated(1, 3, 0, 5)]));
+        ledger.add(&record(0, &[far, near, shared(0, 7)]));
+        let sources = sources_of(&Graph, BlockId(2));
+        assert_eq!(sources, [BlockId(0), BlockId(1)].into());
+        assert_eq!(ledger.entries(BlockId(2), &sources), [near, far, shared(0, 7), other]);
+        assert_eq!(ledger.entries(BlockId(2), &[BlockId(1)].into()), [near, far, other], "only of the sources");
+    }
+
+    #[test]
+    fn a_file_goes_with_the_last_block_that_reads_it() {
+        let ledger = ledger();
+        let into_2 = [dedicated(0, 2, 0, 5), dedicated(1, 2, 4096, 6)];
+        let into_3 = dedicated(2, 3, 0, 9);
+        ledger.add(&record(0, &[into_2[0], shared(0, 7)]));
+        ledger.add(&record(1, &[into_2[1], shared(1, 8)]));
+        ledger.add(&record(2, &[into_3]));
+        let all = [into_2[0], into_3, shared(0, 7), shared(1, 8)];
+        assert_eq!(ledger.files(), (names(&all), 35));
+
+        let (two, three) = (sources_of(&Graph, BlockId(2)), sources_of(&Graph, BlockId(3)));
+        let spent = |blocks: &[(BlockId, &BTreeSet<BlockId>)]| ledger.spent(blocks.iter().copied());
+        assert_eq!(spent(&[]), BTreeSet::new());
+        assert_eq!(spent(&[(BlockId(2), &two)]), names(&into_2));
+        assert_eq!(spent(&[(BlockId(2), &two), (BlockId(3), &three)]), names(&all));
+
+        assert_eq!(ledger.consume(BlockId(2), &two), [(into_2[0].file, 11)]);
+        assert_eq!(ledger.consume(BlockId(2), &two), [], "counted once");
+        assert_eq!(ledger.files(), (names(&all[1..]), 24));
+        assert_eq!(spent(&[(BlockId(3), &three)]), names(&all[1..]));
+        let expected = [(into_3.file, 9), (shared(0, 7).file, 7), (shared(1, 8).file, 8)];
+        assert_eq!(ledger.consume(BlockId(3), &three), expected);
+
+        // What nobody will read is not kept.
+        ledger.add(&record(0, &[into_2[0], shared(0, 7)]));
+        assert_eq!(ledger.files(), (BTreeSet::new(), 0));
+    }
+}
