@@ -10,6 +10,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use trinim::database::Database;
 use trinim::evolve::check::HeldOut;
+use trinim::evolve::experiment::PAPER_RUNS;
 use trinim::evolve::formula::Formula;
 use trinim::evolve::games::{Game, GameError, dag};
 use trinim::evolve::graph::{Graph, Ordering};
@@ -27,6 +28,9 @@ const DAG: InputKind = InputKind {
     most_bytes: 64 << 20,
     hint: "the file has a line \"features a b\" and lines \"name: 1 2 -> other names\"",
 };
+
+/// Largest number of runs.
+const RUNS_MAX: u64 = 100_000;
 
 const TARGETS: &[Target] = &[Target::Rules, Target::Labels, Target::Grundy];
 const FAULTS: &[OnFault] = &[OnFault::Stop, OnFault::Zero, OnFault::One, OnFault::Numerator];
@@ -233,6 +237,26 @@ pub struct StatesArgs {
     /// Which orderings of the heaps are distinct positions: canonical is descending
     #[arg(long, value_name = "STATES", value_parser = ordering())]
     pub states: Option<Ordering>,
+}
+
+/// Parses a number of runs.
+pub fn runs(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(runs) if (1..=RUNS_MAX).contains(&runs) => Ok(runs),
+        _ => Err(format!("expected 1 to {RUNS_MAX}")),
+    }
+}
+
+/// `--runs` and `--seed` of the paper's experiments.
+#[derive(Args)]
+pub struct RunsArgs {
+    /// Runs per point of an experiment; the paper has 50
+    #[arg(long, value_name = "N", value_parser = runs, default_value_t = PAPER_RUNS)]
+    pub runs: u64,
+
+    /// Seed of the random numbers
+    #[arg(long, value_name = "SEED", default_value = "1")]
+    pub seed: u64,
 }
 
 /// Describes how the positions of a game are ordered.

@@ -6,8 +6,7 @@ use super::super::exit::Exit;
 use super::super::output::Out;
 use super::super::progress::{self, ProgressArgs, time_left};
 use super::super::signals::Signals;
-use super::args::refused;
-use super::run::runs;
+use super::args::{RunsArgs, refused};
 use clap::Args;
 use std::sync::atomic::{AtomicU64, Ordering};
 use trinim::evolve::claims::{ClaimsError, Effort, all};
@@ -27,13 +26,8 @@ are.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ClaimsArgs {
-    /// Runs per point of the experiments; the paper has 50
-    #[arg(long, value_name = "N", value_parser = runs, default_value = "50")]
-    runs: u64,
-
-    /// Seed of the random numbers
-    #[arg(long, value_name = "SEED", default_value = "1")]
-    seed: u64,
+    #[command(flatten)]
+    points: RunsArgs,
 
     #[command(flatten)]
     threads: ThreadsArgs,
@@ -47,7 +41,7 @@ pub struct ClaimsArgs {
 
 /// Runs the subcommand.
 pub fn run(args: ClaimsArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let effort = Effort { runs: args.runs, seed: args.seed, threads: args.threads.count() };
+    let effort = Effort { runs: args.points.runs, seed: args.points.seed, threads: args.threads.count() };
     let shown = args.progress.on(out)?;
     let signals = Signals::register()?;
     let (done, total) = (AtomicU64::new(0), trinim::evolve::claims::runs(effort));

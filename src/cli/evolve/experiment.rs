@@ -5,8 +5,7 @@ use super::super::exit::Exit;
 use super::super::output::Out;
 use super::super::progress::{self, ProgressArgs, time_left};
 use super::super::signals::Signals;
-use super::args::{claim_svg, refused};
-use super::run::runs;
+use super::args::{RunsArgs, claim_svg, refused};
 use super::settings::{Given, SettingsArgs};
 use super::sweep::{self, Rates, Sweep};
 use crate::cli::choice::name;
@@ -62,13 +61,8 @@ pub struct ExperimentArgs {
     #[command(flatten)]
     settings: SettingsArgs,
 
-    /// Runs per point
-    #[arg(long, value_name = "N", value_parser = runs, default_value = "50")]
-    runs: u64,
-
-    /// Seed of the random numbers
-    #[arg(long, value_name = "SEED", default_value = "1")]
-    seed: u64,
+    #[command(flatten)]
+    points: RunsArgs,
 
     #[command(flatten)]
     threads: ThreadsArgs,
@@ -103,7 +97,7 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let shown = args.progress.on(out)?;
     let signals = Signals::register()?;
     let done = AtomicU64::new(0);
-    let total = args.runs * 10 * sweeps.len() as u64;
+    let total = args.points.runs * 10 * sweeps.len() as u64;
     let status = |elapsed: f64| {
         let done = done.load(Ordering::Relaxed);
         let share = done as f64 / total as f64;
@@ -143,7 +137,7 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
                 "game": GAME,
                 "varied": experiment.axis.name(),
                 "preset": args.settings.preset,
-                "seed": args.seed,
+                "seed": args.points.seed,
                 "paper_runs": PAPER_RUNS,
                 "test": "Fisher's exact test, two-sided",
                 "sweeps": measured,
@@ -206,24 +200,25 @@ fn measure(
         let alphabet = args.settings.alphabet(&graph.scope)?;
         let problem = Problem::new(graph, labels, alphabet, &settings).map_err(|error| refused(error, help))?;
         let first = experiment.first_run(index, generations);
-        let batch = Batch { seed: args.seed, runs: first..first + args.runs, threads: args.threads.count() };
+        let batch =
+            Batch { seed: args.points.seed, runs: first..first + args.points.runs, threads: args.threads.count() };
         let results = run_all(&problem, &settings, &batch, &signals.stop, done);
         // A point with fewer runs would have a different test.
-        if results.iter().filter(|run| run.finished).count() as u64 != args.runs {
+        if results.iter().filter(|run| run.finished).count() as u64 != args.points.runs {
             break;
         }
         let successes = results.iter().filter(|run| run.success.is_some()).count() as u64;
-        let (low, high) = wilson(successes, args.runs);
+        let (low, high) = wilson(successes, args.points.runs);
         let (paper_low, paper_high) = wilson(point.paper, PAPER_RUNS);
         points.push(Rates {
             value: point.value,
             paper_rate: point.paper as f64 / PAPER_RUNS as f64,
             paper_wilson_95: [paper_low, paper_high],
             successes,
-            runs: args.runs,
-            rate: successes as f64 / args.runs as f64,
+            runs: args.points.runs,
+            rate: successes as f64 / args.points.runs as f64,
             wilson_95: [low, high],
-            p: fisher((point.paper, PAPER_RUNS), (successes, args.runs)),
+            p: fisher((point.paper, PAPER_RUNS), (successes, args.points.runs)),
         });
     }
     let pairs = experiment.points.iter().zip(&points);
@@ -240,7 +235,7 @@ fn print(args: &ExperimentArgs, experiment: &Experiment, sweeps: &[Sweep], out: 
         experiment.number,
         experiment.axis.name(),
         name(&args.settings.preset),
-        args.runs
+        args.points.runs
     )?;
     for sweep in sweeps {
         if let Some(generations) = sweep.generations {

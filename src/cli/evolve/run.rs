@@ -6,16 +6,13 @@ use super::super::exit::Exit;
 use super::super::output::Out;
 use super::super::progress::{self, ProgressArgs, time_left};
 use super::super::signals::Signals;
-use super::args::{EvolveGameArgs, held_out, refused};
+use super::args::{EvolveGameArgs, held_out, refused, runs};
 use super::run_report::Report;
 use super::settings::SettingsArgs;
 use clap::Args;
 use std::sync::atomic::{AtomicU64, Ordering};
 use trinim::evolve::engine::Problem;
 use trinim::evolve::runs::{Batch, run_all};
-
-/// Largest number of runs.
-const RUNS_MAX: u64 = 100_000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,14 +69,6 @@ pub struct RunArgs {
 
     #[command(flatten)]
     progress: ProgressArgs,
-}
-
-/// Parses a number of runs.
-pub fn runs(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(runs) if (1..=RUNS_MAX).contains(&runs) => Ok(runs),
-        _ => Err(format!("expected 1 to {RUNS_MAX}")),
-    }
 }
 
 /// Parses the largest heap of a check.
