@@ -79,6 +79,11 @@ pub(super) fn is_loss(heaps: &[i64], most: u32, rule: Rule) -> bool {
     (0..63).all(|bit| rest(bit) == 0)
 }
 
+/// Computes one operation exactly; `None` if it has no value, or one too large to compute.
+///
+/// Not [`Op::apply`], where numbers wrap at 32 bits: here the caller cuts words to any width, and
+/// an integer that does not fit has no value. Only `and` to `if` are the same; a generic function
+/// for those would need bounds longer than its body, and arms for the others that never run.
 fn apply(op: Op, [a, b, c]: [i128; ARITY_MAX], domain: Domain) -> Option<i128> {
     Some(match op {
         Op::Add => a.checked_add(b)?,
