@@ -51,6 +51,8 @@
 //! pictures are left to the command line.
 
 pub mod alphabet;
+#[cfg(test)]
+mod cases;
 pub mod chance;
 pub mod check;
 pub mod chromosome;

@@ -339,18 +339,13 @@ fn steps(heaps: &[i32]) -> Vec<Vec<i32>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::games::Game;
-    use super::super::parse::parse;
-    use super::super::score::Target;
+    use super::super::cases::case;
     use super::*;
     use crate::game::{Rule, Value};
 
     fn wrong(game: &str, rule: Rule, ordering: Ordering, text: &str) -> Option<Vec<i32>> {
-        let game = Game::parse(game).unwrap();
-        let law = Law::of(&game, rule, Target::Rules).unwrap();
-        let width = game.heaps().unwrap().len();
-        let scope = Scope::heaps(width, None);
-        let formula = parse(&scope, text).unwrap();
+        let (law, scope, formula) = case(game, rule, text);
+        let width = scope.features.len();
         let probes = Probes::new(&law, width, ordering);
         let found = probes.wrong(&formula, &scope, OnFault::Stop);
         assert_eq!(found, Probes::new(&law, width, ordering).wrong(&formula, &scope, OnFault::Stop), "{text}");
@@ -417,12 +412,10 @@ mod tests {
             "subtraction:2,5,7:1,1,1",
             "octal:0.1302:1,1",
         ] {
-            let game = Game::parse(game).unwrap();
-            let law = Law::of(&game, Rule::Normal, Target::Rules).unwrap();
+            let (law, scope, _) = case(game, Rule::Normal, "0");
             let mut completed = 0;
             for _ in 0..200 {
-                let mut heaps: Vec<i32> =
-                    game.heaps().unwrap().iter().map(|_| (random.bits() & 0x3fff_ffff) as i32).collect();
+                let mut heaps: Vec<i32> = scope.features.iter().map(|_| (random.bits() & 0x3fff_ffff) as i32).collect();
                 if complete(&law, &mut heaps, &mut random) {
                     completed += 1;
                     assert_eq!(law.expected(&heaps), Expected::Outcome(Value::Loss), "{game} {heaps:?}");

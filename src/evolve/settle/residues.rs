@@ -330,18 +330,15 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evolve::games::Game;
+    use crate::evolve::cases::case;
     use crate::evolve::parse::parse;
-    use crate::evolve::score::Target;
     use crate::game::Rule;
     use crate::random::Random;
 
     fn answer(game: &str, rule: Rule, text: &str, ordering: Ordering) -> Settled {
-        let game = Game::parse(game).unwrap();
-        let scope = Scope::heaps(game.heaps().unwrap().len(), None);
-        let law = Law::of(&game, rule, Target::Rules).unwrap();
+        let (law, scope, formula) = case(game, rule, text);
         let Law::Repeats { period, .. } = &law else { panic!() };
-        settle(&law, period, &parse(&scope, text).unwrap(), &scope, ordering, OnFault::Stop)
+        settle(&law, period, &formula, &scope, ordering, OnFault::Stop)
     }
 
     #[test]
