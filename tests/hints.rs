@@ -4,7 +4,7 @@ mod common;
 mod program;
 
 use common::scratch;
-use program::{SLOW, copy, ends, run, signal};
+use program::{SLOW, begin, copy, ends, run, signal, tree};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -129,4 +129,80 @@ fn a_usage_error_hints_at_a_command() {
     );
     let (_, error) = ends(path, 2, &["bench", "-k", "5", "--repeats", "0"]);
     assert!(error.contains("'0' for '--repeats <N>': expected 1 to 1000\n"), "{error}");
+}
+
+#[test]
+fn a_folder_in_use_is_left_alone() {
+    let folder = scratch();
+    let path = folder.path();
+    let mut child = begin(path, "busy");
+    let (_, error) = ends(path, 4, &[&SLOW[..], &["busy"]].concat());
+    let wanted = format!("error: busy is in use by process {}, ", child.id());
+    assert!(error.starts_with(&wanted) && error.contains(" blocks saved\n"), "{error}");
+    assert!(error.contains("hint: trinim status busy shows how far it is"), "{error}");
+    let (_, repair) = ends(path, 4, &["repair", "busy"]);
+    assert!(repair.contains(&wanted), "{repair}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn other_parameters_are_refused_by_name() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "5", "--out", "run"]);
+    let before = tree(path);
+    let changes: [(&[&str], &str); 5] = [
+        (&["-k", "5", "--rule", "normal"], "rule = misere, not normal"),
+        (&["-k", "6"], "layers = 5, not 6"),
+        (&["-k", "5", "--max-take", "3"], "max-take = none, not 3"),
+        (&["-k", "5", "--bid-cells", "(1,0)(1,1)"], "bid-cells = "),
+        (&["-k", "5", "--block-bits", "9"], "bid-cells = "),
+    ];
+    for (change, named) in changes {
+        let (_, error) = ends(path, 7, &[&["solve", "--out", "run"], change].concat());
+        assert!(error.contains(named) && error.contains("hint: "), "{change:?}\n{error}");
+        assert!(tree(path) == before);
+    }
+    // A limit that limits nothing counts as no limit.
+    ends(path, 0, &["solve", "-k", "5", "--max-take", "5", "--out", "run"]);
+}
+
+#[test]
+fn foreign_folders_and_files_are_refused_and_not_touched() {
+    let folder = scratch();
+    let path = folder.path();
+    fs::create_dir(path.join("foreign")).unwrap();
+    fs::write(path.join("foreign/letter.txt"), "dear").unwrap();
+    fs::write(path.join("file"), "text").unwrap();
+    let before = tree(path);
+    let (_, error) = ends(path, 2, &["solve", "-k", "4", "--out", "foreign"]);
+    assert!(error.contains("not empty") && error.contains("letter.txt"), "{error}");
+    for name in ["file", "file/below"] {
+        let (_, error) = ends(path, 2, &["solve", "-k", "4", "--out", name]);
+        assert!(error.contains("file is a file, not a folder\nhint: nothing was written"), "{error}");
+    }
+    for command in ["stats", "verify", "probe"] {
+        for name in ["foreign", "absent", "file"] {
+            let (_, error) = ends(path, 2, &[command, name]);
+            assert!(error.contains("holds no finished database"), "{error}");
+        }
+    }
+    assert!(tree(path) == before);
+}
+
+/// When the system failed to read a begun folder, it was taken for a new one: the solve chose a new
+/// layout, and refused the run for its other parameters.
+#[test]
+fn a_folder_that_cannot_be_looked_at_is_an_error() {
+    let folder = scratch();
+    let path = folder.path();
+    std::os::unix::fs::symlink("loop", path.join("loop")).unwrap();
+    let (_, error) = ends(path, 4, &["solve", "-k", "4", "--out", "loop"]);
+    assert!(error.contains("cannot open loop") && error.contains("symbolic links"), "{error}");
+    // On a disk with bad sectors, a finished database was called unfinished.
+    for command in ["stats", "probe", "verify"] {
+        let (_, error) = ends(path, 4, &[command, "loop"]);
+        assert!(error.contains("cannot open loop/db") && error.contains("symbolic links"), "{error}");
+    }
 }

@@ -1,4 +1,5 @@
-//! `--max-duration` and `--max-disk`: a clean stop, and the same bytes later.
+//! Limits of time, disk, memory, open files and file sizes: refused before anything is written, or
+//! a clean stop and the same bytes later.
 
 mod common;
 mod program;
@@ -6,6 +7,7 @@ mod program;
 use common::{Solving, Way, assert_same_files, database_files, scratch};
 use pipeline::{LimitedStorage, Metrics, RealStorage, Storage};
 use program::{SLOW, begin, ends, json, run, text, tree, trinim};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -253,4 +255,53 @@ fn a_solve_can_wait_for_the_folder() {
     first.wait().unwrap();
     let output = second.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn too_little_memory_or_disk_is_refused_before_anything_is_written() {
+    let folder = scratch();
+    let path = folder.path();
+    for command in [
+        &["solve", "-k", "8", "--memory", "20MiB"][..],
+        &["solve", "-k", "8", "--memory", "1"],
+        &["solve", "-k", "8", "--memory", "64MiB", "--block-bits", "27"],
+    ] {
+        let (_, error) = ends(path, 4, command);
+        assert!(error.contains("too small") && error.contains("--memory"), "{error}");
+    }
+    // Raw dedicated logs of nine layers: hundreds of TiB.
+    let (_, error) = ends(path, 4, &["solve", "-k", "9", "--codec", "raw", "--log-placement", "dedicated"]);
+    assert!(error.contains("TiB of disk space is needed") && error.contains("nothing was written"), "{error}");
+    assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
+}
+
+#[test]
+fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
+    let folder = scratch();
+    let path = folder.path();
+    let binary = env!("CARGO_BIN_EXE_trinim");
+    let limited = Command::new("sh")
+        .args(["-c", &format!("ulimit -f 8; exec {binary} solve -k 6 --block-bits 12 -o run")])
+        .current_dir(path)
+        .output()
+        .unwrap();
+    let error = text(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(4), "{error}");
+    assert!(error.contains("hint: make room"), "{error}");
+    assert_eq!(json(path, 0, &["solve", "-k", "6", "-o", "run", "--json"])["losses"], 189_089);
+}
+
+/// With the usual limit of 1,024 open files, a solve of more blocks ended with "Too many open
+/// files": every log file of the session stayed open.
+#[test]
+fn blocks_may_outnumber_the_open_files() {
+    let folder = scratch();
+    let command = format!(
+        "ulimit -S -n 512; ulimit -H -n 3000; exec {} solve -k 6 --block-bits 8 --json -o run",
+        env!("CARGO_BIN_EXE_trinim")
+    );
+    let output = Command::new("sh").args(["-c", &command]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let solved: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&solved["losses"], &solved["canonical_blocks"]), (&189_089.into(), &5_600.into()));
 }

@@ -191,3 +191,36 @@ fn the_long_version_says_what_was_built_and_what_it_runs_on() {
     assert_eq!(labels, ["commit", "built", "formats", "kernels", "codecs"]);
     assert!(long.contains("database 1, run folder 1") && long.contains("portable"), "{long}");
 }
+
+#[test]
+fn completions_and_manual_pages_are_written() {
+    let folder = scratch();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = ends(folder.path(), 0, &["completions", shell]).0;
+        assert!(script.contains("log-placement"), "{shell}");
+    }
+    ends(folder.path(), 0, &["man", "deep/man1"]);
+    for page in [
+        "trinim",
+        "trinim-solve",
+        "trinim-stats",
+        "trinim-probe",
+        "trinim-verify",
+        "trinim-plan",
+        "trinim-layout",
+        "trinim-report",
+        "trinim-bench",
+        "trinim-plane",
+        "trinim-plane-at",
+    ] {
+        assert!(folder.path().join(format!("deep/man1/{page}.1")).is_file(), "{page}");
+    }
+    let help = ends(folder.path(), 0, &["--help"]).0;
+    assert!(help.contains("Exit codes:") && help.contains("Examples:"), "{help}");
+    for command in
+        ["solve", "stats", "probe", "verify", "plan", "layout", "report", "bench", "plane", "completions", "man"]
+    {
+        let help = ends(folder.path(), 0, &[command, "--help"]).0;
+        assert!(help.contains("Examples:"), "{command}");
+    }
+}

@@ -4,12 +4,14 @@
 mod common;
 mod program;
 
-use common::scratch;
-use program::{SLOW, begin, ends, signal, text, trinim};
+use common::{assert_same_files, database_files, scratch};
+use program::{SLOW, begin, ends, json, signal, text, trinim};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use serde_json::Value;
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
@@ -126,4 +128,85 @@ fn a_hangup_stops_after_a_checkpoint_unless_it_is_ignored() {
     }
     signal(&child, "HUP");
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// Starts or resumes a slow solve and waits until it has published twenty more blocks and is still
+/// running.
+fn proceed(path: &Path, name: &str) -> Child {
+    let published = || fs::read_dir(path.join(name).join("db")).map_or(0, |files| files.count());
+    let before = published();
+    let mut child = trinim(path, &[&SLOW[..], &[name]].concat()).spawn().unwrap();
+    for _ in 0..4000 {
+        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be interrupted");
+        if published() > before + 20 {
+            return child;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("nothing was published in twenty seconds");
+}
+
+#[test]
+fn kills_and_signals_at_any_time_change_nothing() {
+    let folder = scratch();
+    let path = folder.path();
+    let whole = json(path, 0, &[&SLOW[..], &["whole", "--json"]].concat());
+    assert_eq!(whole["losses"], 19_496_523);
+    assert_eq!(whole["resumed_blocks"], 0);
+
+    for (name, code) in [("KILL", None), ("INT", Some(130)), ("KILL", None), ("TERM", Some(143))] {
+        let child = proceed(path, "resumed");
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), code, "{}", text(&output.stderr));
+        if code.is_some() {
+            let error = text(&output.stderr);
+            assert!(error.contains("blocks saved in resumed"), "{error}");
+            assert!(error.contains("hint: resume with: trinim solve "), "{error}");
+        }
+    }
+    // The folder keeps its layout although a new solve would choose another one.
+    let end = json(path, 0, &["solve", "-k", "7", "--out", "resumed", "--json"]);
+    assert!(end["resumed_blocks"].as_u64() > Some(0));
+    assert_eq!(end["digest"], whole["digest"]);
+    assert_same_files(&database_files(&path.join("resumed")), &database_files(&path.join("whole")), "resumed");
+}
+
+#[test]
+fn a_strategy_without_checkpoints_stops_at_once_and_starts_over() {
+    let folder = scratch();
+    let path = folder.path();
+    let command =
+        |strategy: &'static str| vec!["solve", "-k", "7", "--block-bits", "18", "-o", "run", "--strategy", strategy];
+    for (strategy, signal_name, code) in [("forward", "INT", 130), ("block-pull", "TERM", 143)] {
+        let mut slow = command(strategy);
+        slow.extend(["--kernel", "scalar"]);
+        let mut child = trinim(path, &slow).spawn().unwrap();
+        let begun = || fs::read_dir(path.join("run/m")).is_ok_and(|files| files.count() == 4);
+        for _ in 0..4000 {
+            assert_eq!(child.try_wait().unwrap(), None, "{strategy} was over before it could be interrupted");
+            if begun() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        signal(&child, signal_name);
+        let output = child.wait_with_output().unwrap();
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{error}");
+        assert!(error.contains("keeps no checkpoints") && error.contains("hint: start over with: trinim "), "{error}");
+        let other = if strategy == "forward" { "block-pull" } else { "update-log" };
+        let (_, error) = ends(path, 7, &command(other));
+        assert!(error.contains(&format!("strategy = {strategy}, not {other}")), "{error}");
+        if strategy == "forward" {
+            fs::remove_dir_all(path.join("run")).unwrap();
+        }
+    }
+    let mut again = command("block-pull");
+    again.push("--json");
+    let (out, remark) = ends(path, 0, &again);
+    assert!(remark.contains("and starts over"), "{remark}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&report["losses"], &report["resumed_blocks"]), (&19_496_523.into(), &0.into()));
+    assert_eq!(fs::read_dir(path.join("run/logs")).unwrap().count(), 0);
 }
