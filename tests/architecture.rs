@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// Largest number of lines of a file that gives no reason for being longer.
 const LINES_AT_MOST: usize = 500;
+/// Largest length of a line with nothing but a comment, in characters.
+const COLUMNS_AT_MOST: usize = 100;
 /// How the module page of a longer file starts its reason.
 const REASON: &str = "Long because";
 
@@ -398,6 +400,27 @@ fn long_files_say_why() {
         let mut page = source.text.lines().take_while(|line| line.starts_with("//!"));
         if lines > LINES_AT_MOST && !page.any(|line| line.contains(REASON)) {
             writeln!(found, "{}: {lines} lines, and no \"{REASON} ..\" on the module page", source.name).unwrap();
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}
+
+/// Tables and what stands between fences, code and pictures, cannot be wrapped.
+#[test]
+fn comments_end_at_column_100() {
+    let mut found = String::new();
+    for source in everything() {
+        let mut is_fenced = false;
+        for (number, line) in (1..).zip(source.text.lines()) {
+            let Some(comment) = line.trim_start().strip_prefix("//") else {
+                is_fenced = false;
+                continue;
+            };
+            let comment = comment.trim_start_matches(['/', '!']).trim_start();
+            is_fenced ^= comment.starts_with("```");
+            if line.chars().count() > COLUMNS_AT_MOST && !is_fenced && !comment.starts_with('|') {
+                writeln!(found, "{}:{number}: {comment}", source.name).unwrap();
+            }
         }
     }
     assert!(found.is_empty(), "{found}");

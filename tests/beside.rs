@@ -28,8 +28,8 @@ fn check_while(folder: &Path, depth: Depth, at: u64, arrive: &(dyn Fn() + Sync))
     (report, calls.into_inner())
 }
 
-/// A check read the journal of a finished solve, then looked for the lists that this solve was about
-/// to write, and called them missing. Here they arrive at every step of a check.
+/// A check read the journal of a finished solve, then looked for the lists that this solve was
+/// about to write, and called them missing. Here they arrive at every step of a check.
 #[test]
 fn a_database_that_is_being_finished_is_not_damaged() {
     let (solved, _) = Game::triangle(4, Rule::Misere, 6).unwrap().solve(Way::usual());

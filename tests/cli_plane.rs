@@ -251,8 +251,8 @@ fn the_papers_program_gives_a_won_game_away() {
     assert!(out.contains("the program takes 1 from both heaps") && out.contains("hint: every move loses"), "{out}");
 }
 
-/// The program asked "me or you?", of which nobody knew who is who; `help` there was not understood,
-/// Ctrl-C lost the game, and an old transcript was replaced without a word.
+/// The program asked "me or you?", of which nobody knew who is who; `help` there was not
+/// understood, Ctrl-C lost the game, and an old transcript was replaced without a word.
 #[test]
 fn a_game_asks_helps_and_keeps_its_transcript() {
     let folder = scratch();

@@ -224,7 +224,8 @@ fn trouble(folder: &Path, shown: &Shown) -> Option<String> {
     let (output, time) = run(&folder, command, long.then_some(SHORT_WHILE));
     let wanted = ENDS.iter().find(|(text, ..)| *text == command).map_or(0, |(_, code, _)| *code);
     let code = output.status.code();
-    // A long command was stopped, if it had not finished; a command without handlers, by the signal.
+    // A long command was stopped, if it had not finished; a command without handlers, by the
+    // signal.
     let is_fine = code == Some(wanted) || long && matches!(code, None | Some(0 | 143));
     if time > Duration::from_secs(1) {
         eprintln!("{time:.1?}  {command}");

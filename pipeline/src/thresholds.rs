@@ -1,8 +1,9 @@
 //! Thresholds: how much gathers before something is written, synced or closed.
 //!
 //! No threshold can change a result. They bound the files that a run keeps open, and the system
-//! bounds these too: [`Thresholds::within`] shrinks the counts of files to its limit. The simulation
-//! runs with thresholds down to one, so that every place that one of them guards is reached.
+//! bounds these too: [`Thresholds::within`] shrinks the counts of files to its limit. The
+//! simulation runs with thresholds down to one, so that every place that one of them guards is
+//! reached.
 //!
 //! # Files that are open at the same time
 //! The writer gathers at most `gathered` unsynced files. At most `waiting - 1 + gathered` wait for

@@ -13,9 +13,9 @@
 //! | `SUMS` | all of these | all of these |
 //!
 //! # Invariants
-//! 1. [`check()`] only reads and takes no lock. Beside any state of a running solve or repair, sound
-//!    data is never called damaged: what may be in motion is read again, and in the order opposite
-//!    to that in which it is written.
+//! 1. [`check()`] only reads and takes no lock. Beside any state of a running solve or repair,
+//!    sound data is never called damaged: what may be in motion is read again, and in the order
+//!    opposite to that in which it is written.
 //! 2. [`Repair`] announces its work before it writes anything, and replaces a file only by bytes
 //!    confirmed by an authority in the table above.
 //! 3. The same command restarts a repair that was stopped, killed or failed. A repaired folder has

@@ -23,7 +23,8 @@ struct Report<'a> {
     claims: &'a [Claim],
 }
 
-/// Prints the claims of a paper, as JSON under this schema or as text, and returns [`Exit::Refuted`] if one of them does not hold.
+/// Prints the claims of a paper, as JSON under this schema or as text, and returns
+/// [`Exit::Refuted`] if one of them does not hold.
 pub fn report(schema: &str, paper: &str, claims: &[Claim], json: bool, out: &mut Out) -> anyhow::Result<Exit> {
     let agrees = !claims.iter().any(Claim::is_refuted);
     let count = |verdict: &Verdict| claims.iter().filter(|claim| claim.verdict == *verdict).count();

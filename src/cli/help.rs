@@ -1,4 +1,5 @@
-//! Help as it is printed: an example is never wrapped, so that each line can be copied as a command.
+//! Help as it is printed: an example is never wrapped, so that each line can be copied as a
+//! command.
 //!
 //! Clap wraps the text after the options at spaces, wherever the width of the terminal ends. So the
 //! spaces of an example are hidden from it as no-break spaces and restored in what it rendered.

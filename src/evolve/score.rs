@@ -15,8 +15,8 @@
 //!
 //! # Invariants
 //! 1. [`Judge::total`], the fast count over the parents of losses, agrees with [`violations`],
-//!    which judges each position by its options. A total of 0 under `Position`, `Edge` or `Wrong` is
-//!    equivalent to right outcomes.
+//!    which judges each position by its options. A total of 0 under `Position`, `Edge` or `Wrong`
+//!    is equivalent to right outcomes.
 
 use super::graph::{Graph, mex};
 use crate::game::Value;
@@ -351,7 +351,8 @@ mod tests {
         }
     }
 
-    /// Evolution got stuck at a formula that breaks one rule and is wrong at four positions of nine.
+    /// Evolution got stuck at a formula that breaks one rule and is wrong at four positions of
+    /// nine.
     #[test]
     fn one_broken_rule_may_make_many_positions_wrong() {
         let graph = Game::parse("nim:2,2").unwrap().graph(Rule::Misere, Ordering::All).unwrap();

@@ -8,9 +8,9 @@
 //! - [`Settings::best`]: the best gene represents the chromosome, each symbol mutates with
 //!   probability 2/genes, and all orderings of the heaps are judged, which rejects formulas that
 //!   are right in one ordering only.
-//! - [`Settings::misere`]: the best preset, but with wrong positions counted instead of broken rules,
-//!   and more room. In misère play only the end of the game differs, so that a formula of normal
-//!   play breaks one rule and evolution gets stuck there.
+//! - [`Settings::misere`]: the best preset, but with wrong positions counted instead of broken
+//!   rules, and more room. In misère play only the end of the game differs, so that a formula of
+//!   normal play breaks one rule and evolution gets stuck there.
 //!
 //! # Invariants
 //! 1. [`Settings::check`] accepts only values that the engine handles without overflow.

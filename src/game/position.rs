@@ -299,8 +299,8 @@ mod tests {
         }
     }
 
-    /// [SWLK12] section 2.1: an identifier in binary and in decimal, and a move that takes the three
-    /// pieces at 0, 1 and 3.
+    /// [SWLK12] section 2.1: an identifier in binary and in decimal, and a move that takes the
+    /// three pieces at 0, 1 and 3.
     #[test]
     fn the_identifiers_of_the_paper_are_read() {
         let five = board(5);

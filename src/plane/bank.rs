@@ -1,10 +1,10 @@
 //! The flipper pays, and the winner takes the bank.
 //!
-//! \[Ver10\] section 21 proposes this variant of Flip-Flop without an analysis. Here a flip is a part
-//! of the move after it, costs its player one unit, and the winner gets a stake from the loser and
-//! all that was paid. [`solve`] computes from the rules what both players gain. The result follows
-//! from (56): a flip changes no winner, so the loser never pays for one and the winner gets back
-//! what it pays.
+//! \[Ver10\] section 21 proposes this variant of Flip-Flop without an analysis. Here a flip is a
+//! part of the move after it, costs its player one unit, and the winner gets a stake from the loser
+//! and all that was paid. [`solve`] computes from the rules what both players gain. The result
+//! follows from (56): a flip changes no winner, so the loser never pays for one and the winner gets
+//! back what it pays.
 
 use super::flips::{Budget, Condition, Flip};
 use super::retrograde::{Setting, Situation};

@@ -1,5 +1,5 @@
-//! Drawings that need no solved board: the layouts of \[SWLK12\] (figures 3 to 6, 9 and 10), and the
-//! losses of Nim on the plane (Wythoff's game) as points and as a queen's board.
+//! Drawings that need no solved board: the layouts of \[SWLK12\] (figures 3 to 6, 9 and 10), and
+//! the losses of Nim on the plane (Wythoff's game) as points and as a queen's board.
 //!
 //! Blocks, groups and updates are computed from the recorded cells of each layout.
 

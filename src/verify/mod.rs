@@ -116,13 +116,13 @@ pub struct Report {
     pub file_bytes: u64,
     /// Number of canonical blocks checked position by position.
     pub blocks: u64,
-    /// Positions of these blocks and of the blocks that symmetry maps onto them: what the check says
-    /// something about.
+    /// Positions of these blocks and of the blocks that symmetry maps onto them: what the check
+    /// says something about.
     pub positions: u64,
     /// Positions of the canonical blocks alone: those that were compared with their children.
     pub canonical_positions: u64,
-    /// Number of canonical positions that contradict their children. `findings` lists only the first
-    /// few of each block.
+    /// Number of canonical positions that contradict their children. `findings` lists only the
+    /// first few of each block.
     pub differences: u64,
     /// The findings, at most the first hundred: of files first, then of blocks, then of counts.
     #[serde(serialize_with = "sentences")]
@@ -148,8 +148,8 @@ impl Report {
     }
 }
 
-/// Progress as (done, all), in bytes of files first, then in canonical positions. Called from the worker
-/// threads, one at a time, with an increasing first number.
+/// Progress as (done, all), in bytes of files first, then in canonical positions. Called from the
+/// worker threads, one at a time, with an increasing first number.
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
 /// Limit on the findings in a report.

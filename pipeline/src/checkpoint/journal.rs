@@ -29,8 +29,8 @@ const HEADER_BYTES: usize = 44;
 pub(super) const PAGE_BYTES: u64 = 4096;
 /// Length of the longest payload of a record, in bytes.
 const PAYLOAD_BYTES_AT_MOST: usize = 1 << 28;
-/// Length of the longest journal, in bytes: a week of commits, one in five seconds. The next session
-/// begins a new one.
+/// Length of the longest journal, in bytes: a week of commits, one in five seconds. The next
+/// session begins a new one.
 pub(super) const JOURNAL_BYTES_AT_MOST: u64 = 1 << 29;
 
 /// An open journal.

@@ -47,8 +47,8 @@ impl Needs {
 }
 
 /// Returns whether an unnamed file may be the caller's, so that no sweep removes it: a complete run
-/// may have files of the caller beside its blocks in the published folder. Temporary files belong to
-/// no one.
+/// may have files of the caller beside its blocks in the published folder. Temporary files belong
+/// to no one.
 pub(crate) fn is_callers(is_complete: bool, name: &str) -> bool {
     is_complete && folder_of(name) == PUBLISHED && !name.ends_with(TEMPORARY)
 }

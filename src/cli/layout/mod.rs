@@ -53,8 +53,8 @@ pub struct LayoutArgs {
     #[arg(long, value_name = "BITS", value_parser = args::block_bits)]
     block_bits: Option<u32>,
 
-    /// Show every count in the tables of [SWLK12], published and computed, and what its text says of
-    /// layouts, with verdicts; exit code 1 if any does not hold, as some do not
+    /// Show every count in the tables of [SWLK12], published and computed, and what its text says
+    /// of layouts, with verdicts; exit code 1 if any does not hold, as some do not
     #[arg(long,
           conflicts_with_all = ["layers", "bid_cells", "block_bits", "order", "write_order", "edges"])]
     paper: bool,

@@ -1,8 +1,8 @@
 //! The claims of \[Olt21\], each with what the program computes.
 //!
 //! `theory` has the rules of a strategy, the example and the formulas; `experiments` repeats the
-//! paper's runs. A measured success rate confirms a printed one unless Fisher's exact test finds the
-//! two too different: a probability below 0.05, divided by the ten points of an experiment.
+//! paper's runs. A measured success rate confirms a printed one unless Fisher's exact test finds
+//! the two too different: a probability below 0.05, divided by the ten points of an experiment.
 
 mod experiments;
 mod theory;

@@ -15,8 +15,8 @@
 //!
 //! There are two theorems, as a formula can be read in two ways ([`Domain`]): with words of 32 bits
 //! that wrap, as the program computes, for all heaps below 2^31; and with integers of any size, for
-//! all heaps. For integers the columns have no end: those above all constants are equal, so the sets
-//! grow until nothing changes, and a condition is wrong if zeros for ever make it wrong.
+//! all heaps. For integers the columns have no end: those above all constants are equal, so the
+//! sets grow until nothing changes, and a condition is wrong if zeros for ever make it wrong.
 //!
 //! First all heaps of few bits are tried one by one (`small`), which refutes most wrong formulas.
 //! Products of two variables, most quotients, `phi` and `isqrt` can only be refuted.

@@ -1,13 +1,13 @@
 //! Formulas that repeat: whether a formula's value depends on each heap only up to a period, and
 //! whether it is then right on one period.
 //!
-//! Every term gets a [`Shape`]: from heaps of `start` on, `period` more pieces in one heap raise the
-//! value by a fixed `drift`. A heap is such a term, and sums, differences and products with
+//! Every term gets a [`Shape`]: from heaps of `start` on, `period` more pieces in one heap raise
+//! the value by a fixed `drift`. A heap is such a term, and sums, differences and products with
 //! constants are. `mod` and `div` by a constant end the drift, if the period is lengthened until it
 //! does not matter; comparisons end it once the heap is so large that it decides them. The low bits
 //! of sums, differences, products and bitwise terms depend on low bits alone, so `and` with a
-//! constant repeats whatever it is applied to. A formula without drift repeats. So do the values of the game, hence both are compared on
-//! one tuple of heaps for each tuple of classes.
+//! constant repeats whatever it is applied to. A formula without drift repeats. So do the values of
+//! the game, hence both are compared on one tuple of heaps for each tuple of classes.
 //!
 //! # Invariants
 //! 1. A shape holds for all heaps from 0 to 2^31 − 1, with the wrap of 32-bit integers: exactly if

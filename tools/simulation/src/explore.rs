@@ -239,8 +239,8 @@ impl<'a> Root<'a> {
         (options, format!("{placement:?} {codec} x{threads} {thresholds:?}"))
     }
 
-    /// Draws thresholds: one time in four those of a large machine, otherwise so small that a run of
-    /// a few blocks passes every one of them.
+    /// Draws thresholds: one time in four those of a large machine, otherwise so small that a run
+    /// of a few blocks passes every one of them.
     fn thresholds(&mut self) -> Thresholds {
         if self.random.below(4) == 0 {
             return Thresholds::LARGEST;

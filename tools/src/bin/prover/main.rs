@@ -6,9 +6,10 @@
 //!
 //! Half of the formulas are right: a strategy of Nim, Moore's Nim or misère Nim, or the Grundy
 //! value of Nim, rewritten by identities. Of the others, half have one to three symbols changed,
-//! half a part that changes for large values only; nearly all of them are wrong. Each question is put for words of 32 bits and for
-//! integers of any size, and for words of 3 to 6 bits. The answers are compared with all heaps of
-//! few bits, with random, sparse and large heaps, and for small words with all heaps.
+//! half a part that changes for large values only; nearly all of them are wrong. Each question is
+//! put for words of 32 bits and for integers of any size, and for words of 3 to 6 bits. The answers
+//! are compared with all heaps of few bits, with random, sparse and large heaps, and for small
+//! words with all heaps.
 //!
 //! The account names how many were decided; what is neither proved nor known to be right counts as
 //! wrong. Exits with 1 if a formula that is proved is wrong, or one that is refuted is right.
