@@ -4,7 +4,7 @@ mod common;
 mod program;
 
 use common::scratch;
-use program::{ends, text, trinim};
+use program::{ends, terminal, text, trinim};
 use serde_json::Value;
 use std::io::Write;
 use std::process::Stdio;
@@ -76,4 +76,28 @@ fn options_may_follow_a_position() {
     assert!(out.is_empty() && error.contains("--jso") && error.contains("--json"), "{error}");
     // A lone - is the standard input, wherever it is.
     assert_eq!(ends(path, 0, &["probe", "trinim-k5-misere", "-", "0x7fff", "--json"]).0, before);
+}
+
+/// On a terminal, a program that waits in silence looks as if it hung. What is not a person is not
+/// asked.
+#[test]
+fn a_person_is_asked_for_positions() {
+    const QUESTION: &str = "positions, one a line (Ctrl-D ends):\n";
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "5"]);
+    let probe = ["probe", "trinim-k5-misere"];
+    let (mut person, program) = terminal();
+    let child = trinim(path, &probe).stdin(program).spawn().unwrap();
+    // Ctrl-D at the start of a line ends the input.
+    person.write_all(b"0x7fff\n\x04").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), QUESTION));
+    let answer = ends(path, 0, &[&probe[..], &["0x7fff"]].concat()).0;
+    assert_eq!(text(&output.stdout), answer);
+
+    let (_person, program) = terminal();
+    let asked = trinim(path, &[&probe[..], &["0x7fff"]].concat()).stdin(program).output().unwrap();
+    assert_eq!((text(&asked.stdout), text(&asked.stderr)), (answer, String::new()));
+    assert_eq!(ends(path, 0, &probe).1, "", "asked without a terminal");
 }

@@ -5,9 +5,8 @@ mod common;
 mod program;
 
 use common::scratch;
-use program::{SLOW, begin, ends, json, run, signal, text, trinim};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use std::fs::{self, File, OpenOptions};
+use program::{SLOW, begin, ends, json, run, signal, terminal, text, trinim};
+use std::fs;
 use std::io::Read;
 use std::path::Path;
 
@@ -22,15 +21,10 @@ fn percentages(error: &str) -> Vec<f64> {
 
 /// Runs a solve whose standard error is a terminal of this kind, and returns what it shows.
 fn on_terminal(folder: &Path, term: &str, args: &[&str]) -> String {
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&terminal).unwrap();
-    unlockpt(&terminal).unwrap();
-    let name = ptsname(&terminal, Vec::new()).unwrap();
-    let other = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let (mut terminal, other) = terminal();
     let mut child = trinim(folder, args).env("TERM", term).stderr(other).spawn().unwrap();
     let mut shown = Vec::new();
     // The read fails once no process has the other end.
-    let mut terminal = File::from(terminal);
     let mut bytes = [0; 4096];
     while let Ok(count) = terminal.read(&mut bytes) {
         shown.extend(&bytes[..count]);

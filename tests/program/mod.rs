@@ -1,9 +1,10 @@
 //! The binary under test, for tests of several subcommands.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -91,6 +92,16 @@ pub fn begin(path: &Path, name: &str) -> Child {
         std::thread::sleep(Duration::from_millis(5));
     }
     panic!("nothing was committed in thirty seconds");
+}
+
+/// A terminal: the end that a person has, and the end of a program.
+pub fn terminal() -> (File, File) {
+    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&person).unwrap();
+    unlockpt(&person).unwrap();
+    let name = ptsname(&person, Vec::new()).unwrap();
+    let program = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    (File::from(person), program)
 }
 
 pub fn signal(child: &Child, name: &str) {
