@@ -129,6 +129,10 @@ fn completions_offer_choices_and_folders() {
         );
         assert_eq!(script.lines().any(|found| found == line), takes_folder, "{command}");
     }
+    // An option of a nested subcommand, too; none of them has an argument that is a folder.
+    let nested = "using_subcommand evolve; and __fish_seen_subcommand_from run\" -l database ";
+    let line = script.lines().find(|line| line.contains(nested)).unwrap();
+    assert!(line.ends_with(" -r -f -a \"(__fish_complete_directories)\""), "{line}");
     let script = ends(path, 0, &["completions", "bash"]).0;
     fs::write(path.join("trinim.bash"), script).unwrap();
     let Ok(checked) = Command::new("bash").args(["-n", "trinim.bash"]).current_dir(path).output() else {
