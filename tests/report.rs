@@ -218,15 +218,47 @@ fn the_winning_moves_are_those_of_the_definition() {
         assert_eq!(json["first_moves"], board.moves().len());
         let classes = json["classes"].as_array().unwrap();
         let moves = classes.iter().flat_map(|class| class["moves"].as_array().unwrap());
-        let cells: Vec<String> =
-            moves.map(|taken| taken["cells"].to_string().replace(['[', ']'], "").replace(',', " ")).collect();
+        let cells_of = |taken: &Value| taken["cells"].to_string().replace(['[', ']'], "").replace(',', " ");
+        let cells: Vec<String> = moves.map(cells_of).collect();
         assert_eq!(cells, listed.iter().map(|row| row["cells"].clone()).collect::<Vec<_>>());
 
         let svg = &found[&format!("winning-moves-{name}.svg")];
         let document = roxmltree::Document::parse(svg).unwrap();
         let captions = document.descendants().filter(|found| found.attribute("class") == Some("small"));
-        assert_eq!(captions.count(), classes.len().max(1), "one picture a class: {name}");
+        let captions: Vec<&str> = captions.map(|caption| caption.text().unwrap()).collect();
+        // A picture a class, with the cells of its smallest move.
+        let named = |class: &Value| match class["images"].as_u64().unwrap() {
+            1 => cells_of(&class["moves"][0]),
+            images => format!("{} ({images} alike)", cells_of(&class["moves"][0])),
+        };
+        let expected_captions: Vec<String> = classes.iter().map(named).collect();
+        let none = ["no winning move".to_owned()];
+        assert_eq!(captions, if classes.is_empty() { &none[..] } else { &expected_captions }, "{name}");
         assert_eq!(svg.contains("The start is lost"), expected.is_empty(), "{name}");
+    }
+    assert_no_ring_around_another_mark(&found["figure-13.svg"]);
+}
+
+/// In figure 13 a ring marks the published rate of misère play; at four and five layers, it crossed
+/// the square of normal play.
+fn assert_no_ring_around_another_mark(svg: &str) {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    // The shapes of a class: each a list of numbers. The last path is the plot's, others are the
+    // legend's.
+    let shapes = |class: &str| -> Vec<Vec<f64>> {
+        let path = document.descendants().rfind(|found| found.attribute("class") == Some(class)).unwrap();
+        let shapes = path.attribute("d").unwrap().split('M').skip(1);
+        shapes
+            .map(|shape| shape.split(['L', 'a', 'Z', ' ']).filter_map(|number| number.parse().ok()).collect())
+            .collect()
+    };
+    let (rings, squares) = (shapes("ring l2"), shapes("f1"));
+    assert_eq!((rings.len(), squares.len()), (9, 5), "{svg}");
+    for ring in rings {
+        let (x, y, radius) = (ring[0] + ring[2], ring[1], ring[2]);
+        for corner in squares.iter().flat_map(|square| square.chunks_exact(2)) {
+            assert!((corner[0] - x).hypot(corner[1] - y) > radius, "a square at {corner:?} crosses a ring at {x}, {y}");
+        }
     }
 }
 

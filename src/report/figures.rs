@@ -13,6 +13,10 @@ use crate::game::{Board, LAYERS_MAX};
 use crate::papers::published;
 use serde::Serialize;
 
+/// Distance of the marks of two variants at the same number of layers, in pixels: a ring around one
+/// is free of the other.
+const APART: f64 = 13.0;
+
 /// The subject of a figure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -121,17 +125,24 @@ fn losses(solutions: &[Solution]) -> Figure {
     )
     .describe(describe_losses(solutions))
     .note(LOSSES_NOTE);
-    for (max_take, rule) in variants {
+    // The rates of the rules are equal or nearly so for most boards.
+    let apart = APART.min(4.0 * APART / variants.len() as f64);
+    let beside = |index: usize| (index as f64 - (variants.len() as f64 - 1.0) / 2.0) * apart;
+    if variants.len() > 1 {
+        chart = chart.note("Marks for the same number of layers stand side by side.");
+    }
+    for (index, (max_take, rule)) in variants.iter().copied().enumerate() {
         let of_variant = solutions.iter().filter(|solution| (solution.max_take, solution.rule) == (max_take, rule));
         let points =
             of_variant.map(|solution| Point::new(solution.layers().into(), solution.census.loss_rate() * 100.0));
-        chart = chart.line(Line::marked(variant_words(rule, max_take), points));
+        chart = chart.line(Line::marked(variant_words(rule, max_take), points).shifted(beside(index)));
     }
     let published = (1..=LAYERS_MAX).filter_map(|layers| {
         let percent = published::rate(layers, Rule::Misere)?.percent.parse().ok()?;
         Some(Point::new(layers.into(), percent))
     });
-    chart = chart.line(Line::rings("misère, published, as rounded", published));
+    let misere = variants.iter().position(|variant| *variant == (None, Rule::Misere)).map_or(0.0, beside);
+    chart = chart.line(Line::rings("misère, published, as rounded", published).shifted(misere));
     Figure {
         kind: Kind::Losses,
         name: "figure-13".into(),
@@ -194,12 +205,11 @@ fn winning_moves(solution: &Solution) -> Figure {
     for (number, (_, members)) in (1..).zip(&classes) {
         for mask in members {
             let taken = taken(*mask);
-            let cells: Vec<String> = taken.cells.iter().map(u32::to_string).collect();
             table.row(vec![
                 Cell::count(number),
                 Cell::count(members.len() as u64),
                 Cell::count(mask.count_ones().into()),
-                Cell::word(cells.join(" ")),
+                Cell::word(named(*mask)),
                 Cell::word(taken.child),
             ]);
         }
@@ -222,6 +232,11 @@ fn winning_moves(solution: &Solution) -> Figure {
     let json = json(&moves, &[("classes", classes.iter().map(|one| line(&class(one))).collect())]);
     let svg = moves_sheet(solution, &title, source, &classes).draw();
     Figure { kind: Kind::Moves, name: format!("winning-moves-{}", game.file_part()), svg, table, json, title }
+}
+
+/// Names a move by the cells that it takes.
+fn named(taken: u64) -> String {
+    cells(taken).iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the figure of the paper that shows the winning moves of a game.
@@ -258,9 +273,10 @@ fn moves_sheet<'a>(
             format!("The start is won by {of_all}{kinds}.")
         }
     };
+    // As the program prints them.
     let caption = |taken: u64, images: usize| {
-        let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
-        format!("{}, {}", count(taken.count_ones().into(), "piece"), count(images as u64, "image"))
+        let alike = if images > 1 { format!(" ({images} alike)") } else { String::new() };
+        format!("{}{alike}", named(taken))
     };
     let mut pictures: Vec<Picture> = classes
         .iter()
@@ -273,14 +289,12 @@ fn moves_sheet<'a>(
     if pictures.is_empty() {
         pictures.push(Picture { position: board.full(), taken: 0, caption: "no winning move".to_owned() });
     }
-    let listed: Vec<String> = classes
-        .iter()
-        .map(|(taken, images)| {
-            let cells: Vec<String> = cells(*taken).iter().map(u32::to_string).collect();
-            format!("cells {}, {}", cells.join(" "), caption(*taken, images.len()))
-        })
-        .collect();
-    let description = if listed.is_empty() { lead.clone() } else { format!("{lead} {}.", listed.join("; ")) };
+    let listed: Vec<&str> = pictures.iter().map(|picture| picture.caption.as_str()).collect();
+    let lead = match classes.is_empty() {
+        true => lead,
+        false => format!("{lead} Below each board: the cells taken, counted from 0 at the apex, row by row."),
+    };
+    let description = format!("{lead} {}.", listed.join("; "));
     let title = source.map_or(title.to_owned(), |source| format!("{title} ({source})"));
     Sheet { board, title, lead, description, pictures, words: MOVE_WORDS }
 }

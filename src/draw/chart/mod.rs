@@ -130,12 +130,14 @@ pub struct Line {
     name: String,
     points: Vec<Point>,
     look: Look,
+    /// Distance from the places of the points, in pixels to the right.
+    shift: f64,
 }
 
 impl Line {
     /// Creates points with marks, joined by a line.
     pub fn marked(name: impl Into<String>, points: impl IntoIterator<Item = Point>) -> Line {
-        Line { name: name.into(), points: points.into_iter().collect(), look: Look::Marked }
+        Line { name: name.into(), points: points.into_iter().collect(), look: Look::Marked, shift: 0.0 }
     }
 
     /// Creates circles without a line, large enough to surround the marks of another series.
@@ -146,6 +148,12 @@ impl Line {
     /// Creates a dashed line without marks, for levels and bounds.
     pub fn plain(name: impl Into<String>, points: impl IntoIterator<Item = Point>) -> Line {
         Line { look: Look::Plain, ..Line::marked(name, points) }
+    }
+
+    /// Draws the line this many pixels to the right, beside others with the same points.
+    pub fn shifted(mut self, pixels: f64) -> Line {
+        self.shift = pixels;
+        self
     }
 }
 
@@ -278,7 +286,7 @@ impl Chart {
             if let Series::Line(line) = series {
                 let shift = if has_errors(line) { (before - (crowded as f64 - 1.0) / 2.0) * APART } else { 0.0 };
                 before += f64::from(u8::from(has_errors(line)));
-                plot.line(&mut frame.svg, index, line, shift);
+                plot.line(&mut frame.svg, index, line, shift + line.shift);
             }
         }
         frame.svg
@@ -449,6 +457,16 @@ mod tests {
         };
         let ([one], [left, middle, right]) = (&bars(1)[..], &bars(3)[..]) else { panic!("a bar is missing") };
         assert!((middle - one).abs() < 0.11 && middle - left > 6.0 && right - middle > 6.0, "{left} {middle} {right}");
+    }
+
+    #[test]
+    fn a_shifted_line_is_beside_its_place() {
+        let begin = |shift: f64| {
+            let line = Line::rings("r", [1.0, 2.0].map(|x| Point::new(x, 5.0))).shifted(shift);
+            let written = Chart::new("t", Axis::linear("x"), Axis::linear("y")).line(line).draw().file();
+            written.rsplit_once(" d=\"M").unwrap().1.split_once(' ').unwrap().0.parse::<f64>().unwrap()
+        };
+        assert!((begin(6.5) - begin(0.0) - 6.5).abs() < 0.11, "{}", begin(6.5) - begin(0.0));
     }
 
     #[test]
