@@ -71,6 +71,25 @@ fn a_layout_is_analysed() {
 }
 
 #[test]
+fn a_layout_is_drawn() {
+    let folder = scratch();
+    let path = folder.path();
+    let args = ["layout", "--layers", "8", "--bid-cells", FIGURE_3F, "--json"];
+    let drawn = ends(path, 0, &[&args[..], &["--svg", "eight.svg"]].concat());
+    assert_eq!(drawn.1, "wrote the board to eight.svg\n");
+    assert_eq!(drawn.0, ends(path, 0, &args).0);
+    let svg = fs::read_to_string(path.join("eight.svg")).unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let crosses = document.descendants().find(|found| found.attribute("class") == Some("cross")).unwrap();
+    // Two strokes for each BID cell, and for the one of the legend.
+    assert_eq!(crosses.attribute("d").unwrap().matches('M').count(), 2 * (6 + 1));
+    assert!(svg.contains(FIGURE_3F) && svg.contains(">87 canonical updates<"), "{svg}");
+    fs::write(path.join("letter"), "dear").unwrap();
+    refused(path, &["layout", "-k", "5", "--svg", "letter"], "--svg letter exists and is not a trinim SVG picture");
+    refused(path, &["layout", "--paper", "--svg", "paper.svg"], "cannot be used with");
+}
+
+#[test]
 fn the_published_counts_are_met() {
     let folder = scratch();
     let found = json(folder.path(), 1, &["layout", "--paper", "--json"]);

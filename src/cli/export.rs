@@ -69,6 +69,14 @@ impl Export {
         Ok(export)
     }
 
+    /// Checks that the picture that `--svg` names can be written.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Export::claim`].
+    pub fn claim_svg(path: &Path) -> anyhow::Result<Export> {
+        Export::claim(path, ExportKind { flag: "--svg", what: "SVG picture", signature: "<svg" })
+    }
+
     fn temporary(&self) -> Result<tempfile::NamedTempFile, Error> {
         let readable = fs::Permissions::from_mode(0o666);
         let made = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(&self.folder);

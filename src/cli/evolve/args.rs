@@ -1,7 +1,6 @@
 //! Argument values of `evolve`: games, formulas, and the positions that check them.
 
 use super::super::exit::Refused;
-use super::super::export::{Export, ExportKind};
 use super::super::input::InputKind;
 use super::super::output::counted;
 use crate::cli::choice::choice;
@@ -269,12 +268,4 @@ pub fn ordering_in_words(game: &Game, ordering: Ordering) -> &'static str {
         (_, Ordering::Descending) => "heaps descending",
         (_, Ordering::Ascending) => "heaps ascending",
     }
-}
-
-/// Checks, before the work, that a picture can be written.
-///
-/// # Errors
-/// Returns the errors of [`Export::claim`].
-pub fn claim_svg(path: &Path) -> anyhow::Result<Export> {
-    Export::claim(path, ExportKind { flag: "--svg", what: "SVG picture", signature: "<svg" })
 }

@@ -2,10 +2,11 @@
 
 use super::super::args::{JsonArgs, ThreadsArgs};
 use super::super::exit::Exit;
+use super::super::export::Export;
 use super::super::output::Out;
 use super::super::progress::{self, ProgressArgs, time_left};
 use super::super::signals::Signals;
-use super::args::{RunsArgs, claim_svg, refused};
+use super::args::{RunsArgs, refused};
 use super::settings::{Given, SettingsArgs};
 use super::sweep::{self, Rates, Sweep};
 use crate::cli::choice::name;
@@ -93,7 +94,7 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
         (2, _) => vec![None],
         (_, given) => vec![Some(given.unwrap_or(experiment.generations))],
     };
-    let picture = args.svg.as_deref().map(claim_svg).transpose()?;
+    let picture = args.svg.as_deref().map(Export::claim_svg).transpose()?;
     let shown = args.progress.on(out)?;
     let signals = Signals::register()?;
     let done = AtomicU64::new(0);

@@ -2,8 +2,9 @@
 
 use super::super::args::JsonArgs;
 use super::super::exit::Exit;
+use super::super::export::Export;
 use super::super::output::{Out, counted, grouped};
-use super::args::{Chosen, EvolveGameArgs, FormulaArgs, claim_svg, ordering_in_words, refused};
+use super::args::{Chosen, EvolveGameArgs, FormulaArgs, ordering_in_words, refused};
 use super::run_report::{RULES_LEGEND, by_rule};
 use super::theorems::{theorem_rows, theorems_json};
 use super::tree::tree_picture;
@@ -99,7 +100,7 @@ fn orderings(game: &Game) -> &'static [Ordering] {
 /// Runs the subcommand.
 pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let chosen = args.game.choose()?;
-    let picture = args.svg.as_deref().map(claim_svg).transpose()?;
+    let picture = args.svg.as_deref().map(Export::claim_svg).transpose()?;
     let mut scored = Vec::new();
     let mut parsed = None;
     for ordering in orderings(&chosen.game) {

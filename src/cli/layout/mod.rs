@@ -9,12 +9,14 @@ mod search;
 
 use super::args::{self, BidCells, JsonArgs, Size};
 use super::exit::Exit;
+use super::export::Export;
 use super::output::{Out, counted, grouped};
 use clap::{Args, Subcommand};
 use order::{OrderArg, OrderRow};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
+use trinim::draw::board_picture::{Picture, Sheet};
 use trinim::game::{Board, Cell};
 use trinim::layout::{Counts, Edge, GROUP_SIZES, Layout};
 use trinim::plan;
@@ -24,6 +26,7 @@ Examples:
   trinim layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
   trinim layout --layers 9 --block-bits 30 --json
   trinim layout --layers 9 --block-bits 30 --order search --effort 2000 --write-order nine.order
+  trinim layout --layers 8 --block-bits 28 --svg eight.svg
   trinim layout --paper                     show the layouts of [SWLK12], published and computed
   trinim layout search --layers 9 --bits 13 --symmetry any
 
@@ -56,7 +59,7 @@ pub struct LayoutArgs {
     /// Show every count in the tables of [SWLK12], published and computed, and what its text says
     /// of layouts, with verdicts; exit code 1 if any does not hold, as some do not
     #[arg(long,
-          conflicts_with_all = ["layers", "bid_cells", "block_bits", "order", "write_order", "edges"])]
+          conflicts_with_all = ["layers", "bid_cells", "block_bits", "order", "write_order", "edges", "svg"])]
     paper: bool,
 
     /// Compare orders of the blocks: numeric, popcount, chosen (what a solve uses), search, or a
@@ -79,6 +82,10 @@ pub struct LayoutArgs {
     /// List every update between canonical blocks; --json lists up to 1000 without being asked
     #[arg(long)]
     edges: bool,
+
+    /// Draw the board with its BID cells into this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
 
     #[command(flatten)]
     json: JsonArgs,
@@ -149,6 +156,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     // In every other case the parser requires layers.
     let Some(layers) = args.layers.filter(|_| !args.paper) else { return paper::run(args.json.json, out) };
+    let drawing = args.svg.as_deref().map(Export::claim_svg).transpose()?;
     let board = Board::triangle(layers, None)?;
     let layout = match (&args.bid_cells, args.block_bits) {
         (Some(cells), _) => Layout::new(&board, &cells.0)?,
@@ -177,6 +185,10 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         counts,
         orders,
     };
+    if let (Some(drawing), Some(path)) = (drawing, &args.svg) {
+        drawing.write(&sheet(&report, &board))?;
+        out.remark(format_args!("wrote the board to {}", path.display()));
+    }
     if args.json.json {
         out.json("trinim.layout/1", &report)?;
     } else {
@@ -189,6 +201,27 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Returns the board with its BID cells as a picture.
+fn sheet(report: &Report, board: &Board) -> String {
+    let counts = &report.counts;
+    let cells: String = report.bid_cells.iter().map(ToString::to_string).collect();
+    let caption = counted(counts.canonical_updates, "canonical update");
+    let taken = report.bid_cells.iter().map(|cell| 1u64 << cell.index()).sum();
+    let sheet = Sheet {
+        board,
+        title: format!("A layout of {}", counted(report.layers.into(), "layer")),
+        lead: format!(
+            "{}, {} canonical; BID cells name the block.",
+            counted(counts.blocks, "block"),
+            grouped(counts.canonical_blocks)
+        ),
+        description: format!("BID cells: {}. {caption}.", if cells.is_empty() { "none" } else { &cells }),
+        pictures: vec![Picture { position: board.full(), taken, caption }],
+        words: ["offset cell", "BID cell", "empty cell"],
+    };
+    sheet.draw().file()
 }
 
 fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
