@@ -207,6 +207,18 @@ fn plans_are_made_for_boards_of_all_sizes() {
     let cells = "(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)";
     let plan = json(path, 0, &["plan", "-k", "8", "--memory", "4GiB", "--bid-cells", cells, "--json"]);
     assert_eq!((&plan["canonical_blocks"], &plan["edges"]), (&16.into(), &87.into()));
+    // The README answers for nine layers; it once said 154 GiB, when the plan was another.
+    let readme = include_str!("../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, answer) = readme.split_once("**How much disk do nine layers need?**").unwrap();
+    let (answer, _) = answer.split_once("**").unwrap();
+    for memory in ["1GiB", "4GiB"] {
+        let shown = ends(path, 0, &["plan", "-k", "9", "--memory", memory]).0;
+        for label in ["disk ", "database "] {
+            let mut words = shown.lines().find_map(|line| line.strip_prefix(label)).unwrap().split_whitespace();
+            let size = format!("{} {}", words.next().unwrap(), words.next().unwrap());
+            assert!(answer.contains(&format!(" {size}")), "{memory}: {label}{size}\n{answer}");
+        }
+    }
     let (shown, warnings) = ends(path, 0, &["plan", "-k", "10"]);
     assert!(shown.contains("BID cells  24 of them"), "{shown}");
     assert!(warnings.contains("numbers only") && warnings.contains("disk is short"), "{warnings}");
