@@ -109,7 +109,7 @@ fn the_plan_covers_the_use_and_is_close_to_it() {
         [("6", &["--block-bits", "15"][..]), ("7", &[]), ("7", &["--rule", "normal"]), ("7", &["--block-bits", "18"])]
     {
         for placement in ["shared", "dedicated"] {
-            for codec in ["gaps", "zstd1", "rows", "rows-zstd1", "rows-bytes", "raw"] {
+            for codec in ["gaps", "zstd1", "rows", "rows-zstd1", "rows-bytes", "rows-huffman", "raw"] {
                 let game =
                     [&["-k", layers, "--log-placement", placement, "--codec", codec, "--json"], options].concat();
                 let plan = json(path, 0, &[&["plan"], &game[..]].concat());

@@ -60,7 +60,7 @@ fn the_result_does_not_depend_on_threads_memory_placement_or_codec() {
     for density in [0, 5, 50, 100] {
         let workload = Synthetic { bits: 5, words: 300, density, salt: u64::from(density), stop_after: None };
         for placement in [Placement::Dedicated, Placement::Shared] {
-            for codec in ["raw", "zstd1", "zstd3", "gaps", "rows", "rows-zstd1", "auto"] {
+            for codec in ["raw", "zstd1", "zstd3", "gaps", "rows", "rows-zstd1", "rows-huffman", "auto"] {
                 for (threads, memory_bytes) in [(1, 4 << 20), (4, 64 << 20), (3, 4 << 20)] {
                     let folder = scratch();
                     let codec_choice = CodecChoice::parse(codec).unwrap();

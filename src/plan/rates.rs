@@ -97,10 +97,12 @@ pub fn log_bits_per_position(layers: u32, offset_bits: u32, codec: &str) -> f64 
         (5 | 6, "rows") => 0.8,
         (5 | 6, _) => 0.25,
         (7, "zstd1" | "zstd3" | "gaps" | "rows-zstd1") => 0.193,
+        (7, "rows-huffman") => 0.239,
         (7, "rows") => 0.764,
         (7, _) => 0.404,
         (_, "zstd1" | "zstd3") => 0.143,
         (_, "gaps" | "rows-zstd1") => 0.125,
+        (_, "rows-huffman") => 0.113,
         (_, "rows") => 0.47,
         _ => 0.22,
     };

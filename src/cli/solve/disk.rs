@@ -9,7 +9,7 @@ use pipeline::Placement;
 use trinim::plan::{Plan, Request, placement_name};
 
 /// Codecs that take little space.
-const SMALL: [&str; 2] = ["gaps", "rows-zstd1"];
+const SMALL: [&str; 2] = ["rows-huffman", "gaps"];
 
 /// Refuses a solve that needs more disk than it may take or finds free; with `--force` that is a
 /// warning. `needed_bytes` is the need at the peak; `plan` is that of the update logs, if the solve

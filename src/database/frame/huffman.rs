@@ -8,40 +8,7 @@
 /// The largest code length; lengths start at 1.
 pub(super) const LENGTHS: usize = 40;
 
-/// Returns the lengths of optimal codes for `counts`, which are all positive, in any order; a
-/// single symbol gets length 1.
-pub(super) fn lengths(counts: &[u32]) -> Vec<u8> {
-    if counts.len() == 1 {
-        return vec![1];
-    }
-    // Two queues: leaves by ascending count, and inner vertices, created in ascending order.
-    let mut leaves: Vec<u64> =
-        counts.iter().enumerate().map(|(at, count)| u64::from(*count) << 32 | at as u64).collect();
-    leaves.sort_unstable();
-    let total = 2 * counts.len() - 1;
-    let mut weight: Vec<u64> = leaves.iter().map(|leaf| leaf >> 32).collect();
-    weight.resize(total, 0);
-    let mut parent = vec![0u32; total];
-    let (mut leaf, mut inner) = (0, counts.len());
-    for next in counts.len()..total {
-        for _ in 0..2 {
-            let take_leaf = leaf < counts.len() && (inner == next || weight[leaf] <= weight[inner]);
-            let taken = if take_leaf { &mut leaf } else { &mut inner };
-            parent[*taken] = next as u32;
-            weight[next] += weight[*taken];
-            *taken += 1;
-        }
-    }
-    let mut depth = vec![0u8; total];
-    for vertex in (0..total - 1).rev() {
-        depth[vertex] = depth[parent[vertex] as usize] + 1;
-    }
-    let mut lengths = vec![0; counts.len()];
-    for (leaf, depth) in leaves.iter().zip(depth) {
-        lengths[(leaf & u64::from(u32::MAX)) as usize] = depth;
-    }
-    lengths
-}
+pub(super) use pipeline::log::codec::huffman::lengths;
 
 /// First code and first symbol of each length.
 #[derive(Clone, Debug)]

@@ -230,7 +230,7 @@ impl<'a> Root<'a> {
             "rows-bytes",
             "rows-bytes",
             "gaps",
-            "rows",
+            "rows-huffman",
             "zstd1",
         ]);
         self.tally.parallel += u64::from(threads > 1);

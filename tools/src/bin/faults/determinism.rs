@@ -61,6 +61,7 @@ fn surroundings() -> Vec<Surroundings> {
         options("--codec raw"),
         options("--codec gaps --threads 4"),
         options("--codec rows-zstd1"),
+        options("--codec rows-huffman"),
         options("--kernel portable"),
         shell("umask 077"),
         shell("umask 000"),
