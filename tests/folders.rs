@@ -14,9 +14,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
-use trinim::database::{Database, DatabaseError, Game};
+use trinim::database::{Database, DatabaseError, Game, Keep};
 use trinim::game::Rule;
 use trinim::game::reference;
+use trinim::solve::Solve;
 use trinim::verify::{Depth, verify};
 
 /// Name, rule, and the placement of the continuing session, which differs from that of the session
@@ -92,6 +93,37 @@ fn a_finished_database_gets_its_manifest_and_sums_back() {
         change(folder.path(), damage);
         resume(folder.path(), Rule::Misere, Placement::Shared).unwrap();
         assert_same_files(&database_files(folder.path()), &expected, damage);
+    }
+}
+
+/// The folders that keep the counts: an unfinished one has logs and no published file, and a
+/// finished one answers as the definition does.
+#[test]
+fn folders_of_counts_are_finished_with_the_same_bytes() {
+    for (name, rule) in [("counts-middle", Rule::Normal), ("counts-finished", Rule::Misere)] {
+        let (game, folder, new) = (game(rule), copy(name), scratch());
+        let unfinished = fs::read_dir(folder.path().join("logs")).unwrap().count() > 0;
+        assert_eq!(unfinished, name == "counts-middle", "{name}");
+        assert_eq!(database_files(folder.path()).len(), if unfinished { 0 } else { 2 }, "{name}");
+        // Whoever asks for the database is refused, and nothing changes.
+        let refused = resume(folder.path(), rule, Placement::Dedicated);
+        assert!(matches!(refused, Err(Error::Parameters { ref name, .. }) if name == "keep"), "{name}: {refused:?}");
+        let solve = Solve::new(&game).keep(Keep::Counts).threads(1);
+        solve.run(new.path()).unwrap();
+        let finished = copy("counts-finished");
+        if rule == Rule::Misere {
+            assert_same_files(&database_files(finished.path()), &database_files(new.path()), name);
+        }
+        solve.run(folder.path()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_same_files(&database_files(folder.path()), &database_files(new.path()), name);
+        let database = Database::open(folder.path()).unwrap();
+        database.check_manifest().unwrap();
+        let board = database.board();
+        let values = reference::values(board.cells(), board.moves(), rule);
+        for taken in board.moves().iter().chain([&0]) {
+            let position = board.full() ^ taken;
+            assert_eq!(database.value(position).unwrap(), values[position as usize], "{name}: {position:#x}");
+        }
     }
 }
 

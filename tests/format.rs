@@ -69,10 +69,14 @@ impl Cut {
     }
 
     fn is_loss(&self, block: u64, offset: u64) -> bool {
+        self.values[self.position(block, offset) as usize].is_loss()
+    }
+
+    fn position(&self, block: u64, offset: u64) -> u64 {
         let position = |bits: u64, cells: &[u32]| {
-            (0..).zip(cells).filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, cell)| 1_usize << cell).sum::<usize>()
+            (0..).zip(cells).filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, cell)| 1 << cell).sum::<u64>()
         };
-        self.values[position(block, &self.bid_cells) | position(offset, &self.offset_cells)].is_loss()
+        position(block, &self.bid_cells) | position(offset, &self.offset_cells)
     }
 }
 
@@ -201,6 +205,74 @@ fn every_bit_of_a_database_is_where_the_tables_say() {
         let bytes = fs::read(golden("finished/db").join(name)).unwrap();
         assert_eq!(hash, &*blake3::hash(&bytes).to_hex(), "{name}");
     }
+}
+
+/// A folder that keeps the counts: the same digest, the keys of version 2, and in the journal the
+/// values after first moves behind the counts of a summary.
+#[test]
+fn the_counts_are_where_the_tables_say() {
+    let parameters = identity("counts-finished").parameters;
+    assert_eq!(parameters["keep"], "counts");
+    let cut = Cut::of(&parameters);
+    let read = |name: &str| fs::read_to_string(golden(name)).unwrap();
+    let text = read("counts-finished/db/manifest.json");
+    let [manifest, whole]: [serde_json::Value; 2] =
+        [&text, &read("finished/db/manifest.json")].map(|text| serde_json::from_str(text).unwrap());
+    assert_eq!((&manifest["format"], &manifest["version"]), (&"trinim-database".into(), &2.into()));
+    assert_eq!(manifest["keep"], "counts");
+    for key in ["layers", "rule", "max_take", "bid_cells", "offset_cells", "digest", "by_pieces", "blocks"] {
+        assert_eq!(manifest[key], whole[key], "{key}");
+    }
+    let keys = ["digest", "keep", "winning_first_moves", "by_pieces"].map(|key| text.find(&format!("\n  \"{key}\":")));
+    assert!(keys.iter().all(Option::is_some) && keys.is_sorted());
+    assert!(whole.get("keep").is_none() && whole.get("winning_first_moves").is_none());
+    let sums = read("counts-finished/db/SUMS");
+    assert_eq!(sums, format!("{}  manifest.json\n", blake3::hash(text.as_bytes())));
+
+    let board = Board::triangle(4, None).unwrap();
+    let is_loss = |taken: &u64| cut.values[(board.full() ^ taken) as usize].is_loss();
+    let cells = |mask: &u64| (0..10).filter(|cell| mask >> cell & 1 == 1).collect::<Vec<u32>>();
+    let winning: Vec<Vec<u32>> = board.moves().iter().filter(|taken| is_loss(taken)).map(cells).collect();
+    assert_eq!(manifest["winning_first_moves"], serde_json::json!(winning));
+
+    // The summaries: digest, seven counts for six offset bits, then one bit for each position after
+    // a first move that lies in the block or is an image of one that does.
+    let journal = fs::read(golden("counts-finished/m/journal.1.a")).unwrap();
+    let (mut start, mut values) = (0, 0);
+    while start < journal.len() {
+        let end = start + 44 + number(&journal, start + 40, 4);
+        let records = &journal[start + 44..end];
+        let mut at = 4;
+        for _ in 0..number(records, 0, 4) {
+            let block = number(records, at, 4);
+            assert_eq!(records[at + 4], 0, "a published file");
+            let length = number(records, at + 5, 4);
+            let summary = &records[at + 9..at + 9 + length];
+            assert_eq!(
+                blake3::Hash::from_slice(&summary[..32]).unwrap().to_hex().as_str(),
+                manifest["blocks"][block]["digest"]
+            );
+            let counts = words(&summary[32..32 + 56]);
+            assert_eq!(manifest["blocks"][block]["losses"], counts.iter().sum::<u64>());
+            let bid = manifest["blocks"][block]["bid"].as_u64().unwrap();
+            let after: Vec<u64> =
+                (0..64).filter(|offset| is_after_a_first_move(&board, cut.position(bid, *offset))).collect();
+            let expected =
+                (0..).zip(&after).map(|(bit, offset)| u64::from(cut.is_loss(bid, *offset)) << bit).sum::<u64>();
+            assert_eq!(words(&summary[88..]), if after.is_empty() { vec![] } else { vec![expected] }, "block {block}");
+            values += after.len();
+            at += 9 + length;
+            at += 4 + 41 * number(records, at, 4);
+        }
+        assert_eq!(at, records.len());
+        start = (end + 16).next_multiple_of(4096);
+    }
+    assert!(values > 5, "{values}");
+}
+
+/// Returns whether one move from the full board leads to a position.
+fn is_after_a_first_move(board: &Board, position: u64) -> bool {
+    board.moves().contains(&(board.full() ^ position))
 }
 
 /// An extent, by its table.

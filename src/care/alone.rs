@@ -6,13 +6,13 @@
 //!    the digest in the manifest. The manifest prevails over its line if all blocks add up to it.
 //! 2. Board, rule and layout are trusted if `SUMS` agrees with the manifest, or if the header of
 //!    one block has them.
+//! 3. Without blocks, where only the counts are kept, nothing but `SUMS` confirms the manifest. If
+//!    they disagree, the manifest counts as damaged, and neither is rewritten.
 
 use super::lists::{contents, difference};
 use super::{Damage, Depth, Error, Finding, Report, Request, Subject, Weight, sort_findings};
 use crate::database::block::{BLOCK_BYTES_MAX, BlockIndex, HEADER_BYTES, block_bytes_at_most, read_block};
-use crate::database::{
-    BlockSummary, DatabaseError, Game, MANIFEST, Manifest, SUMS, Sums, block_file_name, stream_digest,
-};
+use crate::database::{DatabaseError, Game, MANIFEST, Manifest, SUMS, Sums, block_file_name, stream_digest};
 use crate::kernel::{Kernel, bitmap_words};
 use crate::solve::RemovalGame;
 use crate::verify::workers::{Halt, Watch, run};
@@ -31,6 +31,8 @@ pub(super) struct CheckedDatabase {
     pub(super) sums: Sums,
     /// The bytes of the manifest and of `SUMS` as found.
     pub(super) found: [Option<Vec<u8>>; 2],
+    /// Whether `SUMS` has the right line for the manifest.
+    pub(super) vouched: bool,
     /// Blocks to recompute.
     pub(super) damaged_blocks: BTreeSet<BlockId>,
     /// Whether the manifest or `SUMS` needs to be rewritten.
@@ -47,6 +49,12 @@ pub(super) struct Known {
 impl Known {
     fn words(&self) -> usize {
         bitmap_words(self.game.layout.offset_bits())
+    }
+
+    /// Returns the blocks that have files, by ordinal.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = BlockId> + use<> {
+        let kept = self.manifest.keep.is_database();
+        self.game.layout.ordinals().filter(move |_| kept)
     }
 
     /// Returns the hexadecimal digest of a block's bitmap.
@@ -129,7 +137,7 @@ impl Lists {
     /// Returns the names of the blocks: those of the layout, or without a manifest those in `SUMS`.
     fn block_names(&self) -> BTreeSet<String> {
         match &self.known {
-            Some(known) => (0..known.game.layout.canonical_blocks().len() as u32).map(block_file_name).collect(),
+            Some(known) => known.blocks().map(|block| block_file_name(block.0)).collect(),
             None => self.sums.lines.keys().filter(|name| *name != MANIFEST).cloned().collect(),
         }
     }
@@ -144,7 +152,15 @@ impl Lists {
         findings: &mut Vec<Finding>,
     ) -> Result<(), Error> {
         let mut right = None;
-        if let (Some(known), Some(bytes), false) = (&self.known, &self.found[0], self.vouched) {
+        if let Some(known) = self.known.as_ref().filter(|known| !known.manifest.keep.is_database()) {
+            let path = storage.path(MANIFEST);
+            let listed = self.found[0].as_deref().and_then(|bytes| self.sums.check(MANIFEST, blake3::hash(bytes)));
+            match (known.manifest.check(&path, &known.game), listed) {
+                (Err(error), _) => findings.push(error.into_finding()?),
+                (Ok(()), Some(Err(damage))) => findings.push(Finding::new(Weight::Damage, path, damage)),
+                _ => {}
+            }
+        } else if let (Some(known), Some(bytes), false) = (&self.known, &self.found[0], self.vouched) {
             if blocks_damaged {
                 let damage = match self.sums.check(MANIFEST, blake3::hash(bytes)) {
                     Some(Err(damage)) => damage,
@@ -176,12 +192,12 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
         findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
     }
     let names: Vec<String> = names.into_iter().collect();
-    let blocks = lists.known.as_ref().map_or(0, |_| names.len() as u64);
+    let blocks = lists.known.as_ref().map_or(0, |known| known.game.layout.canonical_blocks().len() as u64);
     let (seen, bytes) = look_at_all(storage, &names, &lengths, &lists, request)?;
 
     let mut expected: BTreeMap<String, Option<blake3::Hash>> = names.iter().map(|name| (name.clone(), None)).collect();
     let mut damaged_blocks = BTreeSet::new();
-    if lists.known.is_some() && !lists.vouched && !seen.values().any(|one| one.is_of_game) {
+    if !names.is_empty() && lists.known.is_some() && !lists.vouched && !seen.values().any(|one| one.is_of_game) {
         let rule = "board, rule and layout differ from those of the blocks";
         findings.push(Finding::new(Weight::Damage, storage.path(MANIFEST), rule));
         lists.known = None;
@@ -198,7 +214,7 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
     }
     let before = findings.len();
     lists.judge(storage, !damaged_blocks.is_empty(), expected, &mut findings)?;
-    let Lists { found, sums, known, unsealed, .. } = lists;
+    let Lists { found, sums, known, vouched, unsealed } = lists;
     let lists_wrong = findings.len() > before || found.iter().any(Option::is_none) || known.is_none();
     sort_findings(&mut findings);
     let report = Report {
@@ -211,7 +227,7 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
         bytes: if request.depth == Depth::Metadata { 0 } else { bytes },
         unsealed,
     };
-    Ok(CheckedDatabase { report, known, sums, found, damaged_blocks, lists_wrong })
+    Ok(CheckedDatabase { report, known, sums, found, vouched, damaged_blocks, lists_wrong })
 }
 
 /// Returns the files in a folder with their lengths.
@@ -327,13 +343,13 @@ fn begin_of(storage: &RealStorage, name: &str, ordinal: u32, known: Option<&Know
 pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, Error> {
     let workload = RemovalGame::new(&known.game, Kernel::detect());
     let mut summaries = Vec::new();
-    for ordinal in 0..known.game.layout.canonical_blocks().len() as u32 {
-        let name = block_file_name(ordinal);
-        let bitmap = known.recall(&storage.path(&name), ordinal, &read_all(storage, &name, Some(known))?)?;
-        let summary = BlockSummary::from_bytes(&workload.summarise(BlockId(ordinal), bitmap.words()));
-        summaries.extend(summary);
+    for block in known.blocks() {
+        let name = block_file_name(block.0);
+        let bitmap = known.recall(&storage.path(&name), block.0, &read_all(storage, &name, Some(known))?)?;
+        summaries.push(workload.summarise(block, bitmap.words()));
     }
-    Ok(Manifest::new(&known.game, &summaries).to_json())
+    let manifest = Manifest::of_summaries((&known.game).into(), summaries.iter().map(Vec::as_slice));
+    Ok(manifest.ok_or_else(|| pipeline::Error::workload("a summary of another form"))?.to_json())
 }
 
 fn of_error(error: Error) -> Result<Finding, Error> {

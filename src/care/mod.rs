@@ -12,6 +12,9 @@
 //! | the manifest | the summaries in the journal | `SUMS`; if its line is wrong, the totals of all blocks |
 //! | `SUMS` | all of these | all of these |
 //!
+//! Where only the counts are kept, there are no blocks: a damaged log of a run has no source, and
+//! without the run nothing but `SUMS` confirms the manifest.
+//!
 //! # Invariants
 //! 1. [`check()`] only reads and takes no lock. Beside any state of a running solve or repair,
 //!    sound data is never called damaged: what may be in motion is read again, and in the order

@@ -12,7 +12,7 @@ use super::alone::{self, CheckedDatabase, Known, digests_differ, hex_digest, rea
 use super::lists::{contents, temporary_files};
 use super::run::{self, CheckedRun};
 use super::{Depth, Error, Place, Report, Request, Weight};
-use crate::database::{MANIFEST, SUMS, Sums, block_file_name};
+use crate::database::{Keep, MANIFEST, SUMS, Sums, Task, block_file_name};
 use crate::kernel::Kernel;
 use crate::plan::rates;
 use crate::solve::RemovalGame;
@@ -20,7 +20,7 @@ use pipeline::care::check::read_published;
 use pipeline::care::repair::{self, Plan, Recomputer};
 use pipeline::checkpoint::{Draft, FORMAT, LOCK, METADATA, PUBLISHED, write_atomically};
 use pipeline::storage::LockGuard;
-use pipeline::{BlockId, RealStorage, Storage, Thresholds, Workload};
+use pipeline::{BlockId, Extent, RealStorage, Storage, Thresholds, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -94,11 +94,16 @@ impl Repair {
             other => (other?, None),
         };
         let checked = run::check_run(&storage, request)?;
-        let Some((game, engine)) = &checked.engine else { return Err(no_metadata(&*storage, &checked.report)) };
+        let Some((game, keep, engine)) = &checked.engine else { return Err(no_metadata(&*storage, &checked.report)) };
         if let Some(error) = damage {
             return Err(error.into());
         }
-        let workload = RemovalGame::new(game, Kernel::detect());
+        if !keep.is_database()
+            && let Some(extent) = engine.damaged_extents.first()
+        {
+            return Err(no_source(&*storage, *keep, extent));
+        }
+        let workload = RemovalGame::new(Task { game, keep: *keep }, Kernel::detect());
         let plan = Plan::of(&workload, engine)?;
         // The lines of damaged blocks could not be compared yet.
         let sums = checked.manifest.is_some() && checked.sums_wrong;
@@ -131,6 +136,14 @@ impl Repair {
                 reason: "nothing else records the board, rule and layout of the blocks".to_owned(),
             });
         };
+        let keep = known.manifest.keep;
+        if !keep.is_database() && checked.lists_wrong && !checked.vouched {
+            let name =
+                checked.report.findings.first().map_or_else(|| storage.path(SUMS), |finding| finding.path.clone());
+            let reason =
+                format!("the folder keeps {keep} only, so nothing but SUMS and the manifest confirm each other");
+            return Err(Error::Irreparable { path: name, reason });
+        }
         let workload = RemovalGame::new(&known.game, Kernel::detect());
         let mut order = workload.order();
         order.retain(|block| checked.damaged_blocks.contains(block));
@@ -149,9 +162,8 @@ impl Repair {
             }
         }
         if checked.lists_wrong {
-            let blocks = BlockId::all(known.game.layout.canonical_blocks().len() as u32);
-            plan.recalls += blocks.len() as u64;
-            plan.read_bytes += blocks.map(length).sum::<u64>();
+            plan.recalls += known.blocks().count() as u64;
+            plan.read_bytes += known.blocks().map(length).sum::<u64>();
         }
         let estimate = Estimate {
             blocks: order.len() as u64,
@@ -203,6 +215,16 @@ impl Repair {
     }
 }
 
+/// The refusal of a damaged log whose source has no published file to compute it from.
+fn no_source(storage: &dyn Storage, keep: Keep, extent: &Extent) -> Error {
+    let Extent { file, source, offset, .. } = extent;
+    let reason = format!(
+        "the log of block {source} at byte {offset} is computed from the published file of that block, and this run \
+         keeps {keep} only"
+    );
+    Error::Irreparable { path: storage.path(&file.name()), reason }
+}
+
 fn no_metadata(storage: &dyn Storage, report: &Report) -> Error {
     let path = report.findings.first().map_or_else(|| storage.path(METADATA), |finding| finding.path.clone());
     let reason = "both copies of the metadata are damaged; \
@@ -233,11 +255,11 @@ fn mend_run(
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<(), Error> {
     let CheckedRun { engine, manifest, mut sums, manifest_wrong, .. } = checked;
-    let Some((game, engine)) = engine else { return Ok(()) };
+    let Some((game, keep, engine)) = engine else { return Ok(()) };
     let records = engine.inspection.map_or(Vec::new(), |inspection| inspection.records);
     let all = plan.steps();
     // Keeps the folder locked to the end.
-    let workload = RemovalGame::new(&game, Kernel::detect());
+    let workload = RemovalGame::new(Task { game: &game, keep }, Kernel::detect());
     let thresholds = Thresholds::of_process(1)?;
     let _mended = repair::carry_out(plan, &workload, storage, draft, &thresholds, stop, &|done| progress(done, all))?;
     let Some(manifest) = manifest else { return Ok(()) };
@@ -311,8 +333,12 @@ fn mend_database(
         progress(done, order.len() as u64);
     }
     if lists_wrong {
-        let manifest = alone::rebuild(storage, &known)?;
-        let blocks = BlockId::all(known.game.layout.canonical_blocks().len() as u32);
+        let manifest = match &found[0] {
+            // Confirmed by `SUMS`, or the repair would have been refused.
+            Some(bytes) if !known.manifest.keep.is_database() => bytes.clone(),
+            _ => alone::rebuild(storage, &known)?,
+        };
+        let blocks = known.blocks();
         let hashed =
             blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block.0), Some(&known))?))));
         let text = sums_text(&hashed.collect::<Result<_, pipeline::Error>>()?, &manifest);

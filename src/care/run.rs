@@ -3,7 +3,7 @@
 
 use super::lists::{contents, difference};
 use super::{Damage, Error, Finding, Report, Request, Subject, Weight, alone, sort_findings};
-use crate::database::{BlockSummary, Game, MANIFEST, Manifest, SUMS, Sums, block_file_name};
+use crate::database::{Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, block_file_name};
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 /// The state of a run folder after a check.
 pub(super) struct CheckedRun {
     pub(super) report: Report,
-    /// The findings of the engine; `None` if the game is unknown.
-    pub(super) engine: Option<(Game, check::Report)>,
+    /// What is kept, and the findings of the engine; `None` if the game is unknown.
+    pub(super) engine: Option<(Game, Keep, check::Report)>,
     /// The expected bytes of the manifest, if all blocks are finished.
     pub(super) manifest: Option<Vec<u8>>,
     /// BLAKE3 of the files of sound blocks, from a check of hashes.
@@ -35,7 +35,9 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
         return without_metadata(storage, examination.findings, request);
     };
     let game = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
-    let workload = RemovalGame::new(&game, Kernel::detect());
+    let keep = Keep::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
+    let task = Task { game: &game, keep };
+    let workload = RemovalGame::new(task, Kernel::detect());
     let sums = Mutex::new(BTreeMap::new());
     let published = |block: BlockId, bytes: &[u8]| {
         let sum = blake3::hash(bytes);
@@ -74,9 +76,8 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
     }
     if is_complete {
         let by_block: BTreeMap<BlockId, _> = records.iter().map(|record| (record.block, record)).collect();
-        let summaries = by_block.values().map(|record| BlockSummary::from_bytes(&record.summary));
-        let summaries: Vec<BlockSummary> = summaries.collect::<Option<_>>().ok_or_else(foreign)?;
-        let manifest = Manifest::new(&game, &summaries).to_json();
+        let summaries = by_block.values().map(|record| &record.summary[..]);
+        let manifest = Manifest::of_summaries(task, summaries).ok_or_else(foreign)?.to_json();
         let [manifest_name, sums_name] = &names;
         // A solve writes SUMS last. It is read first, so that a solve that ends meanwhile cannot
         // have written it without the manifest that is looked for next.
@@ -92,8 +93,9 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
         let before = findings.len();
         match found {
             Ok(found) => {
+                let published = by_block.keys().filter(|_| keep.is_database());
                 let mut expected: BTreeMap<String, Option<blake3::Hash>> =
-                    by_block.keys().map(|block| (block_file_name(block.0), sums.lock().get(block).copied())).collect();
+                    published.map(|block| (block_file_name(block.0), sums.lock().get(block).copied())).collect();
                 expected.insert(MANIFEST.to_owned(), Some(blake3::hash(&manifest)));
                 findings.extend(Sums::parse(&found).compare_in_order(
                     &storage.path(sums_name),
@@ -111,7 +113,7 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
     sort_findings(&mut findings);
     checked.report.findings = findings;
     checked.sums = sums.into_inner();
-    checked.engine = Some((game, engine));
+    checked.engine = Some((game, keep, engine));
     Ok(checked)
 }
 

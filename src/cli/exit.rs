@@ -249,6 +249,9 @@ fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
         DatabaseError::Missing { .. } => {
             (Exit::Usage, "trinim solve --layers K --out DIR makes a database, or continues one".into())
         }
+        DatabaseError::NotKept { .. } => {
+            (Exit::Usage, "trinim solve --keep database --out DIR solves again and keeps every value".into())
+        }
         DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
         DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
         DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
@@ -264,8 +267,8 @@ fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
         }
         PlanError::Disk { .. } => (
             Exit::System,
-            "make room, choose --out on a larger disk, or compare --log-placement with trinim plan; nothing was \
-             written"
+            "make room, choose --out on a larger disk, or compare --keep and --log-placement with trinim plan; nothing \
+             was written"
                 .into(),
         ),
         _ => (Exit::Usage, "choose larger blocks with --block-bits or fewer --bid-cells".into()),

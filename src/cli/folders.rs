@@ -9,7 +9,7 @@ use pipeline::checkpoint::{self, FORMAT, LOCK, PUBLISHED};
 use pipeline::{Error as RunError, RealStorage};
 use std::path::{Path, PathBuf};
 use trinim::care;
-use trinim::database::{DatabaseError, Game, MANIFEST, SUMS};
+use trinim::database::{Database, DatabaseError, Game, Keep, MANIFEST, SUMS};
 use trinim::game::{Board, Cell, Rule};
 use trinim::solve::baseline;
 
@@ -24,6 +24,8 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
         (path, "holds neither a run nor a database")
     } else if let Some(RunError::Parameters { path, name, found, wanted }) = error.downcast_ref() {
         return other_parameters(path, name, [found, wanted]).into();
+    } else if let Some(DatabaseError::NotKept { path, .. }) = error.downcast_ref() {
+        return Refused::new(error.to_string(), keep_all(path)).into();
     } else {
         return error;
     };
@@ -155,13 +157,7 @@ fn solves(folder: &Path) -> Vec<PathBuf> {
 fn unfinished(run: &Path) -> Option<(Game, u64, String)> {
     let inspection = checkpoint::inspect(&RealStorage::open(run).ok()?).ok()?;
     let game = Game::from_parameters(&inspection.parameters.0)?;
-    let mut command = format!("trinim solve --layers {}", game.board.layers());
-    if game.rule == Rule::Normal {
-        command.push_str(" --rule normal");
-    }
-    if let Some(take) = game.board.max_take() {
-        command.push_str(&format!(" --max-take {take}"));
-    }
+    let mut command = solve(&game.board, game.rule);
     for (flag, name) in ["--strategy", "--redundancy"].into_iter().zip(baseline::PARAMETERS) {
         if let Some(value) = inspection.parameters.get(name).filter(|value| *value != "none") {
             command.push_str(&format!(" {flag} {value}"));
@@ -172,6 +168,20 @@ fn unfinished(run: &Path) -> Option<(Game, u64, String)> {
         command.push_str(&format!(" --out {}", quoted(&run.to_string_lossy())));
     }
     Some((game, inspection.records.len() as u64, command))
+}
+
+/// The command that solves a game.
+fn solve(board: &Board, rule: Rule) -> String {
+    let rule = if rule == Rule::Normal { " --rule normal" } else { "" };
+    let take = board.max_take().map_or(String::new(), |take| format!(" --max-take {take}"));
+    format!("trinim solve --layers {}{rule}{take}", board.layers())
+}
+
+/// The command that keeps every value, for a folder that has not.
+pub fn keep_all(folder: &Path) -> String {
+    let command = Database::open(folder).map(|database| solve(database.board(), database.rule()));
+    let command = command.unwrap_or_else(|_| "trinim solve".to_owned());
+    format!("{command} --keep {} --out DIR solves again and keeps them, in another folder", Keep::Database)
 }
 
 /// The folder of a solve without `--out`.

@@ -10,9 +10,10 @@ use clap::Args;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
+use trinim::database::Keep;
 use trinim::game::Board;
 use trinim::layout::Layout;
-use trinim::plan::Plan;
+use trinim::plan::{KeepPlan, Plan};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,7 +55,7 @@ struct Report<'a> {
 pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let game = &args.game;
     let board = game.board()?;
-    let request = request(&board, game);
+    let request = request(&board, game, game.keep.unwrap_or_default());
     let plan = match &game.bid_cells {
         Some(cells) => Plan::of(request, &Layout::new(&board, &cells.0)?)?,
         None => Plan::suggested(request, game.block_bits),
@@ -99,18 +100,17 @@ fn warn(report: &mut Report<'_>) {
     let needed = plan.chosen().disk_peak_bytes;
     if needed > disk_free_bytes {
         let missing = Size(needed - disk_free_bytes);
-        short(format!("disk is short by {missing}: {} are needed, {} are free", Size(needed), Size(disk_free_bytes)));
+        let fits = |kept: &&KeepPlan| kept.keep != plan.keep && kept.disk_peak_bytes <= disk_free_bytes;
+        let fitting = plan.kept.iter().filter(fits);
+        let choices =
+            fitting.map(|kept| format!("; --keep {} would fit, with {}", kept.keep, Size(kept.disk_peak_bytes)));
+        let choices: String = choices.collect();
+        let (needed, free) = (Size(needed), Size(disk_free_bytes));
+        short(format!("disk is short by {missing}: {needed} are needed, {free} are free{choices}"));
     }
     if plan.memory.used_bytes > memory_available_bytes {
         let available = Size(memory_available_bytes);
         report.warnings.push(format!("the budget is larger than the memory that is free now, {available}"));
-    }
-    if plan.layers == LAYERS_MAX {
-        let [shared, _] = &plan.placements;
-        report.warnings.push(format!(
-            "counts alone, without a database, would need {} of disk; this version always keeps the database",
-            Size(shared.log_bytes_peak)
-        ));
     }
 }
 
@@ -160,7 +160,13 @@ fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()
                 size(memory.queue_bytes)
             ),
         ),
-        ("database", format!("{} ({} bits a position)", size(plan.database_bytes), plan.database_bits_per_position)),
+        match plan.keep {
+            Keep::Database => (
+                "database",
+                format!("{} ({} bits a position)", size(plan.database_bytes), plan.database_bits_per_position),
+            ),
+            keep => ("kept", format!("{keep} only, {}", size(plan.database_bytes))),
+        },
         ("disk", format!("{} at most, {} free", size(plan.chosen().disk_peak_bytes), size(report.disk_free_bytes))),
         (
             "time",
@@ -192,6 +198,12 @@ fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()
             row.placement,
             seconds(row.seconds)
         )?;
+    }
+    writeln!(out, "\n{:10} {:>10} {:>10} {:>9}", "--keep", "kept", "disk", "time")?;
+    for KeepPlan { keep, bytes, disk_peak_bytes, seconds: time } in &plan.kept {
+        let here = if *keep == plan.keep { " <- chosen" } else { "" };
+        let (bytes, disk) = (size(*bytes), size(*disk_peak_bytes));
+        writeln!(out, "{keep:10} {bytes:>10} {disk:>10} {:>9}{here}", seconds(*time))?;
     }
     let rates = &plan.rates;
     let speeds = [

@@ -2,6 +2,7 @@
 
 use super::args::{DatabaseArgs, JsonArgs};
 use super::exit::Exit;
+use super::folders;
 use super::moves;
 use super::output::{self, Out};
 use clap::Args;
@@ -85,18 +86,23 @@ struct Failure<'a> {
 pub fn run(args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let access = if args.map { Access::Map } else { Access::Read };
     let database = Database::open_with(&args.database.folder, access, CACHE_BYTES)?;
-    let mut asking = Asking { database, json: args.json.json, exit: Exit::Done, first: true };
+    let mut asking = Asking { database, not_kept: false, json: args.json.json, exit: Exit::Done, first: true };
     if args.positions.is_empty() {
         asking.standard_input(out)?;
     }
     for position in &args.positions {
         if position == "-" { asking.standard_input(out)? } else { asking.answer(position, out)? }
     }
+    if asking.not_kept {
+        out.remark(format_args!("hint: {}", folders::keep_all(asking.database.folder())));
+    }
     Ok(asking.exit)
 }
 
 struct Asking {
     database: Database,
+    /// Whether a position was refused because its value is not kept.
+    not_kept: bool,
     json: bool,
     exit: Exit,
     first: bool,
@@ -129,7 +135,12 @@ impl Asking {
         let board = self.database.board();
         let probed = match position::parse(board, text) {
             Ok(position) => self.database.probe(position).map_err(|error| {
-                let exit = if matches!(error, DatabaseError::Corrupt { .. }) { Exit::Corrupt } else { Exit::System };
+                let exit = match error {
+                    DatabaseError::Corrupt { .. } => Exit::Corrupt,
+                    DatabaseError::NotKept { .. } => Exit::Usage,
+                    _ => Exit::System,
+                };
+                self.not_kept |= exit == Exit::Usage;
                 let chain: Vec<String> = anyhow::Error::new(error).chain().map(ToString::to_string).collect();
                 (exit, chain.join(": "))
             }),
@@ -144,7 +155,7 @@ impl Asking {
                 print(board, &probe, out)?;
             }
             Err((exit, error)) => {
-                // Damage outweighs a failed read, which outweighs a line that is not a position.
+                // Damage outweighs a failed read, which outweighs a line that has no answer.
                 let rank = |exit: Exit| match exit {
                     Exit::Corrupt => 3,
                     Exit::System => 2,

@@ -77,7 +77,9 @@ pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> anyhow::Result<()> {
-    out.table(&report.summary.rows(out.paint))?;
+    let mut rows = report.summary.rows(out.paint);
+    rows.extend(report.summary.only());
+    out.table(&rows)?;
 
     writeln!(out, "\n{:>6}  {:>20}  {:>18}  {:>8}", "pieces", "positions", "losses", "loss %")?;
     for row in report.by_pieces {

@@ -21,8 +21,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use trinim::care;
-use trinim::database::Game;
-use trinim::database::SUMS;
+use trinim::database::{Game, Keep, SUMS};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,6 +54,7 @@ struct Report {
     layers: u32,
     rule: String,
     max_take: Option<u32>,
+    keep: Keep,
     blocks: u64,
     finished_blocks: u64,
     session_blocks: u64,
@@ -93,6 +93,7 @@ pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
 fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Report> {
     let foreign = || care::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
     let Game { board, rule, layout } = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
+    let keep = Keep::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let owner = owner::of(&storage.path(LOCK));
     let blocks = layout.canonical_blocks().len();
     let records = &inspection.records;
@@ -136,6 +137,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
         layers: board.layers(),
         rule: rule.to_string(),
         max_take: board.max_take(),
+        keep,
         blocks: blocks as u64,
         finished_blocks: records.len() as u64,
         session_blocks: session.len() as u64,
@@ -200,7 +202,10 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         ("work", format!("{} of the planned work", percent(report.work_done))),
         ("generation", report.generation.to_string()),
         ("logs", format!("{} in {}", Size(report.log_bytes), counted(report.log_files, "file"))),
-        ("database", Size(report.database_bytes).to_string()),
+        match report.keep {
+            Keep::Database => ("database", Size(report.database_bytes).to_string()),
+            keep => ("kept", format!("{keep} only, {}", Size(report.database_bytes))),
+        },
     ];
     if let Some(ago) = report.last_commit_s_ago {
         rows.push(("last commit", format!("{} ago", seconds(ago))));

@@ -2,7 +2,7 @@
 
 use super::output::{Paint, grouped};
 use serde::Serialize;
-use trinim::database::Manifest;
+use trinim::database::{Keep, Manifest};
 use trinim::game::Value;
 use trinim::layout::Layout;
 
@@ -19,6 +19,7 @@ pub struct Summary {
     loss_rate: f64,
     start: Value,
     digest: String,
+    keep: Keep,
     bid_cells: Vec<u8>,
     blocks: u64,
     /// Blocks that were evaluated.
@@ -39,9 +40,24 @@ impl Summary {
             loss_rate: census.loss_rate(),
             start: census.start(),
             digest: manifest.digest.clone(),
+            keep: manifest.keep,
             bid_cells: manifest.bid_cells.clone(),
             blocks: layout.blocks(),
             canonical_blocks: layout.canonical_blocks().len() as u64,
+        }
+    }
+
+    /// Returns a row that says what is kept, unless that is every value.
+    pub fn only(&self) -> Option<(&'static str, String)> {
+        (!self.keep.is_database()).then(|| ("kept", format!("{} only", self.keep)))
+    }
+
+    /// Returns what the row of the files is about, and says what is kept unless that is every
+    /// value.
+    pub fn kept(&self) -> (&'static str, &'static str) {
+        match self.keep {
+            Keep::Database => ("database", ""),
+            Keep::Counts => ("kept", "counts and winning first moves, "),
         }
     }
 

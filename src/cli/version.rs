@@ -17,7 +17,7 @@ pub fn long() -> String {
         "{}\n\
          commit   {}\n\
          built    for {} on {}, {build}\n\
-         formats  database {DATABASE_VERSION}, run folder {FORMAT_VERSION}\n\
+         formats  database 1 to {DATABASE_VERSION}, run folder {FORMAT_VERSION}\n\
          kernels  {} on this machine; auto takes {}\n\
          codecs   {}",
         env!("CARGO_PKG_VERSION"),

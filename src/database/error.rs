@@ -1,5 +1,6 @@
 //! The errors of the database.
 
+use super::Keep;
 use pipeline::{Damage, Damaged, Expected, Finding, Weight};
 use std::path::{Path, PathBuf};
 
@@ -26,14 +27,22 @@ pub enum DatabaseError {
         reason: String,
     },
     /// The database is of a version this program does not read.
-    #[error("{} has database version {found}, this program reads version {supported}", path.display())]
+    #[error("{} has database version {found}, this program reads versions up to {supported}", path.display())]
     Version {
         /// The manifest.
         path: PathBuf,
         /// The version in the file.
         found: u64,
-        /// The version that this program reads.
+        /// The newest version that this program reads.
         supported: u64,
+    },
+    /// The folder is sound, but what was asked for was not kept.
+    #[error("{} keeps {keep} only, not the values of its positions", path.display())]
+    NotKept {
+        /// The folder.
+        path: PathBuf,
+        /// What is kept.
+        keep: Keep,
     },
     /// The bytes of a file are wrong.
     #[error("{}", Damaged { path, offset: *offset, damage })]

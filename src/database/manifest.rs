@@ -6,12 +6,15 @@
 //!    for byte.
 //! 2. `SUMS` has the lines of the `b3sum` program and is written last: a folder with `SUMS` is a
 //!    finished database.
+//! 3. Census and digest do not depend on what is kept. A manifest says what is kept unless that is
+//!    every value; its version is then 2, so that no older program looks for the blocks.
 
 use super::census::{Census, PieceCount};
-use super::{BlockSummary, DatabaseError, Game};
-use crate::game::{Board, Cell, Rule};
+use super::{BlockSummary, DatabaseError, FirstMoves, Game, Keep, Task};
+use crate::game::position::cells;
+use crate::game::{Board, Cell, Rule, Value};
 use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::path::Path;
 
 /// Name of the manifest inside the `db` folder.
@@ -22,8 +25,10 @@ pub const SUMS: &str = "SUMS";
 /// most, they take about 45 and 24 MB.
 pub const LIST_BYTES_MAX: u64 = 64 << 20;
 const FORMAT: &str = "trinim-database";
-/// Version of the format of a database.
-pub const VERSION: u64 = 1;
+/// The newest version of the format of a database, for folders that do not keep every value.
+pub const VERSION: u64 = 2;
+/// The version for folders that do.
+const WHOLE_VERSION: u64 = 1;
 
 /// The manifest row of one canonical block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,25 +62,66 @@ struct Keys {
     bid_cells: Vec<u8>,
     offset_cells: Vec<u8>,
     digest: String,
+    keep: Option<String>,
+    winning_first_moves: Option<Vec<Vec<u32>>>,
     by_pieces: Vec<PieceCount>,
     blocks: Vec<BlockRow>,
 }
 
-impl From<Keys> for Manifest {
-    fn from(keys: Keys) -> Manifest {
-        let Keys { format, version, layers, rule, max_take, bid_cells, offset_cells, digest, by_pieces, blocks } = keys;
-        let census = Census { by_pieces };
-        Manifest { format, version, layers, rule, max_take, bid_cells, offset_cells, digest, census, blocks }
+impl TryFrom<Keys> for Manifest {
+    type Error = String;
+
+    fn try_from(keys: Keys) -> Result<Manifest, String> {
+        let Keys { format, version, layers, rule, max_take, bid_cells, offset_cells, digest, .. } = keys;
+        let (keep, winning_first_moves) = match (version, keys.keep, keys.winning_first_moves) {
+            (WHOLE_VERSION, ..) => (Keep::Database, None),
+            (_, Some(keep), Some(moves)) => {
+                let keep: Keep = keep.parse().map_err(|error: super::ParseKeepError| error.to_string())?;
+                if keep.is_database() {
+                    return Err(format!("version {version} keeps every value"));
+                }
+                (keep, Some(moves.iter().map(|cells| mask(cells)).collect::<Result<_, _>>()?))
+            }
+            _ => return Err(format!("version {version} without the keys keep and winning_first_moves")),
+        };
+        let (census, blocks) = (Census { by_pieces: keys.by_pieces }, keys.blocks);
+        Ok(Manifest {
+            format,
+            version,
+            layers,
+            rule,
+            max_take,
+            bid_cells,
+            offset_cells,
+            digest,
+            keep,
+            winning_first_moves,
+            census,
+            blocks,
+        })
     }
+}
+
+/// Returns the mask of a list of cells.
+fn mask(cells: &[u32]) -> Result<u64, String> {
+    cells.iter().try_fold(0, |mask, cell| {
+        let bit = 1_u64.checked_shl(*cell).ok_or_else(|| format!("there is no cell {cell}"))?;
+        Ok(mask | bit)
+    })
+}
+
+/// Serializes masks as lists of cells.
+fn as_cells<S: Serializer>(masks: &Option<Vec<u64>>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(masks.iter().flatten().map(|mask| cells(*mask)))
 }
 
 /// The content of `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Keys")]
+#[serde(try_from = "Keys")]
 pub struct Manifest {
     /// Always `trinim-database`.
     pub format: String,
-    /// Version of the format.
+    /// Version of the format: 1 if every value is kept, else 2.
     pub version: u64,
     /// Layers of the board.
     pub layers: u32,
@@ -89,6 +135,12 @@ pub struct Manifest {
     pub offset_cells: Vec<u8>,
     /// Digest of the whole solution, hex; see [`Game::solution_digest`].
     pub digest: String,
+    /// What is kept.
+    #[serde(skip_serializing_if = "Keep::is_database")]
+    pub keep: Keep,
+    /// Masks of the winning first moves, ascending, unless the database has the values.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_cells")]
+    pub winning_first_moves: Option<Vec<u64>>,
     /// Losses by number of pieces.
     #[serde(flatten)]
     pub census: Census,
@@ -97,7 +149,22 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Builds the manifest of a finished solve from one summary for each ordinal, ascending.
+    /// Builds the manifest of a finished solve from the encoded summary of each ordinal, ascending;
+    /// `None` if one is malformed or is that of a solve that keeps something else.
+    pub fn of_summaries<'a>(task: Task<'_>, summaries: impl IntoIterator<Item = &'a [u8]>) -> Option<Manifest> {
+        let Task { game, keep } = task;
+        let offset_bits = game.layout.offset_bits();
+        let summaries = summaries.into_iter().map(|bytes| BlockSummary::from_bytes(bytes, offset_bits));
+        let summaries: Vec<BlockSummary> = summaries.collect::<Option<_>>()?;
+        if keep.is_database() {
+            let is_plain = summaries.iter().all(|summary| summary.after_first_moves.is_empty());
+            return is_plain.then(|| Manifest::new(game, &summaries));
+        }
+        let winning_first_moves = Some(FirstMoves::of(game).winning(&summaries)?);
+        Some(Manifest { version: VERSION, keep, winning_first_moves, ..Manifest::new(game, &summaries) })
+    }
+
+    /// Builds the manifest of a database from one summary for each ordinal, ascending.
     pub fn new(game: &Game, summaries: &[BlockSummary]) -> Manifest {
         let Game { board, rule, layout } = game;
         let rows = layout.canonical_blocks().iter().zip(summaries);
@@ -108,13 +175,15 @@ impl Manifest {
         });
         Manifest {
             format: FORMAT.into(),
-            version: VERSION,
+            version: WHOLE_VERSION,
             layers: board.layers(),
             rule: rule.name().into(),
             max_take: board.max_take(),
             bid_cells: layout.bid_cells().to_vec(),
             offset_cells: layout.offset_cells().to_vec(),
             digest: game.solution_digest(summaries.iter().map(|summary| &summary.digest)),
+            keep: Keep::Database,
+            winning_first_moves: None,
             census: Census::of(layout, layout.ordinals().zip(summaries)),
             blocks: blocks.collect(),
         }
@@ -140,7 +209,7 @@ impl Manifest {
         if format != FORMAT {
             return Err(damage("not the manifest of a Trinim database".into()));
         }
-        if version != VERSION {
+        if !(WHOLE_VERSION..=VERSION).contains(&version) {
             return Err(DatabaseError::Version { path: path.into(), found: version, supported: VERSION });
         }
         let manifest: Manifest = serde_json::from_slice(bytes).map_err(unreadable)?;
@@ -158,12 +227,30 @@ impl Manifest {
         {
             return Err(damage("not the layout that this program builds from these BID cells".into()));
         }
+        if let Some(winning) = &manifest.winning_first_moves {
+            let is_move = |taken: &u64| board.moves().binary_search(taken).is_ok();
+            if !winning.iter().all(is_move) || !winning.is_sorted_by(|one, next| one < next) {
+                return Err(damage("the winning first moves are not distinct moves in ascending order".into()));
+            }
+        }
         Ok((manifest, Game { board, rule, layout }))
     }
 
+    /// Returns the value of a position as far as the manifest tells without a block: of the full
+    /// board, and of the positions after a first move if these are listed.
+    pub fn value(&self, board: &Board, position: u64) -> Option<Value> {
+        let taken = board.full() & !position;
+        if taken == 0 {
+            return Some(self.census.start());
+        }
+        board.moves().binary_search(&taken).ok()?;
+        let winning = self.winning_first_moves.as_ref()?;
+        Some(Value::from_loss(winning.binary_search(&taken).is_ok()))
+    }
+
     /// Checks more of the manifest against itself than [`Manifest::parse`] needs: the census
-    /// against the board and the losses of the blocks, and the digest against the digests of the
-    /// blocks.
+    /// against the board and the losses of the blocks, the winning first moves against the start
+    /// and the symmetries, and the digest against the digests of the blocks.
     ///
     /// # Errors
     /// [`DatabaseError::Corrupt`] with `path` and the first disagreement.
@@ -185,6 +272,15 @@ impl Manifest {
         });
         if by_blocks != Some(self.census.losses()) {
             return damage("the losses of the blocks do not add up to those of the census".into());
+        }
+        if let Some(winning) = &self.winning_first_moves {
+            if winning.is_empty() != self.census.start().is_loss() {
+                return damage(format!("the start is a {} with {} winning moves", self.census.start(), winning.len()));
+            }
+            let mut symmetries = game.board.symmetries().iter();
+            if !symmetries.all(|symmetry| winning.iter().all(|taken| winning.contains(&symmetry.apply(*taken)))) {
+                return damage("the winning first moves lack images under the symmetries".into());
+            }
         }
         let digests: Result<Vec<[u8; 32]>, _> = self
             .blocks

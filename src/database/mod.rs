@@ -3,7 +3,8 @@
 //!
 //! A database is the folder `db` of a run: one file for each canonical block ([`block`]), a
 //! manifest with the [`Game`], census and digest ([`manifest`]), and `SUMS`, the BLAKE3 of every
-//! file, written last.
+//! file, written last. A folder that keeps less ([`Keep`]) has the manifest, with the winning first
+//! moves, and `SUMS`.
 //!
 //! Bit `x` of a block's bitmap is 1 iff the player to move at (block, `x`) loses. A lookup applies
 //! to the position the layout's symmetry that takes its block to the canonical block, and reads the
@@ -12,10 +13,12 @@
 pub mod block;
 pub mod census;
 mod error;
+mod first_moves;
 #[doc = include_str!("../../FORMAT.md")]
 pub mod format {}
 pub mod frame;
 mod game;
+mod keep;
 pub mod manifest;
 mod map;
 mod reader;
@@ -24,7 +27,9 @@ pub(crate) mod sums;
 
 pub use block::{BLOCK_BYTES_MAX, block_file, block_file_name};
 pub use error::DatabaseError;
+pub use first_moves::FirstMoves;
 pub use game::Game;
+pub use keep::{Keep, ParseKeepError, Task};
 pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS, VERSION as FORMAT_VERSION};
 pub use reader::{Access, CACHE_BYTES, Child, Database, Probe};
 pub use summary::{BlockSummary, stream_digest};

@@ -32,6 +32,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The way to read block files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,8 @@ pub struct Database {
     folder: PathBuf,
     manifest: Manifest,
     manifest_hash: blake3::Hash,
+    /// Whether the manifest passed [`Database::check_manifest`].
+    manifest_confirmed: AtomicBool,
     game: Game,
     identity: u64,
     access: Access,
@@ -168,7 +171,8 @@ impl Database {
         let identity = game.identity();
         let cache = Cache { frames: HashMap::new(), limit_bytes: cache_bytes, bytes: 0, clock: 0 };
         let (blocks, cache) = (Mutex::default(), Mutex::new(cache));
-        Ok(Database { folder, manifest, manifest_hash, game, identity, access, blocks, cache })
+        let manifest_confirmed = AtomicBool::new(false);
+        Ok(Database { folder, manifest, manifest_hash, manifest_confirmed, game, identity, access, blocks, cache })
     }
 
     /// Checks the manifest as far as possible without the blocks: its bytes against `SUMS`, its
@@ -225,12 +229,23 @@ impl Database {
     /// Returns the value of a position for the player to move.
     ///
     /// # Errors
-    /// [`DatabaseError`] if the frame of the position cannot be read or is damaged.
+    /// [`DatabaseError`] if the frame of the position cannot be read or is damaged;
+    /// [`DatabaseError::NotKept`] if only the counts were kept, unless the position is the full
+    /// board or one move away from it.
     ///
     /// # Panics
     /// If the position has a bit outside the board.
     pub fn value(&self, position: u64) -> Result<Value, DatabaseError> {
         assert_eq!(position & !self.game.board.full(), 0, "position outside the board");
+        if !self.manifest.keep.is_database() {
+            let value = self.manifest.value(&self.game.board, position).ok_or_else(|| self.not_kept())?;
+            // The answer has no block's hash behind it.
+            if !self.manifest_confirmed.load(Ordering::Relaxed) {
+                self.check_manifest()?;
+                self.manifest_confirmed.store(true, Ordering::Relaxed);
+            }
+            return Ok(value);
+        }
         let (BlockId(ordinal), offset) = self.game.layout.locate(position);
         let (frame, word) = ((offset / 64) as usize / FRAME_WORDS, (offset / 64) as usize % FRAME_WORDS);
         let (source, parsed) = self.frame(ordinal, frame)?;
@@ -257,11 +272,24 @@ impl Database {
     /// # Errors
     /// Those of [`Database::value`].
     pub fn bitmap(&self, ordinal: u32, words: &mut [u64]) -> Result<(), DatabaseError> {
+        self.require_values()?;
         let source = self.block(ordinal)?;
         for (frame, words) in words.chunks_mut(FRAME_WORDS).enumerate() {
             source.frame(frame)?.decode(words).map_err(|error| source.index.damage(&source.path, frame, error))?;
         }
         Ok(())
+    }
+
+    /// Refuses a folder that does not keep every value.
+    ///
+    /// # Errors
+    /// [`DatabaseError::NotKept`].
+    pub fn require_values(&self) -> Result<(), DatabaseError> {
+        if self.manifest.keep.is_database() { Ok(()) } else { Err(self.not_kept()) }
+    }
+
+    fn not_kept(&self) -> DatabaseError {
+        DatabaseError::NotKept { path: self.folder.clone(), keep: self.manifest.keep }
     }
 
     fn frame(&self, ordinal: u32, frame: usize) -> Result<(Arc<BlockSource>, Arc<Frame>), DatabaseError> {

@@ -8,21 +8,29 @@ pub struct BlockSummary {
     pub losses_by_pieces: Vec<u64>,
     /// BLAKE3 of the bitmap as little-endian words.
     pub digest: [u8; 32],
+    /// The values of its positions after a first move ([`FirstMoves`](super::FirstMoves)), if the
+    /// bitmap is not kept; empty for most blocks, and for all of a database.
+    pub after_first_moves: Vec<u64>,
 }
 
 impl BlockSummary {
-    /// Encodes the digest, then the counts as little-endian 64-bit numbers.
+    /// Encodes the digest, then the counts and the values as little-endian 64-bit numbers.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let counts = self.losses_by_pieces.iter().flat_map(|count| count.to_le_bytes());
-        self.digest.into_iter().chain(counts).collect()
+        let words = self.losses_by_pieces.iter().chain(&self.after_first_moves);
+        self.digest.into_iter().chain(words.flat_map(|word| word.to_le_bytes())).collect()
     }
 
-    /// Decodes a summary; `None` if the bytes are malformed.
-    pub fn from_bytes(bytes: &[u8]) -> Option<BlockSummary> {
-        let (digest, counts) = bytes.split_first_chunk::<32>()?;
-        let (counts, rest) = counts.as_chunks::<8>();
-        let losses_by_pieces = counts.iter().map(|count| u64::from_le_bytes(*count)).collect();
-        rest.is_empty().then_some(BlockSummary { losses_by_pieces, digest: *digest })
+    /// Decodes the summary of a block with so many offset bits; `None` if the bytes are malformed.
+    pub fn from_bytes(bytes: &[u8], offset_bits: u32) -> Option<BlockSummary> {
+        let (digest, words) = bytes.split_first_chunk::<32>()?;
+        let (words, rest) = words.as_chunks::<8>();
+        let mut losses_by_pieces: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        let counts = offset_bits as usize + 1;
+        if !rest.is_empty() || losses_by_pieces.len() < counts {
+            return None;
+        }
+        let after_first_moves = losses_by_pieces.split_off(counts);
+        Some(BlockSummary { losses_by_pieces, digest: *digest, after_first_moves })
     }
 
     /// Returns the sum of the losses.
@@ -50,10 +58,14 @@ mod tests {
 
     #[test]
     fn a_summary_survives_its_bytes_and_refuses_others() {
-        let summary = BlockSummary { losses_by_pieces: vec![0, 3, u64::MAX], digest: stream_digest(&[1, 2, 3]) };
-        let bytes = summary.to_bytes();
-        assert_eq!(BlockSummary::from_bytes(&bytes), Some(summary));
-        assert_eq!(BlockSummary::from_bytes(&bytes[..bytes.len() - 1]), None);
-        assert_eq!(BlockSummary::from_bytes(&bytes[..31]), None);
+        for after_first_moves in [vec![], vec![5], vec![u64::MAX, 1]] {
+            let digest = stream_digest(&[1, 2, 3]);
+            let summary = BlockSummary { losses_by_pieces: vec![0, 3, u64::MAX], digest, after_first_moves };
+            let bytes = summary.to_bytes();
+            assert_eq!(BlockSummary::from_bytes(&bytes, 2), Some(summary));
+            assert_eq!(BlockSummary::from_bytes(&bytes[..bytes.len() - 1], 2), None);
+            assert_eq!(BlockSummary::from_bytes(&bytes[..32 + 16], 2), None);
+            assert_eq!(BlockSummary::from_bytes(&bytes[..31], 2), None);
+        }
     }
 }

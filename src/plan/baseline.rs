@@ -11,7 +11,7 @@ pub struct BaselinePlan {
     pub workers: usize,
     /// Blocks that are evaluated, or cut from the board when it is in memory.
     pub evaluated_blocks: u64,
-    /// Bytes on disk at the peak, scratch files and database.
+    /// Bytes on disk at the peak, scratch files and what is kept.
     pub disk_bytes: u64,
     whole_board: bool,
     block_bytes: u64,
@@ -63,6 +63,7 @@ impl BaselinePlan {
 mod tests {
     use super::super::{Request, placement_name};
     use super::*;
+    use crate::database::Keep;
     use crate::game::Board;
     use crate::game::Rule;
     use crate::solve::Redundancy;
@@ -75,6 +76,7 @@ mod tests {
         let request = Request {
             board: &board,
             rule: Rule::Misere,
+            keep: Keep::Database,
             memory_bytes,
             threads: 3,
             placement: Placement::Shared,

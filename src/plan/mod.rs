@@ -41,13 +41,15 @@
 //!    disk later, and then resumes.
 
 mod baseline;
+mod error;
 pub mod rates;
 mod shape;
 
 pub use baseline::BaselinePlan;
+pub use error::PlanError;
 pub use shape::Shape;
 
-use crate::draw::table::{binary, binary_up, grouped};
+use crate::database::Keep;
 use crate::game::Rule;
 use crate::game::{Board, Cell};
 use crate::kernel::bitmap_words;
@@ -112,6 +114,8 @@ pub struct Request<'a> {
     pub board: &'a Board,
     /// The rule; no figure depends on it.
     pub rule: Rule,
+    /// What is kept.
+    pub keep: Keep,
     /// Memory of the whole program, in bytes.
     pub memory_bytes: u64,
     /// The requested threads, at least 1.
@@ -160,6 +164,19 @@ pub struct PlacementPlan {
     pub seconds: f64,
 }
 
+/// The costs of keeping one thing or another, with logs in the requested placement.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct KeepPlan {
+    /// What is kept.
+    pub keep: Keep,
+    /// Bytes of what is kept.
+    pub bytes: u64,
+    /// Bytes on disk at the peak, with the logs.
+    pub disk_peak_bytes: u64,
+    /// Estimated time, in seconds.
+    pub seconds: f64,
+}
+
 /// The needs of a solve.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Plan {
@@ -186,63 +203,16 @@ pub struct Plan {
     pub placement: &'static str,
     /// Both placements, shared first.
     pub placements: [PlacementPlan; 2],
-    /// Bytes of the finished database.
+    /// What is kept.
+    pub keep: Keep,
+    /// All choices of what to keep.
+    pub kept: Vec<KeepPlan>,
+    /// Bytes of what is kept, and of the run around it.
     pub database_bytes: u64,
     /// The speeds behind the estimated time.
     pub rates: Rates,
     /// Kernel time for a position at these rates, in nanoseconds.
     pub kernel_ns_per_position: f64,
-}
-
-/// A reason to refuse a solve before it starts.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanError {
-    /// Not even one worker fits the memory budget.
-    #[error(
-        "a budget of {} is too small: blocks of {} need {}",
-        binary(*budget_bytes),
-        binary(*block_bytes),
-        binary_up(*needed_bytes)
-    )]
-    Memory {
-        /// Smallest sufficient budget, in bytes.
-        needed_bytes: u64,
-        /// The budget, in bytes.
-        budget_bytes: u64,
-        /// Bytes of one bitmap.
-        block_bytes: u64,
-    },
-    /// The board does not fit the memory budget as a whole.
-    #[error(
-        "a budget of {} is too small: the whole board in memory needs {}",
-        binary(*budget_bytes),
-        binary_up(*needed_bytes)
-    )]
-    Board {
-        /// Smallest sufficient budget, in bytes.
-        needed_bytes: u64,
-        /// The budget, in bytes.
-        budget_bytes: u64,
-    },
-    /// The disk is too full for logs and database.
-    #[error("about {} of disk space is needed, {} is free", binary_up(*needed_bytes), binary(*free_bytes))]
-    Disk {
-        /// Estimated need, in bytes.
-        needed_bytes: u64,
-        /// Free space, in bytes.
-        free_bytes: u64,
-    },
-    /// The layout has more blocks than a run may have.
-    #[error(
-        "a layout with {} blocks to evaluate is too fine: expected at most {}",
-        grouped(*found),
-        grouped(CANONICAL_BLOCKS_MAX)
-    )]
-    Blocks {
-        /// Canonical blocks of the layout.
-        found: u64,
-    },
 }
 
 /// Returns the name of a placement on the command line and in reports.
@@ -284,18 +254,15 @@ impl Plan {
     }
 
     fn new(request: Request<'_>, shape: Shape) -> Plan {
-        let Request { board, rule, memory_bytes, placement, .. } = request;
-        let bits = rates::database_bits_per_position(board.layers(), shape.offset_bits);
-        let block_positions = (1u64 << shape.offset_bits) as f64;
-        let database_bytes = shape.canonical_blocks
-            * (((block_positions * bits / 8.0) as u64).next_multiple_of(ALLOTMENT_BYTES)
-                + rates::DATABASE_BYTES_PER_BLOCK)
-            + rates::FOLDER_BYTES
-            + rates::FOLDER_BYTES_PER_BLOCK * shape.canonical_blocks;
+        let Request { board, rule, keep, memory_bytes, placement, .. } = request;
         let memory = memory(request, shape.offset_bits);
-        let placements = [Placement::Shared, Placement::Dedicated]
-            .map(|placement| placement_plan(Request { placement, ..request }, &shape, &memory, database_bytes));
-        let rates = rates::MEASURED;
+        let of = |keep, placement| placement_plan(Request { keep, placement, ..request }, &shape, &memory);
+        let placements = [Placement::Shared, Placement::Dedicated].map(|placement| of(keep, placement));
+        let kept = Keep::ALL.map(|keep| {
+            let PlacementPlan { disk_peak_bytes, seconds, .. } = of(keep, placement);
+            KeepPlan { keep, bytes: kept_bytes(keep, board.layers(), &shape), disk_peak_bytes, seconds }
+        });
+        let rates = rates::of(keep);
         Plan {
             layers: board.layers(),
             rule: rule.name(),
@@ -303,11 +270,13 @@ impl Plan {
             positions: 1 << board.cells(),
             block_bytes: bitmap_words(shape.offset_bits) as u64 * 8,
             log_bits_per_position: rates::log_bits_per_position(board.layers(), shape.offset_bits, request.codec),
-            database_bits_per_position: bits,
+            database_bits_per_position: rates::database_bits_per_position(board.layers(), shape.offset_bits),
             memory: MemoryPlan { budget_bytes: memory_bytes, ..memory },
             placement: placement_name(placement),
             placements,
-            database_bytes,
+            keep,
+            kept: kept.to_vec(),
+            database_bytes: kept_bytes(keep, board.layers(), &shape),
             rates,
             kernel_ns_per_position: rates::kernel_ns_per_position(&rates, shape.edges_per_block()),
             shape,
@@ -363,7 +332,19 @@ fn memory(request: Request<'_>, offset_bits: u32) -> MemoryPlan {
     }
 }
 
-fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, database_bytes: u64) -> PlacementPlan {
+/// Returns the bytes of a finished run: published blocks, lists, journal and manifest.
+fn kept_bytes(keep: Keep, layers: u32, shape: &Shape) -> u64 {
+    let block_bits = (1u64 << shape.offset_bits) as f64 * rates::database_bits_per_position(layers, shape.offset_bits);
+    let block_bytes = match keep {
+        Keep::Database => ((block_bits / 8.0) as u64).next_multiple_of(ALLOTMENT_BYTES),
+        Keep::Counts => 0,
+    };
+    let others = rates::DATABASE_BYTES_PER_BLOCK + rates::FOLDER_BYTES_PER_BLOCK;
+    shape.canonical_blocks * (block_bytes + others) + rates::FOLDER_BYTES
+}
+
+fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan) -> PlacementPlan {
+    let database_bytes = kept_bytes(request.keep, request.board.layers(), shape);
     let bits = rates::log_bits_per_position(request.board.layers(), shape.offset_bits, request.codec);
     let raw = (1u64 << shape.offset_bits) as f64 / 8.0;
     let entry = ((raw * bits) as u64).max(1).next_multiple_of(ENTRY_ALIGNMENT) as f64 * LOG_MARGIN;
@@ -376,7 +357,7 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, data
             (edges, orientations, orientations, edges, shape.peak_dedicated_streams as f64)
         }
     };
-    let rates = rates::MEASURED;
+    let rates = rates::of(request.keep);
     let thread_seconds = raw
         * (decoded / rates.decode_bytes_per_second
             + turned / rates.orient_bytes_per_second
@@ -415,6 +396,7 @@ mod tests {
         Request {
             board,
             rule: Rule::Misere,
+            keep: Keep::Database,
             memory_bytes: 1 << 30,
             threads: 2,
             placement: Placement::Shared,
@@ -445,6 +427,25 @@ mod tests {
         assert!(bits(100) < 27);
         let plan = Plan::suggested(Request { memory_bytes: 32 << 20, ..request(&board) }, None);
         assert!(matches!(plan.check(u64::MAX, 0), Err(PlanError::Memory { .. })));
+    }
+
+    /// Keeping the counts alone takes hardly more disk than the logs at their peak, which are those
+    /// of a solve that keeps the database.
+    #[test]
+    fn counts_need_the_disk_of_the_logs() {
+        for (layers, codec) in [(6, "gaps"), (7, "auto"), (8, "auto"), (9, "auto"), (10, "auto")] {
+            let board = Board::triangle(layers, None).unwrap();
+            let plan = Plan::suggested(Request { codec, ..request(&board) }, None);
+            let counts = plan.with(Request { keep: Keep::Counts, codec, ..request(&board) });
+            let [whole, least] = [&plan.kept[0], &plan.kept[1]];
+            assert_eq!((whole.keep, least.keep), (Keep::Database, Keep::Counts));
+            assert_eq!((whole.bytes, least.bytes), (plan.database_bytes, counts.database_bytes));
+            assert_eq!(least.disk_peak_bytes, counts.chosen().disk_peak_bytes);
+            assert_eq!(whole.disk_peak_bytes, plan.chosen().disk_peak_bytes);
+            let logs = counts.chosen().log_bytes_peak;
+            assert!((logs..=logs + least.bytes).contains(&least.disk_peak_bytes), "{layers}");
+            assert!(least.bytes < whole.bytes && least.disk_peak_bytes < whole.disk_peak_bytes, "{layers}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A solve with a default for everything but the game and the folder.
 
 use super::{Solved, solve};
-use crate::database::Game;
+use crate::database::{Game, Keep, Task};
 use crate::kernel::Kernel;
 use pipeline::{Error, Metrics, Options, RealStorage, Storage};
 use std::path::Path;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Solve<'a> {
-    game: &'a Game,
+    task: Task<'a>,
     kernel: Kernel,
     options: Options,
 }
@@ -28,7 +28,14 @@ impl<'a> Solve<'a> {
     /// Creates a solve with a thread for each core, 1 GiB of memory and the fastest kernel of this
     /// machine.
     pub fn new(game: &'a Game) -> Solve<'a> {
-        Solve { game, kernel: Kernel::detect(), options: Options::default() }
+        Solve { task: game.into(), kernel: Kernel::detect(), options: Options::default() }
+    }
+
+    /// Keeps this of the result; by default the database.
+    #[must_use]
+    pub fn keep(mut self, keep: Keep) -> Solve<'a> {
+        self.task.keep = keep;
+        self
     }
 
     /// Runs at most `threads` workers, fewer if the memory does not suffice for all.
@@ -60,13 +67,13 @@ impl<'a> Solve<'a> {
     }
 
     /// Solves in `folder`, which is created if necessary, or continues an interrupted solve of the
-    /// same game. [`Database::open`](crate::database::Database::open) then reads the folder.
+    /// same task. [`Database::open`](crate::database::Database::open) then reads the folder.
     ///
     /// # Errors
     /// Those of [`solve`], which also reports progress; [`Error::Io`] if the folder cannot be
     /// created.
     pub fn run(&self, folder: &Path) -> Result<Solved, Error> {
         let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?);
-        solve(self.game, self.kernel, &storage, &self.options, &Metrics::default(), &|_| {})
+        solve(self.task, self.kernel, &storage, &self.options, &Metrics::default(), &|_| {})
     }
 }

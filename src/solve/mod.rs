@@ -1,8 +1,8 @@
 //! Solves a board: passes the workload to the engine and turns its results into a database.
 //!
-//! [`Game`] → [`RemovalGame`] (the workload) → `pipeline::Run` → one [`BlockSummary`] for each
-//! canonical block → manifest and `SUMS` beside the published blocks. [`baseline`] has the papers'
-//! strategies, which fill the same folder; [`Strategy`] names all of them.
+//! [`Task`] → [`RemovalGame`] (the workload) → `pipeline::Run` → one summary for each canonical
+//! block → manifest and `SUMS`, beside the published blocks if the database is kept. [`baseline`]
+//! has the papers' strategies, which fill the same folder; [`Strategy`] names all of them.
 
 pub mod baseline;
 mod builder;
@@ -13,7 +13,7 @@ pub use builder::Solve;
 pub use strategy::{Baseline, ParseStrategyError, Redundancy, Strategy};
 pub use workload::RemovalGame;
 
-use crate::database::{BlockSummary, Game, MANIFEST, Manifest, SUMS, Sums};
+use crate::database::{MANIFEST, Manifest, SUMS, Sums, Task};
 use crate::kernel::Kernel;
 use pipeline::care::check;
 use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED};
@@ -33,23 +33,24 @@ pub struct Solved {
     pub peak_leased_bytes: u64,
 }
 
-/// Solves a game in the folder of `storage`, or continues an interrupted solve. The kernel does not
-/// change the result.
+/// Carries a task out in the folder of `storage`, or continues an interrupted solve. A game alone
+/// is the task to keep its database. The kernel does not change the result.
 ///
 /// # Errors
 /// Those of [`Run::start`]; [`pipeline::Error::Corrupt`] if a published block differs from what was
 /// written.
-pub fn solve(
-    game: &Game,
+pub fn solve<'a>(
+    task: impl Into<Task<'a>>,
     kernel: Kernel,
     storage: &Arc<dyn Storage>,
     options: &Options,
     metrics: &Metrics,
     observer: &(dyn Fn(&Event) + Sync),
 ) -> Result<Solved, pipeline::Error> {
-    let workload = RemovalGame::new(game, kernel);
+    let task = task.into();
+    let workload = RemovalGame::new(task, kernel);
     let finished = Run::new(&workload, storage.clone()).options(options).metrics(metrics).observer(observer).start()?;
-    let manifest = solved_manifest(game, &finished.records)?;
+    let manifest = solved_manifest(task, &finished.records)?;
     let database_bytes = seal(&**storage, &finished.checkpoint, &finished.records, &manifest)?;
     Ok(Solved {
         manifest,
@@ -60,13 +61,9 @@ pub fn solve(
 }
 
 /// Builds the manifest of a run in which all blocks have records.
-fn solved_manifest(game: &Game, records: &BTreeMap<BlockId, BlockRecord>) -> Result<Manifest, pipeline::Error> {
-    let summaries: Vec<BlockSummary> = records
-        .values()
-        .map(|record| BlockSummary::from_bytes(&record.summary))
-        .collect::<Option<_>>()
-        .ok_or_else(|| pipeline::Error::workload("a block summary in the journal is malformed"))?;
-    Ok(Manifest::new(game, &summaries))
+fn solved_manifest(task: Task<'_>, records: &BTreeMap<BlockId, BlockRecord>) -> Result<Manifest, pipeline::Error> {
+    Manifest::of_summaries(task, records.values().map(|record| &record.summary[..]))
+        .ok_or_else(|| pipeline::Error::workload("a block summary in the journal is malformed"))
 }
 
 /// Writes the manifest and `SUMS` unless both are already right; returns the bytes of the database.

@@ -11,7 +11,9 @@
 //!    occupies one of these cells has no parent through this edge and need not be logged.
 
 use crate::database::block::read_block;
-use crate::database::{BlockSummary, DatabaseError, Game, block_file, block_file_name, stream_digest};
+use crate::database::{
+    BlockSummary, DatabaseError, FirstMoves, Game, Task, block_file, block_file_name, stream_digest,
+};
 use crate::game::Rule;
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
 use crate::layout::Bid;
@@ -21,6 +23,7 @@ use std::sync::Arc;
 
 /// The workload of one solve.
 pub struct RemovalGame<'a> {
+    task: Task<'a>,
     game: &'a Game,
     kernel: Kernel,
     operations: Vec<Arc<[u64]>>,
@@ -29,12 +32,16 @@ pub struct RemovalGame<'a> {
     turns: Vec<PermutePlan>,
     identity: u64,
     publish: bool,
+    /// Where the positions after a first move are, if their values go into the summaries.
+    first_moves: Option<FirstMoves>,
 }
 
 impl<'a> RemovalGame<'a> {
-    /// Prepares the plans of all updates; finished blocks are published as a database. The kernel
-    /// does not change the bytes.
-    pub fn new(game: &'a Game, kernel: Kernel) -> RemovalGame<'a> {
+    /// Prepares the plans of all updates. Finished blocks are published if the task is to keep the
+    /// database, as it is for a game alone. The kernel does not change the bytes.
+    pub fn new(task: impl Into<Task<'a>>, kernel: Kernel) -> RemovalGame<'a> {
+        let task = task.into();
+        let Task { game, keep } = task;
         let layout = &game.layout;
         let bits = layout.offset_bits();
         let operations: Vec<Arc<[u64]>> =
@@ -43,7 +50,9 @@ impl<'a> RemovalGame<'a> {
         let settle = SettlePlan::new(bits, layout.inner_moves());
         let turns =
             layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
-        RemovalGame { game, kernel, operations, apply, settle, turns, identity: game.identity(), publish: true }
+        let (identity, publish) = (game.identity(), keep.is_database());
+        let first_moves = (!publish).then(|| FirstMoves::of(game));
+        RemovalGame { task, game, kernel, operations, apply, settle, turns, identity, publish, first_moves }
     }
 
     /// Returns the same workload, but one that publishes no files.
@@ -61,7 +70,7 @@ impl<'a> RemovalGame<'a> {
 
 impl Workload for RemovalGame<'_> {
     fn parameters(&self) -> Vec<(String, String)> {
-        self.game.parameters()
+        self.task.parameters()
     }
 
     fn blocks(&self) -> u32 {
@@ -113,9 +122,10 @@ impl Workload for RemovalGame<'_> {
         self.kernel.settle(&self.settle, bitmap);
     }
 
-    fn summarise(&self, _: BlockId, stream: &[u64]) -> Vec<u8> {
-        let losses = self.kernel.census(self.game.layout.offset_bits(), stream);
-        BlockSummary { losses_by_pieces: losses, digest: stream_digest(stream) }.to_bytes()
+    fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
+        let losses_by_pieces = self.kernel.census(self.game.layout.offset_bits(), stream);
+        let after_first_moves = self.first_moves.as_ref().map_or(Vec::new(), |first| first.values(block, stream));
+        BlockSummary { losses_by_pieces, digest: stream_digest(stream), after_first_moves }.to_bytes()
     }
 
     fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {

@@ -158,8 +158,8 @@ const FINDINGS_MAX: usize = 100;
 /// Checks a database on `threads` threads; returns `None` if `stop` was set.
 ///
 /// # Errors
-/// [`DatabaseError::Io`] if the operating system refuses to read a file or to provide memory.
-/// Damage is a finding, not an error.
+/// [`DatabaseError::NotKept`] if the folder does not keep every value; [`DatabaseError::Io`] if the
+/// operating system refuses to read a file or to provide memory. Damage is a finding, not an error.
 pub fn verify(
     database: &Database,
     depth: Depth,
@@ -167,6 +167,7 @@ pub fn verify(
     stop: &AtomicBool,
     progress: Progress<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
+    database.require_values()?;
     let mut report = Report::default();
     let geometry = match Geometry::new(database.board(), database.layout()) {
         Ok(geometry) => geometry,

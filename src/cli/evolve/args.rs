@@ -88,6 +88,7 @@ impl EvolveGameArgs {
         let mut rule = if self.misere { Rule::Misere } else { Rule::Normal };
         let database = self.database.as_deref().map(Database::open).transpose()?;
         if let Some(database) = &database {
+            database.require_values()?;
             let Game::Triangular(triangle) = &game else {
                 let message = format!("--database is for triangular games, which {game} is not");
                 return Err(refused(message, "leave out --database"));

@@ -6,18 +6,24 @@ use super::super::output::Out;
 use super::folder::{free_bytes, used_bytes};
 use super::{Run, request};
 use pipeline::Placement;
+use trinim::database::Keep;
 use trinim::plan::{Plan, Request, placement_name};
 
 /// Codecs that take little space.
 const SMALL: [&str; 2] = ["rows-huffman", "gaps"];
 
 /// Refuses a solve that needs more disk than it may take or finds free; with `--force` that is a
-/// warning. `needed_bytes` is the need at the peak; `plan` is that of the update logs, if the solve
-/// writes them.
+/// warning. `needed_bytes` is the need at the peak; `fitting` returns the changes of the options
+/// with which the solve takes no more than so many bytes.
 ///
 /// # Errors
 /// Returns [`Refused`] with the choices that would fit.
-pub fn preflight(run: &Run<'_>, needed_bytes: u64, plan: Option<&Plan>, out: &Out) -> anyhow::Result<()> {
+pub fn preflight(
+    run: &Run<'_>,
+    needed_bytes: u64,
+    fitting: impl Fn(u64) -> Vec<String>,
+    out: &Out,
+) -> anyhow::Result<()> {
     let free = free_bytes(run.folder).saturating_add(used_bytes(run.folder));
     let limit = run.args.max_disk.map_or(u64::MAX, |limit| limit.0);
     let may_take = free.min(limit);
@@ -33,7 +39,7 @@ pub fn preflight(run: &Run<'_>, needed_bytes: u64, plan: Option<&Plan>, out: &Ou
         out.warn(format_args!("{message}; the solve stops safely when that is used up"));
         return Ok(());
     }
-    let fitting = plan.map(|plan| fitting(run, plan, may_take)).unwrap_or_default();
+    let fitting = fitting(may_take);
     let room = if limit < free { "raise --max-disk" } else { "make room, choose --out on a larger disk" };
     let choices = match fitting.is_empty() {
         true => room.to_owned(),
@@ -43,9 +49,26 @@ pub fn preflight(run: &Run<'_>, needed_bytes: u64, plan: Option<&Plan>, out: &Ou
     Err(Refused::with(Exit::System, message, hint).into())
 }
 
-/// Returns the changes of the options that fit, those that change least first.
-fn fitting(run: &Run<'_>, plan: &Plan, may_take: u64) -> Vec<String> {
-    let given = request(&run.game.board, &run.args.game);
+/// What a solve may keep instead: a folder that was begun stays as it is.
+pub fn other_keeps(run: &Run<'_>) -> impl Iterator<Item = Keep> {
+    let (begun, now) = (run.begun.is_some(), run.task.keep);
+    Keep::ALL.into_iter().filter(move |keep| !begun && *keep != now)
+}
+
+/// Returns the changes of the options for update logs that fit: those that change least, without
+/// and with a change of what is kept.
+pub fn fitting(run: &Run<'_>, plan: &Plan, may_take: u64) -> Vec<String> {
+    let least = |found: Vec<(usize, String)>| {
+        let least = found.iter().map(|(changes, _)| *changes).min();
+        found.into_iter().filter(move |(changes, _)| Some(*changes) == least).map(|(_, change)| change).take(3)
+    };
+    let same = least(changes(run, plan, may_take, run.task.keep));
+    same.chain(other_keeps(run).flat_map(|keep| least(changes(run, plan, may_take, keep)).take(1))).collect()
+}
+
+/// Returns the changes of placement and codec with which keeping this fits, and their number.
+fn changes(run: &Run<'_>, plan: &Plan, may_take: u64, keep: Keep) -> Vec<(usize, String)> {
+    let given = request(&run.task.game.board, &run.args.game, keep);
     let placements = [given.placement, other(given.placement)];
     let codecs = [given.codec].into_iter().chain(SMALL.into_iter().filter(|codec| *codec != given.codec));
     let mut found = Vec::new();
@@ -57,6 +80,9 @@ fn fitting(run: &Run<'_>, plan: &Plan, may_take: u64) -> Vec<String> {
                 continue;
             }
             let mut change = Vec::new();
+            if keep != run.task.keep {
+                change.push(format!("--keep {keep}"));
+            }
             if placement != given.placement {
                 change.push(format!("--log-placement {}", placement_name(placement)));
             }
@@ -66,8 +92,7 @@ fn fitting(run: &Run<'_>, plan: &Plan, may_take: u64) -> Vec<String> {
             found.push((change.len(), format!("{} (about {})", change.join(" "), Size(bytes))));
         }
     }
-    let least = found.iter().map(|(changes, _)| *changes).min();
-    found.into_iter().filter(|(changes, _)| Some(*changes) == least).map(|(_, change)| change).take(3).collect()
+    found
 }
 
 fn other(placement: Placement) -> Placement {

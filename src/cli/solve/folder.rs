@@ -7,7 +7,7 @@ use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
-use trinim::database::{BlockSummary, Game, MANIFEST, Manifest, SUMS};
+use trinim::database::{Game, Keep, MANIFEST, Manifest, SUMS};
 use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
 use trinim::plan;
@@ -72,19 +72,18 @@ pub fn layout(board: &Board, game: &GameArgs, folder: &Path, begun: Option<&Insp
 
 /// Returns the result of a finished folder without changing anything; `None` if work is left.
 pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
-    let Run { game, folder, begun, .. } = *run;
+    let Run { task, folder, begun, .. } = *run;
+    let game = task.game;
     let Some(begun) = begun else { return Ok(None) };
-    let same = game.parameters().iter().all(|(name, value)| begun.parameters.get(name) == Some(value.as_str()));
+    let same = task.parameters().iter().all(|(name, value)| begun.parameters.get(name) == Some(value.as_str()));
     if !same || begun.records.len() != game.layout.canonical_blocks().len() {
         return Ok(None);
     }
     let storage = RealStorage::open(folder)?;
     let Some(sums_bytes) = storage.length(&format!("{PUBLISHED}/{SUMS}"))? else { return Ok(None) };
     let records: BTreeMap<BlockId, _> = begun.records.iter().map(|record| (record.block, record)).collect();
-    let summaries: Option<Vec<BlockSummary>> =
-        records.values().map(|record| BlockSummary::from_bytes(&record.summary)).collect();
-    let Some(summaries) = summaries else { return Ok(None) };
-    let manifest = Manifest::new(game, &summaries);
+    let summaries = records.values().map(|record| &record.summary[..]);
+    let Some(manifest) = Manifest::of_summaries(task, summaries) else { return Ok(None) };
     let manifest_bytes = manifest.to_json().len() as u64;
     let mut expected = vec![(format!("{PUBLISHED}/{MANIFEST}"), manifest_bytes)];
     let published = begun.records.iter().filter_map(|record| record.published.as_ref());
@@ -125,6 +124,24 @@ fn strategy_of(begun: &Inspection) -> Option<Strategy> {
             Some(Strategy::Baseline(baseline.with_redundancy(redundancy.parse().ok()?)))
         }
         _ => Some(strategy),
+    }
+}
+
+/// Returns what is kept: given on the command line, by the run in the folder, or every value.
+///
+/// # Errors
+/// Returns [`Error::Parameters`] if the folder was begun with another choice.
+pub fn keep(wanted: Option<Keep>, folder: &Path, begun: Option<&Inspection>) -> Result<Keep, Error> {
+    // A folder of another program is refused when it is opened.
+    let found = begun.and_then(|begun| Keep::from_parameters(&begun.parameters.0));
+    match (found, wanted) {
+        (Some(found), Some(wanted)) if found != wanted => Err(Error::Parameters {
+            path: folder.join(checkpoint::FORMAT),
+            name: Keep::PARAMETER.to_owned(),
+            found: found.to_string(),
+            wanted: wanted.to_string(),
+        }),
+        (found, wanted) => Ok(found.or(wanted).unwrap_or_default()),
     }
 }
 

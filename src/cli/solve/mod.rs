@@ -29,8 +29,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strategy::StrategyArgs;
 use timeline::TimelineArgs;
-use trinim::database::Game;
-use trinim::database::Manifest;
+use trinim::database::{Game, Keep, Manifest, Task};
 use trinim::game::Board;
 use trinim::plan::Request;
 use trinim::solve::{Strategy, baseline};
@@ -49,13 +48,14 @@ Examples:
   trinim solve --layers 5 --max-take 3            at most three pieces a move
   trinim solve --layers 8 --timeline k8.svg       draw what each thread did when
   trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
+  trinim solve --layers 6 --keep counts --out k6  the counts and the winning first moves, no database
   trinim solve --layers 7 --strategy block-pull --redundancy keep --kernel scalar
                                                   as the papers did, block by block
 
 Run the same command again to continue after any interruption. The first SIGINT, SIGTERM or SIGHUP stops after a \
 checkpoint, the second quits at once; SIGUSR1 prints a status line, and trinim status DIR shows more from \
 another shell. For a finished folder, the command reports the result again. Without --bid-cells and \
---block-bits, an unfinished folder keeps its layout.
+--block-bits, an unfinished folder keeps its layout, and without --keep what it was begun with.
 
 All strategies leave the same database. Only update-log keeps checkpoints; any other strategy starts over \
 after an interruption. forward and retrograde use one thread.";
@@ -112,11 +112,11 @@ pub struct SolveArgs {
     timeline: TimelineArgs,
 }
 
-/// The game to solve, and where.
+/// What to solve, and where.
 struct Run<'a> {
     args: &'a SolveArgs,
     strategy: Strategy,
-    game: &'a Game,
+    task: Task<'a>,
     folder: &'a Path,
     /// What an earlier session left in the folder.
     begun: Option<&'a Inspection>,
@@ -161,8 +161,10 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let timeline = args.timeline.prepare()?;
     let metrics = timeline.metrics();
     let counters = baseline::Counters::default();
+    let keep = folder::keep(args.game.keep, &folder, begun.as_ref())?;
     let solved = Game { board, rule: game.rule, layout };
-    let run = Run { args: &args, strategy, game: &solved, folder: &folder, begun: begun.as_ref() };
+    let task = Task { game: &solved, keep };
+    let run = Run { args: &args, strategy, task, folder: &folder, begun: begun.as_ref() };
     let outcome = match folder::finished(&run)? {
         Some(outcome) => {
             out.remark(format_args!(
@@ -211,10 +213,11 @@ fn wait(folder: &Path, watch: &Stopwatch, signals: &Signals, out: &Out) -> anyho
 }
 
 /// Builds the plan's request for these arguments.
-pub fn request<'a>(board: &'a Board, game: &'a GameArgs) -> Request<'a> {
+pub fn request<'a>(board: &'a Board, game: &'a GameArgs, keep: Keep) -> Request<'a> {
     Request {
         board,
         rule: game.rule,
+        keep,
         memory_bytes: game.memory.0,
         threads: args::all_if_zero(game.threads),
         placement: game.log_placement.placement(game.layers),

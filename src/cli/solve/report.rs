@@ -83,8 +83,8 @@ pub fn report(
     counters: &baseline::Counters,
     elapsed_s: f64,
 ) -> Report {
-    let Run { args, game, folder, .. } = *run;
-    let layout = &game.layout;
+    let Run { args, task, folder, .. } = *run;
+    let layout = &task.game.layout;
     let Outcome { manifest, strategy, .. } = outcome;
     let logs = strategy == Strategy::UpdateLog;
     let kernel = match strategy {
@@ -173,7 +173,8 @@ pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let workers = counted(report.workers as u64, "worker");
     let mut rows = report.summary.rows(out.paint);
     let blocks = counted(report.summary.canonical_blocks, "block");
-    rows.push(("database", format!("{} in {blocks}, {}", size(report.database_bytes), report.out)));
+    let (name, what) = report.summary.kept();
+    rows.push((name, format!("{what}{} in {blocks}, {}", size(report.database_bytes), report.out)));
     if report.workers > 0 {
         rows.push(moved(report));
         rows.push(("memory", format!("{} at most, of {}", size(report.peak_rss_bytes), size(report.memory_bytes))));

@@ -1,5 +1,6 @@
 //! One session of a solve, with progress and an orderly end.
 
+use super::super::args::Size;
 use super::super::exit::Stopped;
 use super::super::output::{Out, counted, grouped, seconds};
 use super::super::owner;
@@ -10,19 +11,20 @@ use pipeline::{Error, Event, LimitedStorage, Metrics, Options, RealStorage, RunI
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trinim::kernel::Isa;
-use trinim::plan::{self, BaselinePlan, Plan};
+use trinim::plan::{self, BaselinePlan, Plan, Request};
 use trinim::solve::baseline::{self, Counters};
 use trinim::solve::{Baseline, Redundancy};
 
 /// Solves through update logs, or continues such a solve.
 pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out) -> anyhow::Result<Outcome> {
-    let Run { args, game, folder, begun, .. } = *run;
+    let Run { args, task, folder, begun, .. } = *run;
+    let game = task.game;
     let shown = args.progress.on(out)?;
     let layout = &game.layout;
-    let request = request(&game.board, &args.game);
+    let request = request(&game.board, &args.game, task.keep);
     let plan = Plan::of(request, layout)?;
     plan.check(u64::MAX, 0)?;
-    disk::preflight(run, plan.chosen().disk_peak_bytes, Some(&plan), out)?;
+    disk::preflight(run, plan.chosen().disk_peak_bytes, |may_take| disk::fitting(run, &plan, may_take), out)?;
     let thresholds = Thresholds::of_process(plan.memory.workers)?;
     let storage = storage(run)?;
     let options = Options {
@@ -50,7 +52,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
                 say(header(run, &plan, &total, u64::from(*finished_blocks), *workers));
             }
         };
-        trinim::solve::solve(game, kernel, &storage, &options, metrics, &observe)
+        trinim::solve::solve(task, kernel, &storage, &options, metrics, &observe)
     };
     let solved = match progress::during(&status, signals, &shown, work) {
         Err(error @ Error::Locked { .. }) => return Err(owner::in_use(error, folder)),
@@ -82,14 +84,23 @@ pub fn baseline(
     signals: &Signals,
     out: &Out,
 ) -> anyhow::Result<Outcome> {
-    let Run { args, game, folder, begun, .. } = *run;
+    let Run { args, task, folder, begun, .. } = *run;
+    let game = task.game;
     let shown = args.progress.on(out)?;
     let layout = &game.layout;
-    let request = request(&game.board, &args.game);
+    let request = request(&game.board, &args.game, task.keep);
     let plan = Plan::of(request, layout)?;
     let planned = BaselinePlan::of(&plan, layout, baseline, request.threads)?;
     planned.check(u64::MAX, 0)?;
-    disk::preflight(run, planned.disk_bytes, None, out)?;
+    let fitting = |may_take: u64| {
+        let keeps = disk::other_keeps(run).filter_map(|keep| {
+            let plan = plan.with(Request { keep, ..request });
+            let bytes = BaselinePlan::of(&plan, layout, baseline, request.threads).ok()?.disk_bytes;
+            (bytes <= may_take).then(|| format!("--keep {keep} (about {})", Size(bytes)))
+        });
+        keeps.collect()
+    };
+    disk::preflight(run, planned.disk_bytes, fitting, out)?;
     let storage = storage(run)?;
     // A baseline reports no event when it has the folder, so the header looks at the lock before.
     owner::refuse_in_use(folder)?;
@@ -118,7 +129,7 @@ pub fn baseline(
         None => progress::in_memory(counters, plan.positions, elapsed),
         Some(_) => progress::in_blocks(metrics, counters, &total, elapsed),
     };
-    let work = |_: Say<'_>| baseline::solve(game, kernel, baseline, &storage, &options, metrics, counters);
+    let work = |_: Say<'_>| baseline::solve(task, kernel, baseline, &storage, &options, metrics, counters);
     let solved = match progress::during(&status, signals, &shown, work) {
         Err(error @ Error::Locked { .. }) => return Err(owner::in_use(error, folder)),
         Err(Error::Interrupted) => {
@@ -163,7 +174,7 @@ fn header(run: &Run<'_>, plan: &Plan, total: &Total, finished: u64, workers: usi
         if is_slow { String::new() } else { format!(", about {}{left}", seconds(plan.chosen().seconds * share)) }
     };
     if finished == 0 {
-        let positions = counted(1 << run.game.layout.offset_bits(), "position");
+        let positions = counted(1 << run.task.game.layout.offset_bits(), "position");
         return format!("{folder}: {blocks} of {positions}, {workers}{}", estimate(1.0, ""));
     }
     let share = total.resumed_share();

@@ -36,7 +36,7 @@ mod scratch;
 
 use super::strategy::{Baseline, Redundancy};
 use super::{RemovalGame, Solved, seal, solved_manifest};
-use crate::database::Game;
+use crate::database::{Game, Task};
 use crate::kernel::{Kernel, bitmap_words};
 use crate::layout::Layout;
 use blocks::Flow;
@@ -155,8 +155,8 @@ pub fn scratch_bytes(layout: &Layout, baseline: Baseline) -> u64 {
 /// [`Error::Interrupted`] after `stop` was set; [`Error::Memory`] if the budget is too small;
 /// [`Error::Parameters`] if the folder belongs to another problem or strategy; [`Error::Corrupt`]
 /// if a file is not what was written; any storage error, after which the same call starts over.
-pub fn solve(
-    game: &Game,
+pub fn solve<'a>(
+    task: impl Into<Task<'a>>,
     kernel: Kernel,
     baseline: Baseline,
     storage: &Arc<dyn Storage>,
@@ -164,6 +164,8 @@ pub fn solve(
     metrics: &Metrics,
     counters: &Counters,
 ) -> Result<Solved, Error> {
+    let task = task.into();
+    let game = task.game;
     let workers = workers(&game.layout, baseline, options.memory_bytes, options.threads);
     if workers == 0 {
         return Err(Error::Memory {
@@ -171,7 +173,7 @@ pub fn solve(
             budget_bytes: options.memory_bytes,
         });
     }
-    let workload = RemovalGame::new(game, kernel);
+    let workload = RemovalGame::new(task, kernel);
     let publisher = Publisher::open(&workload, baseline, storage, options.run_id, metrics)?;
     if !publisher.is_complete() {
         let run = Run { game, kernel, storage: &**storage, publisher: &publisher, options, metrics, counters };
@@ -184,7 +186,7 @@ pub fn solve(
     }
     let (mut checkpoint, records) = publisher.close()?;
     checkpoint.sweep(&|name| folder_of(name) == PUBLISHED)?;
-    let manifest = solved_manifest(game, &records)?;
+    let manifest = solved_manifest(task, &records)?;
     let database_bytes = seal(&**storage, &checkpoint, &records, &manifest)?;
     Ok(Solved {
         manifest,

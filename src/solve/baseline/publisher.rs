@@ -5,6 +5,7 @@
 //! 1. A block with a record from an interrupted run is not published again; its new result must
 //!    match the record.
 //! 2. At most [`TOGETHER`] files are unsynced at a time.
+//! 3. If only the counts are kept, a record has no file.
 
 use super::super::RemovalGame;
 use super::super::strategy::Baseline;
@@ -31,7 +32,7 @@ pub(super) struct Publisher<'a> {
 struct Inner {
     checkpoint: Checkpoint,
     records: BTreeMap<BlockId, BlockRecord>,
-    pending: Vec<(BlockRecord, Arc<dyn StorageFile>)>,
+    pending: Vec<(BlockRecord, Option<Arc<dyn StorageFile>>)>,
 }
 
 impl<'a> Publisher<'a> {
@@ -79,16 +80,14 @@ impl<'a> Publisher<'a> {
         if let Some(earlier) = self.inner.lock().records.get(&ordinal) {
             return self.compare(earlier, &record);
         }
-        let (Some(publication), Some(published)) = (publication, &record.published) else {
-            return Err(Error::workload(format!("block {ordinal} has no file to publish")));
-        };
-        let file = {
+        let mut file = None;
+        if let (Some(publication), Some(published)) = (publication, &record.published) {
             let _time = self.metrics.enter(Stage::Write);
-            let file = self.storage.create(&published.name, Create::Truncate)?;
-            file.write_all_at(&publication.bytes, 0)?;
-            file
-        };
-        self.metrics.published(published.length);
+            let created = self.storage.create(&published.name, Create::Truncate)?;
+            created.write_all_at(&publication.bytes, 0)?;
+            file = Some(created);
+            self.metrics.published(published.length);
+        }
         let mut inner = self.inner.lock();
         inner.pending.push((record, file));
         if inner.pending.len() >= TOGETHER {
@@ -110,8 +109,9 @@ impl<'a> Publisher<'a> {
         if inner.pending.is_empty() {
             return Ok(());
         }
-        let (records, dirty): (Vec<_>, Vec<_>) = std::mem::take(&mut inner.pending).into_iter().unzip();
-        let directories = vec![PUBLISHED.to_owned()];
+        let (records, files): (Vec<_>, Vec<_>) = std::mem::take(&mut inner.pending).into_iter().unzip();
+        let dirty: Vec<_> = files.into_iter().flatten().collect();
+        let directories = if dirty.is_empty() { Vec::new() } else { vec![PUBLISHED.to_owned()] };
         let epoch = Epoch { records: records.clone(), dirty, directories };
         {
             let _time = self.metrics.enter(Stage::Commit);

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use synthetic::Synthetic;
 use trinim::database::block::{BlockIndex, HEADER_BYTES};
-use trinim::database::{Game, block_file_name};
+use trinim::database::{Game, Keep, Manifest, Task, block_file_name};
 use trinim::game::{Rule, Value, reference};
 use trinim::kernel::{Kernel, bitmap_words};
 use trinim::solve::solve;
@@ -37,17 +37,18 @@ pub struct Subject {
 
 enum Work {
     Synthetic(Synthetic),
-    Game(Box<Game>),
+    Game(Box<Game>, Keep),
 }
 
 impl Subject {
-    /// Lists the subjects of the exploration: the synthetic workload, sparse and dense, and boards
-    /// of two to four layers under both rules.
+    /// Lists the subjects of the exploration: the synthetic workload, sparse and dense, boards of
+    /// two to four layers under both rules, and two of them solved for their counts alone.
     pub fn all() -> Vec<Subject> {
         let games = [(2, 1), (3, 3), (4, 6)];
         let games = games.iter().flat_map(|(layers, bits)| Rule::ALL.map(|rule| Subject::game(*layers, rule, *bits)));
+        let counts = [Subject::counts(3, Rule::Normal, 3), Subject::counts(4, Rule::Misere, 6)];
         let made_up = [Subject::synthetic(2, 40, 50), Subject::synthetic(3, 40, 50), Subject::synthetic(3, 24, 5)];
-        made_up.into_iter().chain(games).collect()
+        made_up.into_iter().chain(games).chain(counts).collect()
     }
 
     /// Builds the synthetic workload with streams of `words` words on `2^bits` blocks, and computes
@@ -67,10 +68,36 @@ impl Subject {
     /// # Panics
     /// If the clean run is wrong.
     pub fn game(layers: u32, rule: Rule, offset_bits: u32) -> Subject {
+        let subject = Subject::kept(layers, rule, offset_bits, Keep::Database);
+        subject.compare_with_reference();
+        subject
+    }
+
+    /// Builds Triangular Nim as [`Subject::game`], but without published blocks. The expected
+    /// result is that of a clean run, with the counts compared to the reference.
+    ///
+    /// # Panics
+    /// If the clean run is wrong.
+    pub fn counts(layers: u32, rule: Rule, offset_bits: u32) -> Subject {
+        let subject = Subject::kept(layers, rule, offset_bits, Keep::Counts);
+        let Work::Game(game, _) = &subject.work else { return subject };
+        let text = String::from_utf8_lossy(&subject.golden["db/manifest.json"]).into_owned();
+        let (manifest, _) = Manifest::parse("manifest.json".as_ref(), text.as_bytes()).expect("a clean manifest");
+        let values = reference::values(game.board.cells(), game.board.moves(), rule);
+        let losses = values.iter().filter(|value| value.is_loss()).count() as u64;
+        assert_eq!((manifest.census.losses(), subject.golden.len()), (losses, 2), "{}", subject.name);
+        for taken in game.board.moves() {
+            let after = game.board.full() ^ taken;
+            assert_eq!(manifest.value(&game.board, after), Some(values[after as usize]), "{}", subject.name);
+        }
+        subject
+    }
+
+    fn kept(layers: u32, rule: Rule, offset_bits: u32, keep: Keep) -> Subject {
         let game = Game::triangle(layers, rule, offset_bits).expect("a small board");
         let blocks = game.layout.canonical_blocks().len();
-        let name = format!("{layers} layers, {rule}, {blocks} canonical blocks");
-        let work = Work::Game(Box::new(game));
+        let name = format!("{layers} layers, {rule}, {blocks} canonical blocks, {keep}");
+        let work = Work::Game(Box::new(game), keep);
         let mut subject = Subject { name, work, golden: Files::new(), omit: Omit::Nothing, run_id: RunId(7) };
         let disk = SimulatedStorage::new(1);
         let options = subject.options(1, Placement::Dedicated, "raw");
@@ -79,12 +106,11 @@ impl Subject {
         assert!(matches!(ended, Ok(Ok(()))), "{}: {ended:?}", subject.name);
         let db = disk.names().into_iter().filter(|name| name.starts_with("db/"));
         subject.golden = db.map(|name| (name.clone(), disk.contents(&name).unwrap_or_default())).collect();
-        subject.compare_with_reference();
         subject
     }
 
     fn compare_with_reference(&self) {
-        let Work::Game(game) = &self.work else { return };
+        let Work::Game(game, _) = &self.work else { return };
         let Game { board, rule, layout } = &**game;
         let values = reference::values(board.cells(), board.moves(), *rule);
         let mut seen = 0;
@@ -101,7 +127,7 @@ impl Subject {
     }
 
     fn decode(&self, ordinal: u32) -> Option<Vec<u64>> {
-        let Work::Game(game) = &self.work else { return None };
+        let Work::Game(game, _) = &self.work else { return None };
         let name = block_file_name(ordinal);
         let file = self.golden.get(&format!("db/{name}"))?;
         let (path, words) = (std::path::Path::new(&name), bitmap_words(game.layout.offset_bits()));
@@ -117,7 +143,7 @@ impl Subject {
     pub fn blocks(&self) -> u32 {
         match &self.work {
             Work::Synthetic(workload) => workload.blocks(),
-            Work::Game(game) => game.layout.canonical_blocks().len() as u32,
+            Work::Game(game, _) => game.layout.canonical_blocks().len() as u32,
         }
     }
 
@@ -125,7 +151,7 @@ impl Subject {
     pub fn options(&self, threads: usize, placement: Placement, codec: &str) -> Options {
         let words = match &self.work {
             Work::Synthetic(workload) => workload.stream_words(),
-            Work::Game(game) => bitmap_words(game.layout.offset_bits()),
+            Work::Game(game, _) => bitmap_words(game.layout.offset_bits()),
         };
         Options {
             threads,
@@ -155,7 +181,10 @@ impl Subject {
             Work::Synthetic(workload) => {
                 Run::new(workload, storage).options(options).metrics(&metrics).observer(observer).start().map(|_| ())
             }
-            Work::Game(game) => solve(game, Kernel::detect(), &storage, options, &metrics, observer).map(|_| ()),
+            Work::Game(game, keep) => {
+                let task = Task { game, keep: *keep };
+                solve(task, Kernel::detect(), &storage, options, &metrics, observer).map(|_| ())
+            }
         }
     }
 }

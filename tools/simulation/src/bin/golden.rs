@@ -2,7 +2,8 @@
 //! (`tests/golden/folders` in this repository).
 //!
 //! Four layers in eight blocks on the simulated disk, so the bytes are the same each time: killed
-//! in the second generation with dedicated and with shared logs, and finished. Folders of an older
+//! in the second generation with dedicated and with shared logs, and finished; the last two also
+//! with the counts alone. Folders of an older
 //! version stay as they are; those of a new one get new names.
 
 use pipeline::Placement;
@@ -39,13 +40,19 @@ fn write(disk: &SimulatedStorage, folder: &Path) -> std::io::Result<()> {
 
 fn make(folder: &Path) -> Result<(), String> {
     let (misere, normal) = (Subject::game(4, Rule::Misere, 6), Subject::game(4, Rule::Normal, 6));
-    let finished = SimulatedStorage::new(1);
-    run(&misere, &finished, misere.options(1, Placement::Dedicated, "raw"), 1);
+    let (counts_misere, counts_normal) = (Subject::counts(4, Rule::Misere, 6), Subject::counts(4, Rule::Normal, 6));
+    let [finished, counts_finished] = [&misere, &counts_misere].map(|subject| {
+        let disk = SimulatedStorage::new(1);
+        run(subject, &disk, subject.options(1, Placement::Dedicated, "raw"), 1);
+        disk
+    });
     let missing = || "no interleaving commits often enough".to_string();
     for (name, disk) in [
         ("middle-dedicated", middle(&misere, Placement::Dedicated, "raw").ok_or_else(missing)?),
         ("middle-shared", middle(&normal, Placement::Shared, "zstd1").ok_or_else(missing)?),
         ("finished", finished),
+        ("counts-middle", middle(&counts_normal, Placement::Shared, "zstd1").ok_or_else(missing)?),
+        ("counts-finished", counts_finished),
     ] {
         write(&disk, &folder.join(name)).map_err(|error| format!("{}: {error}", folder.display()))?;
     }

@@ -1,0 +1,117 @@
+//! What a solve keeps of its result.
+
+use super::Game;
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// What remains of a solve besides its census and its winning first moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// The value of every position.
+    #[default]
+    Database,
+    /// Nothing.
+    Counts,
+}
+
+/// The error for an unknown name of what is kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown choice {name:?}: expected database or counts")]
+pub struct ParseKeepError {
+    name: String,
+}
+
+impl Keep {
+    /// All choices, the default first.
+    pub const ALL: [Keep; 2] = [Keep::Database, Keep::Counts];
+
+    /// The parameter in `FORMAT` that says what a run keeps. A run that keeps the database has
+    /// none: older programs, which know nothing else, then continue it.
+    pub const PARAMETER: &'static str = "keep";
+
+    /// Returns whether every value is kept.
+    pub fn is_database(&self) -> bool {
+        *self == Keep::Database
+    }
+
+    /// Returns the parameter of a run, if it has one.
+    pub fn parameter(self) -> Option<(String, String)> {
+        (!self.is_database()).then(|| (Keep::PARAMETER.to_owned(), self.to_string()))
+    }
+
+    /// Returns what a run with these parameters keeps; `None` if this program cannot tell.
+    pub fn from_parameters(given: &[(String, String)]) -> Option<Keep> {
+        match given.iter().find(|(name, _)| name == Keep::PARAMETER) {
+            None => Some(Keep::Database),
+            Some((_, value)) => value.parse().ok().filter(|keep: &Keep| keep.parameter().is_some()),
+        }
+    }
+}
+
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Keep::Database => "database",
+            Keep::Counts => "counts",
+        })
+    }
+}
+
+impl FromStr for Keep {
+    type Err = ParseKeepError;
+
+    fn from_str(name: &str) -> Result<Keep, ParseKeepError> {
+        let found = Keep::ALL.into_iter().find(|keep| keep.to_string() == name);
+        found.ok_or_else(|| ParseKeepError { name: name.to_owned() })
+    }
+}
+
+impl Serialize for Keep {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A game to solve, and what to keep of the solution: what a run folder is about.
+///
+/// A game alone is the task to keep the database.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The game.
+    pub game: &'a Game,
+    /// What is kept.
+    pub keep: Keep,
+}
+
+impl<'a> From<&'a Game> for Task<'a> {
+    fn from(game: &'a Game) -> Task<'a> {
+        Task { game, keep: Keep::Database }
+    }
+}
+
+impl Task<'_> {
+    /// Returns the named parameters of a run, in the order used in files.
+    pub fn parameters(&self) -> Vec<(String, String)> {
+        self.game.parameters().into_iter().chain(self.keep.parameter()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_parameters_are_read_back() {
+        for keep in Keep::ALL {
+            assert_eq!(keep.to_string().parse(), Ok(keep));
+            let parameters: Vec<(String, String)> = keep.parameter().into_iter().collect();
+            assert_eq!(Keep::from_parameters(&parameters), Some(keep));
+        }
+        assert_eq!(Keep::Database.parameter(), None);
+        // Only one way to write it: parameters are compared as texts.
+        for other in ["database", "Counts", "counts ", "", "all"] {
+            assert_eq!(Keep::from_parameters(&[("keep".into(), other.into())]), None, "{other:?}");
+        }
+    }
+}
