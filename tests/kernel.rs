@@ -262,6 +262,39 @@ fn check_permutation(kernels: &[Kernel], permutation: &[u8], random: &mut Draw) 
         kernel.permute(&PermutePlan::new(permutation), &source, &mut target);
         assert!(target == expected, "{kernel:?} {permutation:?}");
     }
+    if index_bits < 10 {
+        return;
+    }
+    // One or two bits of the number of a word.
+    let unneeded = (random.mask(index_bits, 2) >> 6).max(1 << (index_bits - 7));
+    let mut garbled = source;
+    (0u64..).zip(&mut garbled).filter(|(word, _)| word & unneeded != 0).for_each(|(_, bits)| *bits = !*bits);
+    for kernel in kernels {
+        let mut target = vec![u64::MAX; garbled.len()];
+        kernel.permute_needed(&PermutePlan::new(permutation), unneeded, &garbled, &mut target);
+        for x in (0..1u64 << index_bits).filter(|x| x >> 6 & unneeded == 0) {
+            let y = permutation.iter().enumerate().fold(0, |y, (bit, place)| y | (x >> bit & 1) << place);
+            assert_eq!(
+                bits::get(&target, y),
+                bits::get(&expected, y),
+                "{kernel:?} {permutation:?} {unneeded:#x} {x:#x}"
+            );
+        }
+    }
+}
+
+#[test]
+fn vector_kernels_leave_out_what_is_not_needed() {
+    // A rotation of three fields; bit 20 becomes bit 13.
+    let rotation: Vec<u8> = (0..21).map(|bit| (bit + 14) % 21).collect();
+    let source = vec![0; 1 << 15];
+    for kernel in kernels().into_iter().filter(|kernel| kernel.isa() != Isa::Scalar) {
+        let mut target = vec![u64::MAX; source.len()];
+        kernel.permute_needed(&PermutePlan::new(&rotation), 1 << 14, &source, &mut target);
+        let kept: Vec<bool> = target.iter().map(|word| *word == u64::MAX).collect();
+        let unneeded: Vec<bool> = (0..kept.len()).map(|word| word >> 7 & 1 == 1).collect();
+        assert!(kept == unneeded, "{kernel:?}");
+    }
 }
 
 #[test]

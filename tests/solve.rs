@@ -8,7 +8,7 @@
 mod common;
 
 use common::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with, scratch};
-use pipeline::{Error, Event, Placement};
+use pipeline::{BlockId, Error, Event, Placement, Workload};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,6 +21,7 @@ use trinim::kernel::{Isa, Kernel};
 use trinim::layout::Layout;
 use trinim::papers::published;
 use trinim::random::Random;
+use trinim::solve::RemovalGame;
 
 /// Returns layouts of every kind: one block; as suggested; one position a block; and BID sets
 /// preserved by some or none of the symmetries.
@@ -423,4 +424,37 @@ fn folders_without_a_finished_database_are_refused() {
     }
     std::fs::write(&manifest, text.replacen("\"version\": 1", "\"version\": 77", 1)).unwrap();
     assert!(matches!(Database::open(damaged.path()), Err(DatabaseError::Version { found: 77, .. })));
+}
+
+/// What a shared entry need not bring may hold anything: garbage changes no target.
+#[test]
+fn targets_do_not_depend_on_words_that_no_edge_needs() {
+    let board = Board::triangle(7, None).unwrap();
+    let layout = Layout::suggested(&board, 18);
+    let game = Game { board, rule: Rule::Misere, layout };
+    let mut random = Random::new(5);
+    for kernel in [Kernel::detect(), Kernel::new(Isa::Portable).unwrap()] {
+        let workload = RemovalGame::new(&game, kernel);
+        let words = workload.stream_words();
+        let stream: Vec<u64> = (0..words).map(|_| random.bits() & random.bits()).collect();
+        let mut restricted = [0; 2];
+        let edges = BlockId::all(workload.blocks()).flat_map(|block| workload.edges_into(block));
+        for edge in edges.step_by(23) {
+            let (mut oriented, mut expected) = (vec![0; words], vec![0; words]);
+            workload.orient(edge.orientation, 0, &stream, &mut oriented);
+            workload.apply(&edge, &oriented, &mut expected);
+            let unneeded = workload.unneeded(&edge);
+            let mut garbled = stream.clone();
+            (0u64..).zip(&mut garbled).filter(|(word, _)| word & unneeded != 0).for_each(|(_, bits)| *bits = !*bits);
+            let mut oriented = vec![u64::MAX; words];
+            if edge.orientation != 0 {
+                workload.turn(&edge, &garbled, &mut oriented);
+            }
+            let mut wins = vec![0; words];
+            workload.apply(&edge, if edge.orientation == 0 { &garbled } else { &oriented }, &mut wins);
+            assert!(wins == expected, "{edge:?}");
+            restricted[usize::from(edge.orientation != 0)] += u32::from(unneeded != 0);
+        }
+        assert!(restricted.iter().all(|edges| *edges > 3), "{restricted:?}");
+    }
 }

@@ -101,8 +101,8 @@ pub trait Workload: Sync {
     /// into every word of `oriented`.
     ///
     /// Orientation 0 changes nothing and restriction 0 excludes nothing: with both, `oriented` is a
-    /// copy. The source orients and restricts an entry for one target; each target orients a shared
-    /// entry, with restriction 0. A restriction therefore only saves space in the logs:
+    /// copy. The source orients and restricts an entry for one target; each target
+    /// [`turn`](Workload::turn)s a shared entry. A restriction only saves space in the logs:
     /// [`apply`](Workload::apply) must do the same with and without the excluded bits.
     ///
     /// By default it copies, which is right for workloads whose edges all have orientation 0.
@@ -113,6 +113,21 @@ pub trait Workload: Sync {
         let _ = restriction;
         assert_eq!(orientation, 0, "a workload whose edges have orientations says how a stream is turned");
         oriented.copy_from_slice(stream);
+    }
+
+    /// Returns which words of the source's stream a shared entry need not bring to `edge`: those
+    /// whose number has a bit of the returned mask. They hold anything when the stream is turned
+    /// and applied, so the result must not depend on them. By default 0: every word is needed.
+    fn unneeded(&self, edge: &Edge) -> u64 {
+        let _ = edge;
+        0
+    }
+
+    /// Writes the stream of a shared entry in the orientation of `edge`. Words that
+    /// [`apply`](Workload::apply) ignores may keep what they had. By default,
+    /// [`orient`](Workload::orient) without a restriction.
+    fn turn(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
+        self.orient(edge.orientation, 0, stream, oriented);
     }
 
     /// Applies the operations of `edge` to the target's bitmap; `stream` already has the edge's

@@ -8,8 +8,9 @@ mod scratch;
 mod seek;
 mod synthetic;
 
+use pipeline::log::codec::FRAME_WORDS;
 use pipeline::{
-    BlockId, CodecChoice, Error, Metrics, Options, Placement, RealStorage, Run, RunId, Stage, Storage, Workload,
+    BlockId, CodecChoice, Edge, Error, Metrics, Options, Placement, RealStorage, Run, RunId, Stage, Storage, Workload,
     footprint_bytes, timeline,
 };
 use scratch::scratch;
@@ -92,6 +93,61 @@ fn streams_of_several_frames_and_auto_codec() {
         assert!(edges > 3 * 4 + 2 * 2, "no block updates another one twice");
         assert_eq!(metrics.snapshot().edges_applied, edges as u64);
         assert!(finished.peak_leased_bytes <= 128 << 20);
+    }
+}
+
+/// Three blocks, each updating all later ones by the first of its two frames.
+struct Halves;
+
+impl Workload for Halves {
+    fn parameters(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+    fn blocks(&self) -> u32 {
+        3
+    }
+    fn stream_words(&self) -> usize {
+        2 * FRAME_WORDS
+    }
+    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
+        (0..target.0).map(|source| Edge::new(BlockId(source), target)).collect()
+    }
+    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
+        (source.0 + 1..3).map(|target| Edge::new(source, BlockId(target))).collect()
+    }
+    fn unneeded(&self, _: &Edge) -> u64 {
+        FRAME_WORDS as u64
+    }
+    fn apply(&self, _: &Edge, stream: &[u64], bitmap: &mut [u64]) {
+        for (word, losses) in bitmap.iter_mut().zip(stream).take(FRAME_WORDS) {
+            *word |= losses.rotate_left(1);
+        }
+    }
+    fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
+        for (at, word) in bitmap.iter_mut().enumerate() {
+            *word = !*word & (at as u64 ^ u64::from(block.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+}
+
+#[test]
+fn frames_that_no_edge_needs_are_not_decoded() {
+    let mut streams: Vec<Vec<u64>> = Vec::new();
+    for block in BlockId::all(3) {
+        let mut bitmap = vec![0; Halves.stream_words()];
+        Halves.edges_into(block).iter().for_each(|edge| Halves.apply(edge, &streams[edge.source.index()], &mut bitmap));
+        Halves.finish(block, &mut bitmap);
+        streams.push(bitmap);
+    }
+    for (placement, frames) in [(Placement::Shared, 3), (Placement::Dedicated, 6)] {
+        let folder = scratch();
+        let metrics = Metrics::default();
+        let options = Options { placement, ..options() };
+        let finished = Run::new(&Halves, real(folder.path())).options(&options).metrics(&metrics).start().unwrap();
+        for block in BlockId::all(3) {
+            assert!(finished.stream(block).unwrap() == streams[block.index()], "{placement:?} {block}");
+        }
+        assert_eq!(metrics.snapshot().raw_bytes_decoded, frames * FRAME_WORDS as u64 * 8, "{placement:?}");
     }
 }
 

@@ -274,6 +274,16 @@ impl Kernel {
     /// # Panics
     /// Panics if a bitmap has the wrong length for the plan's index bits.
     pub fn permute(self, plan: &PermutePlan, source: &[u64], target: &mut [u64]) {
+        self.permute_needed(plan, 0, source, target);
+    }
+
+    /// Reorders the index bits like [`Kernel::permute`], but need not take along words of the
+    /// source whose number has a bit of `unneeded`; their places in the target may keep what was
+    /// there.
+    ///
+    /// # Panics
+    /// Panics if a bitmap has the wrong length for the plan's index bits.
+    pub fn permute_needed(self, plan: &PermutePlan, unneeded: u64, source: &[u64], target: &mut [u64]) {
         check_length(plan.index_bits(), source);
         check_length(plan.index_bits(), target);
         let Some(tiles) = &plan.tiles else {
@@ -281,10 +291,10 @@ impl Kernel {
         };
         on!(
             self.isa,
-            (tiles: &[Tiles; 2], source: &[u64], target: &mut [u64]),
+            (tiles: &[Tiles; 2], unneeded: u64, source: &[u64], target: &mut [u64]),
             scalar::permute(&plan.permutation, source, target),
             // SAFETY: the body is called with the instructions of `V`.
-            V => unsafe { tiles[usize::from(V::REARRANGES)].permute::<V>(source, target) }
+            V => unsafe { tiles[usize::from(V::REARRANGES)].permute::<V>(unneeded as usize, source, target) }
         );
     }
 

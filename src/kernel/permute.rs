@@ -144,64 +144,81 @@ impl Tiles {
         }
     }
 
-    /// Reorders the bitmap.
+    /// Reorders the bitmap, but for bundles and tiles that begin at a word of the source whose
+    /// number has a bit of `unneeded`.
     ///
     /// # Safety
     /// The machine must have the instructions of `V`.
     #[inline(always)]
-    pub(super) unsafe fn permute<V: Vector>(&self, source: &[u64], target: &mut [u64]) {
+    pub(super) unsafe fn permute<V: Vector>(&self, unneeded: usize, source: &[u64], target: &mut [u64]) {
         let bundle_words = self.lines.len() * self.bundle.len() * WORDS;
         let expected = (bundle_words * self.run.len()) << self.runs.len();
         assert!(source.len() == expected && target.len() == expected);
         let (source, target) = (source.as_ptr(), target.as_mut_ptr());
         let mut scratch = MaybeUninit::<Scratch>::uninit();
+        let needed = |at: &&(usize, usize)| at.0 & unneeded == 0;
+        let mut tiles = [(0, 0); 1 << BUNDLE_BITS];
+        let mut number_of_tiles = 0;
+        for tile in self.bundle.iter().filter(needed) {
+            tiles[number_of_tiles] = *tile;
+            number_of_tiles += 1;
+        }
+        let tiles = &tiles[..number_of_tiles];
         for number in 0..1_usize << self.runs.len() {
             let start = offset(number, &self.runs);
-            for bundle in &self.run {
+            if !needed(&&start) {
+                continue;
+            }
+            for bundle in self.run.iter().filter(needed) {
                 // SAFETY: runs, bundles, tiles and lines are of different index bits, so their sum
                 // is inside.
                 unsafe {
                     let source = source.add(start.0 + bundle.0);
                     let target = target.add(start.1 + bundle.1);
-                    self.permute_bundle::<V>(source, target, scratch.as_mut_ptr().cast());
+                    self.permute_bundle::<V>(tiles, source, target, scratch.as_mut_ptr().cast());
                 }
             }
         }
     }
 
     /// # Safety
-    /// All lines of the bundle must be inside the bitmaps, and `scratch` must have room for them.
-    /// The machine must have the instructions of `V`.
+    /// `tiles` must be tiles of the bundle. All lines of the bundle must be inside the bitmaps, and
+    /// `scratch` must have room for them. The machine must have the instructions of `V`.
     #[inline(always)]
-    unsafe fn permute_bundle<V: Vector>(&self, source: *const u64, target: *mut u64, scratch: *mut u64) {
+    unsafe fn permute_bundle<V: Vector>(
+        &self,
+        tiles: &[(usize, usize)],
+        source: *const u64,
+        target: *mut u64,
+        scratch: *mut u64,
+    ) {
         let [first, rest @ ..] = &self.passes[..] else { unreachable!("a permutation without a pass") };
         let groups = 0..self.lines.len() >> PASS_BITS;
-        let tiles = 0..self.bundle.len();
         let tile_words = self.lines.len() * WORDS;
         // SAFETY: there are as many lines as the passes count; a pass reads what the previous one
         // wrote.
         unsafe {
             for group in groups.clone() {
                 let (line, step) = first.lines(group);
-                for tile in tiles.clone() {
-                    let source = source.add(self.bundle[tile].0);
+                for (number, tile) in tiles.iter().enumerate() {
+                    let source = source.add(tile.0);
                     let mut r = [V::splat(0); 8];
                     for (i, vector) in r.iter_mut().enumerate() {
                         *vector = V::load(source.add(self.lines[line + i * step].0));
                     }
                     r = first.run(r);
                     if rest.is_empty() {
-                        self.finish(line, step, r, target.add(self.bundle[tile].1));
+                        self.finish(line, step, r, target.add(tile.1));
                     } else {
-                        store_lines(scratch.add(tile * tile_words), line, step, r);
+                        store_lines(scratch.add(number * tile_words), line, step, r);
                     }
                 }
             }
             let Some((last, middle)) = rest.split_last() else {
                 return;
             };
-            for tile in tiles.clone() {
-                let scratch = scratch.add(tile * tile_words);
+            for (number, tile) in tiles.iter().enumerate() {
+                let scratch = scratch.add(number * tile_words);
                 for pass in middle {
                     for group in groups.clone() {
                         let (line, step) = pass.lines(group);
@@ -210,7 +227,7 @@ impl Tiles {
                     }
                 }
                 if !self.scattered {
-                    let target = target.add(self.bundle[tile].1);
+                    let target = target.add(tile.1);
                     for group in groups.clone() {
                         let (line, step) = last.lines(group);
                         let r = last.run(load_lines::<V>(scratch, line, step));
@@ -221,9 +238,9 @@ impl Tiles {
             if self.scattered {
                 for group in groups {
                     let (line, step) = last.lines(group);
-                    for tile in tiles.clone() {
-                        let target = target.add(self.bundle[tile].1);
-                        let scratch = scratch.add(tile * tile_words);
+                    for (number, tile) in tiles.iter().enumerate() {
+                        let target = target.add(tile.1);
+                        let scratch = scratch.add(number * tile_words);
                         let r = last.run(load_lines::<V>(scratch, line, step));
                         self.finish(line, step, r, target);
                     }

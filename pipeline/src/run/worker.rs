@@ -113,13 +113,22 @@ impl<'s> Worker<'s> {
             let served = edges.take(&entry.header).filter(|_| is_whole_stream(session, &entry.header));
             let served =
                 served.ok_or_else(|| damage(session, &entry, "entry that is not an edge of the block graph"))?;
+            let unneeded: Vec<u64> =
+                served.iter().map(|edge| unneeded(session, entry.header.placement, edge)).collect();
+            let mut next = 0;
             let mut rest = self.buffers.stream.words_mut();
             while let Some(frame) = entry.next_frame()? {
                 let (words, after) = rest.split_at_mut(frame.words());
+                let begin = next;
+                next += words.len() as u64;
+                rest = after;
+                // The number of the first word of a frame has the bits that all of its words have.
+                if unneeded.iter().all(|mask| begin & mask != 0) {
+                    continue;
+                }
                 let _time = session.metrics.enter(Stage::Decode);
                 frame.decode_into(words, &mut self.buffers.scratch).map_err(|what| damage(session, &entry, what.0))?;
                 session.metrics.decoded(words.len() as u64 * 8);
-                rest = after;
             }
             for edge in served {
                 apply(session, &mut self.buffers, entry.header.placement, edge)?;
@@ -220,6 +229,14 @@ impl<'s> Worker<'s> {
     }
 }
 
+/// Dedicated streams are turned and restricted already: what is not needed there is zero.
+fn unneeded(session: &Session<'_>, placement: Placement, edge: &Edge) -> u64 {
+    match placement {
+        Placement::Shared => session.workload.unneeded(edge),
+        Placement::Dedicated => 0,
+    }
+}
+
 fn apply(session: &Session<'_>, buffers: &mut Buffers, placement: Placement, edge: &Edge) -> Result<(), Error> {
     let Buffers { bitmap, stream, oriented, .. } = buffers;
     let stream = if placement == Placement::Shared && edge.orientation != 0 {
@@ -228,7 +245,7 @@ fn apply(session: &Session<'_>, buffers: &mut Buffers, placement: Placement, edg
             None => oriented.insert(Bitmap::zeroed(session.workload.stream_words())?),
         };
         let _time = session.metrics.enter(Stage::Orient);
-        session.workload.orient(edge.orientation, 0, stream.words(), oriented.words_mut());
+        session.workload.turn(edge, stream.words(), oriented.words_mut());
         oriented.words()
     } else {
         stream.words()
