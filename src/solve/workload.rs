@@ -8,8 +8,8 @@
 //! 1. A stream is the loss bitmap of the whole block: `x` is set iff the player to move at (block,
 //!    `x`) loses.
 //! 2. A restriction is the set of offset cells that every operation of an edge fills: a loss that
-//!    occupies one of these cells has no parent through this edge and need not be logged, decoded or
-//!    turned.
+//!    occupies one of these cells has no parent through this edge and need not be logged, decoded
+//!    or turned.
 
 use crate::database::block::read_block;
 use crate::database::{
@@ -117,7 +117,7 @@ impl Workload for RemovalGame<'_> {
     fn unneeded(&self, edge: &Edge) -> u64 {
         let symmetry = &self.game.layout.symmetries()[usize::from(edge.orientation)];
         let places = (0u32..).zip(symmetry.offset_permutation());
-        // Index bits of the source that become cells of the restriction; six of them are inside a word.
+        // Index bits of the source that become cells of the restriction; six are inside a word.
         let bits = places.filter(|(_, place)| edge.restriction >> **place & 1 == 1);
         bits.fold(0u64, |mask, (bit, _)| mask | 1 << bit) >> 6
     }

@@ -30,16 +30,17 @@ const EXPONENTS: std::ops::RangeInclusive<i64> = 1..=32;
 
 /// A rule that makes an order.
 #[derive(Clone, Debug)]
-struct Rule {
+pub(super) struct Rule {
     /// A child with `l` remaining targets has a share of `l` to the power of minus a quarter of
     /// this.
-    quarters: i64,
-    target: i64,
-    cells: Vec<i64>,
+    pub(super) quarters: i64,
+    pub(super) target: i64,
+    pub(super) cells: Vec<i64>,
 }
 
 impl Rule {
-    fn order(&self, graph: &Graph, images: &[Vec<u32>]) -> Vec<u32> {
+    /// Returns the order of this rule; `images` are those of every block.
+    pub(super) fn order(&self, graph: &Graph, images: &[Vec<u32>]) -> Vec<u32> {
         // Square roots and products are exact to the last bit on every machine; powers may not be.
         let share = |left: usize| {
             let quarter = (left as f64).sqrt().sqrt();
@@ -70,10 +71,9 @@ impl Rule {
     }
 }
 
-/// Returns the best of `orders` orders, or `best` with its peak if none has a lower one.
-pub(super) fn anneal(layout: &Layout, graph: &Graph, best: (Vec<u32>, u32), orders: u32, seed: u64) -> (Vec<u32>, u32) {
-    let mut best = best;
-    let images: Vec<Vec<u32>> = layout
+/// Returns the images of every canonical block, its own BID among them.
+pub(super) fn images(layout: &Layout) -> Vec<Vec<u32>> {
+    layout
         .canonical
         .iter()
         .map(|&bid| {
@@ -82,7 +82,13 @@ pub(super) fn anneal(layout: &Layout, graph: &Graph, best: (Vec<u32>, u32), orde
             images.dedup();
             images
         })
-        .collect();
+        .collect()
+}
+
+/// Returns the best of `orders` orders, or `best` with its peak if none has a lower one.
+pub(super) fn anneal(layout: &Layout, graph: &Graph, best: (Vec<u32>, u32), orders: u32, seed: u64) -> (Vec<u32>, u32) {
+    let mut best = best;
+    let images = images(layout);
     let mut random = Random::new(seed);
     let first = Rule { quarters: 8, target: 60_000, cells: vec![50_000; layout.bid_cells.len()] };
     let (mut best_rule, mut best_rule_peak) = (first.clone(), u32::MAX);
