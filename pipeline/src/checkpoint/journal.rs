@@ -194,8 +194,9 @@ impl CopyFile {
         }
         let (_, hash) = super::bytes::unseal(&bytes)?;
         bytes.truncate(HEADER_BYTES + header.payload_bytes);
-        let payload = bytes.split_off(HEADER_BYTES);
-        Ok(Found { sequence: header.sequence, previous: header.previous, hash, payload, padded })
+        // In place: a payload may have hundreds of megabytes.
+        bytes.drain(..HEADER_BYTES);
+        Ok(Found { sequence: header.sequence, previous: header.previous, hash, payload: bytes, padded })
     }
 }
 
