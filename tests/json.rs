@@ -95,6 +95,8 @@ fn everything(path: &Path) -> Fields {
     for command in [
         &solve[..],
         &["stats", "six", "--json"],
+        &["solve", "-k", "4", "--keep", "book", "--out", "book", "--json"],
+        &["stats", "book", "--json"],
         &["probe", "six", "--json", "0x1"],
         &["verify", "six", "--json"],
         &["status", "six", "--json"],

@@ -4,15 +4,15 @@
 mod common;
 mod program;
 
-use common::{Solving, Sweep, Way, assert_same_files, database_files, scratch};
+use common::{Solving, Stopping, Sweep, Way, assert_same_files, database_files, scratch};
 use pipeline::testing::{Fault, SimulatedStorage};
-use pipeline::{Error as RunError, Event, Metrics, Options, Placement, RealStorage, Storage};
+use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
 use program::{copy, ends, json, tree};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::TempDir;
 use trinim::care::{self, Depth, Repair, Request};
@@ -20,7 +20,7 @@ use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Task};
 use trinim::game::{Board, Rule, Value, reference};
 use trinim::kernel::Kernel;
 use trinim::random::Random;
-use trinim::solve::{Baseline, Redundancy, Solved, baseline, solve};
+use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, baseline, solve};
 
 /// Solves, or continues, and keeps the counts.
 fn count(game: &Game, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
@@ -40,16 +40,11 @@ fn counted(game: &Game, way: Way) -> TempDir {
 fn stopped(game: &Game, placement: Placement) -> TempDir {
     let folder = scratch();
     let way = Way { placement, threads: 1, ..Way::usual() };
-    let options = Options { commit_interval: Duration::from_millis(1), ..way.options(&game.layout) };
-    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+    let options = way.options(&game.layout);
     let third = game.layout.canonical_blocks().len() as u32 / 3;
-    let observe = |event: &Event| {
-        if matches!(event, Event::Committed { finished_blocks } if *finished_blocks >= third) {
-            options.stop.store(true, Ordering::Relaxed);
-        }
-    };
-    let task = Task { game, keep: Keep::Counts };
-    let ended = solve(task, way.kernel, &storage, &options, &Metrics::default(), &observe);
+    let workload = RemovalGame::new(Task { game, keep: Keep::Counts }, way.kernel);
+    let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+    let ended = Run::new(&Stopping::new(workload, third, &options), storage).options(&options).start().map(drop);
     assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());
     folder
 }
@@ -395,7 +390,10 @@ fn the_commands_on_counts() {
 
     // The start and the positions after a first move are known, others are not.
     assert_eq!(json(path, 0, &["probe", "five", "--json", "0x7fff"])["value"], all["start"]);
-    let (out, error) = ends(path, 2, &["probe", "five", "0x7ffe"]);
+    let after = json(path, 0, &["probe", "five", "--json", "0x7ffe"]);
+    assert_eq!(after["value"], json(path, 0, &["probe", "whole", "--json", "0x7ffe"])["value"]);
+    assert!(after["moves_not_kept"].as_u64() > Some(0));
+    let (out, error) = ends(path, 2, &["probe", "five", "0x3"]);
     assert!(out.contains("keeps counts only"), "{out}");
     assert!(error.contains("trinim solve --layers 5 --keep database --out DIR"), "{error}");
     let (out, _) = ends(path, 2, &["probe", "five", "--json", "0x3", "0x7fff"]);
@@ -451,7 +449,7 @@ fn plans_and_refusals_name_the_choice_that_fits() {
     let folder = scratch();
     let path = folder.path();
     let plan = json(path, 0, &["plan", "-k", "8", "--memory", "1GiB", "--json"]);
-    let [whole, counts] = [&plan["kept"][0], &plan["kept"][1]];
+    let [whole, counts] = [&plan["kept"][0], &plan["kept"][2]];
     assert_eq!((&whole["keep"], &counts["keep"]), (&"database".into(), &"counts".into()));
     let bytes = |kept: &serde_json::Value| kept["disk_peak_bytes"].as_u64().unwrap();
     assert!(bytes(counts) < bytes(whole));

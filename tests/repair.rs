@@ -4,15 +4,15 @@
 mod common;
 mod program;
 
-use common::{Solving, Way, assert_same_files, database_files, scratch};
+use common::{Solving, Stopping, Way, assert_same_files, database_files, scratch};
 use pipeline::Error as RunError;
-use pipeline::{BlockId, Edge, Placement, Publication, RealStorage, Run, Workload};
+use pipeline::{Placement, RealStorage, Run};
 use program::{copy, ends, json, tree};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 use trinim::care::{Depth, Error, Estimate, Repair, Report, Request, check};
 use trinim::database::Game;
@@ -36,55 +36,6 @@ fn mend(folder: &Path) -> Result<Estimate, Error> {
     Ok(estimate)
 }
 
-/// The workload of a solve, which requests a stop after some blocks.
-struct Stopping<'a> {
-    game: RemovalGame<'a>,
-    left: AtomicU32,
-    stop: Arc<AtomicBool>,
-}
-
-impl Workload for Stopping<'_> {
-    fn parameters(&self) -> Vec<(String, String)> {
-        self.game.parameters()
-    }
-    fn blocks(&self) -> u32 {
-        self.game.blocks()
-    }
-    fn order(&self) -> Vec<BlockId> {
-        self.game.order()
-    }
-    fn stream_words(&self) -> usize {
-        self.game.stream_words()
-    }
-    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
-        self.game.edges_into(target)
-    }
-    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
-        self.game.edges_from(source)
-    }
-    fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
-        self.game.begin(block, bitmap);
-    }
-    fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
-        self.game.orient(orientation, restriction, stream, oriented);
-    }
-    fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
-        self.game.apply(edge, stream, bitmap);
-    }
-    fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
-        self.game.finish(block, bitmap);
-        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.stop.store(true, Ordering::Relaxed);
-        }
-    }
-    fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
-        self.game.summarise(block, stream)
-    }
-    fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
-        self.game.publish(block, stream)
-    }
-}
-
 /// A folder in which a solve was stopped half-way, with logs that still wait for their targets.
 fn stopped(placement: Placement) -> TempDir {
     let game = game();
@@ -92,8 +43,8 @@ fn stopped(placement: Placement) -> TempDir {
     let way = Way { placement, threads: 1, ..Way::usual() };
     for _ in 0..2 {
         let options = way.options(&game.layout);
-        let left = AtomicU32::new(game.layout.canonical_blocks().len() as u32 / 4);
-        let workload = Stopping { game: RemovalGame::new(&game, way.kernel), left, stop: options.stop.clone() };
+        let blocks = game.layout.canonical_blocks().len() as u32 / 4;
+        let workload = Stopping::new(RemovalGame::new(&game, way.kernel), blocks, &options);
         let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
         let ended = Run::new(&workload, storage).options(&options).start();
         assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());

@@ -171,6 +171,16 @@ pub trait Workload: Sync {
         stream.iter_mut().zip(words).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
         Ok(())
     }
+
+    /// Decodes a published file as far as that goes, for a thorough check; `stream` has room for a
+    /// stream and any contents. By default [`recall`](Workload::recall); a workload that publishes
+    /// less than the stream, and cannot recall it, overrides this.
+    ///
+    /// # Errors
+    /// Returns [`Unreadable`] if this block cannot have published the file.
+    fn examine(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+        self.recall(block, published, stream)
+    }
 }
 
 /// Why a published file cannot be read back.

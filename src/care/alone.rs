@@ -12,9 +12,13 @@
 use super::lists::{contents, difference};
 use super::{Damage, Depth, Error, Finding, Report, Request, Subject, Weight, sort_findings};
 use crate::database::block::{BLOCK_BYTES_MAX, BlockIndex, HEADER_BYTES, block_bytes_at_most, read_block};
-use crate::database::{DatabaseError, Game, MANIFEST, Manifest, SUMS, Sums, block_file_name, stream_digest};
+use crate::database::census::Census;
+use crate::database::{
+    BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, block_file_name, stream_digest,
+};
 use crate::kernel::{Kernel, bitmap_words};
 use crate::solve::RemovalGame;
+use crate::solve::book::examine;
 use crate::verify::workers::{Halt, Watch, run};
 use parking_lot::Mutex;
 use pipeline::checkpoint::FORMAT;
@@ -33,6 +37,8 @@ pub(super) struct CheckedDatabase {
     pub(super) found: [Option<Vec<u8>>; 2],
     /// Whether `SUMS` has the right line for the manifest.
     pub(super) vouched: bool,
+    /// Whether the book is wrong or missing.
+    pub(super) book_wrong: bool,
     /// Blocks to recompute.
     pub(super) damaged_blocks: BTreeSet<BlockId>,
     /// Whether the manifest or `SUMS` needs to be rewritten.
@@ -187,7 +193,9 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
     let mut lists = Lists::read(storage, &mut findings)?;
     let names = lists.block_names();
     let lengths = lengths(storage)?;
-    for name in lengths.keys().filter(|name| !names.contains(*name) && *name != MANIFEST && *name != SUMS) {
+    let book = lists.known.as_ref().map(|known| known.manifest.keep).filter(|keep| matches!(keep, Keep::Book { .. }));
+    let is_ours = |name: &String| name == MANIFEST || name == SUMS || (name == BOOK && book.is_some());
+    for name in lengths.keys().filter(|name| !names.contains(*name) && !is_ours(name)) {
         let damage = Damage::Superfluous("not a file of this database");
         findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
     }
@@ -212,6 +220,17 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
             }
         }
     }
+    let mut book_wrong = false;
+    if let (Some(keep), Some(known)) = (book, &lists.known) {
+        match look_at_book(storage, &known.game, keep, &known.manifest.census, request.depth)? {
+            Ok((sum, _)) => drop(expected.insert(BOOK.to_owned(), sum)),
+            Err(finding) => {
+                expected.insert(BOOK.to_owned(), None);
+                findings.push(finding);
+                book_wrong = true;
+            }
+        }
+    }
     let before = findings.len();
     lists.judge(storage, !damaged_blocks.is_empty(), expected, &mut findings)?;
     let Lists { found, sums, known, vouched, unsealed } = lists;
@@ -223,11 +242,11 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
         blocks,
         finished_blocks: blocks.saturating_sub(damaged_blocks.len() as u64),
         generation: 0,
-        files: names.len() as u64 + 2,
+        files: names.len() as u64 + 2 + u64::from(book.is_some()),
         bytes: if request.depth == Depth::Metadata { 0 } else { bytes },
         unsealed,
     };
-    Ok(CheckedDatabase { report, known, sums, found, vouched, damaged_blocks, lists_wrong })
+    Ok(CheckedDatabase { report, known, sums, found, vouched, book_wrong, damaged_blocks, lists_wrong })
 }
 
 /// Returns the files in a folder with their lengths.
@@ -338,6 +357,33 @@ fn begin_of(storage: &RealStorage, name: &str, ordinal: u32, known: Option<&Know
     BlockIndex::parse(&path, &header, &index, file.length()?)?;
     Ok(Vec::new())
 }
+
+/// Looks at the book in a `db` folder: its header, and above [`Depth::Metadata`] every frame, and
+/// that it adds up to the census. Returns its BLAKE3, unless only the header was read, and its
+/// length; or what is wrong with it.
+pub(super) fn look_at_book(
+    storage: &RealStorage,
+    game: &Game,
+    keep: Keep,
+    census: &Census,
+    depth: Depth,
+) -> Result<Result<LookedAt, Finding>, Error> {
+    let Keep::Book { pieces } = keep else { return Ok(Ok((None, 0))) };
+    let look = || -> Result<LookedAt, Error> {
+        let bytes = Book::open(storage.root(), game, pieces)?.file_bytes();
+        if depth == Depth::Metadata {
+            return Ok((None, bytes));
+        }
+        Ok((Some(examine(storage, BOOK, Task { game, keep }, census)?), bytes))
+    };
+    match look() {
+        Ok(found) => Ok(Ok(found)),
+        Err(error) => Ok(Err(of_error(error)?)),
+    }
+}
+
+/// BLAKE3 and length of a file.
+type LookedAt = (Option<blake3::Hash>, u64);
 
 /// Builds the manifest that all blocks add up to.
 pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, Error> {

@@ -12,8 +12,9 @@
 //! | the manifest | the summaries in the journal | `SUMS`; if its line is wrong, the totals of all blocks |
 //! | `SUMS` | all of these | all of these |
 //!
-//! Where only the counts are kept, there are no blocks: a damaged log of a run has no source, and
-//! without the run nothing but `SUMS` confirms the manifest.
+//! Where only the counts or a book are kept, there are no blocks: a damaged log, part or book has
+//! no source, and without the run nothing but `SUMS` confirms the manifest. A book is compared with
+//! its own digest and with the census.
 //!
 //! # Invariants
 //! 1. [`check()`] only reads and takes no lock. Beside any state of a running solve or repair,

@@ -12,11 +12,12 @@ use super::alone::{self, CheckedDatabase, Known, digests_differ, hex_digest, rea
 use super::lists::{contents, temporary_files};
 use super::run::{self, CheckedRun};
 use super::{Depth, Error, Place, Report, Request, Weight};
-use crate::database::{Keep, MANIFEST, SUMS, Sums, Task, block_file_name};
+use crate::database::{BOOK, Keep, MANIFEST, SUMS, Sums, Task, block_file_name};
 use crate::kernel::Kernel;
 use crate::plan::rates;
 use crate::solve::RemovalGame;
-use pipeline::care::check::read_published;
+use crate::solve::book::examine;
+use pipeline::care::check::{self, read_published};
 use pipeline::care::repair::{self, Plan, Recomputer};
 use pipeline::checkpoint::{Draft, FORMAT, LOCK, METADATA, PUBLISHED, write_atomically};
 use pipeline::storage::LockGuard;
@@ -98,10 +99,8 @@ impl Repair {
         if let Some(error) = damage {
             return Err(error.into());
         }
-        if !keep.is_database()
-            && let Some(extent) = engine.damaged_extents.first()
-        {
-            return Err(no_source(&*storage, *keep, extent));
+        if !keep.is_database() {
+            refuse_without_source(&*storage, *keep, &checked, engine)?;
         }
         let workload = RemovalGame::new(Task { game, keep: *keep }, Kernel::detect());
         let plan = Plan::of(&workload, engine)?;
@@ -137,11 +136,11 @@ impl Repair {
             });
         };
         let keep = known.manifest.keep;
-        if !keep.is_database() && checked.lists_wrong && !checked.vouched {
+        if checked.book_wrong || (!keep.is_database() && checked.lists_wrong && !checked.vouched) {
             let name =
                 checked.report.findings.first().map_or_else(|| storage.path(SUMS), |finding| finding.path.clone());
             let reason =
-                format!("the folder keeps {keep} only, so nothing but SUMS and the manifest confirm each other");
+                format!("the folder keeps {}, so nothing is left to make or to confirm the file", keep.limits());
             return Err(Error::Irreparable { path: name, reason });
         }
         let workload = RemovalGame::new(&known.game, Kernel::detect());
@@ -215,12 +214,41 @@ impl Repair {
     }
 }
 
+/// Refuses what would be computed from blocks that were not kept.
+fn refuse_without_source(
+    storage: &dyn Storage,
+    keep: Keep,
+    checked: &CheckedRun,
+    engine: &check::Report,
+) -> Result<(), Error> {
+    if let Some(extent) = engine.damaged_extents.first() {
+        return Err(no_source(storage, keep, extent));
+    }
+    let limits = keep.limits();
+    let records = engine.inspection.as_ref().map_or(&[][..], |inspection| &inspection.records);
+    let mut parts = records.iter().filter_map(|record| Some((record.block, record.published.as_ref()?)));
+    let has_parts = parts.clone().next().is_some();
+    if let Some((block, part)) = parts.find(|(block, _)| engine.damaged_blocks.contains(block)) {
+        let reason = format!("it is computed from the sources of block {block}, and this run keeps {limits}");
+        return Err(Error::Irreparable { path: storage.path(&part.name), reason });
+    }
+    if checked.book_wrong && !checked.report.unsealed {
+        let reason = match has_parts {
+            true => "the same solve, run again, makes it from its parts, which are still there".to_owned(),
+            false => format!("the blocks it was made of are gone: this run keeps {limits}"),
+        };
+        return Err(Error::Irreparable { path: storage.path(&format!("{PUBLISHED}/{BOOK}")), reason });
+    }
+    Ok(())
+}
+
 /// The refusal of a damaged log whose source has no published file to compute it from.
 fn no_source(storage: &dyn Storage, keep: Keep, extent: &Extent) -> Error {
     let Extent { file, source, offset, .. } = extent;
     let reason = format!(
         "the log of block {source} at byte {offset} is computed from the published file of that block, and this run \
-         keeps {keep} only"
+         keeps {}",
+        keep.limits()
     );
     Error::Irreparable { path: storage.path(&file.name()), reason }
 }
@@ -254,7 +282,7 @@ fn mend_run(
     stop: &AtomicBool,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<(), Error> {
-    let CheckedRun { engine, manifest, mut sums, manifest_wrong, .. } = checked;
+    let CheckedRun { engine, manifest, mut sums, manifest_wrong, book, .. } = checked;
     let Some((game, keep, engine)) = engine else { return Ok(()) };
     let records = engine.inspection.map_or(Vec::new(), |inspection| inspection.records);
     let all = plan.steps();
@@ -273,7 +301,10 @@ fn mend_run(
     if manifest_wrong {
         write_atomically(&**storage, &format!("{PUBLISHED}/{MANIFEST}"), &manifest)?;
     }
-    let text = sums_text(&sums, &manifest);
+    let text = match book {
+        Some(sum) => Sums::text([(BOOK, sum)], &manifest),
+        None => sums_text(&sums, &manifest),
+    };
     let name = format!("{PUBLISHED}/{SUMS}");
     if !matches!(contents(&**storage, &name, Weight::Damage)?, Ok(bytes) if bytes == text.as_bytes()) {
         write_atomically(&**storage, &name, text.as_bytes())?;
@@ -341,7 +372,13 @@ fn mend_database(
         let blocks = known.blocks();
         let hashed =
             blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block.0), Some(&known))?))));
-        let text = sums_text(&hashed.collect::<Result<_, pipeline::Error>>()?, &manifest);
+        let text = match known.manifest.keep {
+            keep @ Keep::Book { .. } => {
+                let task = Task { game: &known.game, keep };
+                Sums::text([(BOOK, examine(storage, BOOK, task, &known.manifest.census)?)], &manifest)
+            }
+            _ => sums_text(&hashed.collect::<Result<_, pipeline::Error>>()?, &manifest),
+        };
         let [manifest_found, sums_found] = &found;
         for (name, right, found) in [(MANIFEST, &manifest, manifest_found), (SUMS, &text.into_bytes(), sums_found)] {
             if found.as_ref() != Some(right) {

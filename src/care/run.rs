@@ -2,8 +2,8 @@
 //! which follow from its journal.
 
 use super::lists::{contents, difference};
-use super::{Damage, Error, Finding, Report, Request, Subject, Weight, alone, sort_findings};
-use crate::database::{Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, block_file_name};
+use super::{Damage, Depth, Error, Finding, Report, Request, Subject, Weight, alone, sort_findings};
+use crate::database::{BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, block_file_name};
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
@@ -23,6 +23,10 @@ pub(super) struct CheckedRun {
     pub(super) sums: BTreeMap<BlockId, blake3::Hash>,
     /// Whether the manifest in the folder is wrong or missing.
     pub(super) manifest_wrong: bool,
+    /// Whether the book is wrong or missing.
+    pub(super) book_wrong: bool,
+    /// The sum of a sound book.
+    pub(super) book: Option<blake3::Hash>,
     /// Whether `SUMS` is wrong or missing.
     pub(super) sums_wrong: bool,
 }
@@ -65,20 +69,26 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
         manifest: None,
         sums: BTreeMap::new(),
         manifest_wrong: false,
+        book_wrong: false,
+        book: None,
         sums_wrong: false,
         engine: None,
     };
-    let names = [MANIFEST, SUMS].map(|name| format!("{PUBLISHED}/{name}"));
+    let names = [MANIFEST, SUMS, BOOK].map(|name| format!("{PUBLISHED}/{name}"));
+    let has_book = matches!(keep, Keep::Book { .. });
     let is_complete = records.len() == blocks;
-    for name in engine.unnamed.iter().filter(|name| !is_complete || !names.contains(name)) {
+    let ours = if has_book { &names[..] } else { &names[..2] };
+    for name in engine.unnamed.iter().filter(|name| !is_complete || !ours.contains(name)) {
         let damage = Damage::Superfluous("not named by any record");
         findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
     }
     if is_complete {
         let by_block: BTreeMap<BlockId, _> = records.iter().map(|record| (record.block, record)).collect();
         let summaries = by_block.values().map(|record| &record.summary[..]);
-        let manifest = Manifest::of_summaries(task, summaries).ok_or_else(foreign)?.to_json();
-        let [manifest_name, sums_name] = &names;
+        let manifest = Manifest::of_summaries(task, summaries).ok_or_else(foreign)?;
+        let census = manifest.census.clone();
+        let manifest = manifest.to_json();
+        let [manifest_name, sums_name, _] = &names;
         // A solve writes SUMS last. It is read first, so that a solve that ends meanwhile cannot
         // have written it without the manifest that is looked for next.
         let found = contents(storage, sums_name, Weight::Leftover)?;
@@ -90,12 +100,32 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
             Err(finding) => findings.push(finding),
         }
         checked.manifest_wrong = findings.len() > before;
+        let mut book = None;
+        if has_book {
+            let db = RealStorage::open(storage.path(PUBLISHED))?;
+            let looked = alone::look_at_book(&db, &game, keep, &census, depth)?;
+            checked.report.files += 1;
+            match looked {
+                Ok((sum, bytes)) => {
+                    book = sum;
+                    checked.report.bytes += if depth == Depth::Metadata { 0 } else { bytes };
+                }
+                Err(finding) => {
+                    checked.book_wrong = true;
+                    findings
+                        .push(Finding { weight: if unsealed { Weight::Leftover } else { finding.weight }, ..finding });
+                }
+            }
+        }
         let before = findings.len();
         match found {
             Ok(found) => {
                 let published = by_block.keys().filter(|_| keep.is_database());
                 let mut expected: BTreeMap<String, Option<blake3::Hash>> =
                     published.map(|block| (block_file_name(block.0), sums.lock().get(block).copied())).collect();
+                if has_book {
+                    expected.insert(BOOK.to_owned(), book);
+                }
                 expected.insert(MANIFEST.to_owned(), Some(blake3::hash(&manifest)));
                 findings.extend(Sums::parse(&found).compare_in_order(
                     &storage.path(sums_name),
@@ -106,9 +136,14 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
             Err(finding) => findings.push(finding),
         }
         checked.sums_wrong = findings.len() > before;
+        checked.book = book;
         checked.report.unsealed = unsealed;
         checked.report.files += 2;
         checked.manifest = Some(manifest);
+        if has_book && checked.book_wrong && unsealed {
+            // The solve makes the book first, and then the lists.
+            (checked.manifest, checked.manifest_wrong) = (None, false);
+        }
     }
     sort_findings(&mut findings);
     checked.report.findings = findings;
@@ -162,6 +197,8 @@ fn without_metadata(
         manifest: None,
         sums: BTreeMap::new(),
         manifest_wrong: false,
+        book_wrong: false,
+        book: None,
         sums_wrong: false,
     })
 }

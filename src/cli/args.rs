@@ -1,6 +1,7 @@
 //! Argument values: sizes, durations, shares, cells. Every parse error says what was expected.
 
-use super::choice::{named, offered};
+use super::choice::offered;
+use super::keep::{self, KeepChoice};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use pipeline::CodecChoice;
@@ -9,7 +10,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-use trinim::database::Keep;
 use trinim::draw::table::binary;
 use trinim::game::Rule;
 use trinim::game::{Board, Cell, LAYERS_MAX};
@@ -294,12 +294,6 @@ impl LogPlacement {
     }
 }
 
-/// What can be kept: the value, its name, its text for `--help`.
-const KEEPS: &[(Keep, &str, &str)] = &[
-    (Keep::Database, "database", "The value of every position"),
-    (Keep::Counts, "counts", "Counts by pieces, digest and winning first moves: a few kilobytes to megabytes"),
-];
-
 /// The game and its division into blocks, for `solve` and `plan`.
 #[derive(Clone, Args)]
 pub struct GameArgs {
@@ -315,10 +309,11 @@ pub struct GameArgs {
     #[arg(long, help_heading = "Game", value_name = "N", value_parser = max_take)]
     pub max_take: Option<u32>,
 
-    /// What is kept of the result; never changes the result [default: as the folder was begun, or
-    /// database]
-    #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = named(KEEPS))]
-    pub keep: Option<Keep>,
+    /// What is kept: database, every value; book or book:PIECES, the values of positions with at
+    /// least so many pieces, usually all but 8; counts, only counts and winning first moves
+    /// [default: as the folder was begun, else database, and book from nine layers on]
+    #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
+    pub keep: Option<KeepChoice>,
 
     /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
     #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory, default_value = "1GiB")]

@@ -22,6 +22,7 @@ mod failure;
 mod folders;
 mod help;
 mod input;
+mod keep;
 mod layout;
 mod manual;
 mod moves;

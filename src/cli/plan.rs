@@ -4,7 +4,7 @@ use super::args::{GameArgs, JsonArgs, Size};
 use super::exit::Exit;
 use super::layout::BID_LEGEND;
 use super::output::{Out, bytes_per_second, counted, grouped, seconds};
-use super::solve::{LAYERS_MAX, free_bytes, request};
+use super::solve::{LAYERS_MAX, free_bytes, request, too_many_pieces};
 use super::summary;
 use clap::Args;
 use serde::Serialize;
@@ -55,7 +55,9 @@ struct Report<'a> {
 pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let game = &args.game;
     let board = game.board()?;
-    let request = request(&board, game, game.keep.unwrap_or_default());
+    let keep = game.keep.map_or(Some(Keep::usual(&board)), |choice| choice.of(&board));
+    let keep = keep.ok_or_else(|| too_many_pieces(&board))?;
+    let request = request(&board, game, keep);
     let plan = match &game.bid_cells {
         Some(cells) => Plan::of(request, &Layout::new(&board, &cells.0)?)?,
         None => Plan::suggested(request, game.block_bits),
@@ -165,7 +167,7 @@ fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()
                 "database",
                 format!("{} ({} bits a position)", size(plan.database_bytes), plan.database_bits_per_position),
             ),
-            keep => ("kept", format!("{keep} only, {}", size(plan.database_bytes))),
+            keep => ("kept", format!("{}, {}", keep.limits(), size(plan.database_bytes))),
         },
         ("disk", format!("{} at most, {} free", size(plan.chosen().disk_peak_bytes), size(report.disk_free_bytes))),
         (

@@ -4,7 +4,7 @@ use super::args::{DatabaseArgs, JsonArgs};
 use super::exit::Exit;
 use super::folders;
 use super::moves;
-use super::output::{self, Out};
+use super::output::{self, Out, counted};
 use clap::Args;
 use serde::Serialize;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
@@ -67,6 +67,8 @@ struct Answer {
     value: Value,
     outcome: Outcome,
     moves: Vec<Move>,
+    /// Moves to positions whose values were not kept.
+    moves_not_kept: u64,
 }
 
 #[derive(Serialize)]
@@ -200,6 +202,7 @@ fn answer(board: &Board, probe: &Probe) -> Answer {
         value: probe.value,
         outcome: probe.value.outcome(),
         moves: moves.collect(),
+        moves_not_kept: probe.moves_not_kept,
     }
 }
 
@@ -221,6 +224,11 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
         (all, 0) => format!("none of {all} moves wins"),
         (all, 1) => format!("1 of {all} moves wins"),
         (all, some) => format!("{some} of {all} moves win{alike}"),
+    };
+    let moves = match (probe.moves_not_kept, probe.children.len()) {
+        (0, _) => moves,
+        (more, 0) => format!("the values after {} were not kept", counted(more, "move")),
+        (more, _) => format!("{moves}; the values after {} more were not kept", counted(more, "move")),
     };
     writeln!(out, "{verdict} for the player to move ({outcome}-position); {moves}")?;
     if winning.is_empty() {

@@ -1,15 +1,15 @@
 //! `trinim stats`: counts of a solved board and the winning first moves.
 
-use super::args::{DatabaseArgs, JsonArgs};
+use super::args::{DatabaseArgs, JsonArgs, Size};
 use super::exit::Exit;
 use super::moves;
-use super::output::{Out, grouped};
+use super::output::{Out, counted, grouped};
 use super::summary::Summary;
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
-use trinim::database::Database;
 use trinim::database::census::PieceCount;
+use trinim::database::{Database, Keep};
 use trinim::game::Board;
 use trinim::game::Value;
 use trinim::game::position::cells;
@@ -43,7 +43,16 @@ struct Report<'a> {
     /// Moves of the full board.
     first_moves: usize,
     winning_first_moves: Vec<Vec<u32>>,
+    book: Option<BookReport>,
     by_pieces: &'a [PieceCount],
+}
+
+/// The book, if one is kept.
+#[derive(Serialize)]
+struct BookReport {
+    pieces: u32,
+    losses: u64,
+    bytes: u64,
 }
 
 /// Runs the subcommand.
@@ -65,6 +74,12 @@ pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let report = Report {
         summary: Summary::of(manifest, database.layout()),
         first_moves: board.moves().len(),
+        book: match (manifest.keep, database.book()?) {
+            (Keep::Book { pieces }, Some(book)) => {
+                Some(BookReport { pieces, losses: book.losses(), bytes: book.file_bytes() })
+            }
+            _ => None,
+        },
         winning_first_moves: winning.iter().map(|mask| cells(*mask)).collect(),
         by_pieces: &census.by_pieces,
     };
@@ -79,6 +94,13 @@ pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
 fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> anyhow::Result<()> {
     let mut rows = report.summary.rows(out.paint);
     rows.extend(report.summary.only());
+    if let Some(book) = &report.book {
+        let losses = counted(book.losses, "canonical loss");
+        rows.push((
+            "book",
+            format!("{losses} of positions with at least {} pieces, {}", book.pieces, Size(book.bytes)),
+        ));
+    }
     out.table(&rows)?;
 
     writeln!(out, "\n{:>6}  {:>20}  {:>18}  {:>8}", "pieces", "positions", "losses", "loss %")?;

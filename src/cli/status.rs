@@ -204,7 +204,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         ("logs", format!("{} in {}", Size(report.log_bytes), counted(report.log_files, "file"))),
         match report.keep {
             Keep::Database => ("database", Size(report.database_bytes).to_string()),
-            keep => ("kept", format!("{keep} only, {}", Size(report.database_bytes))),
+            keep => ("kept", format!("{}, {}", keep.limits(), Size(report.database_bytes))),
         },
     ];
     if let Some(ago) = report.last_commit_s_ago {

@@ -49,7 +49,7 @@ impl Summary {
 
     /// Returns a row that says what is kept, unless that is every value.
     pub fn only(&self) -> Option<(&'static str, String)> {
-        (!self.keep.is_database()).then(|| ("kept", format!("{} only", self.keep)))
+        (!self.keep.is_database()).then(|| ("kept", self.keep.limits()))
     }
 
     /// Returns what the row of the files is about, and says what is kept unless that is every
@@ -57,6 +57,7 @@ impl Summary {
     pub fn kept(&self) -> (&'static str, &'static str) {
         match self.keep {
             Keep::Database => ("database", ""),
+            Keep::Book { .. } => ("kept", "counts, winning first moves and the book, "),
             Keep::Counts => ("kept", "counts and winning first moves, "),
         }
     }

@@ -37,7 +37,7 @@ pub enum DatabaseError {
         supported: u64,
     },
     /// The folder is sound, but what was asked for was not kept.
-    #[error("{} keeps {keep} only, not the values of its positions", path.display())]
+    #[error("{} keeps {}, not every value", path.display(), keep.limits())]
     NotKept {
         /// The folder.
         path: PathBuf,

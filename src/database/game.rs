@@ -79,6 +79,12 @@ impl Game {
         xxh3_64(self.parameters_text().as_bytes())
     }
 
+    /// Returns the short number of board and rule, whatever the layout, that a book carries.
+    pub fn rules_identity(&self) -> u64 {
+        let lines = self.parameters().into_iter().filter(|(name, _)| !name.ends_with("-cells"));
+        xxh3_64(lines.map(|(name, value)| format!("{name}={value}\n")).collect::<String>().as_bytes())
+    }
+
     /// Returns the digest of a solution in hexadecimal: BLAKE3 of the parameters as text and of
     /// `blocks`, the BLAKE3 of every canonical block's bitmap by ordinal. It depends on the game
     /// alone, not on the strategy.

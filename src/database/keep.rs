@@ -1,9 +1,13 @@
 //! What a solve keeps of its result.
 
 use super::Game;
+use crate::game::Board;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
+
+/// Most empty cells of a position in a book of usual depth.
+const BOOK_EMPTIES: u32 = 8;
 
 /// What remains of a solve besides its census and its winning first moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,20 +15,47 @@ pub enum Keep {
     /// The value of every position.
     #[default]
     Database,
+    /// The values of the positions with at least so many pieces, in one file.
+    Book {
+        /// Least pieces of a position.
+        pieces: u32,
+    },
     /// Nothing.
     Counts,
 }
 
 /// The error for an unknown name of what is kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown choice {name:?}: expected database or counts")]
+#[error("unknown choice {name:?}: expected database, book:PIECES or counts")]
 pub struct ParseKeepError {
     name: String,
 }
 
 impl Keep {
-    /// All choices, the default first.
-    pub const ALL: [Keep; 2] = [Keep::Database, Keep::Counts];
+    /// Returns the choices for a board: every value, the book of usual depth, and nothing.
+    pub fn choices(board: &Board) -> [Keep; 3] {
+        [Keep::Database, Keep::book(board), Keep::Counts]
+    }
+
+    /// Returns the book of usual depth: of the positions with at most eight empty cells.
+    pub fn book(board: &Board) -> Keep {
+        Keep::Book { pieces: board.cells().saturating_sub(BOOK_EMPTIES) }
+    }
+
+    /// Returns what a solve keeps if nobody asks for more or less: the database up to eight layers,
+    /// and the book beyond, because a database of nine takes a hundred gigabytes.
+    pub fn usual(board: &Board) -> Keep {
+        if board.layers() <= 8 { Keep::Database } else { Keep::book(board) }
+    }
+
+    /// Says in words what is kept, and that nothing else is.
+    pub fn limits(self) -> String {
+        match self {
+            Keep::Database => "every value".to_owned(),
+            Keep::Book { pieces } => format!("counts and positions with at least {pieces} pieces only"),
+            Keep::Counts => "counts only".to_owned(),
+        }
+    }
 
     /// The parameter in `FORMAT` that says what a run keeps. A run that keeps the database has
     /// none: older programs, which know nothing else, then continue it.
@@ -51,10 +82,11 @@ impl Keep {
 
 impl fmt::Display for Keep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Keep::Database => "database",
-            Keep::Counts => "counts",
-        })
+        match self {
+            Keep::Database => f.pad("database"),
+            Keep::Book { pieces } => f.pad(&format!("book:{pieces}")),
+            Keep::Counts => f.pad("counts"),
+        }
     }
 }
 
@@ -62,8 +94,10 @@ impl FromStr for Keep {
     type Err = ParseKeepError;
 
     fn from_str(name: &str) -> Result<Keep, ParseKeepError> {
-        let found = Keep::ALL.into_iter().find(|keep| keep.to_string() == name);
-        found.ok_or_else(|| ParseKeepError { name: name.to_owned() })
+        let pieces = name.strip_prefix("book:").and_then(|pieces| pieces.parse().ok());
+        let found = [Keep::Database, Keep::Counts].into_iter().chain(pieces.map(|pieces| Keep::Book { pieces }));
+        let mut found = found.filter(|keep| keep.to_string() == name);
+        found.next().ok_or_else(|| ParseKeepError { name: name.to_owned() })
     }
 }
 
@@ -103,14 +137,14 @@ mod tests {
 
     #[test]
     fn names_and_parameters_are_read_back() {
-        for keep in Keep::ALL {
+        for keep in [Keep::Database, Keep::Book { pieces: 0 }, Keep::Book { pieces: 37 }, Keep::Counts] {
             assert_eq!(keep.to_string().parse(), Ok(keep));
             let parameters: Vec<(String, String)> = keep.parameter().into_iter().collect();
             assert_eq!(Keep::from_parameters(&parameters), Some(keep));
         }
         assert_eq!(Keep::Database.parameter(), None);
         // Only one way to write it: parameters are compared as texts.
-        for other in ["database", "Counts", "counts ", "", "all"] {
+        for other in ["database", "Counts", "counts ", "", "all", "book", "book:", "book:07", "book:+7", "book:-1"] {
             assert_eq!(Keep::from_parameters(&[("keep".into(), other.into())]), None, "{other:?}");
         }
     }

@@ -227,6 +227,11 @@ impl Manifest {
         {
             return Err(damage("not the layout that this program builds from these BID cells".into()));
         }
+        if let Keep::Book { pieces } = manifest.keep
+            && pieces > board.cells()
+        {
+            return Err(damage(format!("a book of {pieces} pieces on a board of {} cells", board.cells())));
+        }
         if let Some(winning) = &manifest.winning_first_moves {
             let is_move = |taken: &u64| board.moves().binary_search(taken).is_ok();
             if !winning.iter().all(is_move) || !winning.is_sorted_by(|one, next| one < next) {

@@ -11,6 +11,7 @@
 //! bit there.
 
 pub mod block;
+pub mod book;
 pub mod census;
 mod error;
 mod first_moves;
@@ -26,6 +27,7 @@ mod summary;
 pub(crate) mod sums;
 
 pub use block::{BLOCK_BYTES_MAX, block_file, block_file_name};
+pub use book::{BOOK, Book};
 pub use error::DatabaseError;
 pub use first_moves::FirstMoves;
 pub use game::Game;

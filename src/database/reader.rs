@@ -15,10 +15,11 @@
 //! bitmap.
 
 use super::block::{BlockIndex, FRAME_WORDS, HEADER_BYTES, block_file_name};
+use super::book::Book;
 use super::frame::Frame;
 use super::manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 use super::sums::Sums;
-use super::{DatabaseError, Game};
+use super::{DatabaseError, Game, Keep};
 use crate::game::{Board, Rule, Value};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
@@ -64,6 +65,8 @@ pub struct Probe {
     pub value: Value,
     /// The children, winning moves first, then by ascending mask of the pieces taken.
     pub children: Vec<Child>,
+    /// Number of moves to positions whose values were not kept.
+    pub moves_not_kept: u64,
 }
 
 /// An open database, shareable between threads.
@@ -76,6 +79,7 @@ pub struct Database {
     game: Game,
     identity: u64,
     access: Access,
+    book: Mutex<Option<Arc<Book>>>,
     blocks: Mutex<HashMap<u32, Arc<BlockSource>>>,
     cache: Mutex<Cache>,
 }
@@ -170,9 +174,20 @@ impl Database {
         let manifest_hash = blake3::hash(&bytes);
         let identity = game.identity();
         let cache = Cache { frames: HashMap::new(), limit_bytes: cache_bytes, bytes: 0, clock: 0 };
-        let (blocks, cache) = (Mutex::default(), Mutex::new(cache));
+        let (book, blocks, cache) = (Mutex::default(), Mutex::default(), Mutex::new(cache));
         let manifest_confirmed = AtomicBool::new(false);
-        Ok(Database { folder, manifest, manifest_hash, manifest_confirmed, game, identity, access, blocks, cache })
+        Ok(Database {
+            folder,
+            manifest,
+            manifest_hash,
+            manifest_confirmed,
+            game,
+            identity,
+            access,
+            book,
+            blocks,
+            cache,
+        })
     }
 
     /// Checks the manifest as far as possible without the blocks: its bytes against `SUMS`, its
@@ -238,7 +253,11 @@ impl Database {
     pub fn value(&self, position: u64) -> Result<Value, DatabaseError> {
         assert_eq!(position & !self.game.board.full(), 0, "position outside the board");
         if !self.manifest.keep.is_database() {
-            let value = self.manifest.value(&self.game.board, position).ok_or_else(|| self.not_kept())?;
+            let listed = self.manifest.value(&self.game.board, position);
+            let Some(value) = listed else {
+                let kept = self.book()?.map(|book| book.value(position)).transpose()?.flatten();
+                return kept.ok_or_else(|| self.not_kept());
+            };
             // The answer has no block's hash behind it.
             if !self.manifest_confirmed.load(Ordering::Relaxed) {
                 self.check_manifest()?;
@@ -253,18 +272,23 @@ impl Database {
         Ok(Value::from_loss(word >> (offset % 64) & 1 == 1))
     }
 
-    /// Returns the value of a position and of all its children.
+    /// Returns the value of a position and of all its children, as far as they were kept.
     ///
     /// # Errors
     /// Those of [`Database::value`].
     pub fn probe(&self, position: u64) -> Result<Probe, DatabaseError> {
         let value = self.value(position)?;
         let mut children = Vec::new();
+        let mut moves_not_kept = 0;
         for taken in self.game.board.moves().iter().copied().filter(|mask| position & mask == *mask) {
-            children.push(Child { taken, position: position ^ taken, value: self.value(position ^ taken)? });
+            match self.value(position ^ taken) {
+                Ok(value) => children.push(Child { taken, position: position ^ taken, value }),
+                Err(DatabaseError::NotKept { .. }) => moves_not_kept += 1,
+                Err(error) => return Err(error),
+            }
         }
         children.sort_by_key(|child| (child.value == Value::Win, child.taken));
-        Ok(Probe { position, value, children })
+        Ok(Probe { position, value, children, moves_not_kept })
     }
 
     /// Reads the whole bitmap of a canonical block, bypassing the cache.
@@ -278,6 +302,19 @@ impl Database {
             source.frame(frame)?.decode(words).map_err(|error| source.index.damage(&source.path, frame, error))?;
         }
         Ok(())
+    }
+
+    /// Returns the book, opened at the first call; `None` if there is none in this folder.
+    ///
+    /// # Errors
+    /// Those of [`Book::open`].
+    pub fn book(&self) -> Result<Option<Arc<Book>>, DatabaseError> {
+        let Keep::Book { pieces } = self.manifest.keep else { return Ok(None) };
+        let mut opened = self.book.lock();
+        if opened.is_none() {
+            *opened = Some(Arc::new(Book::open(&self.folder, &self.game, pieces)?));
+        }
+        Ok(opened.clone())
     }
 
     /// Refuses a folder that does not keep every value.

@@ -50,6 +50,7 @@ pub use error::PlanError;
 pub use shape::Shape;
 
 use crate::database::Keep;
+use crate::database::book::BookOrder;
 use crate::game::Rule;
 use crate::game::{Board, Cell};
 use crate::kernel::bitmap_words;
@@ -258,9 +259,10 @@ impl Plan {
         let memory = memory(request, shape.offset_bits);
         let of = |keep, placement| placement_plan(Request { keep, placement, ..request }, &shape, &memory);
         let placements = [Placement::Shared, Placement::Dedicated].map(|placement| of(keep, placement));
-        let kept = Keep::ALL.map(|keep| {
+        let others = Keep::choices(board).into_iter().filter(|choice| *choice != keep);
+        let kept = [keep].into_iter().chain(others).map(|keep| {
             let PlacementPlan { disk_peak_bytes, seconds, .. } = of(keep, placement);
-            KeepPlan { keep, bytes: kept_bytes(keep, board.layers(), &shape), disk_peak_bytes, seconds }
+            KeepPlan { keep, bytes: kept_bytes(keep, board, &shape), disk_peak_bytes, seconds }
         });
         let rates = rates::of(keep);
         Plan {
@@ -275,8 +277,8 @@ impl Plan {
             placement: placement_name(placement),
             placements,
             keep,
-            kept: kept.to_vec(),
-            database_bytes: kept_bytes(keep, board.layers(), &shape),
+            kept: kept.collect(),
+            database_bytes: kept_bytes(keep, board, &shape),
             rates,
             kernel_ns_per_position: rates::kernel_ns_per_position(&rates, shape.edges_per_block()),
             shape,
@@ -333,10 +335,18 @@ fn memory(request: Request<'_>, offset_bits: u32) -> MemoryPlan {
 }
 
 /// Returns the bytes of a finished run: published blocks, lists, journal and manifest.
-fn kept_bytes(keep: Keep, layers: u32, shape: &Shape) -> u64 {
-    let block_bits = (1u64 << shape.offset_bits) as f64 * rates::database_bits_per_position(layers, shape.offset_bits);
+///
+/// At the end of a solve, a book is there twice: as a whole and in parts, each in its own file.
+fn kept_bytes(keep: Keep, board: &Board, shape: &Shape) -> u64 {
+    let bits = rates::database_bits_per_position(board.layers(), shape.offset_bits);
+    let block_bits = (1u64 << shape.offset_bits) as f64 * bits;
     let block_bytes = match keep {
         Keep::Database => ((block_bits / 8.0) as u64).next_multiple_of(ALLOTMENT_BYTES),
+        Keep::Book { pieces } => {
+            let positions = BookOrder::new(board).positions(board.cells().saturating_sub(pieces));
+            let book_bytes = positions as f64 * rates::BOOK_BYTES_PER_POSITION;
+            (2.0 * book_bytes / shape.canonical_blocks as f64) as u64 + ALLOTMENT_BYTES
+        }
         Keep::Counts => 0,
     };
     let others = rates::DATABASE_BYTES_PER_BLOCK + rates::FOLDER_BYTES_PER_BLOCK;
@@ -344,7 +354,7 @@ fn kept_bytes(keep: Keep, layers: u32, shape: &Shape) -> u64 {
 }
 
 fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan) -> PlacementPlan {
-    let database_bytes = kept_bytes(request.keep, request.board.layers(), shape);
+    let database_bytes = kept_bytes(request.keep, request.board, shape);
     let bits = rates::log_bits_per_position(request.board.layers(), shape.offset_bits, request.codec);
     let raw = (1u64 << shape.offset_bits) as f64 / 8.0;
     let entry = ((raw * bits) as u64).max(1).next_multiple_of(ENTRY_ALIGNMENT) as f64 * LOG_MARGIN;
@@ -437,7 +447,7 @@ mod tests {
             let board = Board::triangle(layers, None).unwrap();
             let plan = Plan::suggested(Request { codec, ..request(&board) }, None);
             let counts = plan.with(Request { keep: Keep::Counts, codec, ..request(&board) });
-            let [whole, least] = [&plan.kept[0], &plan.kept[1]];
+            let [whole, book, least] = [&plan.kept[0], &plan.kept[1], &plan.kept[2]];
             assert_eq!((whole.keep, least.keep), (Keep::Database, Keep::Counts));
             assert_eq!((whole.bytes, least.bytes), (plan.database_bytes, counts.database_bytes));
             assert_eq!(least.disk_peak_bytes, counts.chosen().disk_peak_bytes);
@@ -445,6 +455,7 @@ mod tests {
             let logs = counts.chosen().log_bytes_peak;
             assert!((logs..=logs + least.bytes).contains(&least.disk_peak_bytes), "{layers}");
             assert!(least.bytes < whole.bytes && least.disk_peak_bytes < whole.disk_peak_bytes, "{layers}");
+            assert!(least.bytes < book.bytes && (layers < 8 || book.bytes < whole.bytes), "{layers}");
         }
     }
 

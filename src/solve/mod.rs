@@ -5,6 +5,7 @@
 //! has the papers' strategies, which fill the same folder; [`Strategy`] names all of them.
 
 pub mod baseline;
+pub(crate) mod book;
 mod builder;
 mod strategy;
 mod workload;
@@ -13,10 +14,10 @@ pub use builder::Solve;
 pub use strategy::{Baseline, ParseStrategyError, Redundancy, Strategy};
 pub use workload::RemovalGame;
 
-use crate::database::{MANIFEST, Manifest, SUMS, Sums, Task};
+use crate::database::{BOOK, Keep, MANIFEST, Manifest, SUMS, Sums, Task};
 use crate::kernel::Kernel;
 use pipeline::care::check;
-use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, PUBLISHED, PublishedFile};
 use pipeline::{BlockId, Event, Metrics, Options, Run, Storage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,9 +50,10 @@ pub fn solve<'a>(
 ) -> Result<Solved, pipeline::Error> {
     let task = task.into();
     let workload = RemovalGame::new(task, kernel);
-    let finished = Run::new(&workload, storage.clone()).options(options).metrics(metrics).observer(observer).start()?;
+    let mut finished =
+        Run::new(&workload, storage.clone()).options(options).metrics(metrics).observer(observer).start()?;
     let manifest = solved_manifest(task, &finished.records)?;
-    let database_bytes = seal(&**storage, &finished.checkpoint, &finished.records, &manifest)?;
+    let database_bytes = seal(&**storage, &mut finished.checkpoint, task, &mut finished.records, &manifest)?;
     Ok(Solved {
         manifest,
         candidates: finished.candidates,
@@ -66,30 +68,58 @@ fn solved_manifest(task: Task<'_>, records: &BTreeMap<BlockId, BlockRecord>) -> 
         .ok_or_else(|| pipeline::Error::workload("a block summary in the journal is malformed"))
 }
 
-/// Writes the manifest and `SUMS` unless both are already right; returns the bytes of the database.
+/// Binds the book if one is kept, and writes the manifest and `SUMS`, unless all are already right;
+/// returns the bytes of the database.
 ///
 /// A manifest with other bytes or a `SUMS` of another length, which show without reading the
-/// blocks, is damage: both files are written again from blocks that are checked first.
+/// blocks, is damage: both files are written again from files that are checked first.
 fn seal(
     storage: &dyn Storage,
-    checkpoint: &Checkpoint,
-    records: &BTreeMap<BlockId, BlockRecord>,
+    checkpoint: &mut Checkpoint,
+    task: Task<'_>,
+    records: &mut BTreeMap<BlockId, BlockRecord>,
     manifest: &Manifest,
 ) -> Result<u64, pipeline::Error> {
     let json = manifest.to_json();
     let (manifest_name, sums_name) = (format!("{PUBLISHED}/{MANIFEST}"), format!("{PUBLISHED}/{SUMS}"));
-    let files = || records.values().filter_map(|record| record.published.as_ref());
-    let sums_bytes: u64 = files().map(|file| file_name(&file.name)).chain([MANIFEST]).map(Sums::line_bytes).sum();
-    let total = json.len() as u64 + files().map(|file| file.length).sum::<u64>() + sums_bytes;
-    if storage.length(&sums_name)? == Some(sums_bytes) && holds(storage, &manifest_name, &json)? {
-        return Ok(total);
+    let files: Vec<(BlockId, PublishedFile)> =
+        records.values().filter_map(|record| Some((record.block, record.published.clone()?))).collect();
+    let is_bound = files.is_empty();
+    if let Keep::Book { pieces } = task.keep
+        && !is_bound
+    {
+        let parts: Vec<(BlockId, &PublishedFile)> = files.iter().map(|(block, file)| (*block, file)).collect();
+        book::Parts::new(task.game, pieces).bind(storage, task.game, &parts)?;
     }
-    let hashed = files()
-        .map(|file| Ok((file_name(&file.name), blake3::hash(&check::read_published(storage, file)?))))
-        .collect::<Result<Vec<_>, pipeline::Error>>()?;
-    let sums = Sums::text(hashed, &json);
-    checkpoint.write_atomically(&manifest_name, &json)?;
-    checkpoint.write_atomically(&sums_name, sums.as_bytes())?;
+    let lengths: Vec<(&str, u64)> = match task.keep {
+        Keep::Book { .. } => vec![(BOOK, book::length(storage)?)],
+        _ => files.iter().map(|(_, file)| (file_name(&file.name), file.length)).collect(),
+    };
+    let sums_bytes: u64 = lengths.iter().map(|(name, _)| *name).chain([MANIFEST]).map(Sums::line_bytes).sum();
+    let total = json.len() as u64 + lengths.iter().map(|(_, length)| length).sum::<u64>() + sums_bytes;
+    let is_sealed = storage.length(&sums_name)? == Some(sums_bytes) && holds(storage, &manifest_name, &json)?;
+    // A book that was just made is read back in any case.
+    let is_new = !is_bound && task.keep != Keep::Database;
+    if is_new || !is_sealed {
+        let sums = match task.keep {
+            Keep::Book { .. } => Sums::text([(BOOK, book::sum(storage, task, &manifest.census)?)], &json),
+            _ => {
+                let hashed = files
+                    .iter()
+                    .map(|(_, file)| Ok((file_name(&file.name), blake3::hash(&check::read_published(storage, file)?))))
+                    .collect::<Result<Vec<_>, pipeline::Error>>()?;
+                Sums::text(hashed, &json)
+            }
+        };
+        checkpoint.write_atomically(&manifest_name, &json)?;
+        checkpoint.write_atomically(&sums_name, sums.as_bytes())?;
+    }
+    if let Keep::Book { .. } = task.keep {
+        if !is_bound {
+            checkpoint.forget_published(records)?;
+        }
+        book::remove_parts(storage, checkpoint)?;
+    }
     Ok(total)
 }
 

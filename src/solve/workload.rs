@@ -11,9 +11,10 @@
 //!    occupies one of these cells has no parent through this edge and need not be logged, decoded
 //!    or turned.
 
+use super::book::Parts;
 use crate::database::block::read_block;
 use crate::database::{
-    BlockSummary, DatabaseError, FirstMoves, Game, Task, block_file, block_file_name, stream_digest,
+    BlockSummary, DatabaseError, FirstMoves, Game, Keep, Task, block_file, block_file_name, stream_digest,
 };
 use crate::game::Rule;
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
@@ -33,6 +34,8 @@ pub struct RemovalGame<'a> {
     turns: Vec<PermutePlan>,
     identity: u64,
     publish: bool,
+    /// The parts of a book, if that is kept.
+    parts: Option<Parts>,
     /// Where the positions after a first move are, if their values go into the summaries.
     first_moves: Option<FirstMoves>,
 }
@@ -53,13 +56,17 @@ impl<'a> RemovalGame<'a> {
             layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
         let (identity, publish) = (game.identity(), keep.is_database());
         let first_moves = (!publish).then(|| FirstMoves::of(game));
-        RemovalGame { task, game, kernel, operations, apply, settle, turns, identity, publish, first_moves }
+        let parts = match keep {
+            Keep::Book { pieces } => Some(Parts::new(game, pieces)),
+            Keep::Database | Keep::Counts => None,
+        };
+        RemovalGame { task, game, kernel, operations, apply, settle, turns, identity, publish, parts, first_moves }
     }
 
     /// Returns the same workload, but one that publishes no files.
     #[must_use]
     pub fn unpublished(self) -> RemovalGame<'a> {
-        RemovalGame { publish: false, ..self }
+        RemovalGame { publish: false, parts: None, ..self }
     }
 
     fn edge(&self, edge: crate::layout::Edge) -> Edge {
@@ -143,15 +150,29 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
+        if let Some(parts) = &self.parts {
+            return parts.of(self.game, block, stream);
+        }
         self.publish
             .then(|| Publication { name: block_file_name(block.0), bytes: block_file(self.identity, block.0, stream) })
     }
 
     fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
         let name = block_file_name(block.0);
-        read_block(name.as_ref(), self.identity, block.0, published, stream).map_err(|error| match error {
-            DatabaseError::Corrupt { offset, damage, .. } => Unreadable { offset, damage },
-            other => Unreadable { offset: None, damage: other.to_string().into() },
-        })
+        read_block(name.as_ref(), self.identity, block.0, published, stream).map_err(unreadable)
+    }
+
+    fn examine(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+        match &self.parts {
+            Some(parts) => parts.examine(self.game, block, published).map_err(unreadable),
+            None => self.recall(block, published, stream),
+        }
+    }
+}
+
+fn unreadable(error: DatabaseError) -> Unreadable {
+    match error {
+        DatabaseError::Corrupt { offset, damage, .. } => Unreadable { offset, damage },
+        other => Unreadable { offset: None, damage: other.to_string().into() },
     }
 }

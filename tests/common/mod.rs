@@ -2,9 +2,11 @@
 #![allow(dead_code, unused_imports, reason = "each test crate uses a part")]
 
 mod scratch;
+mod stopping;
 mod sweep;
 
 pub use scratch::scratch;
+pub use stopping::Stopping;
 pub use sweep::Sweep;
 
 use pipeline::{CodecChoice, Error, Event, Metrics, Options, Placement, RealStorage, RunId, Storage, footprint_bytes};

@@ -293,7 +293,7 @@ impl Look<'_> {
             Some(bitmap) => bitmap,
             none => none.insert(Bitmap::zeroed(self.workload.stream_words())?),
         };
-        let recalled = self.workload.recall(block, &bytes, bitmap.words_mut());
+        let recalled = self.workload.examine(block, &bytes, bitmap.words_mut());
         let path = self.storage.path(&file.name);
         match (recalled, is_right) {
             (Ok(()), true) => Ok(()),

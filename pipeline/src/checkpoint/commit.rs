@@ -52,6 +52,7 @@ impl Checkpoint {
 
         for record in epoch.records {
             self.finished.insert(record.block);
+            self.order.push(record.block);
             self.published.extend(record.published.map(|file| file.name));
         }
         Ok(())

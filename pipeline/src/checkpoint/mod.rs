@@ -112,11 +112,11 @@ mod open;
 mod record;
 mod recover;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::Error;
-use crate::ids::RunId;
+use crate::ids::{BlockId, RunId};
 use crate::log::place::Extent;
 use crate::storage::{EntryKind, LockGuard, Storage, folder_of};
 
@@ -139,6 +139,8 @@ pub struct Checkpoint {
     generation: u64,
     journal: Journal,
     finished: FinishedBlocks,
+    /// The finished blocks in the order of their commits.
+    order: Vec<BlockId>,
     published: BTreeSet<String>,
     /// Whether a commit failed part-way.
     failed: bool,
@@ -226,6 +228,28 @@ impl Checkpoint {
             }
             self.storage.sync_dir(folder)?;
         }
+        Ok(())
+    }
+
+    /// Begins a generation in which the records of a finished run name neither published files nor
+    /// extents, for a caller that has made something else of these files; then they may be removed.
+    /// The switch is that of an opening: atomic, and durable on return.
+    ///
+    /// # Errors
+    /// Returns [`Error::Poisoned`] after a failed commit, or [`Error::Io`]; after that the folder
+    /// has the old generation or the new one, and this owner refuses everything.
+    pub fn forget_published(&mut self, records: &mut BTreeMap<BlockId, BlockRecord>) -> Result<(), Error> {
+        self.check()?;
+        self.failed = true;
+        for record in records.values_mut() {
+            record.published = None;
+            record.extents.clear();
+        }
+        let records: Vec<BlockRecord> = self.order.iter().filter_map(|block| records.get(block).cloned()).collect();
+        self.journal = open::begin(&*self.storage, &self.identity, self.generation + 1, &records)?;
+        self.generation += 1;
+        self.published.clear();
+        self.failed = false;
         Ok(())
     }
 

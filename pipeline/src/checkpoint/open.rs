@@ -127,8 +127,18 @@ impl Draft {
         let journal = begin(store, &identity, generation, &records)?;
         let published =
             records.iter().filter_map(|record| record.published.as_ref()).map(|file| file.name.clone()).collect();
-        let checkpoint =
-            Checkpoint { storage, identity, generation, journal, finished, published, failed: false, _lock: lock };
+        let order = records.iter().map(|record| record.block).collect();
+        let checkpoint = Checkpoint {
+            storage,
+            identity,
+            generation,
+            journal,
+            finished,
+            order,
+            published,
+            failed: false,
+            _lock: lock,
+        };
         Ok(Opened { checkpoint, recovered: records })
     }
 }
@@ -200,7 +210,7 @@ fn make_folders(storage: &dyn Storage) -> Result<(), Error> {
 }
 
 /// Writes the next generation, makes it current and removes all others.
-fn begin(
+pub(super) fn begin(
     storage: &dyn Storage,
     identity: &Identity,
     generation: u64,

@@ -52,7 +52,7 @@ pub fn preflight(
 /// What a solve may keep instead: a folder that was begun stays as it is.
 pub fn other_keeps(run: &Run<'_>) -> impl Iterator<Item = Keep> {
     let (begun, now) = (run.begun.is_some(), run.task.keep);
-    Keep::ALL.into_iter().filter(move |keep| !begun && *keep != now)
+    Keep::choices(&run.task.game.board).into_iter().filter(move |keep| !begun && *keep != now)
 }
 
 /// Returns the changes of the options for update logs that fit: those that change least, without

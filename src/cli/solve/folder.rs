@@ -2,12 +2,13 @@
 
 use super::super::args::GameArgs;
 use super::super::exit::Refused;
+use super::super::keep::KeepChoice;
 use super::{Outcome, Run};
 use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
-use trinim::database::{Game, Keep, MANIFEST, Manifest, SUMS};
+use trinim::database::{BOOK, Game, Keep, MANIFEST, Manifest, SUMS};
 use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
 use trinim::plan;
@@ -88,6 +89,12 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
     let mut expected = vec![(format!("{PUBLISHED}/{MANIFEST}"), manifest_bytes)];
     let published = begun.records.iter().filter_map(|record| record.published.as_ref());
     expected.extend(published.map(|file| (file.name.clone(), file.length)));
+    if let Keep::Book { .. } = task.keep {
+        // Parts that are still named are to become the book.
+        let length = storage.length(&format!("{PUBLISHED}/{BOOK}"))?;
+        let Some(length) = length.filter(|_| expected.len() == 1) else { return Ok(None) };
+        expected.push((format!("{PUBLISHED}/{BOOK}"), length));
+    }
     let mut database_bytes = sums_bytes;
     for (name, length) in expected {
         let damage = match storage.length(&name)? {
@@ -131,18 +138,34 @@ fn strategy_of(begun: &Inspection) -> Option<Strategy> {
 ///
 /// # Errors
 /// Returns [`Error::Parameters`] if the folder was begun with another choice.
-pub fn keep(wanted: Option<Keep>, folder: &Path, begun: Option<&Inspection>) -> Result<Keep, Error> {
+pub fn keep(
+    choice: Option<KeepChoice>,
+    board: &Board,
+    folder: &Path,
+    begun: Option<&Inspection>,
+) -> anyhow::Result<Keep> {
     // A folder of another program is refused when it is opened.
     let found = begun.and_then(|begun| Keep::from_parameters(&begun.parameters.0));
+    let wanted = match (choice, found) {
+        (Some(KeepChoice::Book), Some(found @ Keep::Book { .. })) => Some(found),
+        _ => choice.map(|choice| choice.of(board).ok_or_else(|| too_many_pieces(board))).transpose()?,
+    };
     match (found, wanted) {
         (Some(found), Some(wanted)) if found != wanted => Err(Error::Parameters {
             path: folder.join(checkpoint::FORMAT),
             name: Keep::PARAMETER.to_owned(),
             found: found.to_string(),
             wanted: wanted.to_string(),
-        }),
-        (found, wanted) => Ok(found.or(wanted).unwrap_or_default()),
+        }
+        .into()),
+        (found, wanted) => Ok(found.or(wanted).unwrap_or_else(|| Keep::usual(board))),
     }
+}
+
+/// The refusal of a book of more pieces than the board has.
+pub fn too_many_pieces(board: &Board) -> Refused {
+    let hint = format!("--keep {} keeps the usual book", Keep::book(board));
+    Refused::new(format!("--keep book: the board has {} pieces", board.cells()), hint)
 }
 
 /// Refuses to continue an unfinished run of another strategy.

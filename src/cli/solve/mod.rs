@@ -10,7 +10,7 @@ mod session;
 mod strategy;
 mod timeline;
 
-pub use folder::free_bytes;
+pub use folder::{free_bytes, too_many_pieces};
 pub use report::peak_rss_bytes;
 
 use super::args::{self, GameArgs, JsonArgs, KernelArgs, Size};
@@ -49,6 +49,7 @@ Examples:
   trinim solve --layers 8 --timeline k8.svg       draw what each thread did when
   trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
   trinim solve --layers 6 --keep counts --out k6  the counts and the winning first moves, no database
+  trinim solve --layers 6 --keep book:15 --out b6 also the values of positions with 15 pieces or more
   trinim solve --layers 7 --strategy block-pull --redundancy keep --kernel scalar
                                                   as the papers did, block by block
 
@@ -157,11 +158,11 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         wait(&folder, &watch, &signals, out)?;
     }
     let begun = folder::inspect(&folder)?;
+    let keep = folder::keep(args.game.keep, &board, &folder, begun.as_ref())?;
     let layout = order::given(folder::layout(&board, game, &folder, begun.as_ref())?, args.order.as_deref())?;
     let timeline = args.timeline.prepare()?;
     let metrics = timeline.metrics();
     let counters = baseline::Counters::default();
-    let keep = folder::keep(args.game.keep, &folder, begun.as_ref())?;
     let solved = Game { board, rule: game.rule, layout };
     let task = Task { game: &solved, keep };
     let run = Run { args: &args, strategy, task, folder: &folder, begun: begun.as_ref() };

@@ -184,10 +184,10 @@ pub fn solve<'a>(
             Baseline::BlockPull(redundancy) => blocks::solve(&run, Flow::Pull, redundancy, workers)?,
         }
     }
-    let (mut checkpoint, records) = publisher.close()?;
+    let (mut checkpoint, mut records) = publisher.close()?;
     checkpoint.sweep(&|name| folder_of(name) == PUBLISHED)?;
     let manifest = solved_manifest(task, &records)?;
-    let database_bytes = seal(&**storage, &checkpoint, &records, &manifest)?;
+    let database_bytes = seal(&**storage, &mut checkpoint, task, &mut records, &manifest)?;
     Ok(Solved {
         manifest,
         candidates: Vec::new(),

@@ -1,11 +1,13 @@
-//! Files of a database: block files, `manifest.json`, `SUMS`.
+//! Files of a database: block files, books, `manifest.json`, `SUMS`.
 
 use crate::choice;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use trinim::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES};
-use trinim::database::{DatabaseError, Manifest, SUMS, block_file};
+use trinim::database::book::{BookEncoder, BookHead, BookIndex, BookOrder, HEADER_BYTES as HEADER_BYTES_OF_BOOK};
+use trinim::database::{DatabaseError, Game, Manifest, SUMS, block_file};
+use trinim::game::Rule;
 use trinim::verify::verify_files;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -30,6 +32,63 @@ pub fn block(bytes: &[u8]) {
         }
     };
     let _ = read_block(&file);
+}
+
+/// A book of four layers: the input is the whole file, its losses and the gaps of its only frame,
+/// or the end of a valid file.
+pub fn book(bytes: &[u8]) {
+    let (how, rest) = choice(bytes);
+    let game = Game::triangle(4, Rule::Misere, 10).expect("a board");
+    let (head, order) = (BookHead::new(&game, 2, None), BookOrder::new(&game.board));
+    let file = match how % 3 {
+        0 => rest.to_vec(),
+        1 => bound(&head, rest),
+        _ => {
+            // A valid file whose end is overwritten by the input.
+            let mut file = BookEncoder::whole(head, &(0..500).step_by(3).collect::<Vec<u64>>());
+            let over = rest.len().min(file.len());
+            let from = file.len() - over;
+            file[from..].copy_from_slice(&rest[..over]);
+            file
+        }
+    };
+    let path = Path::new("book");
+    let Ok(index) = BookIndex::of_file(path, &file, &head, &order) else { return };
+    let frames: Result<Vec<Vec<u64>>, _> =
+        (0..index.frames.len()).map(|frame| index.decode_of_file(path, frame, &file)).collect();
+    let Ok(frames) = frames else { return };
+    let numbers = frames.concat();
+    assert!(numbers.is_sorted_by(|one, next| one < next) && numbers.len() as u64 == index.losses);
+    assert!(numbers.iter().all(|number| order.number(order.position(*number)) == *number));
+    let again = BookEncoder::whole(head, &numbers);
+    let index = BookIndex::of_file(path, &again, &head, &order).expect("a book that was written");
+    assert_eq!(index.losses, numbers.len() as u64);
+}
+
+/// Builds a book of one frame with valid hashes: its losses, its first number, and its gaps.
+fn bound(head: &BookHead, bytes: &[u8]) -> Vec<u8> {
+    let (fields, gaps) = bytes.split_at(bytes.len().min(4));
+    let field = |at: usize| {
+        u64::from(fields.get(at).copied().unwrap_or(0)) << 8 | u64::from(fields.get(at + 1).copied().unwrap_or(0))
+    };
+    // One uncompressed block of zstd.
+    let gaps = &gaps[..gaps.len().min(255)];
+    let block = (gaps.len() as u32) << 3 | 1;
+    let stored = [&[0x28, 0xb5, 0x2f, 0xfd, 0x20, gaps.len() as u8][..], &block.to_le_bytes()[..3], gaps].concat();
+    let at = HEADER_BYTES_OF_BOOK as u64;
+    let row: Vec<u8> =
+        [field(2), at, stored.len() as u64, xxh3_64(&stored)].iter().flat_map(|field| field.to_le_bytes()).collect();
+    let mut header = b"TRINIMBO".to_vec();
+    for number in [1, 0, head.pieces, head.cells] {
+        header.extend_from_slice(&number.to_le_bytes());
+    }
+    for number in [head.identity, field(0), 1, at + stored.len() as u64, xxh3_64(&row)] {
+        header.extend_from_slice(&number.to_le_bytes());
+    }
+    header.extend_from_slice(&[0; 56]);
+    let hash = xxh3_64(&header);
+    header.extend_from_slice(&hash.to_le_bytes());
+    [header, stored, row].concat()
 }
 
 /// Builds a file with this frame and valid hashes.

@@ -28,7 +28,7 @@ mod texts;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     ("entry", logs::entry),
     ("frame", logs::frame),
     ("codec", logs::codec),
@@ -36,6 +36,7 @@ pub const TARGETS: [Target; 15] = [
     ("manifest", checkpoint::manifest),
     ("journal", checkpoint::journal),
     ("block", database::block),
+    ("book", database::book),
     ("database-manifest", database::manifest),
     ("sums", database::sums),
     ("position", texts::position),

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use synthetic::Synthetic;
 use trinim::database::block::{BlockIndex, HEADER_BYTES};
+use trinim::database::book::order::canonical;
+use trinim::database::book::{BookHead, BookIndex, BookOrder};
 use trinim::database::{Game, Keep, Manifest, Task, block_file_name};
 use trinim::game::{Rule, Value, reference};
 use trinim::kernel::{Kernel, bitmap_words};
@@ -42,13 +44,14 @@ enum Work {
 
 impl Subject {
     /// Lists the subjects of the exploration: the synthetic workload, sparse and dense, boards of
-    /// two to four layers under both rules, and two of them solved for their counts alone.
+    /// two to four layers under both rules, and some of them solved for their counts or a book.
     pub fn all() -> Vec<Subject> {
         let games = [(2, 1), (3, 3), (4, 6)];
         let games = games.iter().flat_map(|(layers, bits)| Rule::ALL.map(|rule| Subject::game(*layers, rule, *bits)));
         let counts = [Subject::counts(3, Rule::Normal, 3), Subject::counts(4, Rule::Misere, 6)];
         let made_up = [Subject::synthetic(2, 40, 50), Subject::synthetic(3, 40, 50), Subject::synthetic(3, 24, 5)];
-        made_up.into_iter().chain(games).chain(counts).collect()
+        let books = [Subject::book(3, Rule::Misere, 3, 2), Subject::book(4, Rule::Normal, 6, 5)];
+        made_up.into_iter().chain(games).chain(counts).chain(books).collect()
     }
 
     /// Builds the synthetic workload with streams of `words` words on `2^bits` blocks, and computes
@@ -90,6 +93,27 @@ impl Subject {
             let after = game.board.full() ^ taken;
             assert_eq!(manifest.value(&game.board, after), Some(values[after as usize]), "{}", subject.name);
         }
+        subject
+    }
+
+    /// Builds Triangular Nim as [`Subject::counts`], with a book of the positions with at least
+    /// `pieces` pieces, each of its values compared to the reference.
+    ///
+    /// # Panics
+    /// If the clean run is wrong.
+    pub fn book(layers: u32, rule: Rule, offset_bits: u32, pieces: u32) -> Subject {
+        let subject = Subject::kept(layers, rule, offset_bits, Keep::Book { pieces });
+        let Work::Game(game, _) = &subject.work else { return subject };
+        let (head, order) = (BookHead::new(game, pieces, None), BookOrder::new(&game.board));
+        let (path, file) = ("book".as_ref(), &subject.golden["db/book"]);
+        let index = BookIndex::of_file(path, file, &head, &order).expect("a clean book");
+        let losses = index.decode_of_file(path, 0, file).expect("a clean frame");
+        let values = reference::values(game.board.cells(), game.board.moves(), rule);
+        for (position, value) in (0..).zip(values).filter(|(position, _): &(u64, _)| position.count_ones() >= pieces) {
+            let number = order.number(canonical(&game.board, position));
+            assert_eq!(losses.contains(&number), value.is_loss(), "{}: {position:#x}", subject.name);
+        }
+        assert_eq!(subject.golden.len(), 3, "{}", subject.name);
         subject
     }
 

@@ -1,0 +1,155 @@
+//! Opens a book, looks positions up, and reads it from end to end.
+
+use super::super::{DatabaseError, Game};
+use super::BOOK;
+use super::file::{BookHead, BookIndex, HEADER_BYTES};
+use super::order::{BookOrder, canonical, orbit_size};
+use crate::database::census::Census;
+use crate::game::{Board, Value};
+use parking_lot::Mutex;
+use pipeline::Damage;
+use pipeline::storage::open_regular;
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Most decoded frames that are cached: 32 MiB.
+const CACHED_FRAMES: usize = 64;
+
+/// An open book, shareable between threads.
+pub struct Book {
+    path: PathBuf,
+    file: File,
+    file_bytes: u64,
+    board: Board,
+    order: BookOrder,
+    index: BookIndex,
+    cache: Mutex<HashMap<usize, Arc<Vec<u64>>>>,
+}
+
+/// Adds up a book that is read from end to end, to compare it with its digest and with a census.
+pub struct Account<'a> {
+    board: &'a Board,
+    order: &'a BookOrder,
+    digest: blake3::Hasher,
+    /// By number of empty cells: losses among all positions, not only canonical ones.
+    losses_by_empties: Vec<u64>,
+}
+
+impl<'a> Account<'a> {
+    /// Starts the account of a book.
+    pub fn new(board: &'a Board, order: &'a BookOrder, head: &BookHead) -> Account<'a> {
+        let losses_by_empties = vec![0; head.empties_at_most() as usize + 1];
+        Account { board, order, digest: blake3::Hasher::new(), losses_by_empties }
+    }
+
+    /// Adds the next frame.
+    ///
+    /// # Errors
+    /// What is wrong with a position in it.
+    pub fn add(&mut self, numbers: &[u64]) -> Result<(), Damage> {
+        for number in numbers {
+            let position = self.order.position(*number);
+            if canonical(self.board, position) != position {
+                return Err("a position that is not canonical".into());
+            }
+            let empties = self.board.cells() - position.count_ones();
+            self.losses_by_empties[empties as usize] += orbit_size(self.board, position);
+            self.digest.update(&number.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// Compares with the digest in the book and with the census of the same game.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn agree(&self, index: &BookIndex, census: &Census) -> Result<(), Damage> {
+        let (expected, found) = (blake3::Hash::from_bytes(index.digest), self.digest.finalize());
+        if expected != found {
+            let (expected, found) = (expected.to_string(), found.to_string());
+            return Err(Damage::Hash { of: "BLAKE3 of the numbers", expected, found });
+        }
+        for (row, found) in census.by_pieces.iter().rev().zip(&self.losses_by_empties) {
+            if row.losses != *found {
+                let (pieces, listed) = (row.pieces, row.losses);
+                return Err(format!("{found} losses with {pieces} pieces, the census has {listed}").into());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Book {
+    /// Opens the book of a game in a `db` folder.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Io`], [`DatabaseError::Version`], [`DatabaseError::Corrupt`].
+    pub fn open(folder: &Path, game: &Game, pieces: u32) -> Result<Book, DatabaseError> {
+        let path = folder.join(BOOK);
+        let file = open_regular(&path).map_err(|error| DatabaseError::of_file(&path, error))?;
+        let file_bytes = file.metadata().map_err(|error| DatabaseError::io("read the length of", &path, error))?.len();
+        let (order, head) = (BookOrder::new(&game.board), BookHead::new(game, pieces, None));
+        let mut header = [0; HEADER_BYTES];
+        read(&file, &path, &mut header, 0)?;
+        let (at, length) = BookIndex::place(&path, &header, &head, &order, file_bytes)?;
+        let mut index = vec![0; length];
+        read(&file, &path, &mut index, at)?;
+        let index = BookIndex::parse(&path, &header, &index, &head, &order)?;
+        let (board, cache) = (game.board.clone(), Mutex::default());
+        Ok(Book { path, file, file_bytes, board, order, index, cache })
+    }
+
+    /// Returns the canonical losses in it.
+    pub fn losses(&self) -> u64 {
+        self.index.losses
+    }
+
+    /// Returns the length of its file, in bytes.
+    pub fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
+    /// Returns the value of a position; `None` if it has too few pieces.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] if the frame cannot be read or is damaged.
+    pub fn value(&self, position: u64) -> Result<Option<Value>, DatabaseError> {
+        if position.count_ones() < self.index.head.pieces {
+            return Ok(None);
+        }
+        let number = self.order.number(canonical(&self.board, position));
+        let Some(frame) = self.index.frame_of(number) else { return Ok(Some(Value::Win)) };
+        let numbers = self.frame(frame)?;
+        Ok(Some(Value::from_loss(numbers.binary_search(&number).is_ok())))
+    }
+
+    fn frame(&self, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {
+        if let Some(numbers) = self.cache.lock().get(&frame) {
+            return Ok(numbers.clone());
+        }
+        let numbers = Arc::new(self.decode(frame)?);
+        let mut cache = self.cache.lock();
+        if cache.len() >= CACHED_FRAMES {
+            cache.clear();
+        }
+        cache.insert(frame, numbers.clone());
+        Ok(numbers)
+    }
+
+    fn decode(&self, frame: usize) -> Result<Vec<u64>, DatabaseError> {
+        let row = self.index.frames[frame];
+        let mut stored = vec![0; row.stored_bytes as usize];
+        read(&self.file, &self.path, &mut stored, row.offset)?;
+        self.index.decode(&self.path, frame, &stored)
+    }
+}
+
+fn read(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<(), DatabaseError> {
+    file.read_exact_at(buffer, offset).map_err(|error| match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => DatabaseError::corrupt(path, offset, "the file ends early"),
+        _ => DatabaseError::io("read", path, error),
+    })
+}

@@ -1,0 +1,309 @@
+//! The book of a solve: each block contributes a part while it is in memory, and the parts become
+//! one file at the end.
+//!
+//! Nothing is forgotten before the book was read back and adds up to the census: the parts go, and
+//! nothing else could tell a wrong book.
+//!
+//! # Every stop
+//! | Stop at | On disk | Resume |
+//! |---|---|---|
+//! | before the rename of the book | parts in the journal, a temporary file | the book is made again |
+//! | between the book and the new generation | parts in the journal, the book, perhaps the lists | the same, with the same bytes |
+//! | after the new generation | the book and the lists, some parts | the parts are removed |
+//!
+//! # Cost
+//! A part costs a look at each word of the bitmap that may hold a position with enough pieces, and
+//! 8 bytes of memory for each loss among these. Merging takes 64 MiB, and reads the parts once for
+//! each 8 million losses.
+
+use crate::database::book::order::canonical;
+use crate::database::book::{
+    Account, BookEncoder, BookHead, BookIndex, BookOrder, FRAME_LOSSES, HEADER_BYTES, part_file_name,
+};
+use crate::database::census::Census;
+use crate::database::{BOOK, DatabaseError, Game, Keep, Task};
+use pipeline::care::check::read_published;
+use pipeline::checkpoint::{Checkpoint, PUBLISHED, PublishedFile, TEMPORARY};
+use pipeline::storage::{Create, EntryKind};
+use pipeline::{BlockId, Damage, Error, Publication, Storage, StorageFile};
+use std::path::Path;
+
+/// Losses that are merged at a time.
+const MERGED_AT_A_TIME: usize = 8 << 20;
+
+/// What the blocks contribute to.
+pub(super) struct Parts {
+    pieces: u32,
+    order: BookOrder,
+    /// The block of the full board. It always has a part, so that a finished run without parts is
+    /// one whose book is bound.
+    last: BlockId,
+    merged_at_a_time: usize,
+}
+
+impl Parts {
+    pub(super) fn new(game: &Game, pieces: u32) -> Parts {
+        let (last, _) = game.layout.locate(game.board.full());
+        Parts { pieces, order: BookOrder::new(&game.board), last, merged_at_a_time: MERGED_AT_A_TIME }
+    }
+
+    /// Returns the part of a block: its losses with enough pieces; `None` if it has none.
+    pub(super) fn of(&self, game: &Game, block: BlockId, stream: &[u64]) -> Option<Publication> {
+        let bid = game.layout.bid(block);
+        // Pieces on offset cells, at least; the lowest six offset bits are inside a word.
+        let least = self.pieces.saturating_sub(bid.pieces());
+        if least > game.layout.offset_bits() {
+            return None;
+        }
+        let mut numbers = Vec::new();
+        let words = stream.len().min(1_usize << game.layout.offset_bits().saturating_sub(6));
+        for (place, word) in stream[..words].iter().enumerate().filter(|(place, _)| place.count_ones() + 6 >= least) {
+            let mut losses = *word;
+            while losses != 0 {
+                let offset = (place as u64) << 6 | u64::from(losses.trailing_zeros());
+                if offset.count_ones() >= least {
+                    numbers.push(self.order.number(canonical(&game.board, game.layout.join(bid, offset))));
+                }
+                losses &= losses - 1;
+            }
+        }
+        if numbers.is_empty() && block != self.last {
+            return None;
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        let bytes = BookEncoder::whole(BookHead::new(game, self.pieces, Some(block.0)), &numbers);
+        Some(Publication { name: part_file_name(block.0), bytes })
+    }
+
+    /// Decodes the part of a block.
+    pub(super) fn examine(&self, game: &Game, block: BlockId, file: &[u8]) -> Result<(), DatabaseError> {
+        let name = part_file_name(block.0);
+        let head = BookHead::new(game, self.pieces, Some(block.0));
+        let index = BookIndex::of_file(name.as_ref(), file, &head, &self.order)?;
+        (0..index.frames.len()).try_for_each(|frame| index.decode_of_file(name.as_ref(), frame, file).map(drop))
+    }
+
+    /// Merges the parts into the book; returns its length in bytes.
+    pub(super) fn bind(
+        &self,
+        storage: &dyn Storage,
+        game: &Game,
+        parts: &[(BlockId, &PublishedFile)],
+    ) -> Result<u64, Error> {
+        let name = format!("{PUBLISHED}/{BOOK}");
+        let temporary = format!("{name}{TEMPORARY}");
+        let file = storage.create(&temporary, Create::Truncate)?;
+        let mut encoder = BookEncoder::new(BookHead::new(game, self.pieces, None));
+        let mut waiting: Vec<u64> = Vec::new();
+        for range in self.ranges(storage, game, parts)? {
+            let before = waiting.len();
+            for (block, part) in parts {
+                self.add(storage, game, *block, part, &range, &mut waiting)?;
+            }
+            waiting[before..].sort_unstable();
+            waiting.dedup();
+            let whole = waiting.len() / FRAME_LOSSES * FRAME_LOSSES;
+            write(&*file, &mut encoder, &waiting[..whole])?;
+            waiting.drain(..whole);
+        }
+        write(&*file, &mut encoder, &waiting)?;
+        let at = encoder.at();
+        let (header, index) = encoder.finish();
+        file.write_all_at(&index, at)?;
+        file.write_all_at(&header, 0)?;
+        file.sync()?;
+        drop(file);
+        storage.rename(&temporary, &name)?;
+        storage.sync_dir(PUBLISHED)?;
+        Ok(at + index.len() as u64)
+    }
+
+    /// Divides the numbers so that about [`MERGED_AT_A_TIME`] losses are in each range.
+    fn ranges(
+        &self,
+        storage: &dyn Storage,
+        game: &Game,
+        parts: &[(BlockId, &PublishedFile)],
+    ) -> Result<Vec<std::ops::Range<u64>>, Error> {
+        let mut firsts = Vec::new();
+        for (block, part) in parts {
+            let bytes = read_published(storage, part)?;
+            let index = self.index(storage, game, *block, part, &bytes)?;
+            firsts.extend(index.frames.iter().map(|row| row.first));
+        }
+        firsts.sort_unstable();
+        let step = (self.merged_at_a_time / FRAME_LOSSES).max(1);
+        let inner = firsts.iter().copied().skip(step).step_by(step);
+        let mut bounds: Vec<u64> = [0].into_iter().chain(inner).chain([u64::MAX]).collect();
+        bounds.dedup();
+        Ok(bounds.windows(2).map(|pair| pair[0]..pair[1]).collect())
+    }
+
+    fn index(
+        &self,
+        storage: &dyn Storage,
+        game: &Game,
+        block: BlockId,
+        part: &PublishedFile,
+        bytes: &[u8],
+    ) -> Result<BookIndex, Error> {
+        let head = BookHead::new(game, self.pieces, Some(block.0));
+        BookIndex::of_file(&storage.path(&part.name), bytes, &head, &self.order)
+            .map_err(|error| unreadable(storage, part, &error))
+    }
+
+    /// Adds the numbers of a part that are in a range.
+    fn add(
+        &self,
+        storage: &dyn Storage,
+        game: &Game,
+        block: BlockId,
+        part: &PublishedFile,
+        range: &std::ops::Range<u64>,
+        numbers: &mut Vec<u64>,
+    ) -> Result<(), Error> {
+        let bytes = read_published(storage, part)?;
+        let index = self.index(storage, game, block, part, &bytes)?;
+        let path = storage.path(&part.name);
+        for frame in 0..index.frames.len() {
+            let next = index.frames.get(frame + 1).map_or(u64::MAX, |next| next.first);
+            if index.frames[frame].first < range.end && next > range.start {
+                let decoded = index
+                    .decode_of_file(Path::new(&path), frame, &bytes)
+                    .map_err(|error| unreadable(storage, part, &error))?;
+                numbers.extend(decoded.into_iter().filter(|number| range.contains(number)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unreadable(storage: &dyn Storage, part: &PublishedFile, error: &DatabaseError) -> Error {
+    Error::corrupt(storage.path(&part.name), None, error.to_string())
+}
+
+fn write(file: &dyn StorageFile, encoder: &mut BookEncoder, numbers: &[u64]) -> Result<(), Error> {
+    for numbers in numbers.chunks(FRAME_LOSSES) {
+        let at = encoder.at();
+        file.write_all_at(&encoder.frame(numbers), at)?;
+    }
+    Ok(())
+}
+
+/// Returns the length of the book.
+///
+/// # Errors
+/// [`Error::Corrupt`] if there is none.
+pub(super) fn length(storage: &dyn Storage) -> Result<u64, Error> {
+    let name = format!("{PUBLISHED}/{BOOK}");
+    storage.length(&name)?.ok_or_else(|| Error::corrupt(storage.path(&name), None, Damage::MISSING))
+}
+
+/// Reads a book from end to end: every hash, its digest, and that it adds up to the census. Returns
+/// the BLAKE3 of the file, of the very bytes that were checked.
+///
+/// # Errors
+/// [`DatabaseError`] with the first damage, or that of reading it.
+pub(crate) fn examine(
+    storage: &dyn Storage,
+    name: &str,
+    task: Task<'_>,
+    census: &Census,
+) -> Result<blake3::Hash, DatabaseError> {
+    let (game, Keep::Book { pieces }) = (task.game, task.keep) else {
+        return Err(DatabaseError::corrupt(storage.path(name), None, "a book that nobody asked for"));
+    };
+    let path = storage.path(name);
+    let of_file = |error| DatabaseError::of_file(&path, error);
+    let file = storage.open(name).map_err(of_file)?;
+    let (head, order) = (BookHead::new(game, pieces, None), BookOrder::new(&game.board));
+    let mut header = [0; HEADER_BYTES];
+    file.read_exact_at(&mut header, 0).map_err(of_file)?;
+    let (at, length) = BookIndex::place(&path, &header, &head, &order, file.length().map_err(of_file)?)?;
+    let mut rows = vec![0; length];
+    file.read_exact_at(&mut rows, at).map_err(of_file)?;
+    let index = BookIndex::parse(&path, &header, &rows, &head, &order)?;
+    let mut account = Account::new(&game.board, &order, &head);
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&header);
+    let mut stored = Vec::new();
+    for (frame, row) in index.frames.iter().enumerate() {
+        stored.resize(row.stored_bytes as usize, 0);
+        file.read_exact_at(&mut stored, row.offset).map_err(of_file)?;
+        hasher.update(&stored);
+        let numbers = index.decode(&path, frame, &stored)?;
+        account.add(&numbers).map_err(|damage| DatabaseError::corrupt(&path, row.offset, damage))?;
+    }
+    hasher.update(&rows);
+    account.agree(&index, census).map_err(|damage| DatabaseError::corrupt(&path, None, damage))?;
+    Ok(hasher.finalize())
+}
+
+/// Examines the book of a run.
+///
+/// # Errors
+/// Those of [`examine`].
+pub(super) fn sum(storage: &dyn Storage, task: Task<'_>, census: &Census) -> Result<blake3::Hash, Error> {
+    let name = format!("{PUBLISHED}/{BOOK}");
+    examine(storage, &name, task, census).map_err(|error| match error {
+        DatabaseError::Corrupt { path, offset, damage } => Error::Corrupt { path, offset, damage },
+        DatabaseError::Io { operation, path, source } => Error::io(operation, path, source),
+        other => Error::corrupt(storage.path(&name), None, other.to_string()),
+    })
+}
+
+/// Removes the parts that no record names any more.
+pub(super) fn remove_parts(storage: &dyn Storage, checkpoint: &Checkpoint) -> Result<(), Error> {
+    let is_part = |name: &str| name.strip_suffix(".part").is_some_and(|number| number.parse::<u32>().is_ok());
+    let entries = storage.list(PUBLISHED)?;
+    for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File && is_part(&entry.name)) {
+        checkpoint.remove(&format!("{PUBLISHED}/{}", entry.name))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Rule;
+    use pipeline::testing::SimulatedStorage;
+    use xxhash_rust::xxh3::xxh3_128;
+
+    /// Parts that overlap, merged in one range and in as many as there are frames: the book of all
+    /// their numbers.
+    #[test]
+    fn ranges_do_not_change_the_book() {
+        let game = Game::triangle(7, Rule::Misere, 20).expect("a board");
+        let numbers = |step: usize, count: u64| (0..count).map(|place| place * 3).step_by(step).collect::<Vec<u64>>();
+        let lists = [numbers(1, 200_000), numbers(2, 200_000), numbers(7, 300_000), vec![], vec![5]];
+        let disk = SimulatedStorage::new(1);
+        disk.create_dir(PUBLISHED).expect("a folder");
+        let files: Vec<(BlockId, PublishedFile)> = (0..)
+            .zip(&lists)
+            .map(|(block, numbers)| {
+                let bytes = BookEncoder::whole(BookHead::new(&game, 8, Some(block)), numbers);
+                let name = format!("{PUBLISHED}/{}", part_file_name(block));
+                disk.put(&name, &bytes);
+                (BlockId(block), PublishedFile { name, length: bytes.len() as u64, hash: xxh3_128(&bytes) })
+            })
+            .collect();
+        let mut all = lists.concat();
+        all.sort_unstable();
+        all.dedup();
+        let expected = BookEncoder::whole(BookHead::new(&game, 8, None), &all);
+        for merged_at_a_time in [1, FRAME_LOSSES, 3 * FRAME_LOSSES, MERGED_AT_A_TIME] {
+            let parts = Parts { merged_at_a_time, ..Parts::new(&game, 8) };
+            let named: Vec<(BlockId, &PublishedFile)> = files.iter().map(|(block, file)| (*block, file)).collect();
+            let ranges = parts.ranges(&disk, &game, &named).expect("sound parts").len();
+            assert_eq!(ranges > 1, merged_at_a_time < MERGED_AT_A_TIME, "{ranges}");
+            parts.bind(&disk, &game, &named).expect("a book");
+            assert!(disk.contents("db/book").as_ref() == Some(&expected), "{merged_at_a_time}");
+            let head = BookHead::new(&game, 8, None);
+            let index = BookIndex::of_file("book".as_ref(), &expected, &head, &parts.order).expect("a sound book");
+            let found = (0..index.frames.len()).map(|frame| index.decode_of_file("book".as_ref(), frame, &expected));
+            let found: Vec<u64> = found.collect::<Result<Vec<_>, _>>().expect("sound frames").concat();
+            assert!(index.frames.len() > 3 && found == all);
+        }
+    }
+}
