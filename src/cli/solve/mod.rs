@@ -49,7 +49,7 @@ Examples:
   trinim solve --layers 8 --timeline k8.svg       draw what each thread did when
   trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
   trinim solve --layers 6 --keep counts --out k6  the counts and the winning first moves, no database
-  trinim solve --layers 6 --keep book:15 --out b6 also the values of positions with 15 pieces or more
+  trinim solve --layers 6 --keep book:9 --out b6  also the values of positions with 9 pieces or more
   trinim solve --layers 7 --strategy block-pull --redundancy keep --kernel scalar
                                                   as the papers did, block by block
 
