@@ -3,6 +3,7 @@
 
 extern crate trinim_pipeline as pipeline;
 
+mod folders;
 mod mend;
 #[path = "../../tests/common/scratch.rs"]
 mod scratch;
@@ -11,55 +12,20 @@ mod scratch;
 mod sweep;
 mod synthetic;
 
+use folders::{PLACEMENTS, finished, options, stopped_after, workload};
+use mend::flip;
 use pipeline::care::check::{Depth, Report, Request, check};
-use pipeline::care::repair::Plan;
+use pipeline::care::repair::{Plan, carry_out};
 use pipeline::checkpoint::{Draft, inspect};
 use pipeline::testing::{Fault, SimulatedStorage};
-use pipeline::{CodecChoice, Error, Options, Placement, RealStorage, Run, RunId, Storage, Thresholds, Weight};
+use pipeline::{BlockId, Edge, Error, Options, Placement, RealStorage, Run, Storage, Thresholds, Weight, Workload};
 use scratch::scratch;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
 use sweep::Sweep;
 use synthetic::Synthetic;
-
-const PLACEMENTS: [Placement; 2] = [Placement::Dedicated, Placement::Shared];
-
-fn workload() -> Synthetic {
-    Synthetic { bits: 4, words: 60, density: 50, salt: 11, stop_after: None }
-}
-
-fn options(placement: Placement) -> Options {
-    Options {
-        threads: 2,
-        memory_bytes: 64 << 20,
-        placement,
-        codec: CodecChoice::parse("rows").unwrap(),
-        commit_interval: Duration::from_millis(2),
-        thresholds: None,
-        run_id: RunId(7),
-        stop: Arc::default(),
-    }
-}
-
-/// Runs until about `blocks` blocks are finished, in two generations.
-fn stopped_after(blocks: u32, placement: Placement) -> SimulatedStorage {
-    let disk = SimulatedStorage::new(3);
-    for part in [blocks / 2, blocks - blocks / 2] {
-        let options = options(placement);
-        let workload = Synthetic { stop_after: Some((AtomicU32::new(part), options.stop.clone())), ..workload() };
-        let ended = Run::new(&workload, Arc::new(disk.clone())).options(&options).start();
-        assert!(matches!(ended, Err(Error::Interrupted)), "{:?}", ended.err());
-    }
-    disk
-}
-
-fn finished(placement: Placement) -> SimulatedStorage {
-    let disk = SimulatedStorage::new(3);
-    Run::new(&workload(), Arc::new(disk.clone())).options(&options(placement)).start().unwrap();
-    disk
-}
 
 fn look(storage: &dyn Storage, depth: Depth) -> Result<Report, Error> {
     mend::look(&workload(), storage, depth)
@@ -199,6 +165,126 @@ fn each_single_damaged_file_is_named_and_repaired() {
     println!("{repaired} repairs: {blocks} blocks, {entries} entries, {metadata} metadata; {short} short journals");
     assert!(short <= 8, "{short}");
     assert!(repaired > 200 && blocks > 100 && entries > 50 && metadata > 40);
+}
+
+/// Flips every bit of the published files, of the logs, or of both.
+fn flipped(pristine: &SimulatedStorage, folders: &[&str]) -> SimulatedStorage {
+    let disk = pristine.kill();
+    let names = disk.names().into_iter();
+    names.filter(|name| folders.iter().any(|folder| name.starts_with(folder))).for_each(|name| flip(&disk, &name));
+    disk
+}
+
+/// Follows every edge of the block graph to what the plan must count.
+#[test]
+fn a_plan_counts_the_work_and_a_repair_reports_each_step() {
+    let edges: Vec<Edge> = BlockId::all(workload().blocks()).flat_map(|source| workload().edges_from(source)).collect();
+    let file_bytes = 8 * workload().words as u64;
+    for placement in PLACEMENTS {
+        let pristine = stopped_after(9, placement);
+        let done = inspect(&pristine).unwrap().finished();
+        let waiting = edges.iter().filter(|edge| done.contains(edge.source) && !done.contains(edge.target));
+        let entries: BTreeSet<(BlockId, Option<BlockId>)> =
+            waiting.map(|edge| (edge.source, (placement == Placement::Dedicated).then_some(edge.target))).collect();
+        for folders in [&["db/"][..], &["logs/"], &["db/", "logs/"]] {
+            let mut expected = Plan::default();
+            if folders.contains(&"db/") {
+                expected.blocks = workload().order().into_iter().filter(|block| done.contains(*block)).collect();
+                expected.write_bytes = file_bytes * expected.blocks.len() as u64;
+                let into: Vec<&Edge> = edges.iter().filter(|edge| done.contains(edge.target)).collect();
+                let recalls: BTreeSet<_> = into.iter().map(|edge| (edge.target, edge.source)).collect();
+                expected.edges += into.len() as u64;
+                expected.recalls += recalls.len() as u64;
+            }
+            if folders.contains(&"logs/") {
+                let serves =
+                    |edge: &&Edge| [None, Some(edge.target)].iter().any(|to| entries.contains(&(edge.source, *to)));
+                let recalls: BTreeSet<_> = entries.iter().map(|(source, _)| source).collect();
+                expected.edges += edges.iter().filter(serves).count() as u64;
+                expected.recalls += recalls.len() as u64;
+                expected.entries = entries.clone();
+            }
+            expected.read_bytes = file_bytes * expected.recalls;
+
+            let storage: Arc<dyn Storage> = Arc::new(flipped(&pristine, folders));
+            let plan = Plan::of(&workload(), &look(&*storage, Depth::Sums).unwrap()).unwrap();
+            assert_eq!(plan, expected, "{placement:?}, {folders:?}");
+            let steps = (plan.blocks.len() + plan.entries.len()) as u64;
+            assert!(steps > 3 && plan.steps() == steps, "{placement:?}, {folders:?}: {steps} steps");
+            let told = RefCell::new(Vec::new());
+            let draft = Draft::take(storage.clone()).unwrap();
+            let tell = |step| told.borrow_mut().push(step);
+            carry_out(&plan, &workload(), &storage, draft, &Thresholds::LARGEST, &AtomicBool::new(false), &tell)
+                .unwrap();
+            assert_eq!(told.into_inner(), Vec::from_iter(1..=steps), "{placement:?}, {folders:?}");
+        }
+    }
+}
+
+/// A file that no record names is left over while blocks are to come; later it may be the caller's,
+/// unless it is a temporary file.
+#[test]
+fn a_repair_removes_unnamed_files_but_not_the_callers() {
+    for placement in PLACEMENTS {
+        for (pristine, unnamed, leftovers, kept) in [
+            (stopped_after(9, placement), &["db/notes"][..], 1, &[][..]),
+            (finished(placement), &["db/notes"], 0, &["db/notes"]),
+            (finished(placement), &["db/notes", "db/notes.tmp"], 1, &["db/notes"]),
+        ] {
+            let disk = pristine.kill();
+            unnamed.iter().for_each(|name| disk.put(name, b"unnamed"));
+            let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+            assert_eq!(mend(&storage).unwrap(), Plan { leftovers, ..Plan::default() }, "{placement:?}, {unnamed:?}");
+            let mut left = published(&disk);
+            left.retain(|name, _| !published(&pristine).contains_key(name));
+            assert_eq!(Vec::from_iter(left.keys()), kept, "{placement:?}, {unnamed:?}");
+        }
+    }
+}
+
+/// A folder is lost together with all files in it.
+#[test]
+fn a_missing_folder_is_made_again() {
+    for placement in PLACEMENTS {
+        for (pristine, folder) in
+            [(stopped_after(9, placement), "logs"), (stopped_after(9, placement), "db"), (finished(placement), "db")]
+        {
+            let disk = pristine.kill();
+            disk.names().iter().filter(|name| name.starts_with(folder)).for_each(|name| disk.take(name));
+            disk.take(folder);
+            assert!(disk.list(folder).unwrap_err().is_not_found());
+            let story = format!("{placement:?}, {folder}");
+            let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+            let plan = mend(&storage).unwrap_or_else(|error| panic!("{story}: {error}"));
+            assert!(!plan.is_empty(), "{story}");
+            assert_eq!(look(&disk, Depth::Full).unwrap().findings, [], "{story}");
+            assert_finishes(&disk, &story);
+        }
+    }
+}
+
+/// What a repair reports as done survives a power cut that keeps nothing unsynced.
+#[test]
+fn a_repair_is_durable() {
+    for placement in PLACEMENTS {
+        for thresholds in [Thresholds::SMALLEST, Thresholds::LARGEST] {
+            let disk = flipped(&stopped_after(9, placement), &["db/", "logs/"]);
+            let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+            mend::mend(&workload(), &storage, &thresholds).unwrap();
+            assert_eq!(look(&disk.power_cut(0), Depth::Full).unwrap().findings, [], "{placement:?}, {thresholds:?}");
+        }
+    }
+}
+
+/// With the smallest thresholds it syncs and closes each log before it opens the next.
+#[test]
+fn a_repair_of_many_logs_opens_few_files() {
+    let few = 4;
+    let damaged = flipped(&stopped_after(6, Placement::Dedicated), &["logs/"]);
+    let storage: Arc<dyn Storage> = Arc::new(damaged.kill().with_handles_at_most(few));
+    let plan = mend::mend(&workload(), &storage, &Thresholds::SMALLEST).unwrap();
+    let logs: BTreeSet<_> = plan.entries.iter().map(|(_, target)| target).collect();
+    assert!(logs.len() > few, "{} logs", logs.len());
 }
 
 /// Damages three kinds of files at once: a block, something computed from it, and metadata.
