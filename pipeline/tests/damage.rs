@@ -299,3 +299,53 @@ fn a_second_owner_is_refused_and_a_reader_is_not() {
     assert_eq!(opened.checkpoint.run_id(), RunId(42), "a run keeps its identity");
     assert_eq!(opened.checkpoint.generation(), 2);
 }
+
+/// What a reader cannot read at first may have been removed by an owner that began a generation.
+#[test]
+fn a_reader_looks_again_after_an_error() {
+    let (disk, acknowledged) = half_way();
+    let steps = {
+        let disk = disk.kill();
+        inspect(&disk).unwrap();
+        disk.steps()
+    };
+    assert!(steps > 5, "{steps}");
+    for step in 1..=steps {
+        let inspection = inspect(&disk.kill().with_fault(step, Fault::FailOnce));
+        assert_eq!(inspection.unwrap().records.len(), acknowledged.len(), "an error at {step}");
+    }
+    assert!(inspect(&disk.kill().with_fault(1, Fault::FailForever)).is_err());
+}
+
+#[test]
+fn what_an_interrupted_start_leaves_is_no_foreign_folder() {
+    for left in [&["LOCK"][..], &["FORMAT.tmp"], &["LOCK", "FORMAT.tmp"]] {
+        let disk = SimulatedStorage::new(1);
+        left.iter().for_each(|name| disk.put(name, b""));
+        let opened = Checkpoint::open(plain(disk), &parameters(), RunId(1), &|_, _| true);
+        assert!(opened.is_ok(), "{left:?}: {:?}", opened.err());
+    }
+}
+
+/// Each attempt to begin a generation would otherwise leave more files on a full disk.
+#[test]
+fn files_of_an_incomplete_switch_go_before_new_ones_come() {
+    let (disk, _) = half_way();
+    for left in ["m/manifest.2.a.tmp", "m/journal.3.a"] {
+        let mut refused = 0;
+        for step in 1.. {
+            let disk = disk.kill().with_fault(step, Fault::Full);
+            disk.put(left, b"");
+            match Checkpoint::open(plain(disk.clone()), &parameters(), RunId(1), &|_, _| false) {
+                Ok(_) => break,
+                // From the first new file of the generation on.
+                Err(Error::Io { path, .. }) if path.starts_with("m") && path != disk.path("m") => {
+                    assert!(!disk.names().contains(&left.to_owned()), "{left} stays, full at {}", path.display());
+                    refused += 1;
+                }
+                Err(error) => assert!(error.is_full_disk(), "{error}"),
+            }
+        }
+        assert!(refused > 1, "{refused}");
+    }
+}

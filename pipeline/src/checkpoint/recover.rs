@@ -304,11 +304,45 @@ mod tests {
             record(4, &[extent(7, 1, 0, 512), extent(7, 1, 512, 512)]),
             record(2, &[extent(8, 1, 100, 512), extent(7, 3, 100, 512), extent(7, 1, 1024, 1)]),
         ];
-        assert_eq!(check(&sound).unwrap().iter().collect::<Vec<_>>(), [BlockId(2), BlockId(4)]);
+        let finished = check(&sound).unwrap();
+        assert_eq!(finished.iter().collect::<Vec<_>>(), [BlockId(2), BlockId(4)]);
+        assert_eq!((finished.len(), finished.is_empty()), (2, false));
+        assert_eq!((check(&[]).unwrap().len(), check(&[]).unwrap().is_empty()), (0, true));
         assert!(refused(&[record(2, &[]), record(4, &[]), record(2, &[])]).contains("block 2 is recorded twice"));
         assert!(refused(&[record(4, &[extent(7, 4, 0, 1)])]).contains("at most 3; 4"));
         let overlap = [record(4, &[extent(7, 1, 0, 513)]), record(2, &[extent(7, 1, 512, 512)])];
         assert!(refused(&overlap).contains("two entries share bytes of logs/00000007.g1"));
+    }
+
+    #[test]
+    fn only_a_manifest_makes_a_generation() {
+        let disk = SimulatedStorage::new(1);
+        assert_eq!(highest_generation(&disk), None);
+        disk.create_dir(names::METADATA).unwrap();
+        for (name, highest) in [("journal.20.a", None), ("manifest.3.a", Some(3)), ("manifest.12.b", Some(12))] {
+            disk.put(&format!("m/{name}"), b"");
+            assert_eq!(highest_generation(&disk), highest, "{name}");
+        }
+    }
+
+    /// A start that stopped before its manifest leaves empty journals and temporary files; a
+    /// journal with bytes had a manifest once.
+    #[test]
+    fn a_journal_without_a_manifest_must_be_empty() {
+        let disk = SimulatedStorage::new(1);
+        disk.create_dir(names::METADATA).unwrap();
+        let identity = Identity { run_id: RunId(7), parameters: Parameters::default() };
+        disk.put(names::FORMAT, &identity.encode().unwrap());
+        disk.put("m/journal.1.a", b"");
+        disk.put("m/manifest.1.a.tmp", b"part of one");
+        assert_eq!(inspect(&disk).unwrap().generation, 0);
+        disk.put("m/journal.1.a", b"x");
+        match inspect(&disk) {
+            Err(Error::Corrupt { path, damage: Damage::Missing { beside }, .. }) => {
+                assert_eq!((path, beside.as_deref()), (disk.path("m/manifest"), Some("m/journal.1.a")));
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
