@@ -13,9 +13,8 @@ use pipeline::checkpoint::inspect;
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{BlockId, Damage, Error, Expected, Finding, Placement, Run, Storage, Weight, Workload};
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use synthetic::Careless;
 
 /// Returns the published files and the needed logs, each with the bytes of it that count.
