@@ -1,7 +1,7 @@
 //! Lists of 16-bit symbols as canonical Huffman codes, made to be decoded fast.
 //!
 //! A row of a stream consists of few different 16-bit pieces (230 of 65,536 at eight layers): a
-//! loss excludes others nearby. Codes of at most [`LONGEST`] bits are found by one look-up, which
+//! loss excludes others nearby. Codes of at most eleven bits are found by one look-up, which
 //! gives up to three symbols at once. A list is cut into four streams that are decoded side by
 //! side, so that the look-ups of one need not wait for those of another.
 //!
