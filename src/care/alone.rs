@@ -335,7 +335,7 @@ fn look_at(
             let digest = hex_digest(bitmap.words());
             if digest == known.digest(ordinal) {
                 seen.sum = (!is_as_listed).then_some(sum);
-            } else if !is_as_listed || depth == Depth::Full {
+            } else {
                 seen.damage = Some(Finding::new(Weight::Damage, &path, digests_differ(known.digest(ordinal), digest)));
             }
         }
