@@ -6,9 +6,10 @@
 //! apply with it. The engine moves streams; only the workload interprets an operation.
 //!
 //! # Life of a block
-//! [`begin`](Workload::begin) → [`apply`](Workload::apply) for each edge into it →
-//! [`finish`](Workload::finish): the bitmap is now its stream → [`summarise`](Workload::summarise),
-//! [`publish`](Workload::publish) → for each edge from it, [`orient`](Workload::orient).
+//! [`begin`](Workload::begin) → for each edge into it, [`turn`](Workload::turn) if the log is
+//! shared, and [`apply`](Workload::apply) → [`finish`](Workload::finish): the bitmap is now its
+//! stream → [`summarise`](Workload::summarise), [`publish`](Workload::publish) → for each edge from
+//! it, [`orient`](Workload::orient) if the logs are dedicated.
 //!
 //! Every bitmap has [`Workload::stream_words`] 64-bit words. Blocks are numbered `0..blocks()`.
 //!

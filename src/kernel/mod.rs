@@ -4,7 +4,7 @@
 //! index bits, the part of a move inside the block. The kernel has no board, layout, symmetry or
 //! thread: any impartial game whose moves remove pieces works.
 //!
-//! A solve calls [`Kernel::permute`] for the losses of a block that is stored in another
+//! A solve calls [`Kernel::permute_needed`] for the losses of a block that is stored in another
 //! orientation, [`Kernel::apply`] for the operations of every edge into the block, then
 //! [`Kernel::settle`].
 //!
