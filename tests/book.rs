@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::TempDir;
 use trinim::care::{self, Depth, Repair, Request};
-use trinim::database::{Database, DatabaseError, Game, Keep, Task};
+use trinim::database::{Database, DatabaseError, Game, Keep, Terms};
 use trinim::game::{Board, Rule, reference};
 use trinim::kernel::Kernel;
 use trinim::layout::Layout;
@@ -24,7 +24,7 @@ use trinim::random::Random;
 use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, baseline, solve};
 
 fn bind(game: &Game, pieces: u32, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
-    let task = Task { game, keep: Keep::Book { pieces } };
+    let task = Terms::from(Keep::Book { pieces }).task(game);
     solve(task, Kernel::detect(), &storage, options, &Metrics::default(), &|_| {})
 }
 
@@ -149,7 +149,7 @@ fn every_way_to_a_book_leaves_the_same_bytes() {
         let memory_bytes = baseline::footprint_bytes(&game.layout, baseline, 2);
         let run_id = pipeline::RunId(1);
         let options = baseline::Options { threads: 2, memory_bytes, run_id, stop: Arc::default() };
-        let task = Task { game: &game, keep: Keep::Book { pieces: 8 } };
+        let task = Terms::from(Keep::Book { pieces: 8 }).task(&game);
         baseline::solve(task, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
         assert_same_files(&published(&disk), &expected, &baseline.to_string());
     }
@@ -296,7 +296,7 @@ fn a_damaged_part_is_refused() {
     let way = Way { threads: 1, ..Way::usual() };
     let options = way.options(&game.layout);
     let most = game.layout.canonical_blocks().len() as u32 * 2 / 3;
-    let workload = RemovalGame::new(Task { game: &game, keep: Keep::Book { pieces: 3 } }, way.kernel);
+    let workload = RemovalGame::new(Terms::from(Keep::Book { pieces: 3 }).task(&game), way.kernel);
     let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
     let ended = Run::new(&Stopping::new(workload, most, &options), storage).options(&options).start().map(drop);
     assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());

@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::TempDir;
 use trinim::care::{self, Depth, Repair, Request};
-use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Task};
+use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Terms};
 use trinim::game::{Board, Rule, Value, reference};
 use trinim::kernel::Kernel;
 use trinim::random::Random;
@@ -24,7 +24,7 @@ use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, baseline, solve};
 
 /// Solves, or continues, and keeps the counts.
 fn count(game: &Game, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
-    let task = Task { game, keep: Keep::Counts };
+    let task = Terms::from(Keep::Counts).task(game);
     solve(task, Kernel::detect(), &storage, options, &Metrics::default(), &|_| {})
 }
 
@@ -42,7 +42,7 @@ fn stopped(game: &Game, placement: Placement) -> TempDir {
     let way = Way { placement, threads: 1, ..Way::usual() };
     let options = way.options(&game.layout);
     let third = game.layout.canonical_blocks().len() as u32 / 3;
-    let workload = RemovalGame::new(Task { game, keep: Keep::Counts }, way.kernel);
+    let workload = RemovalGame::new(Terms::from(Keep::Counts).task(game), way.kernel);
     let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
     let ended = Run::new(&Stopping::new(workload, third, &options), storage).options(&options).start().map(drop);
     assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());
@@ -128,7 +128,7 @@ fn every_way_to_the_counts_leaves_the_same_bytes() {
             let memory_bytes = baseline::footprint_bytes(&game.layout, baseline, 2);
             let run_id = pipeline::RunId(1);
             let options = baseline::Options { threads: 2, memory_bytes, run_id, stop: Arc::default() };
-            let task = Task { game: &game, keep: Keep::Counts };
+            let task = Terms::from(Keep::Counts).task(&game);
             baseline::solve(task, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
             assert_same_files(&published(&disk), &expected, &baseline.to_string());
         }

@@ -5,6 +5,7 @@
 //! for the caller to join into a chain. Exit codes and hints belong to the command line.
 
 use crate::finding::{Damage, Finding, Weight};
+use crate::ids::BlockId;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -114,6 +115,14 @@ pub enum Error {
     /// no log.
     #[error("the workload does not fit its own block graph: {what}")]
     Workload {
+        /// The contradiction.
+        what: String,
+    },
+    /// The audit of a block contradicts what was computed; the block was not saved.
+    #[error("the audit of block {block} failed: {what}")]
+    Audit {
+        /// The block.
+        block: BlockId,
         /// The contradiction.
         what: String,
     },

@@ -77,7 +77,7 @@
 //! # Map
 //! | | |
 //! |---|---|
-//! | computing | [`Workload`], [`Edge`], [`Run`], [`Options`], [`Thresholds`], [`Finished`] |
+//! | computing | [`Workload`], [`Edge`], [`Auditor`], [`Run`], [`Options`], [`Thresholds`], [`Finished`] |
 //! | watching | [`Event`], [`Metrics`], [`Counts`], [`Stage`], [`timeline`] |
 //! | the run folder | [`checkpoint`]: what is finished, durably; [`care`]: check and repair; [`mod@format`]: every byte |
 //! | foundations | [`storage`]: every file call; [`log`]: entries, frames, codecs |
@@ -87,6 +87,7 @@
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub)]
 
+mod audit;
 mod bitmap;
 pub mod care;
 pub mod checkpoint;
@@ -108,6 +109,7 @@ mod workload;
 #[doc = include_str!("../FORMAT.md")]
 pub mod format {}
 
+pub use audit::{Auditor, Passing};
 pub use bitmap::Bitmap;
 pub use error::{Damaged, Error};
 pub use finding::{Damage, Expected, Finding, Weight, persists, sort_findings};

@@ -9,7 +9,8 @@
 //! [`begin`](Workload::begin) → for each edge into it, [`turn`](Workload::turn) if the log is
 //! shared, and [`apply`](Workload::apply) → [`finish`](Workload::finish): the bitmap is now its
 //! stream → [`summarise`](Workload::summarise), [`publish`](Workload::publish) → for each edge from
-//! it, [`orient`](Workload::orient) if the logs are dedicated.
+//! it, [`orient`](Workload::orient) if the logs are dedicated. An [`audit`](Workload::audit) sees
+//! every decoded stream, and the finished block before it is summarised.
 //!
 //! Every bitmap has [`Workload::stream_words`] 64-bit words. Blocks are numbered `0..blocks()`.
 //!
@@ -22,6 +23,7 @@
 //!    order of source.
 //! 3. [`Workload::order`] is topological: every source comes before its targets.
 
+use crate::audit::Auditor;
 use crate::finding::Damage;
 use crate::ids::BlockId;
 use std::sync::Arc;
@@ -137,6 +139,12 @@ pub trait Workload: Sync {
 
     /// Turns the fully updated bitmap of `block` into its stream, in place.
     fn finish(&self, block: BlockId, bitmap: &mut [u64]);
+
+    /// Returns an auditor of a block, if it is to be audited; by default none is.
+    fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>> {
+        let _ = block;
+        None
+    }
 
     /// Returns a short summary of a finished block, which the engine keeps in its journal (at most
     /// 64 KiB). Empty by default.

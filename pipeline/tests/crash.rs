@@ -372,6 +372,32 @@ fn a_panic_of_the_workload_ends_the_run() {
     }
 }
 
+/// The audit sees every source of every block, and a block that it does not believe is not saved.
+/// The run can be resumed without the doubt.
+#[test]
+fn a_block_that_fails_its_audit_is_not_saved() {
+    for setup in Setup::FIRST {
+        for block in [0, 3, 7, 99] {
+            let disk = SimulatedStorage::new(1);
+            let careless = Careless { doubts: Some(block), ..Careless::of(workload()) };
+            let ended = session(&disk, setup, &careless, (setup, block)).0;
+            if block == 99 {
+                assert!(ended.is_ok(), "{setup:?}: there is no block 99 to doubt: {:?}", ended.err());
+                continue;
+            }
+            let Err(Error::Audit { block: doubted, what }) = ended else {
+                panic!("{setup:?}: the audit of block {block} did not stop the run");
+            };
+            assert_eq!((doubted, what.as_str()), (BlockId(block), "a doubt"), "{setup:?}");
+            let saved = checkpoint::inspect(&disk).unwrap().records;
+            assert!(saved.iter().all(|record| record.block != doubted), "{setup:?}: block {block} was saved");
+            let history = History { setup, fault: Fault::Stop, step: 0, image: 0, second_stop: 0 };
+            finish(&disk.kill(), setup, &BTreeSet::new(), &golden(), history)
+                .unwrap_or_else(|wrong| panic!("{wrong:?}"));
+        }
+    }
+}
+
 /// The least memory that is accepted suffices. It once did not: with frame headers, incompressible
 /// streams are a little longer than the queue was, and a published file may be longer than the
 /// whole budget. The worker with such a piece waited for ever, because its own buffers counted

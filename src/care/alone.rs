@@ -14,7 +14,7 @@ use super::{Damage, Depth, Error, Finding, Report, Request, Subject, Weight, sor
 use crate::database::block::{BLOCK_BYTES_MAX, BlockIndex, HEADER_BYTES, block_bytes_at_most, read_block};
 use crate::database::census::Census;
 use crate::database::{
-    BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, block_file_name, stream_digest,
+    BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Terms, block_file_name, stream_digest,
 };
 use crate::kernel::{Kernel, bitmap_words};
 use crate::solve::RemovalGame;
@@ -374,7 +374,7 @@ pub(super) fn look_at_book(
         if depth == Depth::Metadata {
             return Ok((None, bytes));
         }
-        Ok((Some(examine(storage, BOOK, Task { game, keep }, census)?), bytes))
+        Ok((Some(examine(storage, BOOK, Terms::from(keep).task(game), census)?), bytes))
     };
     match look() {
         Ok(found) => Ok(Ok(found)),
@@ -394,7 +394,9 @@ pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, E
         let bitmap = known.recall(&storage.path(&name), block.0, &read_all(storage, &name, Some(known))?)?;
         summaries.push(workload.summarise(block, bitmap.words()));
     }
-    let manifest = Manifest::of_summaries((&known.game).into(), summaries.iter().map(Vec::as_slice));
+    // What an audit compared cannot be told from the blocks.
+    let task = known.manifest.terms().task(&known.game);
+    let manifest = Manifest::of_summaries(task, summaries.iter().map(Vec::as_slice));
     Ok(manifest.ok_or_else(|| pipeline::Error::workload("a summary of another form"))?.to_json())
 }
 

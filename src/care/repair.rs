@@ -12,7 +12,7 @@ use super::alone::{self, CheckedDatabase, Known, digests_differ, hex_digest, rea
 use super::lists::{contents, temporary_files};
 use super::run::{self, CheckedRun};
 use super::{Depth, Error, Place, Report, Request, Weight};
-use crate::database::{BOOK, Keep, MANIFEST, SUMS, Sums, Task, block_file_name};
+use crate::database::{BOOK, Keep, MANIFEST, SUMS, Sums, block_file_name};
 use crate::kernel::Kernel;
 use crate::plan::rates;
 use crate::solve::RemovalGame;
@@ -95,14 +95,14 @@ impl Repair {
             other => (other?, None),
         };
         let checked = run::check_run(&storage, request)?;
-        let Some((game, keep, engine)) = &checked.engine else { return Err(no_metadata(&*storage, &checked.report)) };
+        let Some((game, terms, engine)) = &checked.engine else { return Err(no_metadata(&*storage, &checked.report)) };
         if let Some(error) = damage {
             return Err(error.into());
         }
-        if !keep.is_database() {
-            refuse_without_source(&*storage, *keep, &checked, engine)?;
+        if !terms.keep.is_database() {
+            refuse_without_source(&*storage, terms.keep, &checked, engine)?;
         }
-        let workload = RemovalGame::new(Task { game, keep: *keep }, Kernel::detect());
+        let workload = RemovalGame::new(terms.task(game), Kernel::detect());
         let plan = Plan::of(&workload, engine)?;
         // The lines of damaged blocks could not be compared yet.
         let sums = checked.manifest.is_some() && checked.sums_wrong;
@@ -283,11 +283,11 @@ fn mend_run(
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<(), Error> {
     let CheckedRun { engine, manifest, mut sums, manifest_wrong, book, .. } = checked;
-    let Some((game, keep, engine)) = engine else { return Ok(()) };
+    let Some((game, terms, engine)) = engine else { return Ok(()) };
     let records = engine.inspection.map_or(Vec::new(), |inspection| inspection.records);
     let all = plan.steps();
     // Keeps the folder locked to the end.
-    let workload = RemovalGame::new(Task { game: &game, keep }, Kernel::detect());
+    let workload = RemovalGame::new(terms.task(&game), Kernel::detect());
     let thresholds = Thresholds::of_process(1)?;
     let _mended = repair::carry_out(plan, &workload, storage, draft, &thresholds, stop, &|done| progress(done, all))?;
     let Some(manifest) = manifest else { return Ok(()) };
@@ -373,8 +373,8 @@ fn mend_database(
         let hashed =
             blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block.0), Some(&known))?))));
         let text = match known.manifest.keep {
-            keep @ Keep::Book { .. } => {
-                let task = Task { game: &known.game, keep };
+            Keep::Book { .. } => {
+                let task = known.manifest.terms().task(&known.game);
                 Sums::text([(BOOK, examine(storage, BOOK, task, &known.manifest.census)?)], &manifest)
             }
             _ => sums_text(&hashed.collect::<Result<_, pipeline::Error>>()?, &manifest),

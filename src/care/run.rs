@@ -3,7 +3,7 @@
 
 use super::lists::{contents, difference};
 use super::{Damage, Depth, Error, Finding, Report, Request, Subject, Weight, alone, sort_findings};
-use crate::database::{BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, block_file_name};
+use crate::database::{BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Terms, block_file_name};
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 pub(super) struct CheckedRun {
     pub(super) report: Report,
     /// What is kept, and the findings of the engine; `None` if the game is unknown.
-    pub(super) engine: Option<(Game, Keep, check::Report)>,
+    pub(super) engine: Option<(Game, Terms, check::Report)>,
     /// The expected bytes of the manifest, if all blocks are finished.
     pub(super) manifest: Option<Vec<u8>>,
     /// BLAKE3 of the files of sound blocks, from a check of hashes.
@@ -39,8 +39,8 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
         return without_metadata(storage, examination.findings, request);
     };
     let game = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
-    let keep = Keep::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
-    let task = Task { game: &game, keep };
+    let terms = Terms::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
+    let (task, keep) = (terms.task(&game), terms.keep);
     let workload = RemovalGame::new(task, Kernel::detect());
     let sums = Mutex::new(BTreeMap::new());
     let published = |block: BlockId, bytes: &[u8]| {
@@ -148,7 +148,7 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
     sort_findings(&mut findings);
     checked.report.findings = findings;
     checked.sums = sums.into_inner();
-    checked.engine = Some((game, keep, engine));
+    checked.engine = Some((game, terms, engine));
     Ok(checked)
 }
 

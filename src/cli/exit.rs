@@ -21,9 +21,9 @@ use trinim::verify;
 pub enum Exit {
     /// Done.
     Done = 0,
-    /// A check found something wrong in undamaged files: `verify` a value, `evolve verify` a
-    /// formula, `bench` an answer, or `report`, `layout --paper`, `plane` and `evolve claims` a
-    /// published value or claim.
+    /// A check found something wrong in undamaged files: `verify` or the audit of a solve a value,
+    /// `evolve verify` a formula, `bench` an answer, or `report`, `layout --paper`, `plane` and
+    /// `evolve claims` a published value or claim.
     Refuted = 1,
     /// Usage error: a bad argument, position or folder.
     Usage = 2,
@@ -63,8 +63,8 @@ impl Exit {
 /// Table of exit codes for `--help`.
 pub const TABLE: &str = "Exit codes:
     0  success
-        1  a check found something wrong in undamaged files: verify a value, evolve verify a formula, bench an answer; \
-    report, layout --paper, plane and evolve claims a published value or claim that does not hold
+        1  a check found something wrong in undamaged files: verify or the audit of a solve a value, evolve verify a \
+    formula, bench an answer; report, layout --paper, plane and evolve claims a published value or claim that does not hold
     2  usage error: a bad argument, position or folder
     3  files are damaged
     4  input or output failed, disk or memory ran out, or the folder is in use
@@ -222,6 +222,12 @@ fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
             (Exit::System, "run the same command again: it continues with a new journal".into())
         }
         RunError::Limit { .. } => (Exit::Usage, "choose larger blocks with --block-bits".into()),
+        RunError::Audit { .. } => (
+            Exit::Refuted,
+            "a bug in trinim, or a fault of this machine: the blocks saved so far are not to be trusted; solve again \
+             with another --out, and report it with this message if it returns"
+                .into(),
+        ),
         RunError::Workload { .. } => {
             (Exit::Corrupt, "the folder contradicts itself; solve again with another --out".into())
         }

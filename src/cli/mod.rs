@@ -10,6 +10,7 @@
 //! 2. Only these files print, read clocks (through the engine's stopwatch) and handle signals.
 
 mod args;
+mod audit;
 mod bench;
 mod check;
 mod choice;

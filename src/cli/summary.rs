@@ -1,8 +1,8 @@
 //! The result of a solved board, as `solve` and `stats` report it.
 
-use super::output::{Paint, grouped};
+use super::output::{Paint, counted, grouped};
 use serde::Serialize;
-use trinim::database::{Keep, Manifest};
+use trinim::database::{Audited, Keep, Manifest};
 use trinim::game::Value;
 use trinim::layout::Layout;
 
@@ -20,6 +20,7 @@ pub struct Summary {
     start: Value,
     digest: String,
     keep: Keep,
+    audit: Option<Audited>,
     bid_cells: Vec<u8>,
     blocks: u64,
     /// Blocks that were evaluated.
@@ -41,6 +42,7 @@ impl Summary {
             start: census.start(),
             digest: manifest.digest.clone(),
             keep: manifest.keep,
+            audit: manifest.audit,
             bid_cells: manifest.bid_cells.clone(),
             blocks: layout.blocks(),
             canonical_blocks: layout.canonical_blocks().len() as u64,
@@ -64,14 +66,19 @@ impl Summary {
 
     /// Returns the rows of a table.
     pub fn rows(&self, paint: Paint) -> Vec<(&'static str, String)> {
-        vec![
+        let audit = self.audit.map(|Audited { positions, misses, seed, .. }| {
+            let positions = counted(positions, "position");
+            ("audit", format!("{positions} compared with their children, {misses} wrong, seed {seed}"))
+        });
+        let rows = vec![
             ("board", board(self.layers, &self.rule, self.max_take)),
             ("positions", grouped(self.positions)),
             ("wins", grouped(self.wins)),
             ("losses", format!("{} ({:.4} %)", grouped(self.losses), self.loss_rate * 100.0)),
             ("start", format!("{} for the player to move", paint.value(self.start))),
             ("digest", self.digest.clone()),
-        ]
+        ];
+        rows.into_iter().chain(audit).collect()
     }
 }
 

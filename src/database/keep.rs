@@ -1,6 +1,6 @@
-//! What a solve keeps of its result.
+//! What a solve keeps of its result, and the terms on which it runs.
 
-use super::Game;
+use super::{Audit, Game};
 use crate::game::Board;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -107,27 +107,56 @@ impl Serialize for Keep {
     }
 }
 
-/// A game to solve, and what to keep of the solution: what a run folder is about.
+/// How a game is solved, as far as the files of the run depend on it: what is kept of the result,
+/// and whether it is audited on the way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// What is kept.
+    pub keep: Keep,
+    /// The audit, if there is one.
+    pub audit: Option<Audit>,
+}
+
+impl Terms {
+    /// Returns the terms of a run with these parameters; `None` if this program cannot tell.
+    pub fn from_parameters(given: &[(String, String)]) -> Option<Terms> {
+        Some(Terms { keep: Keep::from_parameters(given)?, audit: Audit::from_parameters(given)? })
+    }
+
+    /// Returns the task to solve a game on these terms.
+    pub fn task(self, game: &Game) -> Task<'_> {
+        Task { game, terms: self }
+    }
+}
+
+impl From<Keep> for Terms {
+    fn from(keep: Keep) -> Terms {
+        Terms { keep, audit: None }
+    }
+}
+
+/// A game to solve, and the terms: what a run folder is about.
 ///
-/// A game alone is the task to keep the database.
+/// A game alone is the task to keep the database, without an audit.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     /// The game.
     pub game: &'a Game,
-    /// What is kept.
-    pub keep: Keep,
+    /// What is kept, and how it is audited.
+    pub terms: Terms,
 }
 
 impl<'a> From<&'a Game> for Task<'a> {
     fn from(game: &'a Game) -> Task<'a> {
-        Task { game, keep: Keep::Database }
+        Terms::default().task(game)
     }
 }
 
 impl Task<'_> {
     /// Returns the named parameters of a run, in the order used in files.
     pub fn parameters(&self) -> Vec<(String, String)> {
-        self.game.parameters().into_iter().chain(self.keep.parameter()).collect()
+        let Terms { keep, audit } = self.terms;
+        self.game.parameters().into_iter().chain(keep.parameter()).chain(audit.map(Audit::parameter)).collect()
     }
 }
 

@@ -10,7 +10,7 @@
 //!    every value; its version is then 2, so that no older program looks for the blocks.
 
 use super::census::{Census, PieceCount};
-use super::{BlockSummary, DatabaseError, FirstMoves, Game, Keep, Task};
+use super::{Audited, BlockSummary, DatabaseError, FirstMoves, Game, Keep, Task, Terms};
 use crate::game::position::cells;
 use crate::game::{Board, Cell, Rule, Value};
 use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
@@ -64,6 +64,7 @@ struct Keys {
     digest: String,
     keep: Option<String>,
     winning_first_moves: Option<Vec<Vec<u32>>>,
+    audit: Option<Audited>,
     by_pieces: Vec<PieceCount>,
     blocks: Vec<BlockRow>,
 }
@@ -84,6 +85,7 @@ impl TryFrom<Keys> for Manifest {
             }
             _ => return Err(format!("version {version} without the keys keep and winning_first_moves")),
         };
+        let audit = keys.audit;
         let (census, blocks) = (Census { by_pieces: keys.by_pieces }, keys.blocks);
         Ok(Manifest {
             format,
@@ -96,6 +98,7 @@ impl TryFrom<Keys> for Manifest {
             digest,
             keep,
             winning_first_moves,
+            audit,
             census,
             blocks,
         })
@@ -141,6 +144,9 @@ pub struct Manifest {
     /// Masks of the winning first moves, ascending, unless the database has the values.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_cells")]
     pub winning_first_moves: Option<Vec<u64>>,
+    /// The audit that every block passed, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit: Option<Audited>,
     /// Losses by number of pieces.
     #[serde(flatten)]
     pub census: Census,
@@ -152,16 +158,18 @@ impl Manifest {
     /// Builds the manifest of a finished solve from the encoded summary of each ordinal, ascending;
     /// `None` if one is malformed or is that of a solve that keeps something else.
     pub fn of_summaries<'a>(task: Task<'_>, summaries: impl IntoIterator<Item = &'a [u8]>) -> Option<Manifest> {
-        let Task { game, keep } = task;
+        let Task { game, terms: Terms { keep, audit } } = task;
         let offset_bits = game.layout.offset_bits();
         let summaries = summaries.into_iter().map(|bytes| BlockSummary::from_bytes(bytes, offset_bits));
         let summaries: Vec<BlockSummary> = summaries.collect::<Option<_>>()?;
+        let audit = audit.map(|audit| Audited::passed(audit, game));
+        let manifest = Manifest { audit, ..Manifest::new(game, &summaries) };
         if keep.is_database() {
             let is_plain = summaries.iter().all(|summary| summary.after_first_moves.is_empty());
-            return is_plain.then(|| Manifest::new(game, &summaries));
+            return is_plain.then_some(manifest);
         }
         let winning_first_moves = Some(FirstMoves::of(game).winning(&summaries)?);
-        Some(Manifest { version: VERSION, keep, winning_first_moves, ..Manifest::new(game, &summaries) })
+        Some(Manifest { version: VERSION, keep, winning_first_moves, ..manifest })
     }
 
     /// Builds the manifest of a database from one summary for each ordinal, ascending.
@@ -184,6 +192,7 @@ impl Manifest {
             digest: game.solution_digest(summaries.iter().map(|summary| &summary.digest)),
             keep: Keep::Database,
             winning_first_moves: None,
+            audit: None,
             census: Census::of(layout, layout.ordinals().zip(summaries)),
             blocks: blocks.collect(),
         }
@@ -238,7 +247,18 @@ impl Manifest {
                 return Err(damage("the winning first moves are not distinct moves in ascending order".into()));
             }
         }
-        Ok((manifest, Game { board, rule, layout }))
+        let game = Game { board, rule, layout };
+        if let Some(audited) = manifest.audit
+            && (audited != Audited::passed(audited.audit(), &game) || !audited.audit().is_possible())
+        {
+            return Err(damage("an audit that this game cannot have passed".into()));
+        }
+        Ok((manifest, game))
+    }
+
+    /// Returns the terms of the solve.
+    pub fn terms(&self) -> Terms {
+        Terms { keep: self.keep, audit: self.audit.map(|audited| audited.audit()) }
     }
 
     /// Returns the value of a position as far as the manifest tells without a block: of the full

@@ -10,6 +10,7 @@
 //! to the position the layout's symmetry that takes its block to the canonical block, and reads the
 //! bit there.
 
+mod audit;
 pub mod block;
 pub mod book;
 pub mod census;
@@ -26,12 +27,13 @@ mod reader;
 mod summary;
 pub(crate) mod sums;
 
+pub use audit::{Audit, Audited, ParseAuditError};
 pub use block::{BLOCK_BYTES_MAX, block_file, block_file_name};
 pub use book::{BOOK, Book};
 pub use error::DatabaseError;
 pub use first_moves::FirstMoves;
 pub use game::Game;
-pub use keep::{Keep, ParseKeepError, Task};
+pub use keep::{Keep, ParseKeepError, Task, Terms};
 pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS, VERSION as FORMAT_VERSION};
 pub use reader::{Access, CACHE_BYTES, Child, Database, Probe};
 pub use summary::{BlockSummary, stream_digest};

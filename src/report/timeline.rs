@@ -48,6 +48,7 @@ fn colours(stage: Stage) -> [&'static str; 2] {
         Stage::Decode => ["#17becf", "#17becf"],
         Stage::Orient => ["#9467bd", "#ab84d0"],
         Stage::Apply => ["#2ca02c", "#3fb83f"],
+        Stage::Audit => ["#e377c2", "#e79bd0"],
         Stage::Finish => ["#145214", "#1d7a1d"],
         Stage::Publish => ["#bcbd22", "#cccd3a"],
         Stage::Encode => ["#ff7f0e", "#ff9336"],

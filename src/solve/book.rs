@@ -211,7 +211,7 @@ pub(crate) fn examine(
     task: Task<'_>,
     census: &Census,
 ) -> Result<blake3::Hash, DatabaseError> {
-    let (game, Keep::Book { pieces }) = (task.game, task.keep) else {
+    let (game, Keep::Book { pieces }) = (task.game, task.terms.keep) else {
         return Err(DatabaseError::corrupt(storage.path(name), None, "a book that nobody asked for"));
     };
     let path = storage.path(name);

@@ -1,7 +1,7 @@
 //! A solve with a default for everything but the game and the folder.
 
 use super::{Solved, solve};
-use crate::database::{Game, Keep, Task};
+use crate::database::{Audit, Game, Keep, Task};
 use crate::kernel::Kernel;
 use pipeline::{Error, Metrics, Options, RealStorage, Storage};
 use std::path::Path;
@@ -34,7 +34,14 @@ impl<'a> Solve<'a> {
     /// Keeps this of the result; by default the database.
     #[must_use]
     pub fn keep(mut self, keep: Keep) -> Solve<'a> {
-        self.task.keep = keep;
+        self.task.terms.keep = keep;
+        self
+    }
+
+    /// Audits the solve; by default it is not.
+    #[must_use]
+    pub fn audit(mut self, audit: Audit) -> Solve<'a> {
+        self.task.terms.audit = Some(audit);
         self
     }
 

@@ -4,6 +4,7 @@
 //! block → manifest and `SUMS`, beside the published blocks if the database is kept. [`baseline`]
 //! has the papers' strategies, which fill the same folder; [`Strategy`] names all of them.
 
+mod audit;
 pub mod baseline;
 pub(crate) mod book;
 mod builder;
@@ -85,13 +86,13 @@ fn seal(
     let files: Vec<(BlockId, PublishedFile)> =
         records.values().filter_map(|record| Some((record.block, record.published.clone()?))).collect();
     let is_bound = files.is_empty();
-    if let Keep::Book { pieces } = task.keep
+    if let Keep::Book { pieces } = task.terms.keep
         && !is_bound
     {
         let parts: Vec<(BlockId, &PublishedFile)> = files.iter().map(|(block, file)| (*block, file)).collect();
         book::Parts::new(task.game, pieces).bind(storage, task.game, &parts)?;
     }
-    let lengths: Vec<(&str, u64)> = match task.keep {
+    let lengths: Vec<(&str, u64)> = match task.terms.keep {
         Keep::Book { .. } => vec![(BOOK, book::length(storage)?)],
         _ => files.iter().map(|(_, file)| (file_name(&file.name), file.length)).collect(),
     };
@@ -99,9 +100,9 @@ fn seal(
     let total = json.len() as u64 + lengths.iter().map(|(_, length)| length).sum::<u64>() + sums_bytes;
     let is_sealed = storage.length(&sums_name)? == Some(sums_bytes) && holds(storage, &manifest_name, &json)?;
     // A book that was just made is read back in any case.
-    let is_new = !is_bound && task.keep != Keep::Database;
+    let is_new = !is_bound && task.terms.keep != Keep::Database;
     if is_new || !is_sealed {
-        let sums = match task.keep {
+        let sums = match task.terms.keep {
             Keep::Book { .. } => Sums::text([(BOOK, book::sum(storage, task, &manifest.census)?)], &json),
             _ => {
                 let hashed = files
@@ -114,7 +115,7 @@ fn seal(
         checkpoint.write_atomically(&manifest_name, &json)?;
         checkpoint.write_atomically(&sums_name, sums.as_bytes())?;
     }
-    if let Keep::Book { .. } = task.keep {
+    if let Keep::Book { .. } = task.terms.keep {
         if !is_bound {
             checkpoint.forget_published(records)?;
         }

@@ -11,15 +11,16 @@
 //!    occupies one of these cells has no parent through this edge and need not be logged, decoded
 //!    or turned.
 
+use super::audit::Sample;
 use super::book::Parts;
 use crate::database::block::read_block;
 use crate::database::{
-    BlockSummary, DatabaseError, FirstMoves, Game, Keep, Task, block_file, block_file_name, stream_digest,
+    Audit, BlockSummary, DatabaseError, FirstMoves, Game, Keep, Task, Terms, block_file, block_file_name, stream_digest,
 };
 use crate::game::Rule;
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
 use crate::layout::Bid;
-use pipeline::{BlockId, Edge, Publication, Unreadable, Workload};
+use pipeline::{Auditor, BlockId, Edge, Publication, Unreadable, Workload};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -38,6 +39,7 @@ pub struct RemovalGame<'a> {
     parts: Option<Parts>,
     /// Where the positions after a first move are, if their values go into the summaries.
     first_moves: Option<FirstMoves>,
+    audit: Option<Audit>,
 }
 
 impl<'a> RemovalGame<'a> {
@@ -45,7 +47,7 @@ impl<'a> RemovalGame<'a> {
     /// database, as it is for a game alone. The kernel does not change the bytes.
     pub fn new(task: impl Into<Task<'a>>, kernel: Kernel) -> RemovalGame<'a> {
         let task = task.into();
-        let Task { game, keep } = task;
+        let Task { game, terms: Terms { keep, audit } } = task;
         let layout = &game.layout;
         let bits = layout.offset_bits();
         let operations: Vec<Arc<[u64]>> =
@@ -60,7 +62,20 @@ impl<'a> RemovalGame<'a> {
             Keep::Book { pieces } => Some(Parts::new(game, pieces)),
             Keep::Database | Keep::Counts => None,
         };
-        RemovalGame { task, game, kernel, operations, apply, settle, turns, identity, publish, parts, first_moves }
+        RemovalGame {
+            task,
+            game,
+            kernel,
+            operations,
+            apply,
+            settle,
+            turns,
+            identity,
+            publish,
+            parts,
+            first_moves,
+            audit,
+        }
     }
 
     /// Returns the same workload, but one that publishes no files.
@@ -141,6 +156,10 @@ impl Workload for RemovalGame<'_> {
 
     fn finish(&self, _: BlockId, bitmap: &mut [u64]) {
         self.kernel.settle(&self.settle, bitmap);
+    }
+
+    fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>> {
+        Some(Box::new(Sample::draw(self.game, self.audit?, block)))
     }
 
     fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {

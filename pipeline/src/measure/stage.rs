@@ -13,6 +13,8 @@ pub enum Stage {
     Orient,
     /// Worker: applying operations.
     Apply,
+    /// Worker: comparing sampled states with the streams they depend on.
+    Audit,
     /// Worker: finishing a block whose updates are complete.
     Finish,
     /// Worker: summarising and encoding the published file.
@@ -31,12 +33,13 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in declaration order.
-    pub const ALL: [Stage; 12] = [
+    pub const ALL: [Stage; 13] = [
         Stage::Read,
         Stage::AwaitRead,
         Stage::Decode,
         Stage::Orient,
         Stage::Apply,
+        Stage::Audit,
         Stage::Finish,
         Stage::Publish,
         Stage::Encode,
@@ -54,6 +57,7 @@ impl Stage {
             Stage::Decode => "decode",
             Stage::Orient => "orient",
             Stage::Apply => "apply",
+            Stage::Audit => "audit",
             // Reports keep the name that the workload's method had before it became `finish`.
             Stage::Finish => "settle",
             Stage::Publish => "publish",

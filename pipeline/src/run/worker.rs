@@ -5,6 +5,7 @@ use super::reader::{self, Entry, Reader};
 use super::schedule::Next;
 use super::session::{Halt, Session};
 use super::writer::{Message, Piece};
+use crate::audit::{Auditor, Passing};
 use crate::bitmap::Bitmap;
 use crate::error::Error;
 use crate::ids::BlockId;
@@ -93,10 +94,18 @@ impl<'s> Worker<'s> {
         let Session { workload, metrics, .. } = self.session;
         self.buffers.bitmap.words_mut().fill(0);
         workload.begin(block, self.buffers.bitmap.words_mut());
-        self.gather(block)?;
+        let mut auditor = {
+            let _time = metrics.enter(Stage::Audit);
+            workload.audit(block)
+        };
+        self.gather(block, auditor.as_deref_mut())?;
         {
             let _time = metrics.enter(Stage::Finish);
             workload.finish(block, self.buffers.bitmap.words_mut());
+        }
+        if let Some(mut auditor) = auditor {
+            let _time = metrics.enter(Stage::Audit);
+            auditor.judge(self.buffers.bitmap.words()).map_err(|what| Error::Audit { block, what })?;
         }
         let summary = self.publish(block)?;
         self.emit(block)?;
@@ -104,8 +113,8 @@ impl<'s> Worker<'s> {
         self.send(Message::Finish(block, summary))
     }
 
-    /// Merges and applies the bucket of `block`.
-    fn gather(&mut self, block: BlockId) -> Result<(), Halt> {
+    /// Merges and applies the bucket of `block`, and shows the auditor what it applies.
+    fn gather(&mut self, block: BlockId, mut auditor: Option<&mut (dyn Auditor + '_)>) -> Result<(), Halt> {
         let session = self.session;
         let mut edges = Awaited::of(block, session.workload.edges_into(block));
         let mut entries = self.reader.request(session.ledger.entries(block, &edges.sources()))?;
@@ -115,6 +124,7 @@ impl<'s> Worker<'s> {
                 served.ok_or_else(|| damage(session, &entry, "entry that is not an edge of the block graph"))?;
             let unneeded: Vec<u64> =
                 served.iter().map(|edge| unneeded(session, entry.header.placement, edge)).collect();
+            let mut skipped = Vec::new();
             let mut next = 0;
             let mut rest = self.buffers.stream.words_mut();
             while let Some(frame) = entry.next_frame()? {
@@ -124,11 +134,21 @@ impl<'s> Worker<'s> {
                 rest = after;
                 // The number of the first word of a frame has the bits that all of its words have.
                 if unneeded.iter().all(|mask| begin & mask != 0) {
+                    skipped.push(begin as usize..next as usize);
                     continue;
                 }
                 let _time = session.metrics.enter(Stage::Decode);
                 frame.decode_into(words, &mut self.buffers.scratch).map_err(|what| damage(session, &entry, what.0))?;
                 session.metrics.decoded(words.len() as u64 * 8);
+            }
+            if let Some(auditor) = &mut auditor {
+                let _time = session.metrics.enter(Stage::Audit);
+                let orientation = match entry.header.placement {
+                    Placement::Shared => None,
+                    Placement::Dedicated => served.first().map(|edge| edge.orientation),
+                };
+                let (source, words) = (entry.header.source, self.buffers.stream.words());
+                auditor.see(&Passing { source, orientation, words, skipped: &skipped });
             }
             for edge in served {
                 apply(session, &mut self.buffers, entry.header.placement, edge)?;

@@ -4,7 +4,8 @@
 #![allow(dead_code, reason = "each test crate uses a part")]
 
 use pipeline::testing::Random;
-use pipeline::{BlockId, Edge, Publication, Unreadable, Workload};
+use pipeline::{Auditor, BlockId, Edge, Passing, Publication, Unreadable, Workload};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -178,12 +179,14 @@ pub struct Careless {
     pub swaps_at: Option<u32>,
     /// Summarises every block in another way.
     pub other_summaries: bool,
+    /// Has an audit, which is not content with this block.
+    pub doubts: Option<u32>,
 }
 
 impl Careless {
     /// Returns the sound workload, to change one field of it.
     pub fn of(sound: Synthetic) -> Careless {
-        Careless { sound, panics_at: None, published_bytes: None, swaps_at: None, other_summaries: false }
+        Careless { sound, panics_at: None, published_bytes: None, swaps_at: None, other_summaries: false, doubts: None }
     }
 }
 
@@ -227,9 +230,35 @@ impl Workload for Careless {
         summary[0] ^= u8::from(self.other_summaries);
         summary
     }
+    fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>> {
+        let sources = self.sound.edges_into(block).iter().map(|edge| edge.source).collect();
+        self.doubts.map(|doubted| Box::new(Witness { sources, doubts: doubted == block.0 }) as Box<dyn Auditor>)
+    }
     fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
         let sound = self.sound.publish(block, stream)?;
         let bytes = self.published_bytes.map_or(sound.bytes, |bytes| vec![block.0 as u8; bytes]);
         Some(Publication { name: sound.name, bytes })
+    }
+}
+
+/// An audit that wants to see every source, with all of its bits.
+struct Witness {
+    sources: BTreeSet<BlockId>,
+    doubts: bool,
+}
+
+impl Auditor for Witness {
+    fn see(&mut self, stream: &Passing<'_>) {
+        if stream.bit(0).is_some() {
+            self.sources.remove(&stream.source);
+        }
+    }
+
+    fn judge(&mut self, _: &[u64]) -> Result<(), String> {
+        match (self.sources.first(), self.doubts) {
+            (Some(source), _) => Err(format!("block {source} did not come by")),
+            (None, true) => Err("a doubt".to_owned()),
+            (None, false) => Ok(()),
+        }
     }
 }

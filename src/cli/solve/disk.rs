@@ -51,7 +51,7 @@ pub fn preflight(
 
 /// What a solve may keep instead: a folder that was begun stays as it is.
 pub fn other_keeps(run: &Run<'_>) -> impl Iterator<Item = Keep> {
-    let (begun, now) = (run.begun.is_some(), run.task.keep);
+    let (begun, now) = (run.begun.is_some(), run.task.terms.keep);
     Keep::choices(&run.task.game.board).into_iter().filter(move |keep| !begun && *keep != now)
 }
 
@@ -62,7 +62,7 @@ pub fn fitting(run: &Run<'_>, plan: &Plan, may_take: u64) -> Vec<String> {
         let least = found.iter().map(|(changes, _)| *changes).min();
         found.into_iter().filter(move |(changes, _)| Some(*changes) == least).map(|(_, change)| change).take(3)
     };
-    let same = least(changes(run, plan, may_take, run.task.keep));
+    let same = least(changes(run, plan, may_take, run.task.terms.keep));
     same.chain(other_keeps(run).flat_map(|keep| least(changes(run, plan, may_take, keep)).take(1))).collect()
 }
 
@@ -80,7 +80,7 @@ fn changes(run: &Run<'_>, plan: &Plan, may_take: u64, keep: Keep) -> Vec<(usize,
                 continue;
             }
             let mut change = Vec::new();
-            if keep != run.task.keep {
+            if keep != run.task.terms.keep {
                 change.push(format!("--keep {keep}"));
             }
             if placement != given.placement {

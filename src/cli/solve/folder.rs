@@ -1,14 +1,16 @@
 //! The contents of a run folder before a solve starts or continues.
 
 use super::super::args::GameArgs;
+use super::super::audit::AuditChoice;
 use super::super::exit::Refused;
+
 use super::super::keep::KeepChoice;
 use super::{Outcome, Run};
 use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
-use trinim::database::{BOOK, Game, Keep, MANIFEST, Manifest, SUMS};
+use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS};
 use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
 use trinim::plan;
@@ -89,7 +91,7 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
     let mut expected = vec![(format!("{PUBLISHED}/{MANIFEST}"), manifest_bytes)];
     let published = begun.records.iter().filter_map(|record| record.published.as_ref());
     expected.extend(published.map(|file| (file.name.clone(), file.length)));
-    if let Keep::Book { .. } = task.keep {
+    if let Keep::Book { .. } = task.terms.keep {
         // Parts that are still named are to become the book.
         let length = storage.length(&format!("{PUBLISHED}/{BOOK}"))?;
         let Some(length) = length.filter(|_| expected.len() == 1) else { return Ok(None) };
@@ -159,6 +161,45 @@ pub fn keep(
         }
         .into()),
         (found, wanted) => Ok(found.or(wanted).unwrap_or_else(|| Keep::usual(board))),
+    }
+}
+
+/// Returns the audit: given on the command line, of the run in the folder, or the usual one.
+///
+/// # Errors
+/// Returns [`Error::Parameters`] if the folder was begun with another one, and a refusal if a
+/// strategy of the papers, which passes no streams, is to be audited.
+pub fn audit(
+    choice: Option<AuditChoice>,
+    strategy: Strategy,
+    game: &Game,
+    folder: &Path,
+    begun: Option<&Inspection>,
+) -> anyhow::Result<Option<Audit>> {
+    if strategy != Strategy::UpdateLog {
+        return match choice {
+            Some(AuditChoice(Some(_))) => Err(Refused::new(
+                format!("--audit: the strategy {strategy} passes no streams that an audit could see"),
+                "trinim verify confirms every value of a database, whoever made it".to_owned(),
+            )
+            .into()),
+            _ => Ok(None),
+        };
+    }
+    // A folder of another program is refused when it is opened.
+    let found = begun.and_then(|begun| Audit::from_parameters(&begun.parameters.0));
+    let text = |audit: Option<Audit>| audit.map_or_else(|| "0".to_owned(), |audit| audit.to_string());
+    match (found, choice) {
+        (Some(found), Some(AuditChoice(wanted))) if found != wanted => Err(Error::Parameters {
+            path: folder.join(checkpoint::FORMAT),
+            name: Audit::PARAMETER.to_owned(),
+            found: text(found),
+            wanted: text(wanted),
+        }
+        .into()),
+        (Some(found), _) => Ok(found),
+        (None, Some(AuditChoice(wanted))) => Ok(wanted),
+        (None, None) => Ok(Audit::usual(game)),
     }
 }
 

@@ -14,6 +14,7 @@ pub use folder::{free_bytes, too_many_pieces};
 pub use report::peak_rss_bytes;
 
 use super::args::{self, GameArgs, JsonArgs, KernelArgs, Size};
+use super::audit::{self, AuditChoice};
 use super::exit::{Exit, Refused, Stopped};
 use super::folders;
 use super::layout::order;
@@ -29,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strategy::StrategyArgs;
 use timeline::TimelineArgs;
-use trinim::database::{Game, Keep, Manifest, Task};
+use trinim::database::{Game, Keep, Manifest, Task, Terms};
 use trinim::game::Board;
 use trinim::plan::Request;
 use trinim::solve::{Strategy, baseline};
@@ -94,6 +95,12 @@ pub struct SolveArgs {
 
     #[command(flatten)]
     progress: ProgressArgs,
+
+    /// Audit: compare so many positions of each block with their children while these pass by, 1
+    /// to 10000, drawn with a seed if one follows; 0 for none [default: as the folder was begun,
+    /// else none, and from nine layers on six million positions in all]
+    #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = audit::parse)]
+    audit: Option<AuditChoice>,
 
     /// Stop after a checkpoint once this much time has passed, like 90s, 30m, 1h30m, 2d; exit code
     /// 5, run the same command to continue
@@ -164,7 +171,8 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let metrics = timeline.metrics();
     let counters = baseline::Counters::default();
     let solved = Game { board, rule: game.rule, layout };
-    let task = Task { game: &solved, keep };
+    let audit = folder::audit(args.audit, strategy, &solved, &folder, begun.as_ref())?;
+    let task = Terms { keep, audit }.task(&solved);
     let run = Run { args: &args, strategy, task, folder: &folder, begun: begun.as_ref() };
     let outcome = match folder::finished(&run)? {
         Some(outcome) => {

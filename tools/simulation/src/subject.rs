@@ -16,7 +16,7 @@ use synthetic::Synthetic;
 use trinim::database::block::{BlockIndex, HEADER_BYTES};
 use trinim::database::book::order::canonical;
 use trinim::database::book::{BookHead, BookIndex, BookOrder};
-use trinim::database::{Game, Keep, Manifest, Task, block_file_name};
+use trinim::database::{Game, Keep, Manifest, Terms, block_file_name};
 use trinim::game::{Rule, Value, reference};
 use trinim::kernel::{Kernel, bitmap_words};
 use trinim::solve::solve;
@@ -206,7 +206,7 @@ impl Subject {
                 Run::new(workload, storage).options(options).metrics(&metrics).observer(observer).start().map(|_| ())
             }
             Work::Game(game, keep) => {
-                let task = Task { game, keep: *keep };
+                let task = Terms::from(*keep).task(game);
                 solve(task, Kernel::detect(), &storage, options, &metrics, observer).map(|_| ())
             }
         }

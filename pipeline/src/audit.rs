@@ -1,0 +1,63 @@
+//! The audit: sampled states of a block compared with the streams they depend on, by a reader of
+//! these streams that shares nothing with the kernels.
+//!
+//! A worker asks the workload for an [`Auditor`] before it gathers a block, shows it every stream
+//! as decoded, before the stream is turned or applied, and then the finished block. What the
+//! auditor has not been shown when the block is finished, no update has used either.
+
+use crate::ids::BlockId;
+use std::ops::Range;
+
+/// The stream of a source on its way into a target.
+#[derive(Debug)]
+pub struct Passing<'a> {
+    /// The block that finished the stream.
+    pub source: BlockId,
+    /// The orientation of the words, in which the source wrote them for this target alone; `None`
+    /// for a shared stream, in the source's own.
+    pub orientation: Option<u8>,
+    pub(crate) words: &'a [u64],
+    /// The words of the frames that no edge needs and that were not decoded, ascending.
+    pub(crate) skipped: &'a [Range<usize>],
+}
+
+impl Passing<'_> {
+    /// Returns a bit of the stream; `None` in a frame that was skipped, because no edge needs it.
+    ///
+    /// # Panics
+    /// Panics beyond the end of the stream.
+    pub fn bit(&self, index: u64) -> Option<bool> {
+        let word = (index / 64) as usize;
+        let is_skipped = self.skipped.iter().any(|words| words.contains(&word));
+        (!is_skipped).then(|| self.words[word] >> (index % 64) & 1 == 1)
+    }
+}
+
+/// Sampled states of one block, as an independent account of the workload's rules sees them.
+pub trait Auditor {
+    /// Looks at a stream that is about to update the block. Every source comes by, each stream at
+    /// least once.
+    fn see(&mut self, stream: &Passing<'_>);
+
+    /// Compares the finished block with what came by.
+    ///
+    /// # Errors
+    /// The first contradiction, in words: the state, its value in the block, and the one that
+    /// follows from the streams. It stops the run.
+    fn judge(&mut self, finished: &[u64]) -> Result<(), String>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skipped_frame_has_no_bits() {
+        let words = [1, 2, 4, 8];
+        let passing = Passing { source: BlockId(0), orientation: None, words: &words, skipped: &[1..2, 3..4] };
+        assert_eq!(
+            [0, 1, 64, 65, 129, 130, 192].map(|bit| passing.bit(bit)),
+            [Some(true), Some(false), None, None, Some(false), Some(true), None]
+        );
+    }
+}
