@@ -95,7 +95,7 @@ fn everything(path: &Path) -> Fields {
     for command in [
         &solve[..],
         &["stats", "six", "--json"],
-        &["solve", "-k", "4", "--keep", "book", "--out", "book", "--json"],
+        &["solve", "-k", "4", "--keep", "book", "--audit", "9", "--out", "book", "--json"],
         &["stats", "book", "--json"],
         &["probe", "six", "--json", "0x1"],
         &["verify", "six", "--json"],
