@@ -8,6 +8,8 @@
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use pipeline::log::codec::{self, FRAME_WORDS, Scratch};
 use std::hint::black_box;
+use trinim::database::Encoding;
+use trinim::database::block::BlockForm;
 use trinim::database::frame::{self, Frame};
 use trinim::game::Board;
 use trinim::game::Rule;
@@ -60,8 +62,26 @@ fn codecs(criterion: &mut Criterion) {
     }
     group.finish();
 
-    let mut group = criterion.benchmark_group("database frame");
-    let words = &stream[..trinim::database::block::FRAME_WORDS];
+    let mut group = criterion.benchmark_group("block file");
+    group.throughput(Throughput::Bytes(raw_bytes as u64)).sample_size(10);
+    for encoding in [Encoding::Words, Encoding::Rows] {
+        let form = BlockForm { encoding, identity: 0, stream_words: stream.len() };
+        let file = form.file(0, &stream);
+        let mut back = vec![0; stream.len()];
+        form.read("block".as_ref(), 0, &file, &mut back).expect("a file is read");
+        assert!(back == stream, "the block file does not round-trip");
+        eprintln!("block file, {encoding:?}: {:.4} bits a position", file.len() as f64 / raw_bytes as f64);
+        group.bench_function(format!("write/{encoding:?}"), |bencher| {
+            bencher.iter(|| black_box(form.file(0, &stream)));
+        });
+        group.bench_function(format!("read/{encoding:?}"), |bencher| {
+            bencher.iter(|| form.read("block".as_ref(), 0, &file, black_box(&mut back)));
+        });
+    }
+    group.finish();
+
+    let mut group = criterion.benchmark_group("database frame, version 1");
+    let words = &stream[..Encoding::Words.frame_words()];
     let stored = frame::encode(words);
     let parsed = Frame::parse(stored.clone(), words.len()).expect("a frame parses");
     let mut back = vec![0; words.len()];

@@ -50,7 +50,7 @@ struct Mutant<'a> {
 
 impl<'a> Mutant<'a> {
     fn new(game: &'a Game, audit: Option<Audit>, fault: Fault) -> Mutant<'a> {
-        let sound = RemovalGame::new(Terms { keep: Keep::Counts, audit }.task(game), Kernel::detect());
+        let sound = RemovalGame::new(Terms { audit, ..Keep::Counts.into() }.task(game), Kernel::detect());
         Mutant { game, sound, fault }
     }
 
@@ -239,7 +239,7 @@ fn an_audit_changes_nothing_else() {
                     let folder = scratch();
                     let storage = RealStorage::create(folder.path()).unwrap().with_syncs(false);
                     let audit = Audit { per_block: 40, seed: 3 };
-                    let task = Terms { keep, audit: Some(audit) }.task(&game);
+                    let task = Terms { audit: Some(audit), ..keep.into() }.task(&game);
                     let options = way.options(&game.layout);
                     let storage: Arc<dyn pipeline::Storage> = Arc::new(storage);
                     solve(task, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).unwrap();
@@ -259,7 +259,7 @@ fn an_audit_changes_nothing_else() {
                 let storage: Arc<dyn pipeline::Storage> =
                     Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
                 let way = Way { threads: 1, codec: "raw", spare_bytes: 1 << 20, ..Way::usual() };
-                let task = Terms { keep: Keep::Database, audit: Some(Audit { per_block: 40, seed: 3 }) }.task(&game);
+                let task = Terms { audit: Some(Audit { per_block: 40, seed: 3 }), ..Terms::default() }.task(&game);
                 solve(task, way.kernel, &storage, &way.options(&game.layout), &Metrics::default(), &|_| {}).unwrap();
                 assert_same_files(&database_files(folder.path()), &expected.unwrap(), "another way");
             }

@@ -5,10 +5,11 @@ mod common;
 mod program;
 
 use common::{assert_same_files, database_files, scratch};
-use program::{ends, json, text, tree, trinim};
+use program::{copy, ends, json, text, tree, trinim};
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::Stdio;
 use trinim::game::Rule;
 use trinim::papers::published;
@@ -283,4 +284,22 @@ fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
     assert!(shown.contains("block-pull, redundancy removed: ") && !shown.contains("logs"), "{shown}");
     let shown = ends(path, 0, &["solve", "-k", "5", "--strategy", "retrograde", "-o", "five"]).0;
     assert!(shown.contains("whole board in memory"), "{shown}");
+}
+
+/// A folder of the first version, whose blocks have another encoding, is continued by the usual
+/// command, and its status tells nothing else.
+#[test]
+fn a_folder_of_an_older_version_is_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/folders");
+    for (name, rule, version) in [("middle-shared", "normal", 1), ("rows-middle-shared", "normal", 3)] {
+        let place = folder.path().join(name);
+        copy(&golden.join(name), &place);
+        assert_eq!(json(folder.path(), 0, &["status", name, "--json"])["state"], "stopped");
+        ends(folder.path(), 0, &["solve", "--layers", "4", "--rule", rule, "--out", name]);
+        ends(folder.path(), 0, &["check", name, "--depth", "full"]);
+        ends(folder.path(), 0, &["verify", name]);
+        let manifest: Value = serde_json::from_slice(&fs::read(place.join("db/manifest.json")).unwrap()).unwrap();
+        assert_eq!(manifest["version"], version, "{name}");
+    }
 }

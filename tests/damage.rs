@@ -135,18 +135,18 @@ fn flips_of(layers: u32, rule: Rule, offset_bits: u32, bytes_at_least: u64) {
 #[test]
 fn flips_of_three_layers() {
     for rule in Rule::ALL {
-        flips_of(3, rule, 3, 2_500);
+        flips_of(3, rule, 3, 2_200);
     }
 }
 
 #[test]
 fn flips_of_four_layers_misere() {
-    flips_of(4, Rule::Misere, 6, 5_000);
+    flips_of(4, Rule::Misere, 6, 4_000);
 }
 
 #[test]
 fn flips_of_four_layers_normal() {
-    flips_of(4, Rule::Normal, 6, 5_000);
+    flips_of(4, Rule::Normal, 6, 4_000);
 }
 
 #[test]

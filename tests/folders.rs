@@ -6,26 +6,30 @@
 
 mod common;
 
-use common::{Solving, Way, assert_same_files, database_files, scratch};
-use pipeline::Placement;
-use pipeline::{Damage, Error};
+use common::{Way, assert_same_files, database_files, scratch};
+use pipeline::{Damage, Error, Metrics, Placement, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
-use trinim::database::{Database, DatabaseError, Game, Keep};
+use trinim::care::{self, Repair, Request, check};
+use trinim::database::{Database, DatabaseError, Encoding, Game, Keep, Terms};
 use trinim::game::Rule;
 use trinim::game::reference;
-use trinim::solve::Solve;
+use trinim::solve::{Solve, solve};
 use trinim::verify::{Depth, verify};
 
-/// Name, rule, and the placement of the continuing session, which differs from that of the session
-/// before.
-const FOLDERS: [(&str, Rule, Placement); 3] = [
-    ("middle-dedicated", Rule::Misere, Placement::Shared),
-    ("middle-shared", Rule::Normal, Placement::Dedicated),
-    ("finished", Rule::Misere, Placement::Dedicated),
+/// Name, rule, encoding, and the placement of the continuing session, which differs from that of
+/// the session before.
+const FOLDERS: [(&str, Rule, Encoding, Placement); 6] = [
+    ("middle-dedicated", Rule::Misere, Encoding::Words, Placement::Shared),
+    ("middle-shared", Rule::Normal, Encoding::Words, Placement::Dedicated),
+    ("finished", Rule::Misere, Encoding::Words, Placement::Dedicated),
+    ("rows-middle-dedicated", Rule::Misere, Encoding::Rows, Placement::Shared),
+    ("rows-middle-shared", Rule::Normal, Encoding::Rows, Placement::Dedicated),
+    ("rows-finished", Rule::Misere, Encoding::Rows, Placement::Dedicated),
 ];
 
 fn golden() -> PathBuf {
@@ -50,26 +54,30 @@ fn game(rule: Rule) -> Game {
     Game::triangle(4, rule, 6).unwrap()
 }
 
-/// Continues with a folder through the real storage.
-fn resume(folder: &Path, rule: Rule, placement: Placement) -> Result<(), Error> {
+/// Continues with a folder through the real storage, or begins one.
+fn resume(folder: &Path, rule: Rule, encoding: Encoding, placement: Placement) -> Result<(), Error> {
     let game = game(rule);
     let way = Way { placement, ..Way::usual() };
-    game.solve_in(folder, way, &way.options(&game.layout), &|_| {}).map(|_| ())
+    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(false));
+    let (task, options) = (Terms { encoding, ..Terms::default() }.task(&game), way.options(&game.layout));
+    solve(task, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).map(|_| ())
 }
 
-fn expected(rule: Rule) -> BTreeMap<String, Vec<u8>> {
-    database_files(game(rule).solve(Way::usual()).0.path())
+fn expected(rule: Rule, encoding: Encoding) -> BTreeMap<String, Vec<u8>> {
+    let folder = scratch();
+    resume(folder.path(), rule, encoding, Placement::Dedicated).unwrap();
+    database_files(folder.path())
 }
 
 #[test]
 fn clean_folders_are_finished_with_the_same_bytes() {
-    for (name, rule, placement) in FOLDERS {
+    for (name, rule, encoding, placement) in FOLDERS {
         let folder = copy(name);
         let unfinished = fs::read_dir(folder.path().join("logs")).unwrap().count() > 0;
-        assert_eq!(unfinished, name.starts_with("middle"), "{name}");
+        assert_eq!(unfinished, name.contains("middle"), "{name}");
         assert_eq!(Database::open(folder.path()).is_err(), unfinished, "{name}");
-        resume(folder.path(), rule, placement).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_same_files(&database_files(folder.path()), &expected(rule), name);
+        resume(folder.path(), rule, encoding, placement).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_same_files(&database_files(folder.path()), &expected(rule, encoding), name);
         let database = Database::open(folder.path()).unwrap();
         let report = verify(&database, Depth::Full, 1, &AtomicBool::new(false), &|_, _| ()).unwrap().unwrap();
         assert!(report.is_clean(), "{name}");
@@ -85,13 +93,13 @@ fn clean_folders_are_finished_with_the_same_bytes() {
 /// heals visible damage.
 #[test]
 fn a_finished_database_gets_its_manifest_and_sums_back() {
-    let expected = expected(Rule::Misere);
+    let expected = expected(Rule::Misere, Encoding::Words);
     for damage in
         ["delete db/manifest.json", "flip db/manifest.json 9 1", "cut db/SUMS 695", "copy db/SUMS db/manifest.json"]
     {
         let folder = copy("finished");
         change(folder.path(), damage);
-        resume(folder.path(), Rule::Misere, Placement::Shared).unwrap();
+        resume(folder.path(), Rule::Misere, Encoding::Words, Placement::Shared).unwrap();
         assert_same_files(&database_files(folder.path()), &expected, damage);
     }
 }
@@ -106,7 +114,7 @@ fn folders_of_counts_are_finished_with_the_same_bytes() {
         assert_eq!(unfinished, name == "counts-middle", "{name}");
         assert_eq!(database_files(folder.path()).len(), if unfinished { 0 } else { 2 }, "{name}");
         // Whoever asks for the database is refused, and nothing changes.
-        let refused = resume(folder.path(), rule, Placement::Dedicated);
+        let refused = resume(folder.path(), rule, Encoding::Words, Placement::Dedicated);
         assert!(matches!(refused, Err(Error::Parameters { ref name, .. }) if name == "keep"), "{name}: {refused:?}");
         let solve = Solve::new(&game).keep(Keep::Counts).threads(1);
         solve.run(new.path()).unwrap();
@@ -158,12 +166,18 @@ fn refused(stage: &str, folder: &Path, path: &Path, offset: Option<u64>, damage:
 }
 
 /// Returns the outcome for a folder: the right result, or the first refusal.
-fn outcome(folder: &Path, rule: Rule, placement: Placement, expected: &BTreeMap<String, Vec<u8>>) -> String {
+fn outcome(
+    folder: &Path,
+    rule: Rule,
+    encoding: Encoding,
+    placement: Placement,
+    expected: &BTreeMap<String, Vec<u8>>,
+) -> String {
     let of_database = |stage: &str, error: DatabaseError| match error {
         DatabaseError::Corrupt { path, offset, damage } => refused(stage, folder, &path, offset, &damage),
         other => panic!("{stage}: {other}"),
     };
-    match resume(folder, rule, placement) {
+    match resume(folder, rule, encoding, placement) {
         Err(Error::Corrupt { path, offset, damage }) => refused("resume", folder, &path, offset, &damage),
         Err(other) => panic!("resume: {other}"),
         Ok(()) if database_files(folder) == *expected => "right".to_string(),
@@ -181,16 +195,18 @@ fn outcome(folder: &Path, rule: Rule, placement: Placement, expected: &BTreeMap<
 fn damaged_folders_heal_or_are_refused_as_ever() {
     let path = golden().join("damaged.tsv");
     let list = fs::read_to_string(&path).unwrap();
-    let results: BTreeMap<&str, _> = [("misere", expected(Rule::Misere)), ("normal", expected(Rule::Normal))].into();
+    let results = [Encoding::Words, Encoding::Rows]
+        .map(|encoding| [Rule::Misere, Rule::Normal].map(|rule| ((rule, encoding), expected(rule, encoding))));
     let mut found = String::new();
     let (mut healed, mut refused) = (0, 0);
     for line in list.lines() {
         let mut columns = line.split('\t');
         let (name, changes) = (columns.next().unwrap(), columns.next().unwrap());
-        let (_, rule, placement) = FOLDERS.into_iter().find(|(folder, _, _)| *folder == name).unwrap();
+        let (_, rule, encoding, placement) = FOLDERS.into_iter().find(|folder| folder.0 == name).unwrap();
+        let result = results.iter().flatten().find(|(of, _)| *of == (rule, encoding)).unwrap();
         let folder = copy(name);
         changes.split("; ").for_each(|what| change(folder.path(), what));
-        let outcome = outcome(folder.path(), rule, placement, &results[rule.name()]);
+        let outcome = outcome(folder.path(), rule, encoding, placement, &result.1);
         *(if outcome == "right" { &mut healed } else { &mut refused }) += 1;
         assert_ne!(outcome, "WRONG", "{name}, {changes}");
         found.push_str(&format!("{name}\t{changes}\t{outcome}\n"));
@@ -203,4 +219,85 @@ fn damaged_folders_heal_or_are_refused_as_ever() {
     }
     println!("{healed} healed, {refused} refused");
     assert!(healed > 10 && refused > 10);
+}
+
+/// Every published file and list of every folder, damaged in turn, gets its bytes back: in the run,
+/// and in a copy of a finished `db` folder alone. Old blocks come back in their old encoding.
+#[test]
+fn a_repair_restores_the_encoding_of_the_folder() {
+    let stop = AtomicBool::new(false);
+    let mend = |folder: &Path| {
+        Repair::prepare(folder, false, 1, &stop, &|_, _| {}).and_then(|repair| repair.carry_out(&stop, &|_, _| {}))
+    };
+    let mut mended = 0;
+    for (name, ..) in FOLDERS {
+        let folder = copy(name);
+        // First whatever the kill left over.
+        mend(folder.path()).unwrap();
+        let before = database_files(folder.path());
+        let mut places = vec![folder.path().to_path_buf()];
+        let alone = scratch();
+        if name.ends_with("finished") {
+            fs::create_dir(alone.path().join("db")).unwrap();
+            for (file, bytes) in &before {
+                fs::write(alone.path().join("db").join(file), bytes).unwrap();
+            }
+            places.push(alone.path().to_path_buf());
+        }
+        for place in places {
+            for file in before.keys() {
+                for way in [format!("flip db/{file} 70 3"), format!("cut db/{file} 50"), format!("delete db/{file}")] {
+                    if file == "manifest.json" && place == alone.path() {
+                        continue; // It has no second source there.
+                    }
+                    change(&place, &way);
+                    mend(&place).unwrap_or_else(|error| panic!("{name}: {way}: {error}"));
+                    assert_same_files(&database_files(&place), &before, &format!("{name}: {way}"));
+                    mended += 1;
+                }
+            }
+        }
+    }
+    assert!(mended > 100, "{mended}");
+}
+
+/// A sound block in the other encoding is damage: its file has not the bytes of the solve. So are
+/// blocks of version 1 under a manifest of version 3 when nothing else is wrong.
+#[test]
+fn encodings_do_not_mix() {
+    let stop = AtomicBool::new(false);
+    let request = Request { depth: care::Depth::Full, threads: 1, stop: &stop, progress: &|_, _| {} };
+    for (name, other) in [("finished", "rows-finished"), ("rows-finished", "finished")] {
+        let folder = copy(name);
+        let before = database_files(folder.path());
+        fs::remove_dir_all(folder.path().join("m")).unwrap();
+        fs::remove_file(folder.path().join("FORMAT")).unwrap();
+        let block = "db/000003.blk";
+        fs::copy(copy(other).path().join(block), folder.path().join(block)).unwrap();
+        // As if it were meant: `SUMS` has the line of the other file.
+        let line = |bytes: &[u8]| format!("{}  000003.blk", blake3::hash(bytes).to_hex());
+        let sums = String::from_utf8(before["SUMS"].clone()).unwrap();
+        let sums = sums.replace(&line(&before["000003.blk"]), &line(&fs::read(folder.path().join(block)).unwrap()));
+        fs::write(folder.path().join("db/SUMS"), sums).unwrap();
+        let report = check(folder.path(), &request).unwrap();
+        let found: Vec<_> = report.findings.iter().map(|finding| (finding.path.clone(), finding.offset)).collect();
+        assert_eq!(found, [(folder.path().join(block), Some(8))], "{name}");
+        let database = Database::open(folder.path()).unwrap();
+        let refused = (0..=database.board().full()).filter_map(|position| database.value(position).err()).next();
+        assert!(matches!(refused, Some(DatabaseError::Corrupt { offset: Some(8), .. })), "{name}: {refused:?}");
+    }
+}
+
+/// The library continues an old folder although nobody names its encoding; so does the program
+/// (`cli.rs`). Whoever names the other one is refused.
+#[test]
+fn an_old_folder_is_continued_without_naming_its_encoding() {
+    for (name, rule, encoding, _) in FOLDERS.into_iter().filter(|(name, ..)| name.contains("middle")) {
+        let folder = copy(name);
+        Solve::new(&game(rule)).threads(1).run(folder.path()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_same_files(&database_files(folder.path()), &expected(rule, encoding), name);
+        let other = if encoding == Encoding::Words { Encoding::Rows } else { Encoding::Words };
+        let refused = resume(copy(name).path(), rule, other, Placement::Dedicated);
+        assert!(matches!(refused, Err(Error::Parameters { ref name, .. }) if name == "encoding"), "{refused:?}");
+    }
 }

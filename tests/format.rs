@@ -161,13 +161,85 @@ impl Frame {
     }
 }
 
+/// A list of symbols in a payload of `rows-huffman`, by its table; returns what follows.
+fn list(bytes: &[u8], symbols: usize) -> (Vec<usize>, &[u8]) {
+    let of_bytes = bytes[0] == 1;
+    let wanted = if of_bytes { 2 * symbols } else { symbols };
+    let different = number(bytes, 1, 2);
+    let values: Vec<usize> = (0..different).map(|at| number(bytes, 3 + 2 * at, 2)).collect();
+    let mut at = 3 + 2 * different;
+    let length = |index: usize| usize::from(bytes[at + index / 2] >> (4 * (index % 2)) & 15);
+    let mut order: Vec<(usize, usize)> = (0..different).map(|index| (length(index), values[index])).collect();
+    order.sort_unstable();
+    let mut codes = BTreeMap::new();
+    let (mut code, mut before) = (0, 0);
+    for (length, value) in order {
+        code <<= length - before;
+        codes.insert((length, code), value);
+        (code, before) = (code + 1, length);
+    }
+    at += different.div_ceil(2);
+    let mut found = Vec::new();
+    for stream in 1..=4 {
+        let length = number(bytes, at, 4);
+        let codes_of = &bytes[at + 4..at + 4 + length];
+        let (mut bit, until) = (0, (wanted.div_ceil(4) * stream).min(wanted));
+        while found.len() < until {
+            let (mut length, mut code) = (0, 0);
+            found.push(loop {
+                code = code << 1 | usize::from(codes_of[bit / 8] >> (bit % 8) & 1);
+                (length, bit) = (length + 1, bit + 1);
+                if let Some(value) = codes.get(&(length, code)) {
+                    break *value;
+                }
+            });
+        }
+        at += 4 + length;
+    }
+    if of_bytes {
+        found = found.chunks(2).map(|pair| pair[0] | pair[1] << 8).collect();
+    }
+    (found, &bytes[at..])
+}
+
+/// The words of a frame of version 2 in codec 8, by the tables of `pipeline/FORMAT.md`.
+fn rows(payload: &[u8], rows: usize) -> Vec<u64> {
+    let distinct = number(payload, 0, 4);
+    let (links, rest) = list(&payload[4..], rows);
+    let (pieces, rest) = list(rest, 32 * distinct);
+    assert!(rest.is_empty());
+    let mut numbers: Vec<usize> = Vec::new();
+    let mut fresh = 0..;
+    for (row, link) in links.iter().enumerate() {
+        numbers.push(if *link == 0 { fresh.next().unwrap() } else { numbers[row - link] });
+    }
+    let word = |pieces: &[usize]| (0..).zip(pieces).map(|(place, piece)| (*piece as u64) << (16 * place)).sum();
+    numbers.iter().flat_map(|number| pieces[32 * number..][..32].chunks(4).map(word).collect::<Vec<u64>>()).collect()
+}
+
 #[test]
 fn every_bit_of_a_database_is_where_the_tables_say() {
-    let parameters = identity("finished").parameters;
+    check_database("finished", 1);
+}
+
+/// Frames of version 2, in blocks so small that most are stored raw.
+#[test]
+fn every_bit_of_a_database_of_rows_is_where_the_tables_say() {
+    let codecs = check_database("rows-finished", 3);
+    assert!(codecs.contains(&1) && codecs.contains(&8), "{codecs:?}");
+}
+
+/// Compares every bit of a golden database of this version with the truth; returns the codecs of
+/// its frames.
+fn check_database(name: &str, version: u64) -> Vec<u8> {
+    let mut codecs = Vec::new();
+    let parameters = identity(name).parameters;
+    assert_eq!(parameters.get("encoding").map(String::as_str), (version == 3).then_some("rows"));
     let cut = Cut::of(&parameters);
-    let text = fs::read_to_string(golden("finished/db/manifest.json")).unwrap();
+    let text = fs::read_to_string(golden(name).join("db/manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((manifest["format"].as_str(), manifest["version"].as_u64()), (Some("trinim-database"), Some(1)));
+    assert_eq!((manifest["format"].as_str(), manifest["version"].as_u64()), (Some("trinim-database"), Some(version)));
+    let (block_version, frame_words) = if version == 1 { (1, 2_097_152) } else { (2, 131_072) };
     let line = |name: &str| format!("{name}={}\n", parameters[name]);
     let lines: String = ["layers", "rule", "max-take", "bid-cells", "offset-cells"].map(line).concat();
     let mut digest = blake3::Hasher::new();
@@ -175,22 +247,37 @@ fn every_bit_of_a_database_is_where_the_tables_say() {
     let blocks = manifest["blocks"].as_array().unwrap();
     assert_eq!(blocks.len(), 8);
     for (ordinal, row) in blocks.iter().enumerate() {
-        let file = fs::read(golden(&format!("finished/db/{ordinal:06}.blk"))).unwrap();
-        assert_eq!((&file[..8], number(&file, 8, 4), number(&file, 12, 4)), (&b"TRINIMBK"[..], 1, ordinal));
+        let file = fs::read(golden(name).join(format!("db/{ordinal:06}.blk"))).unwrap();
+        assert_eq!((&file[..8], number(&file, 8, 4), number(&file, 12, 4)), (&b"TRINIMBK"[..], block_version, ordinal));
         let (stream_words, frames) = (number(&file, 16, 8), number(&file, 28, 4));
-        assert_eq!((stream_words, number(&file, 24, 4), frames), (8, 2_097_152, 1));
+        assert_eq!((stream_words, number(&file, 24, 4), frames), (8, frame_words, 1));
         assert_eq!(u64_at(&file, 32), xxh3_64(lines.as_bytes()));
         assert_eq!(u64_at(&file, 40), xxh3_64(&file[64..64 + 24 * frames]));
         assert_eq!((u64_at(&file, 48), u64_at(&file, 56)), (0, xxh3_64(&file[..56])));
-        let (start, length) = (number(&file, 64, 8), number(&file, 72, 8));
+        let (start, length) = (number(&file, 64, 8), number(&file, 72, if version == 1 { 8 } else { 7 }));
         assert_eq!((start, start + length), (64 + 24 * frames, file.len()));
         assert_eq!(u64_at(&file, 80), xxh3_64(&file[start..]));
-        let frame = Frame::parse(&file[start..]);
+        let frame: Box<dyn Fn(usize) -> bool> = match (version, file[79]) {
+            (1, _) => {
+                let frame = Frame::parse(&file[start..]);
+                Box::new(move |offset| frame.bit(offset))
+            }
+            (_, codec) => {
+                codecs.push(codec);
+                let words = match codec {
+                    0 => vec![0; 8],
+                    1 => words(&file[start..]),
+                    8 => rows(&file[start..], 1),
+                    other => panic!("codec {other}"),
+                };
+                Box::new(move |offset| words[offset / 64] >> (offset % 64) & 1 == 1)
+            }
+        };
         let bid = row["bid"].as_u64().unwrap();
         let mut stream = vec![0_u64; stream_words];
         for offset in 0..512 {
             let loss = offset < 64 && cut.is_loss(bid, offset as u64);
-            assert_eq!(frame.bit(offset), loss, "block {ordinal}, offset {offset}");
+            assert_eq!(frame(offset), loss, "block {ordinal}, offset {offset}");
             stream[offset / 64] |= u64::from(loss) << (offset % 64);
         }
         let losses: u32 = stream.iter().map(|word| word.count_ones()).sum();
@@ -200,11 +287,12 @@ fn every_bit_of_a_database_is_where_the_tables_say() {
         digest.update(blake3::hash(&bytes).as_bytes());
     }
     assert_eq!(manifest["digest"].as_str(), Some(&*digest.finalize().to_hex()));
-    for line in fs::read_to_string(golden("finished/db/SUMS")).unwrap().lines() {
-        let (hash, name) = line.split_once("  ").unwrap();
-        let bytes = fs::read(golden("finished/db").join(name)).unwrap();
-        assert_eq!(hash, &*blake3::hash(&bytes).to_hex(), "{name}");
+    for line in fs::read_to_string(golden(name).join("db/SUMS")).unwrap().lines() {
+        let (hash, file) = line.split_once("  ").unwrap();
+        let bytes = fs::read(golden(name).join("db").join(file)).unwrap();
+        assert_eq!(hash, &*blake3::hash(&bytes).to_hex(), "{file}");
     }
+    codecs
 }
 
 /// A folder that keeps the counts: the same digest, the keys of version 2, and in the journal the
@@ -382,6 +470,7 @@ fn check_logs(name: &str, placement: Placement, codec: u8) -> usize {
             0 => vec![0; 8],
             1 => words(payload),
             2 => words(&zstd::bulk::decompress(payload, 64).unwrap()),
+            8 => rows(payload, 1),
             other => panic!("codec {other}"),
         };
         assert!([0, 1, codec].contains(&frame[4]));
@@ -405,4 +494,6 @@ fn check_logs(name: &str, placement: Placement, codec: u8) -> usize {
 fn every_log_entry_is_where_the_tables_say() {
     assert!(check_logs("middle-dedicated", Placement::Dedicated, 1) >= 5);
     assert!(check_logs("middle-shared", Placement::Shared, 2) >= 3);
+    assert!(check_logs("rows-middle-dedicated", Placement::Dedicated, 8) >= 5);
+    assert!(check_logs("rows-middle-shared", Placement::Shared, 8) >= 3);
 }

@@ -422,7 +422,7 @@ fn folders_without_a_finished_database_are_refused() {
             other => panic!("{from} -> {to}: {:?}", other.err()),
         }
     }
-    std::fs::write(&manifest, text.replacen("\"version\": 1", "\"version\": 77", 1)).unwrap();
+    std::fs::write(&manifest, text.replacen("\"version\": 3", "\"version\": 77", 1)).unwrap();
     assert!(matches!(Database::open(damaged.path()), Err(DatabaseError::Version { found: 77, .. })));
 }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use trinim::database::{Database, Game, block_file_name};
+use trinim::database::{Database, Game, Task, block_file_name};
 use trinim::game::Rule;
 use trinim::game::reference;
 use trinim::game::{Board, Cell};
@@ -240,7 +240,7 @@ fn a_block_of_an_interrupted_run_has_to_be_found_again() {
     let name = format!("db/{}", block_file_name(3));
     let good = std::fs::read(folder.path().join(&name)).unwrap();
     for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
-        let mut parameters = game.parameters();
+        let mut parameters = Task::from(&game).parameters();
         parameters.extend(baseline::parameters(baseline));
         let storage: Arc<dyn Storage> = Arc::new(SimulatedStorage::new(1));
         let opened = Checkpoint::open(storage.clone(), &Parameters(parameters), RunId(1), &|_, _| false).unwrap();

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tempfile::TempDir;
+use trinim::database::{BlockForm, Database, Game, MANIFEST, Manifest, SUMS, block_file_name};
 use trinim::database::{BlockSummary, stream_digest};
-use trinim::database::{Database, Game, MANIFEST, Manifest, SUMS, block_file, block_file_name};
 use trinim::game::Rule;
 use trinim::game::Value;
 use trinim::game::position;
@@ -73,8 +73,8 @@ impl Solved {
 
     /// Writes a block file with this content, and updates `SUMS`.
     fn rewrite(&self, ordinal: u32, stream: &[u64]) {
-        let identity = self.game.identity();
-        fs::write(self.db().join(block_file_name(ordinal)), block_file(identity, ordinal, stream)).unwrap();
+        let file = BlockForm::of(&self.game).file(ordinal, stream);
+        fs::write(self.db().join(block_file_name(ordinal)), file).unwrap();
         resum(&self.db());
     }
 

@@ -11,12 +11,12 @@
 
 use super::lists::{contents, difference};
 use super::{Damage, Depth, Error, Finding, Report, Request, Subject, Weight, sort_findings};
-use crate::database::block::{BLOCK_BYTES_MAX, BlockIndex, HEADER_BYTES, block_bytes_at_most, read_block};
+use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, HEADER_BYTES, block_bytes_at_most};
 use crate::database::census::Census;
 use crate::database::{
-    BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Terms, block_file_name, stream_digest,
+    BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, Terms, block_file_name, stream_digest,
 };
-use crate::kernel::{Kernel, bitmap_words};
+use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
 use crate::verify::workers::{Halt, Watch, run};
@@ -49,12 +49,13 @@ pub(super) struct CheckedDatabase {
 pub(super) struct Known {
     pub(super) game: Game,
     pub(super) manifest: Manifest,
-    identity: u64,
+    form: BlockForm,
 }
 
 impl Known {
-    fn words(&self) -> usize {
-        bitmap_words(self.game.layout.offset_bits())
+    /// Returns the task that left the database.
+    pub(super) fn task(&self) -> Task<'_> {
+        self.manifest.terms().task(&self.game)
     }
 
     /// Returns the blocks that have files, by ordinal.
@@ -70,8 +71,8 @@ impl Known {
 
     /// Decodes the stream of a block from the bytes of its file.
     pub(super) fn recall(&self, path: &std::path::Path, ordinal: u32, file: &[u8]) -> Result<Bitmap, Error> {
-        let mut bitmap = Bitmap::zeroed(self.words())?;
-        read_block(path, self.identity, ordinal, file, bitmap.words_mut())?;
+        let mut bitmap = Bitmap::zeroed(self.form.stream_words)?;
+        self.form.read(path, ordinal, file, bitmap.words_mut())?;
         Ok(bitmap)
     }
 }
@@ -83,7 +84,10 @@ pub(super) fn hex_digest(stream: &[u64]) -> String {
 
 /// Reads a block's whole file.
 pub(super) fn read_all(storage: &dyn Storage, name: &str, known: Option<&Known>) -> Result<Vec<u8>, pipeline::Error> {
-    read_whole(&*storage.open(name)?, known.map_or(BLOCK_BYTES_MAX, |known| block_bytes_at_most(known.words())))
+    read_whole(
+        &*storage.open(name)?,
+        known.map_or(BLOCK_BYTES_MAX, |known| block_bytes_at_most(known.form.stream_words)),
+    )
 }
 
 /// The result of the check of one block.
@@ -127,8 +131,8 @@ impl Lists {
         let known = match parsed {
             None => None,
             Some(Ok((manifest, game))) => {
-                let identity = game.identity();
-                Some(Known { game, manifest, identity })
+                let form = BlockForm::of(manifest.terms().task(&game));
+                Some(Known { game, manifest, form })
             }
             // Report another version only if `SUMS` confirms the bytes; otherwise it is damage.
             Some(Err(error)) if vouched && matches!(error, DatabaseError::Version { .. }) => return Err(error.into()),
@@ -326,7 +330,7 @@ fn look_at(
         seen.damage = listed.and_then(Result::err).map(|damage| Finding::new(Weight::Damage, &path, damage));
         return Ok(seen);
     };
-    seen.is_of_game = BlockIndex::of_file(&path, known.identity, ordinal, &file, known.words() as u64).is_ok();
+    seen.is_of_game = BlockIndex::of_file(&path, &known.form, ordinal, &file).is_ok();
     if is_as_listed && depth < Depth::Full {
         return Ok(seen);
     }
@@ -351,10 +355,10 @@ fn begin_of(storage: &RealStorage, name: &str, ordinal: u32, known: Option<&Know
     let path = storage.path(name);
     let mut header = [0; HEADER_BYTES];
     file.read_exact_at(&mut header, 0)?;
-    let length = BlockIndex::length(&path, &header, known.identity, ordinal, known.words() as u64)?;
+    let length = BlockIndex::length(&path, &header, &known.form, ordinal)?;
     let mut index = vec![0; length];
     file.read_exact_at(&mut index, HEADER_BYTES as u64)?;
-    BlockIndex::parse(&path, &header, &index, file.length()?)?;
+    BlockIndex::parse(&path, &header, &known.form, &index, file.length()?)?;
     Ok(Vec::new())
 }
 
@@ -387,7 +391,7 @@ type LookedAt = (Option<blake3::Hash>, u64);
 
 /// Builds the manifest that all blocks add up to.
 pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, Error> {
-    let workload = RemovalGame::new(&known.game, Kernel::detect());
+    let workload = RemovalGame::new(known.task(), Kernel::detect());
     let mut summaries = Vec::new();
     for block in known.blocks() {
         let name = block_file_name(block.0);
@@ -395,8 +399,7 @@ pub(super) fn rebuild(storage: &RealStorage, known: &Known) -> Result<Vec<u8>, E
         summaries.push(workload.summarise(block, bitmap.words()));
     }
     // What an audit compared cannot be told from the blocks.
-    let task = known.manifest.terms().task(&known.game);
-    let manifest = Manifest::of_summaries(task, summaries.iter().map(Vec::as_slice));
+    let manifest = Manifest::of_summaries(known.task(), summaries.iter().map(Vec::as_slice));
     Ok(manifest.ok_or_else(|| pipeline::Error::workload("a summary of another form"))?.to_json())
 }
 

@@ -143,7 +143,7 @@ impl Repair {
                 format!("the folder keeps {}, so nothing is left to make or to confirm the file", keep.limits());
             return Err(Error::Irreparable { path: name, reason });
         }
-        let workload = RemovalGame::new(&known.game, Kernel::detect());
+        let workload = RemovalGame::new(known.task(), Kernel::detect());
         let mut order = workload.order();
         order.retain(|block| checked.damaged_blocks.contains(block));
         let mut plan = Plan { blocks: order.clone(), ..Plan::default() };
@@ -343,7 +343,7 @@ fn mend_database(
         Err(pipeline::Error::corrupt(storage.path(&name), None, damage))
     };
     let path = |block: BlockId| storage.path(&block_file_name(block.0));
-    let workload = RemovalGame::new(&known.game, Kernel::detect());
+    let workload = RemovalGame::new(known.task(), Kernel::detect());
     let mut recomputer = Recomputer::new(&workload, &read, &path)?;
     for (done, block) in (1..).zip(order) {
         if stop.load(Ordering::Relaxed) {
@@ -374,8 +374,7 @@ fn mend_database(
             blocks.map(|block| Ok((block, blake3::hash(&read_all(storage, &block_file_name(block.0), Some(&known))?))));
         let text = match known.manifest.keep {
             Keep::Book { .. } => {
-                let task = known.manifest.terms().task(&known.game);
-                Sums::text([(BOOK, examine(storage, BOOK, task, &known.manifest.census)?)], &manifest)
+                Sums::text([(BOOK, examine(storage, BOOK, known.task(), &known.manifest.census)?)], &manifest)
             }
             _ => sums_text(&hashed.collect::<Result<_, pipeline::Error>>()?, &manifest),
         };

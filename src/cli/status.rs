@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use trinim::care;
-use trinim::database::{Game, Keep, SUMS};
+use trinim::database::{Encoding, Game, Keep, SUMS};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -94,6 +94,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let foreign = || care::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
     let Game { board, rule, layout } = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let keep = Keep::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
+    Encoding::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let owner = owner::of(&storage.path(LOCK));
     let blocks = layout.canonical_blocks().len();
     let records = &inspection.records;

@@ -1,28 +1,39 @@
 //! The file of one canonical block: header, index, frames. `FORMAT.md` specifies its bytes.
 //!
+//! Its frames are encoded in one of two ways ([`Encoding`]); all files of a database in the same. A
+//! frame of [`Encoding::Words`] answers single positions as it is. One of [`Encoding::Rows`] is
+//! decoded first, but it is a sixteenth as long, and encoding it takes a third of the time.
+//!
 //! # Invariants
-//! 1. The bytes are a pure function of (identity, ordinal, bitmap), independent of date, run and
-//!    threads.
+//! 1. The bytes are a pure function of (encoding, identity, ordinal, bitmap), independent of date,
+//!    run and threads. They depend on every choice of the encoder of `rows-huffman`: an encoder
+//!    that chooses otherwise makes another version of this file.
 //! 2. Every frame decodes on its own and has its own hash; so do the header and the index. A block
 //!    of another board, rule or layout fails by the identity in the header, a block under another's
 //!    name by its ordinal.
 //! 3. Lengths are checked against the file before any allocation.
 
-use super::DatabaseError;
-use super::frame::{self, Frame, FrameError};
+use super::frame::{self, FrameError};
+use super::{DatabaseError, Encoding, Task};
+use crate::kernel::bitmap_words;
+use pipeline::log::codec::{self, Scratch};
 use pipeline::{Damage, Expected};
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"TRINIMBK";
-const VERSION: u32 = 1;
+/// The newest version.
+const VERSION: u32 = 2;
 /// Length of the header, in bytes.
 pub const HEADER_BYTES: usize = 64;
 /// Length of one index row, in bytes.
 pub const INDEX_ROW_BYTES: usize = 24;
-/// Words of bitmap in a full frame: 16 MiB. Larger frames find few more repeats, smaller ones lose
-/// them (a log codec that uses the same repeats took a fifth more bytes in frames of 1 MiB).
-pub const FRAME_WORDS: usize = 1 << 21;
+/// The codec of version 2.
+const ROWS: &str = "rows-huffman";
+/// The codecs that a frame of version 2 may have: [`codec::ZERO`], `raw` and [`ROWS`].
+const CODECS: [u8; 3] = [codec::ZERO, 1, 8];
+/// The bits of a length in an index row of version 2 that hold the codec: its highest byte.
+const CODEC_SHIFT: u32 = 56;
 
 /// Limit on the length of any block file, in bytes: twice a bitmap of 2^34 positions.
 pub const BLOCK_BYTES_MAX: u64 = 4 << 30;
@@ -38,6 +49,17 @@ pub fn block_file_name(ordinal: u32) -> String {
     format!("{ordinal:06}.blk")
 }
 
+/// What all block files of a database have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockForm {
+    /// The encoding of the frames.
+    pub encoding: Encoding,
+    /// The game ([`Game::identity`](super::Game::identity)).
+    pub identity: u64,
+    /// Words of a bitmap.
+    pub stream_words: usize,
+}
+
 /// The location of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameRow {
@@ -45,50 +67,114 @@ pub struct FrameRow {
     pub offset: u64,
     /// Length in the file, in bytes.
     pub stored_bytes: u64,
+    /// Tag of the codec in version 2.
+    codec: u8,
     hash: u64,
+}
+
+/// A frame in memory, from which words are read.
+pub enum Frame {
+    /// A frame of [`Encoding::Words`], which stays encoded.
+    Words(Box<frame::Frame>),
+    /// The words of a frame of [`Encoding::Rows`].
+    Rows(Vec<u64>),
 }
 
 /// The header and index of a block file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockIndex {
-    /// Ordinal of the canonical block.
-    pub ordinal: u32,
-    /// Words of its bitmap.
-    pub stream_words: u64,
-    /// Words of a full frame.
-    pub frame_words: u32,
+    /// The form of the file.
+    form: BlockForm,
     /// One row for each frame.
     pub frames: Vec<FrameRow>,
 }
 
-/// Encodes the whole file of a block.
-pub fn block_file(identity: u64, ordinal: u32, stream: &[u64]) -> Vec<u8> {
-    let frames = stream.len().div_ceil(FRAME_WORDS);
-    let mut payload = Vec::new();
-    let mut index = Vec::with_capacity(frames * INDEX_ROW_BYTES);
-    let begin = HEADER_BYTES + frames * INDEX_ROW_BYTES;
-    for words in stream.chunks(FRAME_WORDS) {
-        let stored = frame::encode(words);
-        index.extend_from_slice(&((begin + payload.len()) as u64).to_le_bytes());
-        index.extend_from_slice(&(stored.len() as u64).to_le_bytes());
-        index.extend_from_slice(&xxh3_64(&stored).to_le_bytes());
-        payload.extend_from_slice(&stored);
+impl Encoding {
+    /// Returns the words of bitmap in a full frame.
+    ///
+    /// 16 MiB of codes of words: larger frames find few more repeats, smaller ones lose them. 1 MiB
+    /// of rows, as in the logs: a look-up decodes a whole frame.
+    pub const fn frame_words(self) -> usize {
+        match self {
+            Encoding::Words => 1 << 21,
+            Encoding::Rows => codec::FRAME_WORDS,
+        }
     }
-    let mut file = Vec::with_capacity(begin + payload.len());
-    file.extend_from_slice(&MAGIC);
-    file.extend_from_slice(&VERSION.to_le_bytes());
-    file.extend_from_slice(&ordinal.to_le_bytes());
-    file.extend_from_slice(&(stream.len() as u64).to_le_bytes());
-    file.extend_from_slice(&(FRAME_WORDS as u32).to_le_bytes());
-    file.extend_from_slice(&(frames as u32).to_le_bytes());
-    file.extend_from_slice(&identity.to_le_bytes());
-    file.extend_from_slice(&xxh3_64(&index).to_le_bytes());
-    file.extend_from_slice(&[0; 8]);
-    let hash = xxh3_64(&file);
-    file.extend_from_slice(&hash.to_le_bytes());
-    file.extend_from_slice(&index);
-    file.extend_from_slice(&payload);
-    file
+}
+
+impl BlockForm {
+    /// Returns the form of the block files of a task.
+    pub fn of<'a>(task: impl Into<Task<'a>>) -> BlockForm {
+        let Task { game, terms } = task.into();
+        BlockForm {
+            encoding: terms.encoding,
+            identity: game.identity(),
+            stream_words: bitmap_words(game.layout.offset_bits()),
+        }
+    }
+
+    /// Encodes the whole file of a block.
+    pub fn file(&self, ordinal: u32, stream: &[u64]) -> Vec<u8> {
+        let frame_words = self.encoding.frame_words();
+        let frames = stream.len().div_ceil(frame_words);
+        let (mut payload, mut scratch) = (Vec::new(), Scratch::new());
+        let mut index = Vec::with_capacity(frames * INDEX_ROW_BYTES);
+        let begin = HEADER_BYTES + frames * INDEX_ROW_BYTES;
+        for words in stream.chunks(frame_words) {
+            let from = payload.len();
+            let tag = match self.encoding {
+                Encoding::Words => {
+                    payload.extend_from_slice(&frame::encode(words));
+                    0
+                }
+                Encoding::Rows => encode_rows(words, &mut payload, &mut scratch),
+            };
+            let stored = &payload[from..];
+            index.extend_from_slice(&((begin + from) as u64).to_le_bytes());
+            index.extend_from_slice(&(stored.len() as u64 | u64::from(tag) << CODEC_SHIFT).to_le_bytes());
+            index.extend_from_slice(&xxh3_64(stored).to_le_bytes());
+        }
+        let mut file = Vec::with_capacity(begin + payload.len());
+        file.extend_from_slice(&MAGIC);
+        file.extend_from_slice(&self.encoding.version().to_le_bytes());
+        file.extend_from_slice(&ordinal.to_le_bytes());
+        file.extend_from_slice(&(stream.len() as u64).to_le_bytes());
+        file.extend_from_slice(&(frame_words as u32).to_le_bytes());
+        file.extend_from_slice(&(frames as u32).to_le_bytes());
+        file.extend_from_slice(&self.identity.to_le_bytes());
+        file.extend_from_slice(&xxh3_64(&index).to_le_bytes());
+        file.extend_from_slice(&[0; 8]);
+        let hash = xxh3_64(&file);
+        file.extend_from_slice(&hash.to_le_bytes());
+        file.extend_from_slice(&index);
+        file.extend_from_slice(&payload);
+        file
+    }
+
+    /// Decodes the bitmap from a whole file; the inverse of [`BlockForm::file`].
+    ///
+    /// # Errors
+    /// [`DatabaseError::Corrupt`] and [`DatabaseError::Version`], as when the file is opened.
+    pub fn read(&self, path: &Path, ordinal: u32, file: &[u8], stream: &mut [u64]) -> Result<(), DatabaseError> {
+        let index = BlockIndex::of_file(path, self, ordinal, file)?;
+        let mut scratch = Scratch::new();
+        for (frame, words) in stream.chunks_mut(index.frame_words()).enumerate() {
+            index.decode(path, frame, index.stored(path, frame, file)?, words, &mut scratch)?;
+        }
+        Ok(())
+    }
+}
+
+/// Appends the payload of a frame of rows; returns the tag of its codec.
+fn encode_rows(words: &[u64], payload: &mut Vec<u8>, scratch: &mut Scratch) -> u8 {
+    let from = payload.len();
+    let rows = codec::by_name(ROWS).expect("the engine has the codec");
+    let tag = codec::encode_frame(rows, words, payload, scratch);
+    if payload.len() - from < words.len() * 8 {
+        return tag;
+    }
+    payload.truncate(from);
+    codec::encode_frame(&codec::Raw, words, payload, scratch)
 }
 
 /// Returns the `N` little-endian bytes at a constant offset of the header or of an index row, both
@@ -99,53 +185,27 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     out
 }
 
-/// Decodes the bitmap from a whole file; the inverse of [`block_file`].
-///
-/// # Errors
-/// [`DatabaseError::Corrupt`] and [`DatabaseError::Version`], as when the file is opened.
-pub fn read_block(
-    path: &Path,
-    identity: u64,
-    ordinal: u32,
-    file: &[u8],
-    stream: &mut [u64],
-) -> Result<(), DatabaseError> {
-    let index = BlockIndex::of_file(path, identity, ordinal, file, stream.len() as u64)?;
-    for (frame, words) in stream.chunks_mut(FRAME_WORDS).enumerate() {
-        let parsed = index.frame_of_file(path, frame, file)?;
-        parsed.decode(words).map_err(|error| index.damage(path, frame, error))?;
-    }
-    Ok(())
-}
-
 impl BlockIndex {
     /// Parses header and index of a whole file.
     ///
     /// # Errors
     /// Those of [`BlockIndex::length`] and [`BlockIndex::parse`].
-    pub fn of_file(
-        path: &Path,
-        identity: u64,
-        ordinal: u32,
-        file: &[u8],
-        stream_words: u64,
-    ) -> Result<BlockIndex, DatabaseError> {
+    pub fn of_file(path: &Path, form: &BlockForm, ordinal: u32, file: &[u8]) -> Result<BlockIndex, DatabaseError> {
         let early = || DatabaseError::corrupt(path, file.len() as u64, "the file ends early");
         let (header, rest) = file.split_first_chunk::<HEADER_BYTES>().ok_or_else(early)?;
-        let length = BlockIndex::length(path, header, identity, ordinal, stream_words)?;
+        let length = BlockIndex::length(path, header, form, ordinal)?;
         let index = rest.get(..length).ok_or_else(early)?;
-        BlockIndex::parse(path, header, index, file.len() as u64)
+        BlockIndex::parse(path, header, form, index, file.len() as u64)
     }
 
-    /// Checks and parses one frame of the whole file that this index belongs to.
+    /// Returns the stored bytes of one frame of the whole file that this index belongs to.
     ///
     /// # Errors
-    /// Those of [`BlockIndex::frame`].
-    pub fn frame_of_file(&self, path: &Path, frame: usize, file: &[u8]) -> Result<Frame, DatabaseError> {
+    /// [`DatabaseError::Corrupt`] if the file ends early.
+    pub fn stored<'f>(&self, path: &Path, frame: usize, file: &'f [u8]) -> Result<&'f [u8], DatabaseError> {
         let row = self.frames[frame];
         let range = row.offset as usize..row.offset.saturating_add(row.stored_bytes) as usize;
-        let stored = file.get(range).ok_or_else(|| DatabaseError::corrupt(path, row.offset, "the file ends early"))?;
-        self.frame(path, frame, stored.to_vec())
+        file.get(range).ok_or_else(|| DatabaseError::corrupt(path, row.offset, "the file ends early"))
     }
 
     /// Checks the header and returns the length of the index that follows it, in bytes.
@@ -156,9 +216,8 @@ impl BlockIndex {
     pub fn length(
         path: &Path,
         header: &[u8; HEADER_BYTES],
-        identity: u64,
+        form: &BlockForm,
         ordinal: u32,
-        stream_words: u64,
     ) -> Result<usize, DatabaseError> {
         let damage = |offset: u64, rule: &'static str| DatabaseError::corrupt(path, offset, rule);
         if header[..8] != MAGIC {
@@ -167,11 +226,15 @@ impl BlockIndex {
         if u64::from_le_bytes(number(header, 56)) != xxh3_64(&header[..56]) {
             return Err(damage(0, "the hash of the header is wrong"));
         }
-        let version = u32::from_le_bytes(number(header, 8));
-        if version != VERSION {
+        let (version, expected) = (u32::from_le_bytes(number(header, 8)), form.encoding.version());
+        if !(1..=VERSION).contains(&version) {
             return Err(DatabaseError::Version { path: path.into(), found: version.into(), supported: VERSION.into() });
         }
-        if u64::from_le_bytes(number(header, 32)) != identity {
+        if version != expected {
+            let rule = format!("a block file of version {version} among those of version {expected}");
+            return Err(DatabaseError::corrupt(path, 8, rule));
+        }
+        if u64::from_le_bytes(number(header, 32)) != form.identity {
             return Err(damage(32, "the block belongs to another board, rule or layout"));
         }
         let found = u32::from_le_bytes(number(header, 12));
@@ -180,8 +243,8 @@ impl BlockIndex {
         }
         let (words, frame_words) = (u64::from_le_bytes(number(header, 16)), u32::from_le_bytes(number(header, 24)));
         let frames = u32::from_le_bytes(number(header, 28));
-        if words != stream_words
-            || frame_words as usize != FRAME_WORDS
+        if words != form.stream_words as u64
+            || frame_words as usize != form.encoding.frame_words()
             || u64::from(frames) != words.div_ceil(frame_words.into())
         {
             return Err(damage(16, "the lengths in the header do not match the layout"));
@@ -196,6 +259,7 @@ impl BlockIndex {
     pub fn parse(
         path: &Path,
         header: &[u8; HEADER_BYTES],
+        form: &BlockForm,
         index: &[u8],
         file_bytes: u64,
     ) -> Result<BlockIndex, DatabaseError> {
@@ -204,51 +268,119 @@ impl BlockIndex {
             return Err(damage("the hash of the index is wrong"));
         }
         let mut next = (HEADER_BYTES + index.len()) as u64;
-        let mut frames = Vec::with_capacity(index.len() / INDEX_ROW_BYTES);
-        for row in index.as_chunks::<INDEX_ROW_BYTES>().0 {
-            let row = FrameRow {
-                offset: u64::from_le_bytes(number(row, 0)),
-                stored_bytes: u64::from_le_bytes(number(row, 8)),
-                hash: u64::from_le_bytes(number(row, 16)),
+        let mut parsed = BlockIndex { form: *form, frames: Vec::with_capacity(index.len() / INDEX_ROW_BYTES) };
+        for (frame, row) in index.as_chunks::<INDEX_ROW_BYTES>().0.iter().enumerate() {
+            let length = u64::from_le_bytes(number(row, 8));
+            let (stored_bytes, codec) = match form.encoding {
+                Encoding::Words => (length, 0),
+                Encoding::Rows => (length & ((1 << CODEC_SHIFT) - 1), (length >> CODEC_SHIFT) as u8),
             };
-            if row.offset != next {
+            let (offset, hash) = (u64::from_le_bytes(number(row, 0)), u64::from_le_bytes(number(row, 16)));
+            if offset != next {
                 return Err(damage("the frames are not contiguous"));
             }
-            next = next.saturating_add(row.stored_bytes);
-            frames.push(row);
+            if form.encoding == Encoding::Rows
+                && !(CODECS.contains(&codec) && stored_bytes <= parsed.words_of(frame) as u64 * 8)
+            {
+                return Err(damage("a frame has another codec or is longer than its words"));
+            }
+            next = next.saturating_add(stored_bytes);
+            parsed.frames.push(FrameRow { offset, stored_bytes, codec, hash });
         }
         if next != file_bytes {
             let damage = Damage::Length { expected: Expected::Exactly(next), found: file_bytes };
             return Err(DatabaseError::corrupt(path, file_bytes.min(next), damage));
         }
-        Ok(BlockIndex {
-            ordinal: u32::from_le_bytes(number(header, 12)),
-            stream_words: u64::from_le_bytes(number(header, 16)),
-            frame_words: u32::from_le_bytes(number(header, 24)),
-            frames,
-        })
+        Ok(parsed)
+    }
+
+    /// Returns the words of a full frame.
+    pub fn frame_words(&self) -> usize {
+        self.form.encoding.frame_words()
     }
 
     /// Returns the number of words that frame `frame` decodes to.
     pub fn words_of(&self, frame: usize) -> usize {
-        let begin = frame as u64 * u64::from(self.frame_words);
-        self.stream_words.saturating_sub(begin).min(self.frame_words.into()) as usize
+        self.form.stream_words.saturating_sub(frame * self.frame_words()).min(self.frame_words())
     }
 
-    /// Checks and parses one frame.
+    /// Checks one frame and makes it ready for look-ups.
     ///
     /// # Errors
     /// [`DatabaseError::Corrupt`] if the bytes differ from what was written.
     pub fn frame(&self, path: &Path, frame: usize, stored: Vec<u8>) -> Result<Frame, DatabaseError> {
-        let row = &self.frames[frame];
-        if xxh3_64(&stored) != row.hash {
-            return Err(DatabaseError::corrupt(path, row.offset, format!("the hash of frame {frame} is wrong")));
+        match self.form.encoding {
+            Encoding::Words => Ok(Frame::Words(Box::new(self.words(path, frame, stored)?))),
+            Encoding::Rows => {
+                let mut words = vec![0; self.words_of(frame)];
+                self.decode(path, frame, &stored, &mut words, &mut Scratch::new())?;
+                Ok(Frame::Rows(words))
+            }
         }
-        Frame::parse(stored, self.words_of(frame)).map_err(|error| self.damage(path, frame, error))
+    }
+
+    /// Checks one frame and decodes it into `words`, as many as [`BlockIndex::words_of`] says.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Corrupt`] if the bytes differ from what was written.
+    pub fn decode(
+        &self,
+        path: &Path,
+        frame: usize,
+        stored: &[u8],
+        words: &mut [u64],
+        scratch: &mut Scratch,
+    ) -> Result<(), DatabaseError> {
+        match self.form.encoding {
+            Encoding::Words => {
+                let parsed = self.words(path, frame, stored.to_vec())?;
+                parsed.decode(words).map_err(|error| self.damage(path, frame, error))
+            }
+            Encoding::Rows => {
+                self.compare(path, frame, stored)?;
+                let decoded = codec::decode_frame(self.frames[frame].codec, stored, words, scratch);
+                decoded.map_err(|error| self.damage(path, frame, FrameError(error.0)))
+            }
+        }
+    }
+
+    fn words(&self, path: &Path, frame: usize, stored: Vec<u8>) -> Result<frame::Frame, DatabaseError> {
+        self.compare(path, frame, &stored)?;
+        frame::Frame::parse(stored, self.words_of(frame)).map_err(|error| self.damage(path, frame, error))
+    }
+
+    /// Compares a frame with its hash.
+    fn compare(&self, path: &Path, frame: usize, stored: &[u8]) -> Result<(), DatabaseError> {
+        let FrameRow { offset, hash, .. } = self.frames[frame];
+        if xxh3_64(stored) == hash {
+            return Ok(());
+        }
+        Err(DatabaseError::corrupt(path, offset, format!("the hash of frame {frame} is wrong")))
     }
 
     /// Builds the error for damage inside a frame with a correct hash.
     pub fn damage(&self, path: &Path, frame: usize, error: FrameError) -> DatabaseError {
         DatabaseError::corrupt(path, self.frames[frame].offset, format!("frame {frame}: {error}"))
+    }
+}
+
+impl Frame {
+    /// Returns word `at` of the frame.
+    ///
+    /// # Errors
+    /// [`FrameError`] if the frame contradicts itself there, or if `at` is beyond it.
+    pub fn word(&self, at: usize) -> Result<u64, FrameError> {
+        match self {
+            Frame::Words(frame) => frame.word(at),
+            Frame::Rows(words) => words.get(at).copied().ok_or(FrameError("the word is beyond the frame")),
+        }
+    }
+
+    /// Returns the memory that the frame occupies, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        match self {
+            Frame::Words(frame) => frame.memory_bytes(),
+            Frame::Rows(words) => words.len() * 8,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What a solve keeps of its result, and the terms on which it runs.
 
-use super::{Audit, Game};
+use super::{Audit, Encoding, Game};
 use crate::game::Board;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -108,19 +108,22 @@ impl Serialize for Keep {
 }
 
 /// How a game is solved, as far as the files of the run depend on it: what is kept of the result,
-/// and whether it is audited on the way.
+/// whether it is audited on the way, and how the bitmaps are encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
     /// What is kept.
     pub keep: Keep,
     /// The audit, if there is one.
     pub audit: Option<Audit>,
+    /// The encoding of the block files, if the database is kept.
+    pub encoding: Encoding,
 }
 
 impl Terms {
     /// Returns the terms of a run with these parameters; `None` if this program cannot tell.
     pub fn from_parameters(given: &[(String, String)]) -> Option<Terms> {
-        Some(Terms { keep: Keep::from_parameters(given)?, audit: Audit::from_parameters(given)? })
+        let (keep, audit) = (Keep::from_parameters(given)?, Audit::from_parameters(given)?);
+        Some(Terms { keep, audit, encoding: Encoding::from_parameters(given)? })
     }
 
     /// Returns the task to solve a game on these terms.
@@ -131,7 +134,7 @@ impl Terms {
 
 impl From<Keep> for Terms {
     fn from(keep: Keep) -> Terms {
-        Terms { keep, audit: None }
+        Terms { keep, ..Terms::default() }
     }
 }
 
@@ -142,7 +145,7 @@ impl From<Keep> for Terms {
 pub struct Task<'a> {
     /// The game.
     pub game: &'a Game,
-    /// What is kept, and how it is audited.
+    /// What is kept, how it is audited and encoded.
     pub terms: Terms,
 }
 
@@ -155,8 +158,10 @@ impl<'a> From<&'a Game> for Task<'a> {
 impl Task<'_> {
     /// Returns the named parameters of a run, in the order used in files.
     pub fn parameters(&self) -> Vec<(String, String)> {
-        let Terms { keep, audit } = self.terms;
-        self.game.parameters().into_iter().chain(keep.parameter()).chain(audit.map(Audit::parameter)).collect()
+        let Terms { keep, audit, encoding } = self.terms;
+        let encoding = keep.is_database().then(|| encoding.parameter()).flatten();
+        let terms = keep.parameter().into_iter().chain(audit.map(Audit::parameter)).chain(encoding);
+        self.game.parameters().into_iter().chain(terms).collect()
     }
 }
 

@@ -7,10 +7,11 @@
 //! 2. `SUMS` has the lines of the `b3sum` program and is written last: a folder with `SUMS` is a
 //!    finished database.
 //! 3. Census and digest do not depend on what is kept. A manifest says what is kept unless that is
-//!    every value; its version is then 2, so that no older program looks for the blocks.
+//!    every value; its version is then 2, so that no older program looks for the blocks. Version 3
+//!    keeps every value in blocks that older programs cannot read ([`Encoding`]).
 
 use super::census::{Census, PieceCount};
-use super::{Audited, BlockSummary, DatabaseError, FirstMoves, Game, Keep, Task, Terms};
+use super::{Audited, BlockSummary, DatabaseError, Encoding, FirstMoves, Game, Keep, Task, Terms};
 use crate::game::position::cells;
 use crate::game::{Board, Cell, Rule, Value};
 use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
@@ -25,10 +26,12 @@ pub const SUMS: &str = "SUMS";
 /// most, they take about 45 and 24 MB.
 pub const LIST_BYTES_MAX: u64 = 64 << 20;
 const FORMAT: &str = "trinim-database";
-/// The newest version of the format of a database, for folders that do not keep every value.
-pub const VERSION: u64 = 2;
-/// The version for folders that do.
-const WHOLE_VERSION: u64 = 1;
+/// The newest version of the format of a database: every value, with [`Encoding::Rows`].
+pub const VERSION: u64 = 3;
+/// The version for folders that do not keep every value.
+const PARTIAL_VERSION: u64 = 2;
+/// The version for every value with [`Encoding::Words`].
+const WORDS_VERSION: u64 = 1;
 
 /// The manifest row of one canonical block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +78,7 @@ impl TryFrom<Keys> for Manifest {
     fn try_from(keys: Keys) -> Result<Manifest, String> {
         let Keys { format, version, layers, rule, max_take, bid_cells, offset_cells, digest, .. } = keys;
         let (keep, winning_first_moves) = match (version, keys.keep, keys.winning_first_moves) {
-            (WHOLE_VERSION, ..) => (Keep::Database, None),
+            (WORDS_VERSION | VERSION, ..) => (Keep::Database, None),
             (_, Some(keep), Some(moves)) => {
                 let keep: Keep = keep.parse().map_err(|error: super::ParseKeepError| error.to_string())?;
                 if keep.is_database() {
@@ -124,7 +127,7 @@ fn as_cells<S: Serializer>(masks: &Option<Vec<u64>>, serializer: S) -> Result<S:
 pub struct Manifest {
     /// Always `trinim-database`.
     pub format: String,
-    /// Version of the format: 1 if every value is kept, else 2.
+    /// Version of the format: 1 or 3, by the encoding, if every value is kept, else 2.
     pub version: u64,
     /// Layers of the board.
     pub layers: u32,
@@ -158,22 +161,23 @@ impl Manifest {
     /// Builds the manifest of a finished solve from the encoded summary of each ordinal, ascending;
     /// `None` if one is malformed or is that of a solve that keeps something else.
     pub fn of_summaries<'a>(task: Task<'_>, summaries: impl IntoIterator<Item = &'a [u8]>) -> Option<Manifest> {
-        let Task { game, terms: Terms { keep, audit } } = task;
+        let Task { game, terms: Terms { keep, audit, .. } } = task;
         let offset_bits = game.layout.offset_bits();
         let summaries = summaries.into_iter().map(|bytes| BlockSummary::from_bytes(bytes, offset_bits));
         let summaries: Vec<BlockSummary> = summaries.collect::<Option<_>>()?;
         let audit = audit.map(|audit| Audited::passed(audit, game));
-        let manifest = Manifest { audit, ..Manifest::new(game, &summaries) };
+        let manifest = Manifest { audit, ..Manifest::new(task, &summaries) };
         if keep.is_database() {
             let is_plain = summaries.iter().all(|summary| summary.after_first_moves.is_empty());
             return is_plain.then_some(manifest);
         }
         let winning_first_moves = Some(FirstMoves::of(game).winning(&summaries)?);
-        Some(Manifest { version: VERSION, keep, winning_first_moves, ..manifest })
+        Some(Manifest { version: PARTIAL_VERSION, keep, winning_first_moves, ..manifest })
     }
 
     /// Builds the manifest of a database from one summary for each ordinal, ascending.
-    pub fn new(game: &Game, summaries: &[BlockSummary]) -> Manifest {
+    pub fn new<'a>(task: impl Into<Task<'a>>, summaries: &[BlockSummary]) -> Manifest {
+        let Task { game, terms: Terms { encoding, .. } } = task.into();
         let Game { board, rule, layout } = game;
         let rows = layout.canonical_blocks().iter().zip(summaries);
         let blocks = rows.map(|(bid, summary)| BlockRow {
@@ -183,7 +187,10 @@ impl Manifest {
         });
         Manifest {
             format: FORMAT.into(),
-            version: WHOLE_VERSION,
+            version: match encoding {
+                Encoding::Words => WORDS_VERSION,
+                Encoding::Rows => VERSION,
+            },
             layers: board.layers(),
             rule: rule.name().into(),
             max_take: board.max_take(),
@@ -218,7 +225,7 @@ impl Manifest {
         if format != FORMAT {
             return Err(damage("not the manifest of a Trinim database".into()));
         }
-        if !(WHOLE_VERSION..=VERSION).contains(&version) {
+        if !(WORDS_VERSION..=VERSION).contains(&version) {
             return Err(DatabaseError::Version { path: path.into(), found: version, supported: VERSION });
         }
         let manifest: Manifest = serde_json::from_slice(bytes).map_err(unreadable)?;
@@ -258,7 +265,8 @@ impl Manifest {
 
     /// Returns the terms of the solve.
     pub fn terms(&self) -> Terms {
-        Terms { keep: self.keep, audit: self.audit.map(|audited| audited.audit()) }
+        let encoding = if self.version == WORDS_VERSION { Encoding::Words } else { Encoding::Rows };
+        Terms { keep: self.keep, audit: self.audit.map(|audited| audited.audit()), encoding }
     }
 
     /// Returns the value of a position as far as the manifest tells without a block: of the full

@@ -14,6 +14,7 @@ mod audit;
 pub mod block;
 pub mod book;
 pub mod census;
+mod encoding;
 mod error;
 mod first_moves;
 #[doc = include_str!("../../FORMAT.md")]
@@ -28,8 +29,9 @@ mod summary;
 pub(crate) mod sums;
 
 pub use audit::{Audit, Audited, ParseAuditError};
-pub use block::{BLOCK_BYTES_MAX, block_file, block_file_name};
+pub use block::{BLOCK_BYTES_MAX, BlockForm, block_file_name};
 pub use book::{BOOK, Book};
+pub use encoding::Encoding;
 pub use error::DatabaseError;
 pub use first_moves::FirstMoves;
 pub use game::Game;

@@ -4,7 +4,9 @@
 //! `trinim solve --layers 8 --log-placement shared --codec rows-bytes --json` with two workers on
 //! an idle machine: `stages_s`, divided by the bytes that passed through each stage (659 loads
 //! decoded, 398 edges turned, 798 applied, 104 blocks of 16 MiB). They are bytes of *raw bitmap* a
-//! second unless they say otherwise; a byte has eight positions.
+//! second unless they say otherwise; a byte has eight positions. Publishing was 350 MB a second
+//! with the encoding of version 1; that of version 2 takes 38 % of the time (both in turn under
+//! other load, 22 November 2026).
 
 use crate::database::Keep;
 
@@ -33,15 +35,16 @@ pub const MEASURED: Rates = Rates {
     orient_bytes_per_second: 4.4e9,
     apply_bytes_per_second: 9.5e9,
     settle_bytes_per_second: 1.4e9,
-    publish_bytes_per_second: 350e6,
+    publish_bytes_per_second: 930e6,
     encode_bytes_per_second: 1.4e9,
     device_bytes_per_second: 600e6,
 };
 
-/// The speed of counting and hashing a block that is not encoded for the database, five times that
-/// of publishing: eight layers with `--keep counts` and with the database in turn, one worker under
-/// other load, 22 November 2026, took 3.5 s and 18.1 s for the 1.7 GB.
-const SUMMARISE_BYTES_PER_SECOND: f64 = 5.0 * MEASURED.publish_bytes_per_second;
+/// The speed of counting and hashing a block that is not encoded for the database: a fifth of the
+/// time of publishing it with the encoding of version 1 (eight layers with `--keep counts` and with
+/// the database in turn, one worker under other load, 22 November 2026: 3.5 s and 18.1 s for the
+/// 1.7 GB).
+const SUMMARISE_BYTES_PER_SECOND: f64 = 1.75e9;
 
 /// Returns the rates of a solve that keeps this.
 pub fn of(keep: Keep) -> Rates {
@@ -70,8 +73,9 @@ pub fn block_weight(rates: &Rates) -> f64 {
 }
 
 /// Growth of the stored bits a position for each offset bit that a block is smaller than the block
-/// of the measurement: 7 layers in blocks of 2^18 instead of 2^22 positions, rounded up.
-const DATABASE_GROWTH: f64 = 1.19;
+/// of the measurement: 7 layers in blocks of 2^13 instead of 2^22 positions (logs: 2^18), rounded
+/// up.
+const DATABASE_GROWTH: f64 = 1.13;
 const LOG_GROWTH: f64 = 1.13;
 
 /// The offset bits of the blocks that the ratios were measured on.
@@ -95,12 +99,12 @@ fn growth(rate: f64, layers: u32, offset_bits: u32) -> f64 {
 pub fn database_bits_per_position(layers: u32, offset_bits: u32) -> f64 {
     let measured = match layers {
         ..=4 => 1.0,
-        5 => 1.25,
-        6 => 0.31,
-        7 => 0.194,
-        _ => 0.116,
+        5 => 0.48,
+        6 => 0.29,
+        7 => 0.217,
+        _ => 0.114,
     };
-    (measured * growth(DATABASE_GROWTH, layers, offset_bits)).min(1.25)
+    (measured * growth(DATABASE_GROWTH, layers, offset_bits)).min(1.05)
 }
 
 /// Returns the log bits per position in the codec of this name, in blocks of so many offset bits.
@@ -139,5 +143,6 @@ pub const FOLDER_BYTES: u64 = 64 << 10;
 pub const FOLDER_BYTES_PER_BLOCK: u64 = 2048;
 
 /// The speed of reading a bitmap back from the file of its block, in raw bytes a second on one
-/// thread: the 1.7 GB of eight layers take 3 s on two threads, as the page of the verifier says.
-pub const RECALL_BYTES_PER_SECOND: f64 = 300e6;
+/// thread: `trinim check --depth full` decodes and hashes the 1.7 GB of eight layers in 0.94 s of
+/// processor time, and in 2.1 s with the encoding of version 1 (22 November 2026).
+pub const RECALL_BYTES_PER_SECOND: f64 = 1.5e9;

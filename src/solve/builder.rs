@@ -1,8 +1,9 @@
 //! A solve with a default for everything but the game and the folder.
 
 use super::{Solved, solve};
-use crate::database::{Audit, Game, Keep, Task};
+use crate::database::{Audit, Encoding, Game, Keep, Task};
 use crate::kernel::Kernel;
+use pipeline::checkpoint;
 use pipeline::{Error, Metrics, Options, RealStorage, Storage};
 use std::path::Path;
 use std::sync::Arc;
@@ -81,6 +82,13 @@ impl<'a> Solve<'a> {
     /// created.
     pub fn run(&self, folder: &Path) -> Result<Solved, Error> {
         let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?);
-        solve(self.task, self.kernel, &storage, &self.options, &Metrics::default(), &|_| {})
+        let mut task = self.task;
+        match checkpoint::inspect(&*storage) {
+            // A folder of another program is refused when it is opened.
+            Ok(begun) => task.terms.encoding = Encoding::from_parameters(&begun.parameters.0).unwrap_or_default(),
+            Err(Error::NotARun { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        solve(task, self.kernel, &storage, &self.options, &Metrics::default(), &|_| {})
     }
 }

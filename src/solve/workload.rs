@@ -13,9 +13,8 @@
 
 use super::audit::Sample;
 use super::book::Parts;
-use crate::database::block::read_block;
 use crate::database::{
-    Audit, BlockSummary, DatabaseError, FirstMoves, Game, Keep, Task, Terms, block_file, block_file_name, stream_digest,
+    Audit, BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, Task, Terms, block_file_name, stream_digest,
 };
 use crate::game::Rule;
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
@@ -33,7 +32,7 @@ pub struct RemovalGame<'a> {
     apply: HashMap<Arc<[u64]>, ApplyPlan>,
     settle: SettlePlan,
     turns: Vec<PermutePlan>,
-    identity: u64,
+    form: BlockForm,
     publish: bool,
     /// The parts of a book, if that is kept.
     parts: Option<Parts>,
@@ -47,7 +46,7 @@ impl<'a> RemovalGame<'a> {
     /// database, as it is for a game alone. The kernel does not change the bytes.
     pub fn new(task: impl Into<Task<'a>>, kernel: Kernel) -> RemovalGame<'a> {
         let task = task.into();
-        let Task { game, terms: Terms { keep, audit } } = task;
+        let Task { game, terms: Terms { keep, audit, .. } } = task;
         let layout = &game.layout;
         let bits = layout.offset_bits();
         let operations: Vec<Arc<[u64]>> =
@@ -56,26 +55,13 @@ impl<'a> RemovalGame<'a> {
         let settle = SettlePlan::new(bits, layout.inner_moves());
         let turns =
             layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
-        let (identity, publish) = (game.identity(), keep.is_database());
+        let (form, publish) = (BlockForm::of(task), keep.is_database());
         let first_moves = (!publish).then(|| FirstMoves::of(game));
         let parts = match keep {
             Keep::Book { pieces } => Some(Parts::new(game, pieces)),
             Keep::Database | Keep::Counts => None,
         };
-        RemovalGame {
-            task,
-            game,
-            kernel,
-            operations,
-            apply,
-            settle,
-            turns,
-            identity,
-            publish,
-            parts,
-            first_moves,
-            audit,
-        }
+        RemovalGame { task, game, kernel, operations, apply, settle, turns, form, publish, parts, first_moves, audit }
     }
 
     /// Returns the same workload, but one that publishes no files.
@@ -172,13 +158,12 @@ impl Workload for RemovalGame<'_> {
         if let Some(parts) = &self.parts {
             return parts.of(self.game, block, stream);
         }
-        self.publish
-            .then(|| Publication { name: block_file_name(block.0), bytes: block_file(self.identity, block.0, stream) })
+        self.publish.then(|| Publication { name: block_file_name(block.0), bytes: self.form.file(block.0, stream) })
     }
 
     fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
         let name = block_file_name(block.0);
-        read_block(name.as_ref(), self.identity, block.0, published, stream).map_err(unreadable)
+        self.form.read(name.as_ref(), block.0, published, stream).map_err(unreadable)
     }
 
     fn examine(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {

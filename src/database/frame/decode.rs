@@ -6,7 +6,7 @@ use std::fmt;
 
 /// An error in decoding a payload as a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FrameError(&'static str);
+pub struct FrameError(pub(in crate::database) &'static str);
 
 impl fmt::Display for FrameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

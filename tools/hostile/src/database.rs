@@ -1,37 +1,47 @@
 //! Files of a database: block files, books, `manifest.json`, `SUMS`.
 
 use crate::choice;
+use pipeline::log::codec::Scratch;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use trinim::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES};
+use trinim::database::block::{BlockForm, BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES};
 use trinim::database::book::{BookEncoder, BookHead, BookIndex, BookOrder, HEADER_BYTES as HEADER_BYTES_OF_BOOK};
-use trinim::database::{DatabaseError, Game, Manifest, SUMS, block_file};
+use trinim::database::{DatabaseError, Encoding, Game, Manifest, SUMS};
 use trinim::game::Rule;
 use trinim::verify::verify_files;
 use xxhash_rust::xxh3::xxh3_64;
 
 const IDENTITY: u64 = 11;
 const ORDINAL: u32 = 3;
-const STREAM_WORDS: u64 = 64;
+const STREAM_WORDS: usize = 64;
 
-/// A block file: the input is the whole file, its frame, or the end of a valid file.
+/// A block file of either encoding: the input is the whole file, its frame, or the end of a valid
+/// file.
 pub fn block(bytes: &[u8]) {
     let (how, rest) = choice(bytes);
-    let file = match how % 3 {
-        0 => rest.to_vec(),
-        1 => framed(rest),
+    // The choices of the first encoding came first; their corpus stays valid.
+    let encoding = if how % 6 < 3 { Encoding::Words } else { Encoding::Rows };
+    let form = BlockForm { encoding, identity: IDENTITY, stream_words: STREAM_WORDS };
+    let file = match (how % 3, encoding) {
+        (0, _) => rest.to_vec(),
+        (1, Encoding::Words) => framed(&form, 0, rest),
+        (1, Encoding::Rows) => {
+            let (codec, rest) = choice(rest);
+            framed(&form, codec, rest)
+        }
         _ => {
             // A valid file whose end is overwritten by the input.
-            let stream: Vec<u64> = (0..STREAM_WORDS).map(|word| (word * 0x0101) >> (word % 7)).collect();
-            let mut file = block_file(IDENTITY, ORDINAL, &stream);
+            let stream: Vec<u64> = (0..STREAM_WORDS as u64).map(|word| (word * 0x0101) >> (word % 7)).collect();
+            let mut file = form.file(ORDINAL, &stream);
+            let codec = file[HEADER_BYTES + 15];
             let over = rest.len().min(file.len());
             let from = file.len() - over;
             file[from..].copy_from_slice(&rest[..over]);
-            framed(&file[HEADER_BYTES + INDEX_ROW_BYTES..])
+            framed(&form, codec, &file[HEADER_BYTES + INDEX_ROW_BYTES..])
         }
     };
-    let _ = read_block(&file);
+    let _ = read_block(&form, &file);
 }
 
 /// A book of four layers: the input is the whole file, its losses and the gaps of its only frame,
@@ -91,15 +101,20 @@ fn bound(head: &BookHead, bytes: &[u8]) -> Vec<u8> {
     [header, stored, row].concat()
 }
 
-/// Builds a file with this frame and valid hashes.
-fn framed(frame: &[u8]) -> Vec<u8> {
+/// Builds a file with this frame, in this codec, and valid hashes.
+fn framed(form: &BlockForm, codec: u8, frame: &[u8]) -> Vec<u8> {
     let begin = (HEADER_BYTES + INDEX_ROW_BYTES) as u64;
-    let index = [begin.to_le_bytes(), (frame.len() as u64).to_le_bytes(), xxh3_64(frame).to_le_bytes()].concat();
+    let length = frame.len() as u64 | u64::from(codec) << 56;
+    let index = [begin.to_le_bytes(), length.to_le_bytes(), xxh3_64(frame).to_le_bytes()].concat();
+    let (version, frame_words) = match form.encoding {
+        Encoding::Words => (1u32, 2_097_152u32),
+        Encoding::Rows => (2, 131_072),
+    };
     let mut header = b"TRINIMBK".to_vec();
-    header.extend_from_slice(&1u32.to_le_bytes());
+    header.extend_from_slice(&version.to_le_bytes());
     header.extend_from_slice(&ORDINAL.to_le_bytes());
-    header.extend_from_slice(&STREAM_WORDS.to_le_bytes());
-    header.extend_from_slice(&2_097_152u32.to_le_bytes());
+    header.extend_from_slice(&(STREAM_WORDS as u64).to_le_bytes());
+    header.extend_from_slice(&frame_words.to_le_bytes());
     header.extend_from_slice(&1u32.to_le_bytes());
     header.extend_from_slice(&IDENTITY.to_le_bytes());
     header.extend_from_slice(&xxh3_64(&index).to_le_bytes());
@@ -110,19 +125,19 @@ fn framed(frame: &[u8]) -> Vec<u8> {
 }
 
 /// Reads a block file as a database does.
-fn read_block(file: &[u8]) -> Option<()> {
-    let path = Path::new("x");
+fn read_block(form: &BlockForm, file: &[u8]) -> Option<()> {
+    let (path, mut scratch) = (Path::new("x"), Scratch::new());
     let header: &[u8; HEADER_BYTES] = file.first_chunk()?;
-    let length = BlockIndex::length(path, header, IDENTITY, ORDINAL, STREAM_WORDS).ok()?;
+    let length = BlockIndex::length(path, header, form, ORDINAL).ok()?;
     let index = file.get(HEADER_BYTES..HEADER_BYTES + length)?;
-    let index = BlockIndex::parse(path, header, index, file.len() as u64).ok()?;
+    let index = BlockIndex::parse(path, header, form, index, file.len() as u64).ok()?;
     for (number, row) in index.frames.iter().enumerate() {
         let end = row.offset.checked_add(row.stored_bytes)?;
         let stored = file.get(usize::try_from(row.offset).ok()?..usize::try_from(end).ok()?)?.to_vec();
+        let mut words = vec![0; index.words_of(number)];
+        let whole = index.decode(path, number, &stored, &mut words, &mut scratch);
         let frame = index.frame(path, number, stored).ok()?;
         assert!(frame.memory_bytes() < 1 << 20, "{} bytes for a frame of {STREAM_WORDS} words", frame.memory_bytes());
-        let mut words = vec![0; index.words_of(number)];
-        let whole = frame.decode(&mut words);
         for (at, word) in words.iter().enumerate() {
             // The two ways to read a word agree if both succeed.
             if let (Ok(()), Ok(found)) = (&whole, frame.word(at)) {

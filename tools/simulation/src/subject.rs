@@ -13,10 +13,9 @@ use scheduler::Timing;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use synthetic::Synthetic;
-use trinim::database::block::{BlockIndex, HEADER_BYTES};
 use trinim::database::book::order::canonical;
 use trinim::database::book::{BookHead, BookIndex, BookOrder};
-use trinim::database::{Game, Keep, Manifest, Terms, block_file_name};
+use trinim::database::{BlockForm, Encoding, Game, Keep, Manifest, Terms, block_file_name};
 use trinim::game::{Rule, Value, reference};
 use trinim::kernel::{Kernel, bitmap_words};
 use trinim::solve::solve;
@@ -39,19 +38,21 @@ pub struct Subject {
 
 enum Work {
     Synthetic(Synthetic),
-    Game(Box<Game>, Keep),
+    Game(Box<Game>, Terms),
 }
 
 impl Subject {
     /// Lists the subjects of the exploration: the synthetic workload, sparse and dense, boards of
-    /// two to four layers under both rules, and some of them solved for their counts or a book.
+    /// two to four layers under both rules, and some of them with the old encoding of the blocks,
+    /// or solved for their counts or a book.
     pub fn all() -> Vec<Subject> {
         let games = [(2, 1), (3, 3), (4, 6)];
         let games = games.iter().flat_map(|(layers, bits)| Rule::ALL.map(|rule| Subject::game(*layers, rule, *bits)));
         let counts = [Subject::counts(3, Rule::Normal, 3), Subject::counts(4, Rule::Misere, 6)];
         let made_up = [Subject::synthetic(2, 40, 50), Subject::synthetic(3, 40, 50), Subject::synthetic(3, 24, 5)];
         let books = [Subject::book(3, Rule::Misere, 3, 2), Subject::book(4, Rule::Normal, 6, 5)];
-        made_up.into_iter().chain(games).chain(counts).chain(books).collect()
+        let old = Subject::encoded(4, Rule::Misere, 6, Encoding::Words);
+        made_up.into_iter().chain(games).chain([old]).chain(counts).chain(books).collect()
     }
 
     /// Builds the synthetic workload with streams of `words` words on `2^bits` blocks, and computes
@@ -71,7 +72,15 @@ impl Subject {
     /// # Panics
     /// If the clean run is wrong.
     pub fn game(layers: u32, rule: Rule, offset_bits: u32) -> Subject {
-        let subject = Subject::kept(layers, rule, offset_bits, Keep::Database);
+        Subject::encoded(layers, rule, offset_bits, Encoding::default())
+    }
+
+    /// Builds Triangular Nim as [`Subject::game`], with this encoding of the blocks.
+    ///
+    /// # Panics
+    /// If the clean run is wrong.
+    pub fn encoded(layers: u32, rule: Rule, offset_bits: u32, encoding: Encoding) -> Subject {
+        let subject = Subject::on(layers, rule, offset_bits, Terms { encoding, ..Terms::default() });
         subject.compare_with_reference();
         subject
     }
@@ -82,8 +91,8 @@ impl Subject {
     /// # Panics
     /// If the clean run is wrong.
     pub fn counts(layers: u32, rule: Rule, offset_bits: u32) -> Subject {
-        let subject = Subject::kept(layers, rule, offset_bits, Keep::Counts);
-        let Work::Game(game, _) = &subject.work else { return subject };
+        let subject = Subject::on(layers, rule, offset_bits, Keep::Counts.into());
+        let Work::Game(game, ..) = &subject.work else { return subject };
         let text = String::from_utf8_lossy(&subject.golden["db/manifest.json"]).into_owned();
         let (manifest, _) = Manifest::parse("manifest.json".as_ref(), text.as_bytes()).expect("a clean manifest");
         let values = reference::values(game.board.cells(), game.board.moves(), rule);
@@ -102,8 +111,8 @@ impl Subject {
     /// # Panics
     /// If the clean run is wrong.
     pub fn book(layers: u32, rule: Rule, offset_bits: u32, pieces: u32) -> Subject {
-        let subject = Subject::kept(layers, rule, offset_bits, Keep::Book { pieces });
-        let Work::Game(game, _) = &subject.work else { return subject };
+        let subject = Subject::on(layers, rule, offset_bits, Keep::Book { pieces }.into());
+        let Work::Game(game, ..) = &subject.work else { return subject };
         let (head, order) = (BookHead::new(game, pieces, None), BookOrder::new(&game.board));
         let (path, file) = ("book".as_ref(), &subject.golden["db/book"]);
         let index = BookIndex::of_file(path, file, &head, &order).expect("a clean book");
@@ -117,11 +126,12 @@ impl Subject {
         subject
     }
 
-    fn kept(layers: u32, rule: Rule, offset_bits: u32, keep: Keep) -> Subject {
+    fn on(layers: u32, rule: Rule, offset_bits: u32, terms: Terms) -> Subject {
+        let Terms { keep, encoding, .. } = terms;
         let game = Game::triangle(layers, rule, offset_bits).expect("a small board");
         let blocks = game.layout.canonical_blocks().len();
-        let name = format!("{layers} layers, {rule}, {blocks} canonical blocks, {keep}");
-        let work = Work::Game(Box::new(game), keep);
+        let name = format!("{layers} layers, {rule}, {blocks} canonical blocks, {keep}, {encoding:?}");
+        let work = Work::Game(Box::new(game), terms);
         let mut subject = Subject { name, work, golden: Files::new(), omit: Omit::Nothing, run_id: RunId(7) };
         let disk = SimulatedStorage::new(1);
         let options = subject.options(1, Placement::Dedicated, "raw");
@@ -134,7 +144,7 @@ impl Subject {
     }
 
     fn compare_with_reference(&self) {
-        let Work::Game(game, _) = &self.work else { return };
+        let Work::Game(game, ..) = &self.work else { return };
         let Game { board, rule, layout } = &**game;
         let values = reference::values(board.cells(), board.moves(), *rule);
         let mut seen = 0;
@@ -151,15 +161,12 @@ impl Subject {
     }
 
     fn decode(&self, ordinal: u32) -> Option<Vec<u64>> {
-        let Work::Game(game, _) = &self.work else { return None };
+        let Work::Game(game, terms) = &self.work else { return None };
         let name = block_file_name(ordinal);
         let file = self.golden.get(&format!("db/{name}"))?;
-        let (path, words) = (std::path::Path::new(&name), bitmap_words(game.layout.offset_bits()));
-        let (header, rest) = file.split_first_chunk::<HEADER_BYTES>()?;
-        let length = BlockIndex::length(path, header, game.identity(), ordinal, words as u64).ok()?;
-        let index = BlockIndex::parse(path, header, &rest[..length], file.len() as u64).ok()?;
-        let mut stream = vec![0; words];
-        index.frame(path, 0, rest[length..].to_vec()).ok()?.decode(&mut stream).ok()?;
+        let form = BlockForm::of(terms.task(game));
+        let mut stream = vec![0; form.stream_words];
+        form.read(name.as_ref(), ordinal, file, &mut stream).ok()?;
         Some(stream)
     }
 
@@ -167,7 +174,7 @@ impl Subject {
     pub fn blocks(&self) -> u32 {
         match &self.work {
             Work::Synthetic(workload) => workload.blocks(),
-            Work::Game(game, _) => game.layout.canonical_blocks().len() as u32,
+            Work::Game(game, ..) => game.layout.canonical_blocks().len() as u32,
         }
     }
 
@@ -175,7 +182,7 @@ impl Subject {
     pub fn options(&self, threads: usize, placement: Placement, codec: &str) -> Options {
         let words = match &self.work {
             Work::Synthetic(workload) => workload.stream_words(),
-            Work::Game(game, _) => bitmap_words(game.layout.offset_bits()),
+            Work::Game(game, ..) => bitmap_words(game.layout.offset_bits()),
         };
         Options {
             threads,
@@ -205,8 +212,8 @@ impl Subject {
             Work::Synthetic(workload) => {
                 Run::new(workload, storage).options(options).metrics(&metrics).observer(observer).start().map(|_| ())
             }
-            Work::Game(game, keep) => {
-                let task = Terms::from(*keep).task(game);
+            Work::Game(game, terms) => {
+                let task = terms.task(game);
                 solve(task, Kernel::detect(), &storage, options, &metrics, observer).map(|_| ())
             }
         }

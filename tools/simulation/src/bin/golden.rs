@@ -3,8 +3,8 @@
 //!
 //! Four layers in eight blocks on the simulated disk, so the bytes are the same each time: killed
 //! in the second generation with dedicated and with shared logs, and finished; the last two also
-//! with the counts alone. Folders of an older
-//! version stay as they are; those of a new one get new names.
+//! with the counts alone. Folders of an older version stay as they are; those of a new one get new
+//! names.
 
 use pipeline::Placement;
 use pipeline::testing::SimulatedStorage;
@@ -48,11 +48,11 @@ fn make(folder: &Path) -> Result<(), String> {
     });
     let missing = || "no interleaving commits often enough".to_string();
     for (name, disk) in [
-        ("middle-dedicated", middle(&misere, Placement::Dedicated, "raw").ok_or_else(missing)?),
-        ("middle-shared", middle(&normal, Placement::Shared, "zstd1").ok_or_else(missing)?),
-        ("finished", finished),
         ("counts-middle", middle(&counts_normal, Placement::Shared, "zstd1").ok_or_else(missing)?),
         ("counts-finished", counts_finished),
+        ("rows-middle-dedicated", middle(&misere, Placement::Dedicated, "rows-huffman").ok_or_else(missing)?),
+        ("rows-middle-shared", middle(&normal, Placement::Shared, "rows-huffman").ok_or_else(missing)?),
+        ("rows-finished", finished),
     ] {
         write(&disk, &folder.join(name)).map_err(|error| format!("{}: {error}", folder.display()))?;
     }

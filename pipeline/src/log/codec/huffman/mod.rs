@@ -7,6 +7,9 @@
 //!
 //! The codes are those of Huffman (1952), numbered as in Schwartz and Kallick (1964). Layout and
 //! tables are ours; `FORMAT.md` has the bytes.
+//!
+//! A workload may publish lists and promise the same bytes for the same stream, as Trinim does: an
+//! encoder that breaks ties otherwise, or limits lengths otherwise, is another codec.
 
 mod decode;
 mod encode;
