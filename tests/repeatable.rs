@@ -45,7 +45,7 @@ const CASES: [(&str, &str, i32); 29] = [
 
 /// Lines that measure this run, by their label or field: times, rates, memory, threads, and the
 /// bytes of logs, which depend on how much a writer could gather at once.
-const MEASURED: [&str; 42] = [
+const MEASURED: [&str; 43] = [
     // Text.
     "logs",
     "memory",
@@ -69,6 +69,7 @@ const MEASURED: [&str; 42] = [
     "used_bytes",
     "peak_leased_bytes",
     "apply",
+    "audit",
     "await_read",
     "await_write",
     "commit",

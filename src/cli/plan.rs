@@ -165,7 +165,7 @@ fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()
         match plan.keep {
             Keep::Database => (
                 "database",
-                format!("{} ({} bits a position)", size(plan.database_bytes), plan.database_bits_per_position),
+                format!("{} ({:.3} bits a position)", size(plan.database_bytes), plan.database_bits_per_position),
             ),
             keep => ("kept", format!("{}, {}", keep.limits(), size(plan.database_bytes))),
         },
