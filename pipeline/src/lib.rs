@@ -120,7 +120,7 @@ pub use measure::metrics::{Counts, InStage, Metrics, Stopwatch};
 pub use measure::stage::Stage;
 pub use measure::timeline;
 pub use run::schedule::{Next, Schedule};
-pub use run::{Event, Finished, Options, Run, footprint_bytes};
+pub use run::{Event, Finished, Options, Run, footprint_bytes, held_streams};
 pub use storage::{LimitedStorage, RealStorage, Storage, StorageFile};
 pub use thresholds::Thresholds;
 pub use workload::{Edge, Publication, Unreadable, Workload};

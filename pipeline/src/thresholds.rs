@@ -35,6 +35,9 @@ pub struct Thresholds {
     pub waiting: usize,
     /// Number of synced log files that stay open for further entries.
     pub kept: usize,
+    /// Number of finished streams that stay in memory for their targets; fewer if the memory is
+    /// small.
+    pub held: usize,
 }
 
 impl Thresholds {
@@ -49,6 +52,7 @@ impl Thresholds {
         requested: 256,
         waiting: 640,
         kept: 128,
+        held: usize::MAX,
     };
     /// The thresholds with which the fewest files are open: every file is synced and closed before
     /// the next one is opened.

@@ -66,7 +66,10 @@ impl Setup {
             placement: self.placement,
             codec: CodecChoice::parse(self.codec).unwrap(),
             commit_interval: Duration::from_micros(100),
-            thresholds: Some(if self.codec == "gaps" { Thresholds::SMALLEST } else { Thresholds::LARGEST }),
+            thresholds: Some(match self.codec {
+                "gaps" => Thresholds { held: 0, ..Thresholds::SMALLEST },
+                _ => Thresholds::LARGEST,
+            }),
             run_id: RunId(7),
             stop: Arc::default(),
         }

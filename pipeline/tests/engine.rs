@@ -10,14 +10,15 @@ mod synthetic;
 
 use pipeline::log::codec::FRAME_WORDS;
 use pipeline::{
-    BlockId, CodecChoice, Edge, Error, Metrics, Options, Placement, RealStorage, Run, RunId, Stage, Storage, Workload,
-    footprint_bytes, timeline,
+    BlockId, CodecChoice, Edge, Error, Metrics, Options, Placement, RealStorage, Run, RunId, Stage, Storage,
+    Thresholds, Workload, footprint_bytes, timeline,
 };
 use scratch::scratch;
 use seek::{SeekModel, SeekStorage};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use synthetic::Synthetic;
 
@@ -97,7 +98,11 @@ fn streams_of_several_frames_and_auto_codec() {
 }
 
 /// Three blocks, each updating all later ones by the first of its two frames.
-struct Halves;
+#[derive(Default)]
+struct Halves {
+    /// Set when the first block is finished.
+    stop: Arc<AtomicBool>,
+}
 
 impl Workload for Halves {
     fn parameters(&self) -> Vec<(String, String)> {
@@ -127,23 +132,84 @@ impl Workload for Halves {
         for (at, word) in bitmap.iter_mut().enumerate() {
             *word = !*word & (at as u64 ^ u64::from(block.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
+        self.stop.store(block == BlockId(0), Ordering::Relaxed);
+    }
+}
+
+impl Halves {
+    fn reference() -> Vec<Vec<u64>> {
+        let halves = Halves::default();
+        let mut streams: Vec<Vec<u64>> = Vec::new();
+        for block in BlockId::all(3) {
+            let mut bitmap = vec![0; halves.stream_words()];
+            let edges = halves.edges_into(block);
+            edges.iter().for_each(|edge| halves.apply(edge, &streams[edge.source.index()], &mut bitmap));
+            halves.finish(block, &mut bitmap);
+            streams.push(bitmap);
+        }
+        streams
+    }
+}
+
+/// A stream that stays in memory for later targets is decoded whole, although the target that read
+/// it needs one frame of it.
+#[test]
+fn a_stream_that_is_kept_for_others_is_kept_whole() {
+    let (folder, metrics) = (scratch(), Metrics::default());
+    let halves = Halves::default();
+    let shared = || Options { placement: Placement::Shared, threads: 1, memory_bytes: 256 << 20, ..options() };
+    let stopping = Options { stop: halves.stop.clone(), ..shared() };
+    let ended = Run::new(&halves, real(folder.path())).options(&stopping).start().map(drop);
+    assert!(matches!(ended, Err(Error::Interrupted)), "{:?}", ended.err());
+    let finished = Run::new(&halves, real(folder.path())).options(&shared()).metrics(&metrics).start().unwrap();
+    for (block, stream) in BlockId::all(3).zip(Halves::reference()) {
+        assert!(finished.stream(block).unwrap() == stream, "{block}");
+    }
+    let counts = metrics.snapshot();
+    // Block 1 reads block 0 and keeps it for block 2.
+    assert_eq!((counts.blocks_computed, counts.streams_read, counts.streams_held), (2, 1, 2));
+    assert_eq!(counts.raw_bytes_decoded, 2 * FRAME_WORDS as u64 * 8);
+}
+
+/// With room for no stream, for some and for all: the same result, and each stream is found in
+/// memory or read from its log.
+#[test]
+fn streams_in_memory_change_nothing() {
+    let workload = Synthetic { bits: 6, words: 500, density: 50, salt: 3, stop_after: None };
+    let sources = |target| workload.edges_into(target).iter().map(|edge| edge.source).collect::<BTreeSet<_>>().len();
+    let loads: usize = BlockId::all(workload.blocks()).map(sources).sum();
+    for threads in [1, 3] {
+        for (held, most) in [(0, 0), (1, 1), (7, 7), (usize::MAX, 64)] {
+            let (folder, metrics) = (scratch(), Metrics::default());
+            let thresholds = Some(Thresholds { held, ..Thresholds::LARGEST });
+            let options =
+                Options { placement: Placement::Shared, threads, thresholds, memory_bytes: 256 << 20, ..options() };
+            let run = Run::new(&workload, unsynced(folder.path())).options(&options).metrics(&metrics);
+            let finished = run.start().unwrap();
+            assert_published(&workload, folder.path(), &format!("{threads} threads, {held} streams"));
+            let counts = metrics.snapshot();
+            assert_eq!(counts.streams_read + counts.streams_held, loads as u64);
+            let is_some = [counts.streams_held > 0, counts.streams_read > 0];
+            assert_eq!(is_some, [held > 0, held < usize::MAX], "{threads} threads, {held} streams");
+            let workers_bytes =
+                footprint_bytes(500, Placement::Shared, threads) - footprint_bytes(500, Placement::Shared, 0);
+            let least = workers_bytes + most * 500 * 8;
+            let leased = finished.peak_leased_bytes;
+            assert!(leased <= 256 << 20, "{leased}");
+            assert!(most == 64 || leased >= least, "{threads} threads, {held} streams: {leased} of {least}");
+        }
     }
 }
 
 #[test]
 fn frames_that_no_edge_needs_are_not_decoded() {
-    let mut streams: Vec<Vec<u64>> = Vec::new();
-    for block in BlockId::all(3) {
-        let mut bitmap = vec![0; Halves.stream_words()];
-        Halves.edges_into(block).iter().for_each(|edge| Halves.apply(edge, &streams[edge.source.index()], &mut bitmap));
-        Halves.finish(block, &mut bitmap);
-        streams.push(bitmap);
-    }
+    let streams = Halves::reference();
     for (placement, frames) in [(Placement::Shared, 3), (Placement::Dedicated, 6)] {
         let folder = scratch();
         let metrics = Metrics::default();
         let options = Options { placement, ..options() };
-        let finished = Run::new(&Halves, real(folder.path())).options(&options).metrics(&metrics).start().unwrap();
+        let halves = Halves::default();
+        let finished = Run::new(&halves, real(folder.path())).options(&options).metrics(&metrics).start().unwrap();
         for block in BlockId::all(3) {
             assert!(finished.stream(block).unwrap() == streams[block.index()], "{placement:?} {block}");
         }

@@ -153,13 +153,15 @@ fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()
         (
             "memory",
             format!(
-                "{} of {}: program {}, {} of {}, queue {}",
+                "{} of {}: program {}, {} of {}, queue {}, {} held for {}",
                 size(memory.used_bytes),
                 size(memory.budget_bytes),
                 size(memory.program_bytes),
                 counted(memory.workers as u64, "worker"),
                 size(memory.worker_bytes),
-                size(memory.queue_bytes)
+                size(memory.queue_bytes),
+                size(memory.held_bytes),
+                counted(memory.held_streams, "stream")
             ),
         ),
         match plan.keep {

@@ -57,7 +57,7 @@ use crate::kernel::bitmap_words;
 use crate::layout::{BID_BITS_MAX, CANONICAL_BLOCKS_MAX, Layout};
 use pipeline::log::place::ENTRY_ALIGNMENT;
 use pipeline::storage::ALLOTMENT_BYTES;
-use pipeline::{Placement, footprint_bytes};
+use pipeline::{Placement, footprint_bytes, held_streams};
 use rates::Rates;
 use std::time::Duration;
 
@@ -142,7 +142,11 @@ pub struct MemoryPlan {
     pub queue_bytes: u64,
     /// Workers that fit, at most the requested threads; 0 if not even one does.
     pub workers: usize,
-    /// The memory of these workers together with program and queue.
+    /// Finished streams that stay in memory for their targets, at most.
+    pub held_streams: u64,
+    /// The memory of these streams.
+    pub held_bytes: u64,
+    /// The memory of all of these together.
     pub used_bytes: u64,
     /// The smallest budget that suffices for one worker.
     pub least_bytes: u64,
@@ -256,8 +260,9 @@ impl Plan {
 
     fn new(request: Request<'_>, shape: Shape) -> Plan {
         let Request { board, rule, keep, memory_bytes, placement, .. } = request;
-        let memory = memory(request, shape.offset_bits);
-        let of = |keep, placement| placement_plan(Request { keep, placement, ..request }, &shape, &memory);
+        let memory = memory(request, &shape);
+        let found = shape.loads_from_memory(memory.held_streams);
+        let of = |keep, placement| placement_plan(Request { keep, placement, ..request }, &shape, &memory, found);
         let placements = [Placement::Shared, Placement::Dedicated].map(|placement| of(keep, placement));
         let others = Keep::choices(board).into_iter().filter(|choice| *choice != keep);
         let kept = [keep].into_iter().chain(others).map(|keep| {
@@ -317,19 +322,24 @@ impl Plan {
     }
 }
 
-fn memory(request: Request<'_>, offset_bits: u32) -> MemoryPlan {
-    let words = bitmap_words(offset_bits);
+fn memory(request: Request<'_>, shape: &Shape) -> MemoryPlan {
+    let words = bitmap_words(shape.offset_bits);
     let queue_bytes = footprint_bytes(words, request.placement, 0);
     let worker_bytes = footprint_bytes(words, request.placement, 1) - queue_bytes;
     let available = engine_bytes(request.memory_bytes).saturating_sub(queue_bytes);
     let workers = ((available / worker_bytes) as usize).min(request.threads);
+    let held_streams = held_streams(words, request.placement, workers, engine_bytes(request.memory_bytes));
+    let held_streams = held_streams.min(shape.peak_shared_streams);
+    let held_bytes = held_streams * words as u64 * 8;
     MemoryPlan {
         budget_bytes: request.memory_bytes,
         program_bytes: PROGRAM_BYTES,
         worker_bytes,
         queue_bytes,
         workers,
-        used_bytes: PROGRAM_BYTES + queue_bytes + worker_bytes * workers as u64,
+        held_streams,
+        held_bytes,
+        used_bytes: PROGRAM_BYTES + queue_bytes + held_bytes + worker_bytes * workers as u64,
         least_bytes: PROGRAM_BYTES + queue_bytes + worker_bytes,
     }
 }
@@ -353,7 +363,8 @@ fn kept_bytes(keep: Keep, board: &Board, shape: &Shape) -> u64 {
     shape.canonical_blocks * (block_bytes + others) + rates::FOLDER_BYTES
 }
 
-fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan) -> PlacementPlan {
+/// `found` streams need not be read and decoded if the logs are shared.
+fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, found: u64) -> PlacementPlan {
     let database_bytes = kept_bytes(request.keep, request.board, shape);
     let bits = rates::log_bits_per_position(request.board.layers(), shape.offset_bits, request.codec);
     let raw = (1u64 << shape.offset_bits) as f64 / 8.0;
@@ -361,7 +372,9 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan) -> P
     let (edges, blocks, loads) = (shape.edges as f64, shape.canonical_blocks as f64, shape.loads as f64);
     let (copies, encoded, turned, decoded, live) = match request.placement {
         // The last block sends nothing.
-        Placement::Shared => (blocks - 1.0, blocks, shape.turned_edges as f64, loads, shape.peak_shared_streams as f64),
+        Placement::Shared => {
+            (blocks - 1.0, blocks, shape.turned_edges as f64, loads - found as f64, shape.peak_shared_streams as f64)
+        }
         Placement::Dedicated => {
             let orientations = shape.orientations as f64;
             (edges, orientations, orientations, edges, shape.peak_dedicated_streams as f64)

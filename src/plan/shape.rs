@@ -4,7 +4,7 @@ use super::rates;
 use crate::game::Board;
 use crate::layout::{Layout, search};
 use pipeline::Placement;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Above this many BID bits, counting arguments give the figures instead of a walk of the block
 /// graph.
@@ -48,7 +48,7 @@ pub struct Shape {
 }
 
 /// What one block adds and makes superfluous, for [shared, dedicated] logs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Step {
     /// Work of the block, in edges.
     work: f64,
@@ -56,6 +56,8 @@ pub(super) struct Step {
     sent: [u32; 2],
     /// Streams that nothing needs after it.
     retired: [u32; 2],
+    /// Its sources, by their places in the walk.
+    sources: Vec<u32>,
 }
 
 impl Shape {
@@ -84,6 +86,8 @@ impl Shape {
             .collect();
         let mut waiting = 0;
         let mut last_use = vec![None; order.len()];
+        let mut places = vec![0; order.len()];
+        (0..).zip(&order).for_each(|(place, block)| places[block.index()] = place);
         for (place, block) in order.iter().enumerate() {
             layout.edges_into(*block).iter().for_each(|edge| last_use[edge.source.index()] = Some(place));
         }
@@ -99,7 +103,9 @@ impl Shape {
             shape.orientations += turns.len() as u64;
             // A block deletes its own logs only after its streams are written.
             waiting += from.len() as u64;
-            let Step { work, sent, retired } = &mut shape.steps[place];
+            let Step { work, sent, retired, sources } = &mut shape.steps[place];
+            *sources = into.iter().map(|edge| places[edge.source.index()]).collect();
+            sources.dedup();
             *work = into.len() as f64 + rates::block_weight(&rates::MEASURED);
             *sent = [u32::from(!from.is_empty()), from.len() as u32];
             retired[1] = into.len() as u32;
@@ -161,6 +167,33 @@ impl Shape {
         Some(peaks)
     }
 
+    /// Returns how many of the [`loads`](Shape::loads) find their stream in memory if `most`
+    /// streams are held, as the engine holds them: the stream whose next use is furthest away makes
+    /// room. 0 if the graph was not walked.
+    pub fn loads_from_memory(&self, most: u64) -> u64 {
+        let mut uses: Vec<VecDeque<u32>> = vec![VecDeque::new(); self.steps.len()];
+        for (place, step) in (0..).zip(&self.steps) {
+            step.sources.iter().for_each(|source| uses[*source as usize].push_back(place));
+        }
+        // Of each held stream its next use, and itself.
+        let mut held: BTreeSet<(u32, u32)> = BTreeSet::new();
+        let mut found = 0;
+        for (place, step) in (0..).zip(&self.steps) {
+            for source in step.sources.iter().chain([&place]) {
+                let uses = &mut uses[*source as usize];
+                if *source != place {
+                    found += u64::from(held.remove(&(place, *source)));
+                    uses.pop_front();
+                }
+                held.extend(uses.front().map(|next| (*next, *source)));
+                if held.len() as u64 > most {
+                    held.pop_last();
+                }
+            }
+        }
+        found
+    }
+
     /// Returns whether a layout of this many BID bits is walked rather than outlined.
     pub fn is_walked(bid_bits: u32) -> bool {
         bid_bits <= WALKED_BID_BITS_MAX
@@ -205,6 +238,43 @@ mod tests {
             assert!((streams(Placement::Shared, 0.0)..=sources).contains(&half), "{layers}");
             let both = shape.peaks(Placement::Shared, [0.0, 1.0], 0.0).unwrap()[1];
             assert_eq!(both as u64, shape.canonical_blocks);
+        }
+    }
+
+    /// With room for all that are needed at a time, every stream is found in memory; with room for
+    /// none, none; and in between what a search through all streams finds.
+    #[test]
+    fn streams_in_memory_are_those_used_soonest() {
+        for (layers, bits) in [(5, 9), (6, 12), (7, 18), (8, 27)] {
+            let board = Board::triangle(layers, None).unwrap();
+            let shape = Shape::of(&Layout::suggested(&board, bits));
+            let loads: usize = shape.steps.iter().map(|step| step.sources.len()).sum();
+            assert_eq!(loads as u64, shape.loads);
+            assert_eq!(shape.loads_from_memory(0), 0);
+            assert_eq!(shape.loads_from_memory(shape.peak_shared_streams + 1), shape.loads);
+            for most in [1, 3, 10] {
+                let next = |source: u32, after: usize| {
+                    let later = shape.steps.iter().enumerate().skip(after);
+                    later.filter(|(_, step)| step.sources.contains(&source)).map(|(place, _)| place).next()
+                };
+                let (mut held, mut found) = (Vec::new(), 0);
+                for (place, step) in shape.steps.iter().enumerate() {
+                    for (at, source) in step.sources.iter().copied().chain([place as u32]).enumerate() {
+                        found += u64::from(held.contains(&source));
+                        held.retain(|other| *other != source);
+                        held.extend(next(source, place + 1).map(|_| source));
+                        // The sources of this block that are still to come are used next of all.
+                        let is_to_come = |other: u32| step.sources.iter().skip(at + 1).any(|to_come| *to_come == other);
+                        let use_of =
+                            |other: &u32| if is_to_come(*other) { Some(place) } else { next(*other, place + 1) };
+                        if held.len() > most {
+                            let last = (0..held.len()).max_by_key(|at| (use_of(&held[*at]), held[*at])).unwrap();
+                            held.remove(last);
+                        }
+                    }
+                }
+                assert_eq!(shape.loads_from_memory(most as u64), found, "{layers} layers, {most}");
+            }
         }
     }
 

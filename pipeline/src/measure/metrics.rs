@@ -56,6 +56,10 @@ counters! {
     blocks_committed,
     /// Edges applied in this run.
     edges_applied,
+    /// Streams that a target found in memory, instead of a log to read.
+    streams_held,
+    /// Streams that a target read from a log.
+    streams_read,
     /// Commits made in this run.
     commits,
 }
@@ -129,6 +133,16 @@ impl Metrics {
     /// Counts an applied edge.
     pub fn edge_applied(&self) {
         add(&self.counters.edges_applied, 1);
+    }
+
+    /// Counts a stream that a target found in memory.
+    pub(crate) fn stream_held(&self) {
+        add(&self.counters.streams_held, 1);
+    }
+
+    /// Counts a stream that a target read from a log.
+    pub(crate) fn stream_read(&self) {
+        add(&self.counters.streams_read, 1);
     }
 
     /// Counts `bytes` of a published file.

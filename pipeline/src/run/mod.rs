@@ -26,6 +26,9 @@
 //! 3. After an error nothing is written. The folder then holds the last commit, followed by bytes
 //!    that no record names; a resume continues from that commit.
 //!
+//! What the budget leaves beside workers and queue holds finished streams in memory ([`held`]): a
+//! target that finds a source there reads no log.
+//!
 //! # Cost
 //! Let `S` be the size of a bitmap. Memory: `workers · 3S`, or `workers · 4S` where targets orient
 //! the streams, plus the writer's queue. Log bytes: `ratio · S` per source (shared) or per edge
@@ -33,6 +36,7 @@
 
 mod budget;
 mod committer;
+mod held;
 pub(crate) mod ledger;
 mod reader;
 pub(crate) mod schedule;
@@ -239,3 +243,20 @@ fn worker_bytes(stream_words: usize, placement: Placement) -> u64 {
 fn queue_bytes_least(stream_words: usize) -> u64 {
     (stream_words as u64 * 8).max(1 << 20)
 }
+
+/// Returns the number of streams that a run with `workers` workers holds in memory for their
+/// targets, if it has `memory_bytes` bytes: what buffers and a queue of full size leave. Dedicated
+/// streams are turned by their sources, so that none is held.
+pub fn held_streams(stream_words: usize, placement: Placement, workers: usize, memory_bytes: u64) -> u64 {
+    let queue = queue_bytes_least(stream_words).max(QUEUE_GATHERINGS * Thresholds::LARGEST.gather_bytes);
+    let left = memory_bytes.saturating_sub(worker_bytes(stream_words, placement) * workers as u64 + queue);
+    match placement {
+        Placement::Shared => left / (stream_words as u64 * 8).max(HELD_BYTES_LEAST),
+        Placement::Dedicated => 0,
+    }
+}
+
+/// Gatherings of the writer that a queue of full size has room for.
+const QUEUE_GATHERINGS: u64 = 4;
+/// The memory that a held stream counts for, at least: a page.
+const HELD_BYTES_LEAST: u64 = 4096;

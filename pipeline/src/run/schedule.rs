@@ -152,6 +152,11 @@ impl Schedule {
         self.changed.notify_all();
     }
 
+    /// Returns the place of a block in the order.
+    pub(super) fn place(&self, block: BlockId) -> u32 {
+        self.rank[block.index()]
+    }
+
     /// Returns the distinct targets of a block.
     pub fn targets(&self, block: BlockId) -> &[BlockId] {
         &self.targets[block.index()]

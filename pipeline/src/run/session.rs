@@ -1,6 +1,7 @@
 //! A session: what the threads of a run share, and how one of them ends the others.
 
 use super::budget::Budget;
+use super::held::Held;
 use super::ledger::Ledger;
 use super::schedule::Schedule;
 use super::unsynced::Unsynced;
@@ -45,6 +46,7 @@ pub(super) struct Session<'a> {
     /// waits for room must not wait for buffers that are only returned at the end.
     pub(super) queue: Budget,
     pub(super) schedule: Schedule,
+    pub(super) held: Held,
     pub(super) ledger: Ledger,
     pub(super) chooser: Chooser,
     pub(super) unsynced: Unsynced,

@@ -2,13 +2,14 @@
 
 use super::budget::Budget;
 use super::committer::Committer;
+use super::held::Held;
 use super::ledger::{Ledger, Needs, is_callers, sources_of};
 use super::schedule::Schedule;
 use super::session::{OnPanic, Session};
 use super::unsynced::Unsynced;
 use super::worker;
 use super::writer::{Message, Writer};
-use super::{Finished, Observer, Options, footprint_bytes, queue_bytes_least, worker_bytes};
+use super::{Finished, Observer, Options, footprint_bytes, held_streams, queue_bytes_least, worker_bytes};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Opened, Parameters};
 use crate::error::Error;
 use crate::ids::BlockId;
@@ -41,6 +42,9 @@ pub(super) fn run<'w>(
     observer(&Event::Opened { finished_blocks: records.len() as u32, blocks: workload.blocks(), workers });
 
     let workers_bytes = worker_bytes(workload.stream_words(), options.placement) * workers as u64;
+    let held = held_streams(workload.stream_words(), options.placement, workers, options.memory_bytes);
+    let held = (held as usize).min(thresholds.held).min(workload.blocks() as usize);
+    let held_bytes = (held * workload.stream_words() * 8) as u64;
     let session = Session {
         workload,
         storage: &*storage,
@@ -51,8 +55,9 @@ pub(super) fn run<'w>(
         thresholds,
         run_id: checkpoint.run_id(),
         generation: checkpoint.generation(),
-        queue: Budget::new(options.memory_bytes.saturating_sub(workers_bytes)),
+        queue: Budget::new(options.memory_bytes.saturating_sub(workers_bytes + held_bytes)),
         schedule,
+        held: Held::new(held, workload.stream_words(), workload.blocks(), |block| records.contains_key(&block)),
         ledger,
         chooser: Chooser::new(options.codec),
         unsynced: Unsynced::new(thresholds),
@@ -64,7 +69,8 @@ pub(super) fn run<'w>(
         return Err(Error::Interrupted);
     }
     let candidates = session.chooser.result(session.traffic(), metrics);
-    let peak_leased_bytes = workers_bytes + session.queue.peak_bytes();
+    let held_bytes = (session.held.buffers() * workload.stream_words() * 8) as u64;
+    let peak_leased_bytes = workers_bytes + held_bytes + session.queue.peak_bytes();
     Ok(Finished { records, checkpoint, candidates, peak_leased_bytes, workload })
 }
 

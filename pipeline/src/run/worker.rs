@@ -18,6 +18,7 @@ use crate::measure::stage::Stage;
 use crate::sync::{self, Sender};
 use crate::workload::Edge;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -91,7 +92,7 @@ impl<'s> Worker<'s> {
 
     /// Runs steps 1 to 4 of a block.
     fn compute(&mut self, block: BlockId) -> Result<(), Halt> {
-        let Session { workload, metrics, .. } = self.session;
+        let Session { workload, metrics, held, schedule, .. } = self.session;
         self.buffers.bitmap.words_mut().fill(0);
         workload.begin(block, self.buffers.bitmap.words_mut());
         let mut auditor = {
@@ -109,21 +110,39 @@ impl<'s> Worker<'s> {
         }
         let summary = self.publish(block)?;
         self.emit(block)?;
+        // Before the schedule hands out a target.
+        held.keep(schedule, block, None, &mut self.buffers.bitmap);
         metrics.block_computed();
         self.send(Message::Finish(block, summary))
     }
 
     /// Merges and applies the bucket of `block`, and shows the auditor what it applies.
     fn gather(&mut self, block: BlockId, mut auditor: Option<&mut (dyn Auditor + '_)>) -> Result<(), Halt> {
+        let Session { held, schedule, metrics, ledger, .. } = self.session;
         let session = self.session;
         let mut edges = Awaited::of(block, session.workload.edges_into(block));
-        let mut entries = self.reader.request(session.ledger.entries(block, &edges.sources()))?;
+        let sources = edges.sources();
+        let streams = held.take(&sources);
+        let logged = sources.iter().filter(|source| !streams.contains_key(source)).copied().collect();
+        let mut entries = self.reader.request(ledger.entries(block, &logged))?;
+        // Those in memory first, while the reader reads ahead.
+        for (source, stream) in streams {
+            let served = edges.take_all(source);
+            look(session, &mut auditor, source, None, stream.words(), &[]);
+            let Buffers { bitmap, oriented, .. } = &mut self.buffers;
+            for edge in served {
+                apply(session, bitmap, stream.words(), oriented, Placement::Shared, edge)?;
+            }
+            metrics.stream_held();
+            give_up_on_stop(session)?;
+        }
         while let Some(mut entry) = entries.next()? {
             let served = edges.take(&entry.header).filter(|_| is_whole_stream(session, &entry.header));
             let served =
                 served.ok_or_else(|| damage(session, &entry, "entry that is not an edge of the block graph"))?;
-            let unneeded: Vec<u64> =
-                served.iter().map(|edge| unneeded(session, entry.header.placement, edge)).collect();
+            let EntryHeader { placement, source, .. } = entry.header;
+            let keeps = placement == Placement::Shared && held.has_room(schedule, source, block);
+            let unneeded: Vec<u64> = served.iter().map(|edge| unneeded(session, placement, edge)).collect();
             let mut skipped = Vec::new();
             let mut next = 0;
             let mut rest = self.buffers.stream.words_mut();
@@ -133,30 +152,30 @@ impl<'s> Worker<'s> {
                 next += words.len() as u64;
                 rest = after;
                 // The number of the first word of a frame has the bits that all of its words have.
-                if unneeded.iter().all(|mask| begin & mask != 0) {
+                if !keeps && unneeded.iter().all(|mask| begin & mask != 0) {
                     skipped.push(begin as usize..next as usize);
                     continue;
                 }
-                let _time = session.metrics.enter(Stage::Decode);
+                let _time = metrics.enter(Stage::Decode);
                 frame.decode_into(words, &mut self.buffers.scratch).map_err(|what| damage(session, &entry, what.0))?;
-                session.metrics.decoded(words.len() as u64 * 8);
+                metrics.decoded(words.len() as u64 * 8);
             }
-            if let Some(auditor) = &mut auditor {
-                let _time = session.metrics.enter(Stage::Audit);
-                let orientation = match entry.header.placement {
-                    Placement::Shared => None,
-                    Placement::Dedicated => served.first().map(|edge| edge.orientation),
-                };
-                let (source, words) = (entry.header.source, self.buffers.stream.words());
-                auditor.see(&Passing { source, orientation, words, skipped: &skipped });
-            }
+            let orientation = match placement {
+                Placement::Shared => None,
+                Placement::Dedicated => served.first().map(|edge| edge.orientation),
+            };
+            look(session, &mut auditor, source, orientation, self.buffers.stream.words(), &skipped);
+            let Buffers { bitmap, stream, oriented, .. } = &mut self.buffers;
             for edge in served {
-                apply(session, &mut self.buffers, entry.header.placement, edge)?;
+                apply(session, bitmap, stream.words(), oriented, placement, edge)?;
             }
-            if session.options.stop.load(Ordering::Relaxed) {
-                return Err(Halt::GivenUp);
+            metrics.stream_read();
+            if keeps {
+                held.keep(schedule, source, Some(block), stream);
             }
+            give_up_on_stop(session)?;
         }
+        held.gathered(schedule, block, &sources);
         Ok(edges.all_taken()?)
     }
 
@@ -257,18 +276,43 @@ fn unneeded(session: &Session<'_>, placement: Placement, edge: &Edge) -> u64 {
     }
 }
 
-fn apply(session: &Session<'_>, buffers: &mut Buffers, placement: Placement, edge: &Edge) -> Result<(), Error> {
-    let Buffers { bitmap, stream, oriented, .. } = buffers;
+/// Shows a stream to the auditor, if there is one.
+fn look(
+    session: &Session<'_>,
+    auditor: &mut Option<&mut (dyn Auditor + '_)>,
+    source: BlockId,
+    orientation: Option<u8>,
+    words: &[u64],
+    skipped: &[Range<usize>],
+) {
+    if let Some(auditor) = auditor {
+        let _time = session.metrics.enter(Stage::Audit);
+        auditor.see(&Passing { source, orientation, words, skipped });
+    }
+}
+
+fn give_up_on_stop(session: &Session<'_>) -> Result<(), Halt> {
+    if session.options.stop.load(Ordering::Relaxed) { Err(Halt::GivenUp) } else { Ok(()) }
+}
+
+fn apply(
+    session: &Session<'_>,
+    bitmap: &mut Bitmap,
+    stream: &[u64],
+    oriented: &mut Option<Bitmap>,
+    placement: Placement,
+    edge: &Edge,
+) -> Result<(), Error> {
     let stream = if placement == Placement::Shared && edge.orientation != 0 {
         let oriented = match oriented {
             Some(oriented) => oriented,
             None => oriented.insert(Bitmap::zeroed(session.workload.stream_words())?),
         };
         let _time = session.metrics.enter(Stage::Orient);
-        session.workload.turn(edge, stream.words(), oriented.words_mut());
+        session.workload.turn(edge, stream, oriented.words_mut());
         oriented.words()
     } else {
-        stream.words()
+        stream
     };
     let _time = session.metrics.enter(Stage::Apply);
     session.workload.apply(edge, stream, bitmap.words_mut());
@@ -306,6 +350,17 @@ impl Awaited {
         let served: Vec<usize> = mine.filter_map(edge_of).collect();
         let is_new = served.iter().all(|edge| !std::mem::replace(&mut self.taken[*edge], true));
         (is_new && served.len() == expected).then(|| served.into_iter().map(|edge| &self.edges[edge]).collect())
+    }
+
+    /// Returns all edges from a source, whose whole stream serves them.
+    fn take_all(&mut self, source: BlockId) -> Vec<&Edge> {
+        let edges = self.edges.iter().zip(&mut self.taken).filter(|(edge, _)| edge.source == source);
+        edges
+            .map(|(edge, taken)| {
+                *taken = true;
+                edge
+            })
+            .collect()
     }
 
     fn all_taken(&self) -> Result<(), Error> {

@@ -28,6 +28,8 @@ pub struct Report {
     log_bytes_written: u64,
     log_bytes_read: u64,
     log_bytes_peak: u64,
+    streams_read: u64,
+    streams_held: u64,
     database_bytes: u64,
     out: String,
     offset_bits: u32,
@@ -101,6 +103,8 @@ pub fn report(
         log_bytes_written: counts.log_bytes_written,
         log_bytes_read: counts.log_bytes_read,
         log_bytes_peak: counts.log_bytes_peak,
+        streams_read: counts.streams_read,
+        streams_held: counts.streams_held,
         database_bytes: outcome.database_bytes,
         out: folder.to_string_lossy().into_owned(),
         offset_bits: layout.offset_bits(),
@@ -135,8 +139,14 @@ fn moved(report: &Report) -> (&'static str, String) {
     let name = report.strategy;
     match report.way {
         Strategy::UpdateLog => {
+            let found = report.streams_held as f64 / (report.streams_held + report.streams_read).max(1) as f64;
+            let held = if report.streams_held > 0 {
+                format!(" ({:.0} % found in memory)", found * 100.0)
+            } else {
+                String::new()
+            };
             let text = format!(
-                "{} written, {} read, {} at most; {}, {}",
+                "{} written, {} read{held}, {} at most; {}, {}",
                 size(report.log_bytes_written),
                 size(report.log_bytes_read),
                 size(report.log_bytes_peak),

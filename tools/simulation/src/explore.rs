@@ -235,7 +235,10 @@ impl<'a> Root<'a> {
         ]);
         self.tally.parallel += u64::from(threads > 1);
         let thresholds = self.thresholds();
-        let options = Options { thresholds: Some(thresholds), ..self.subject.options(threads, placement, codec) };
+        let least = self.subject.options(threads, placement, codec);
+        // Streams are held beside a queue of full size only.
+        let memory_bytes = if thresholds.held == 0 { least.memory_bytes } else { 128 << 20 };
+        let options = Options { thresholds: Some(thresholds), memory_bytes, ..least };
         (options, format!("{placement:?} {codec} x{threads} {thresholds:?}"))
     }
 
@@ -250,7 +253,8 @@ impl<'a> Root<'a> {
         let (gathered, requested, waiting, kept) = (count(1), count(1), count(1), count(0));
         let gather_bytes = *self.random.one_of(&[1, 300, 4096, Thresholds::LARGEST.gather_bytes]);
         let write_bytes = *self.random.one_of(&[1, 100, 4096, Thresholds::LARGEST.write_bytes]);
-        Thresholds { gather_bytes, write_bytes, gathered, requested, waiting, kept }
+        let held = *self.random.one_of(&[0, 0, 0, 1, 2, Thresholds::LARGEST.held]);
+        Thresholds { gather_bytes, write_bytes, gathered, requested, waiting, kept, held }
     }
 
     fn found(&self, story: String, wrong: Wrong) -> Box<Found> {
