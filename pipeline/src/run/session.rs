@@ -77,7 +77,7 @@ impl Session<'_> {
         self.failure.lock().is_some()
     }
 
-    /// Returns how often a stream of this session was written and read on average.
+    /// Returns how often a stream of this session was written, and read from its logs, on average.
     pub(super) fn traffic(&self) -> Traffic {
         let counts = self.metrics.snapshot();
         let uses = counts.edges_applied as f64 / (counts.blocks_computed as f64).max(1.0);
@@ -85,7 +85,7 @@ impl Session<'_> {
             Placement::Dedicated => uses,
             Placement::Shared => 1.0,
         };
-        Traffic { copies, uses, workers: self.workers }
+        Traffic { copies, uses: uses * self.metrics.share_read(), workers: self.workers }
     }
 }
 

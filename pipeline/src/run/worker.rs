@@ -209,7 +209,9 @@ impl<'s> Worker<'s> {
         if options.placement == Placement::Shared {
             let routes = edges.iter().map(Route::of).collect();
             let header = EntryHeader::new(*workload, block, Placement::Shared, routes);
-            let traffic = Traffic { copies: 1.0, uses: edges.len() as f64, workers };
+            // Targets that find the stream in memory read and decode no log.
+            let uses = edges.len() as f64 * metrics.share_read();
+            let traffic = Traffic { copies: 1.0, uses, workers };
             return self.emit_entries(vec![(block, header)], traffic, false);
         }
         let mut groups: BTreeMap<(u8, u64), Vec<&Edge>> = BTreeMap::new();
