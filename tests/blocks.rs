@@ -138,3 +138,35 @@ fn a_look_up_reads_one_frame() {
     }
     assert!(right > 200 && refused > 10, "{right} right, {refused} refused");
 }
+
+/// A target takes from the file of a source what its edges need: every word that some edge needs is
+/// there, and what is left out are whole frames that none does.
+#[test]
+fn a_target_reads_the_frames_that_its_edges_need() {
+    let mut random = Random::new(3);
+    let stream_words = 8 * 131_072;
+    let form = BlockForm { encoding: Encoding::Rows, identity: 1, stream_words };
+    let stream = stream(stream_words, &mut random);
+    let file = form.file(0, &stream);
+    for (masks, frames_read) in [
+        (vec![0], 8),
+        (vec![1 << 19], 4),
+        (vec![1 << 19, 1 << 17], 6),
+        (vec![1 << 19 | 1 << 18, 1 << 19], 4),
+        (vec![1 << 19 | 1 << 18 | 1 << 17], 1),
+        // Bits inside a frame leave nothing out.
+        (vec![1 << 16, 1 << 19], 8),
+        (vec![1 << 19, 0], 8),
+    ] {
+        let mut found = vec![0xdead; stream_words];
+        let left_out = form.read_needed("x".as_ref(), 0, &file, &masks, &mut found).unwrap();
+        let missing: usize = left_out.iter().map(|range| range.len()).sum();
+        assert_eq!(missing, (8 - frames_read) * 131_072, "{masks:x?}");
+        for word in 0..stream_words {
+            let is_needed = masks.iter().any(|mask| word as u64 & mask == 0);
+            let is_left_out = left_out.iter().any(|range| range.contains(&word));
+            assert!(!(is_needed && is_left_out), "{masks:x?}: word {word}");
+            assert_eq!(found[word], if is_left_out { 0xdead } else { stream[word] }, "{masks:x?}: word {word}");
+        }
+    }
+}

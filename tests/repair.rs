@@ -38,6 +38,11 @@ fn mend(folder: &Path) -> Result<Estimate, Error> {
 
 /// A folder in which a solve was stopped half-way, with logs that still wait for their targets.
 fn stopped(placement: Placement) -> TempDir {
+    stopped_with(placement, true)
+}
+
+/// The same, perhaps without shared logs: targets have read the published files.
+fn stopped_with(placement: Placement, logs: bool) -> TempDir {
     let game = game();
     let folder = scratch();
     let way = Way { placement, threads: 1, ..Way::usual() };
@@ -45,6 +50,7 @@ fn stopped(placement: Placement) -> TempDir {
         let options = way.options(&game.layout);
         let blocks = game.layout.canonical_blocks().len() as u32 / 4;
         let workload = Stopping::new(RemovalGame::new(&game, way.kernel), blocks, &options);
+        let workload = if logs { workload } else { workload.without_logs() };
         let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
         let ended = Run::new(&workload, storage).options(&options).start();
         assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());
@@ -99,7 +105,9 @@ fn each_single_file_of_a_run_comes_back() {
         ("finished", undisturbed),
         ("dedicated", stopped(Placement::Dedicated)),
         ("shared", stopped(Placement::Shared)),
+        ("published", stopped_with(Placement::Shared, false)),
     ];
+    assert!(!names(folders[3].1.path()).iter().any(|name| name.starts_with("logs")));
     for (place, pristine) in &folders {
         assert!(look(pristine.path(), Depth::Full).unwrap().is_sound(), "{place}");
         let published = database_files(pristine.path());
@@ -134,9 +142,13 @@ fn each_single_file_of_a_run_comes_back() {
         }
     }
     println!("{told:?}");
-    for (place, folder, least) in
-        [("finished", "db", 10), ("dedicated", "logs", 5), ("shared", "logs", 3), ("shared", "m", 9)]
-    {
+    for (place, folder, least) in [
+        ("finished", "db", 10),
+        ("dedicated", "logs", 5),
+        ("shared", "logs", 3),
+        ("shared", "m", 9),
+        ("published", "db", 5),
+    ] {
         assert!(told[&(place, folder.to_owned())] >= least, "{place} {folder}: {told:?}");
     }
 }
@@ -147,7 +159,8 @@ fn each_single_file_of_a_run_comes_back() {
 fn everything_at_once_comes_back() {
     let (undisturbed, _) = game().solve(Way::usual());
     let golden = database_files(undisturbed.path());
-    for folder in [undisturbed, stopped(Placement::Dedicated), stopped(Placement::Shared)] {
+    let without_logs = stopped_with(Placement::Shared, false);
+    for folder in [undisturbed, stopped(Placement::Dedicated), stopped(Placement::Shared), without_logs] {
         for name in names(folder.path()) {
             let is_other_copy = name.starts_with("m") && name.extension().unwrap() == "b";
             if !is_other_copy && name != Path::new("LOCK") {

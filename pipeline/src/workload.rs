@@ -7,10 +7,11 @@
 //!
 //! # Life of a block
 //! [`begin`](Workload::begin) → for each edge into it, [`turn`](Workload::turn) if the log is
-//! shared, and [`apply`](Workload::apply) → [`finish`](Workload::finish): the bitmap is now its
-//! stream → [`summarise`](Workload::summarise), [`publish`](Workload::publish) → for each edge from
-//! it, [`orient`](Workload::orient) if the logs are dedicated. An [`audit`](Workload::audit) sees
-//! every decoded stream, and the finished block before it is summarised.
+//! shared or the stream is [recalled](Workload::recall_needed) from a published file, and
+//! [`apply`](Workload::apply) → [`finish`](Workload::finish): the bitmap is now its stream →
+//! [`summarise`](Workload::summarise), [`publish`](Workload::publish) → for each edge from it,
+//! [`orient`](Workload::orient) if the logs are dedicated. An [`audit`](Workload::audit) sees every
+//! decoded stream, and the finished block before it is summarised.
 //!
 //! Every bitmap has [`Workload::stream_words`] 64-bit words. Blocks are numbered `0..blocks()`.
 //!
@@ -26,6 +27,7 @@
 use crate::audit::Auditor;
 use crate::finding::Damage;
 use crate::ids::BlockId;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// An inter-block update: the stream of `source`, oriented for `target`, updates it by
@@ -179,6 +181,32 @@ pub trait Workload: Sync {
         }
         stream.iter_mut().zip(words).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
         Ok(())
+    }
+
+    /// Returns whether the published file of every block holds its whole stream in a form as fast
+    /// to read as a log. Shared logs, which hold the same, are then not written: targets
+    /// [`recall_needed`](Workload::recall_needed) the stream from the file. By default false.
+    fn publishes_streams(&self) -> bool {
+        false
+    }
+
+    /// Reads the stream of a block back, like [`recall`](Workload::recall), for edges that do not
+    /// need all of it: `unneeded` has the mask of each ([`unneeded`](Workload::unneeded)), and
+    /// words whose number has a bit of every mask may keep what they had. Returns the ranges of
+    /// words that were left out for this reason, ascending. By default nothing is left out.
+    ///
+    /// # Errors
+    /// Returns [`Unreadable`] if this block cannot have published the file.
+    fn recall_needed(
+        &self,
+        block: BlockId,
+        published: &[u8],
+        unneeded: &[u64],
+        stream: &mut [u64],
+    ) -> Result<Vec<Range<usize>>, Unreadable> {
+        let _ = unneeded;
+        self.recall(block, published, stream)?;
+        Ok(Vec::new())
     }
 
     /// Decodes a published file as far as that goes, for a thorough check; `stream` has room for a

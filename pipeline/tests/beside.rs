@@ -19,7 +19,7 @@ use std::time::Duration;
 use synthetic::Synthetic;
 
 fn workload() -> Synthetic {
-    Synthetic { bits: 4, words: 24, density: 50, salt: 11, stop_after: None }
+    Synthetic { bits: 4, words: 24, density: 50, salt: 11, stop_after: None, publishes: false }
 }
 
 /// The states of a disk, one after the other.

@@ -34,8 +34,8 @@ fn effort() -> u64 {
     text.parse().unwrap_or(1).max(1)
 }
 
-fn workload() -> Synthetic {
-    Synthetic { bits: BLOCK_BITS, words: 40, density: 50, salt: 11, stop_after: None }
+fn workload(publishes: bool) -> Synthetic {
+    Synthetic { bits: BLOCK_BITS, words: 40, density: 50, salt: 11, stop_after: None, publishes }
 }
 
 /// Options of one session.
@@ -44,19 +44,25 @@ struct Setup {
     placement: Placement,
     threads: usize,
     codec: &'static str,
+    /// Whether streams are read from published files where there are no logs.
+    publishes: bool,
 }
 
 impl Setup {
-    const FIRST: [Setup; 4] = [
-        Setup { placement: Placement::Dedicated, threads: 1, codec: "zstd1" },
-        Setup { placement: Placement::Dedicated, threads: 2, codec: "raw" },
-        Setup { placement: Placement::Shared, threads: 1, codec: "rows" },
-        Setup { placement: Placement::Shared, threads: 2, codec: "gaps" },
+    const FIRST: [Setup; 6] = [
+        Setup { placement: Placement::Dedicated, threads: 1, codec: "zstd1", publishes: false },
+        Setup { placement: Placement::Dedicated, threads: 2, codec: "raw", publishes: false },
+        Setup { placement: Placement::Shared, threads: 1, codec: "rows", publishes: false },
+        Setup { placement: Placement::Shared, threads: 2, codec: "gaps", publishes: false },
+        Setup { placement: Placement::Shared, threads: 1, codec: "raw", publishes: true },
+        Setup { placement: Placement::Shared, threads: 2, codec: "gaps", publishes: true },
     ];
 
     /// Returns the setup of a later session: every second time the same, otherwise a different one.
+    /// Where one session has left no logs, the next ones read the files.
     fn later(self, number: u64) -> Setup {
-        if number.is_multiple_of(2) { self } else { Setup::FIRST[(number / 2 % 4) as usize] }
+        let next = if number.is_multiple_of(2) { self } else { Setup::FIRST[(number / 2 % 6) as usize] };
+        Setup { publishes: self.publishes || next.publishes, ..next }
     }
 
     fn options(self) -> Options {
@@ -180,7 +186,7 @@ fn finish(
     if let Some(lost) = acknowledged.difference(&found).next() {
         return Err(Wrong::Lost(*lost));
     }
-    let workload = workload();
+    let workload = workload(setup.publishes);
     let finished = session(disk, setup, &workload, history).0.map_err(Wrong::Stuck)?;
     for record in finished.records.values() {
         let Some(file) = &record.published else { return Err(Wrong::Different(format!("{record:?}"))) };
@@ -204,7 +210,7 @@ fn finish(
 }
 
 fn golden() -> BTreeMap<String, Vec<u8>> {
-    let workload = workload();
+    let workload = workload(false);
     let streams = workload.reference();
     let files = (0..).zip(&streams).filter_map(|(block, stream)| workload.publish(BlockId(block), stream));
     files.map(|file| (format!("db/{}", file.name), file.bytes)).collect()
@@ -218,7 +224,7 @@ fn struck(
     before: &BTreeSet<u32>,
     history: History,
 ) -> (BTreeSet<u32>, Result<(), Error>) {
-    let workload = workload();
+    let workload = workload(setup.publishes);
     let (result, done) = session(disk, setup, &workload, history);
     // Blocks are recorded in the order of their commits, so the acknowledged ones come first.
     let mut acknowledged = before.clone();
@@ -238,7 +244,7 @@ fn images(disk: &SimulatedStorage, cuts: u64, salt: u64) -> impl Iterator<Item =
 /// Returns the number of steps of an undisturbed run.
 fn steps(setup: Setup) -> u64 {
     let disk = SimulatedStorage::new(1);
-    session(&disk, setup, &workload(), setup).0.unwrap();
+    session(&disk, setup, &workload(setup.publishes), setup).0.unwrap();
     disk.steps()
 }
 
@@ -286,7 +292,7 @@ fn survives(name: &str, reach: Reach) {
                     } else {
                         (disk, acknowledged.clone())
                     };
-                    finish(&disk, again.later(number / 4), &acknowledged, &golden, history)
+                    finish(&disk, again.later(number / 6), &acknowledged, &golden, history)
                         .unwrap_or_else(|wrong| panic!("{history:?}: {wrong:?}"));
                     sessions += 1;
                     states += 1;
@@ -349,11 +355,11 @@ fn a_lying_disk_never_gives_a_wrong_result() {
 fn a_temporary_file_beside_a_finished_run_is_swept_and_the_callers_files_are_not() {
     for setup in Setup::FIRST {
         let disk = SimulatedStorage::new(1);
-        session(&disk, setup, &workload(), setup).0.unwrap();
+        session(&disk, setup, &workload(setup.publishes), setup).0.unwrap();
         let disk = disk.kill();
         disk.put("db/SUMS", b"the caller's");
         disk.put("db/SUMS.tmp", b"the caller's, once more");
-        session(&disk, setup, &workload(), setup).0.unwrap();
+        session(&disk, setup, &workload(setup.publishes), setup).0.unwrap();
         assert!(disk.contents("db/SUMS").is_some() && disk.contents("db/SUMS.tmp").is_none());
     }
 }
@@ -365,7 +371,7 @@ fn a_panic_of_the_workload_ends_the_run() {
     for setup in Setup::FIRST {
         for block in [0, 3, 7] {
             let disk = SimulatedStorage::new(1);
-            let careless = Careless { panics_at: Some(block), ..Careless::of(workload()) };
+            let careless = Careless { panics_at: Some(block), ..Careless::of(workload(setup.publishes)) };
             let run = std::panic::AssertUnwindSafe(|| session(&disk, setup, &careless, (setup, block)).0.is_ok());
             assert!(std::panic::catch_unwind(run).is_err(), "{setup:?}: the panic in block {block} was swallowed");
             let history = History { setup, fault: Fault::Stop, step: 0, image: 0, second_stop: 0 };
@@ -382,7 +388,7 @@ fn a_block_that_fails_its_audit_is_not_saved() {
     for setup in Setup::FIRST {
         for block in [0, 3, 7, 99] {
             let disk = SimulatedStorage::new(1);
-            let careless = Careless { doubts: Some(block), ..Careless::of(workload()) };
+            let careless = Careless { doubts: Some(block), ..Careless::of(workload(setup.publishes)) };
             let ended = session(&disk, setup, &careless, (setup, block)).0;
             if block == 99 {
                 assert!(ended.is_ok(), "{setup:?}: there is no block 99 to doubt: {:?}", ended.err());
@@ -411,7 +417,7 @@ fn the_least_memory_suffices_for_pieces_of_any_length() {
     for setup in Setup::FIRST {
         for published_bytes in [None, Some(40 << 20)] {
             for density in [5, 50] {
-                let sound = Synthetic { bits: 2, words, density, salt: 1, stop_after: None };
+                let sound = Synthetic { bits: 2, words, density, salt: 1, stop_after: None, publishes: false };
                 let careless = Careless { published_bytes, ..Careless::of(sound) };
                 let disk = SimulatedStorage::new(1);
                 let memory_bytes = footprint_bytes(words, setup.placement, setup.threads);

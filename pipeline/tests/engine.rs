@@ -8,6 +8,8 @@ mod scratch;
 mod seek;
 mod synthetic;
 
+use pipeline::care::{check, repair};
+use pipeline::checkpoint::Draft;
 use pipeline::log::codec::FRAME_WORDS;
 use pipeline::{
     BlockId, CodecChoice, Edge, Error, Metrics, Options, Placement, RealStorage, Run, RunId, Stage, Storage,
@@ -60,16 +62,41 @@ fn assert_published(workload: &Synthetic, folder: &Path, story: &str) {
 #[test]
 fn the_result_does_not_depend_on_threads_memory_placement_or_codec() {
     for density in [0, 5, 50, 100] {
-        let workload = Synthetic { bits: 5, words: 300, density, salt: u64::from(density), stop_after: None };
-        for placement in [Placement::Dedicated, Placement::Shared] {
-            for codec in ["raw", "zstd1", "zstd3", "gaps", "rows", "rows-zstd1", "rows-huffman", "auto"] {
+        let salt = u64::from(density);
+        for (placement, publishes) in [
+            (Placement::Dedicated, false),
+            (Placement::Dedicated, true),
+            (Placement::Shared, false),
+            (Placement::Shared, true),
+        ] {
+            let workload = Synthetic { bits: 5, words: 300, density, salt, stop_after: None, publishes };
+            // Without logs there is no codec to vary.
+            let codecs = if publishes { 2 } else { 8 };
+            for codec in ["raw", "zstd1", "zstd3", "gaps", "rows", "rows-zstd1", "rows-huffman", "auto"]
+                .into_iter()
+                .rev()
+                .take(codecs)
+            {
                 for (threads, memory_bytes) in [(1, 4 << 20), (4, 64 << 20), (3, 4 << 20)] {
                     let folder = scratch();
                     let codec_choice = CodecChoice::parse(codec).unwrap();
-                    let options = Options { threads, memory_bytes, placement, codec: codec_choice, ..options() };
-                    let finished = Run::new(&workload, unsynced(folder.path())).options(&options).start().unwrap();
+                    let thresholds = (threads != 4).then_some(Thresholds { held: 0, ..Thresholds::LARGEST });
+                    let options =
+                        Options { threads, memory_bytes, placement, codec: codec_choice, thresholds, ..options() };
+                    let (metrics, storage) = (Metrics::default(), unsynced(folder.path()));
+                    let run = Run::new(&workload, storage).options(&options).metrics(&metrics);
+                    let finished = run.start().unwrap();
                     assert_eq!(finished.records.len(), 32);
-                    let story = format!("{density} % {placement:?} {codec} {threads} threads {memory_bytes} bytes");
+                    let story =
+                        format!("{density} % {placement:?} {publishes} {codec} {threads} threads {memory_bytes} bytes");
+                    let counts = metrics.snapshot();
+                    let has_logs = !(publishes && placement == Placement::Shared);
+                    assert_eq!(counts.log_bytes_written > 0, has_logs, "{story}");
+                    // Unless every stream was found in memory.
+                    if thresholds.is_some() {
+                        assert_eq!(counts.log_bytes_read > 0, has_logs, "{story}");
+                        assert_eq!(counts.published_bytes_read == 0, has_logs, "{story}");
+                    }
                     assert_published(&workload, folder.path(), &story);
                 }
             }
@@ -79,7 +106,7 @@ fn the_result_does_not_depend_on_threads_memory_placement_or_codec() {
 
 #[test]
 fn streams_of_several_frames_and_auto_codec() {
-    let workload = Synthetic { bits: 3, words: 300_000, density: 5, salt: 4, stop_after: None };
+    let workload = Synthetic { bits: 3, words: 300_000, density: 5, salt: 4, stop_after: None, publishes: false };
     for placement in [Placement::Dedicated, Placement::Shared] {
         let folder = scratch();
         let metrics = Metrics::default();
@@ -175,7 +202,7 @@ fn a_stream_that_is_kept_for_others_is_kept_whole() {
 /// memory or read from its log.
 #[test]
 fn streams_in_memory_change_nothing() {
-    let workload = Synthetic { bits: 6, words: 500, density: 50, salt: 3, stop_after: None };
+    let workload = Synthetic { bits: 6, words: 500, density: 50, salt: 3, stop_after: None, publishes: false };
     let sources = |target| workload.edges_into(target).iter().map(|edge| edge.source).collect::<BTreeSet<_>>().len();
     let loads: usize = BlockId::all(workload.blocks()).map(sources).sum();
     for threads in [1, 3] {
@@ -221,7 +248,7 @@ fn frames_that_no_edge_needs_are_not_decoded() {
 /// count.
 #[test]
 fn an_interrupted_run_goes_on_with_other_options() {
-    let mut workload = Synthetic { bits: 6, words: 2000, density: 50, salt: 9, stop_after: None };
+    let mut workload = Synthetic { bits: 6, words: 2000, density: 50, salt: 9, stop_after: None, publishes: false };
     let folder = scratch();
     let mut sessions = 0usize;
     loop {
@@ -250,10 +277,150 @@ fn an_interrupted_run_goes_on_with_other_options() {
     assert_published(&workload, folder.path(), "after a run without work");
 }
 
+/// Sessions that write logs of both kinds, and sessions that read published files: a target takes
+/// the stream of each source from where its session left it.
+#[test]
+fn sessions_with_and_without_logs_share_a_folder() {
+    for first in 0..4 {
+        let folder = scratch();
+        let (mut read, mut sessions) = ([0, 0], 0);
+        loop {
+            let stop = Arc::new(AtomicBool::new(false));
+            let stop_after = Some((AtomicU32::new(7), stop.clone()));
+            // The first two sessions write logs; then the kinds alternate.
+            let publishes = sessions >= 2;
+            let placement = if (sessions + first) % 2 == 0 { Placement::Dedicated } else { Placement::Shared };
+            let workload = Synthetic { bits: 6, words: 700, density: 50, salt: 3, stop_after, publishes };
+            let threads = 1 + (sessions + first) / 2 % 2;
+            let thresholds = Some(Thresholds { held: 0, ..Thresholds::LARGEST });
+            let options = Options {
+                placement,
+                threads,
+                commit_interval: Duration::from_millis(1),
+                stop,
+                thresholds,
+                ..options()
+            };
+            let metrics = Metrics::default();
+            let ended = Run::new(&workload, unsynced(folder.path())).options(&options).metrics(&metrics).start();
+            let counts = metrics.snapshot();
+            read[0] += counts.log_bytes_read;
+            read[1] += counts.published_bytes_read;
+            sessions += 1;
+            match ended {
+                Ok(finished) => {
+                    assert_eq!(finished.records.len(), 64);
+                    break assert_published(&workload, folder.path(), "of mixed sessions");
+                }
+                Err(Error::Interrupted) => assert!(sessions < 200, "no progress in 200 sessions"),
+                Err(error) => panic!("session {sessions}: {error}"),
+            }
+        }
+        assert!(read[0] > 0 && read[1] > 0 && sessions > 4, "{read:?} in {sessions} sessions");
+    }
+}
+
+/// A published source that is not what its record says stops the run before it is used, with the
+/// name of the file; a repair computes it again, and the run goes on.
+#[test]
+fn a_damaged_published_source_is_refused_and_repaired() {
+    let pristine = scratch();
+    let stop = Arc::new(AtomicBool::new(false));
+    let thresholds = Some(Thresholds { held: 0, ..Thresholds::LARGEST });
+    let options = Options { placement: Placement::Shared, threads: 1, stop, thresholds, ..options() };
+    let stop_after = Some((AtomicU32::new(5), options.stop.clone()));
+    let stopped = Synthetic { bits: 4, words: 700, density: 50, salt: 3, stop_after, publishes: true };
+    let ended = Run::new(&stopped, unsynced(pristine.path())).options(&options).start();
+    assert!(matches!(ended, Err(Error::Interrupted)));
+    let workload = Synthetic { stop_after: None, ..stopped };
+    let options = Options { stop: Arc::default(), ..options };
+    let resume = |folder: &Path| Run::new(&workload, unsynced(folder)).options(&options).start().map(drop);
+    for case in 0..4 {
+        let folder = scratch();
+        for name in ["m", "db", "logs", ""] {
+            std::fs::create_dir_all(folder.path().join(name)).unwrap();
+            for entry in std::fs::read_dir(pristine.path().join(name)).unwrap().map(Result::unwrap) {
+                if entry.path().is_file() {
+                    std::fs::copy(entry.path(), folder.path().join(name).join(entry.file_name())).unwrap();
+                }
+            }
+        }
+        let source = folder.path().join("db/0001.blk");
+        let mut bytes = std::fs::read(&source).unwrap();
+        match case {
+            0 => bytes[1234] ^= 8,
+            1 => bytes.truncate(4000),
+            2 => bytes.push(0),
+            _ => bytes = std::fs::read(folder.path().join("db/0002.blk")).unwrap(),
+        }
+        std::fs::write(&source, bytes).unwrap();
+        match resume(folder.path()) {
+            Err(Error::Corrupt { path, .. }) => assert_eq!(path, source, "case {case}"),
+            other => panic!("case {case}: {other:?}"),
+        }
+        let storage = unsynced(folder.path());
+        let stop = AtomicBool::new(false);
+        let request = check::Request {
+            depth: check::Depth::Full,
+            threads: 1,
+            stop: &stop,
+            progress: &|_, _| {},
+            published: &|_, _| {},
+        };
+        let report = check::check(&workload, &*storage, &request).unwrap();
+        assert_eq!(report.damaged_blocks, [BlockId(1)].into(), "case {case}");
+        assert!(report.damaged_extents.is_empty());
+        let plan = repair::Plan::of(&workload, &report).unwrap();
+        let draft = Draft::take(storage.clone()).unwrap();
+        let thresholds = Thresholds::LARGEST;
+        drop(repair::carry_out(&plan, &workload, &storage, draft, &thresholds, &stop, &|_| {}).unwrap());
+        resume(folder.path()).unwrap();
+        assert_published(&workload, folder.path(), "after a repair");
+    }
+}
+
+/// A workload whose blocks publish nothing although it says that they publish their streams.
+struct Silent(Synthetic);
+
+impl Workload for Silent {
+    fn parameters(&self) -> Vec<(String, String)> {
+        self.0.parameters()
+    }
+    fn blocks(&self) -> u32 {
+        self.0.blocks()
+    }
+    fn stream_words(&self) -> usize {
+        self.0.stream_words()
+    }
+    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
+        self.0.edges_into(target)
+    }
+    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
+        self.0.edges_from(source)
+    }
+    fn apply(&self, _: &Edge, _: &[u64], _: &mut [u64]) {}
+    fn finish(&self, _: BlockId, _: &mut [u64]) {}
+    fn publish(&self, _: BlockId, _: &[u64]) -> Option<pipeline::Publication> {
+        None
+    }
+    fn publishes_streams(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_stream_that_is_not_published_is_an_error_of_the_workload() {
+    let sound = Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None, publishes: true };
+    match Run::new(&Silent(sound), unsynced(scratch().path())).options(&options()).start() {
+        Err(Error::Workload { what }) => assert!(what.contains("publishes no file"), "{what}"),
+        other => panic!("{:?}", other.err()),
+    }
+}
+
 #[test]
 fn other_parameters_are_refused_by_name() {
     let folder = scratch();
-    let workload = Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None };
+    let workload = Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None, publishes: false };
     Run::new(&workload, real(folder.path())).options(&options()).start().unwrap();
     let other = Synthetic { salt: 2, ..workload };
     match Run::new(&other, real(folder.path())).options(&options()).start() {
@@ -267,7 +434,7 @@ fn other_parameters_are_refused_by_name() {
 #[test]
 fn too_little_memory_is_refused_before_anything_is_written() {
     let folder = scratch();
-    let workload = Synthetic { bits: 2, words: 1 << 20, density: 5, salt: 1, stop_after: None };
+    let workload = Synthetic { bits: 2, words: 1 << 20, density: 5, salt: 1, stop_after: None, publishes: false };
     let options = Options { memory_bytes: 8 << 20, ..options() };
     match Run::new(&workload, real(folder.path())).options(&options).start() {
         Err(Error::Memory { needed_bytes, budget_bytes }) => {
@@ -284,7 +451,7 @@ fn too_little_memory_is_refused_before_anything_is_written() {
 #[test]
 fn a_damaged_log_is_refused_with_its_file() {
     for placement in [Placement::Dedicated, Placement::Shared] {
-        let workload = Synthetic { bits: 3, words: 40, density: 50, salt: 5, stop_after: None };
+        let workload = Synthetic { bits: 3, words: 40, density: 50, salt: 5, stop_after: None, publishes: false };
         let pristine = scratch();
         let options = Options { placement, threads: 1, stop: Arc::default(), ..options() };
         let stopped = Synthetic { stop_after: Some((AtomicU32::new(4), options.stop.clone())), ..workload };
@@ -374,14 +541,14 @@ fn a_workload_whose_order_is_not_topological_is_refused() {
         }
     }
     let folder = scratch();
-    let workload = Backwards(Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None });
+    let workload = Backwards(Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None, publishes: false });
     let result = Run::new(&workload, real(folder.path())).options(&options()).start();
     assert!(matches!(result, Err(Error::Workload { .. })));
 }
 
 #[test]
 fn a_timeline_has_every_thread_and_all_of_their_time() {
-    let workload = Synthetic { bits: 5, words: 3000, density: 5, salt: 9, stop_after: None };
+    let workload = Synthetic { bits: 5, words: 3000, density: 5, salt: 9, stop_after: None, publishes: false };
     let folder = scratch();
     let metrics = Metrics::with_timeline();
     Run::new(&workload, unsynced(folder.path())).options(&options()).metrics(&metrics).start().unwrap();
@@ -400,7 +567,7 @@ fn a_timeline_has_every_thread_and_all_of_their_time() {
 
 #[test]
 fn a_device_that_seeks_changes_no_byte_and_likes_sorted_writes() {
-    let workload = Synthetic { bits: 6, words: 300, density: 20, salt: 11, stop_after: None };
+    let workload = Synthetic { bits: 6, words: 300, density: 20, salt: 11, stop_after: None, publishes: false };
     let folder = scratch();
     let model = SeekModel { seek: Duration::from_millis(8), bytes_per_second: 150e6 };
     let device = Arc::new(SeekStorage::new(unsynced(folder.path()), model));

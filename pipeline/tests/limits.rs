@@ -13,7 +13,7 @@ use std::time::Duration;
 use synthetic::Synthetic;
 
 fn solve(storage: Arc<dyn Storage>, placement: Placement) -> Result<(), Error> {
-    let workload = Synthetic { bits: 4, words: 600, density: 50, salt: 2, stop_after: None };
+    let workload = Synthetic { bits: 4, words: 600, density: 50, salt: 2, stop_after: None, publishes: false };
     let options = Options {
         threads: 2,
         memory_bytes: 64 << 20,
@@ -96,7 +96,7 @@ fn tries_on_a_full_disk_do_not_fill_it() {
 /// four: lock, journals, and a folder or a file of the metadata.
 #[test]
 fn thresholds_bound_the_open_files() {
-    let workload = Synthetic { bits: 6, words: 30, density: 50, salt: 2, stop_after: None };
+    let workload = Synthetic { bits: 6, words: 30, density: 50, salt: 2, stop_after: None, publishes: false };
     let reference = workload.reference();
     for (threads, number) in [(1, 0), (2, 1), (4, 2), (4, 5)] {
         for placement in [Placement::Dedicated, Placement::Shared] {

@@ -435,7 +435,8 @@ fn a_check_beside_a_run_finds_nothing() {
         let looks = AtomicU32::new(0);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let workload = Synthetic { bits: 9, words: 60, density: 50, salt: 11, stop_after: None };
+                let workload =
+                    Synthetic { bits: 9, words: 60, density: 50, salt: 11, stop_after: None, publishes: false };
                 let beside = RealStorage::open(folder.path()).unwrap();
                 while !over.load(Ordering::Relaxed) {
                     let stop = AtomicBool::new(false);
@@ -454,7 +455,7 @@ fn a_check_beside_a_run_finds_nothing() {
                     looks.fetch_add(1, Ordering::Relaxed);
                 }
             });
-            let workload = Synthetic { bits: 9, words: 60, density: 50, salt: 11, stop_after: None };
+            let workload = Synthetic { bits: 9, words: 60, density: 50, salt: 11, stop_after: None, publishes: false };
             let options = Options { threads: 1, ..options(placement) };
             let ended = Run::new(&workload, Arc::new(storage)).options(&options).start();
             over.store(true, Ordering::Relaxed);

@@ -169,7 +169,7 @@ impl Record {
                 let seconds = spread(row)?;
                 let first = self.rows.iter().find(|first| first.group == row.group).and_then(spread);
                 let written_bytes = row.sum(&["log_bytes_written", "block_bytes_written", "database_bytes"]);
-                let read_bytes = row.sum(&["log_bytes_read", "block_bytes_read"]);
+                let read_bytes = row.sum(&["log_bytes_read", "published_bytes_read", "block_bytes_read"]);
                 let share = |bytes: Option<f64>, speed: Option<f64>| Some(bytes? / seconds.median / speed?);
                 Some(Figures {
                     seconds,

@@ -323,7 +323,7 @@ pub struct GameArgs {
     #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0")]
     pub threads: usize,
 
-    /// Where logs go
+    /// Where logs go; with a database, its blocks take the place of shared logs
     #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
     pub log_placement: LogPlacement,
 

@@ -190,7 +190,7 @@ pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String)
     let committed = counts.blocks_committed;
     let phase = if committed == total.blocks { "sealing" } else { "solving" };
     let positions = output::per_second(total.positions_of(settled) / elapsed, "positions");
-    let log_bytes = counts.log_bytes_written + counts.log_bytes_read;
+    let log_bytes = counts.log_bytes_written + counts.log_bytes_read + counts.published_bytes_read;
     let logs = output::bytes_per_second(log_bytes as f64 / elapsed);
     let published = counts.published_bytes as f64 / (settled * total.block_bytes).max(1) as f64;
     let blocks = total.resumed_blocks + settled;

@@ -18,6 +18,7 @@ use super::{DatabaseError, Encoding, Task};
 use crate::kernel::bitmap_words;
 use pipeline::log::codec::{self, Scratch};
 use pipeline::{Damage, Expected};
+use std::ops::Range;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -156,12 +157,36 @@ impl BlockForm {
     /// # Errors
     /// [`DatabaseError::Corrupt`] and [`DatabaseError::Version`], as when the file is opened.
     pub fn read(&self, path: &Path, ordinal: u32, file: &[u8], stream: &mut [u64]) -> Result<(), DatabaseError> {
+        self.read_needed(path, ordinal, file, &[0], stream).map(drop)
+    }
+
+    /// Decodes the bitmap from a whole file, except frames whose words all have a bit of each of
+    /// these masks in their number. Returns the ranges of words left out.
+    ///
+    /// # Errors
+    /// Those of [`BlockForm::read`]; damage inside a frame that is left out is not found.
+    pub fn read_needed(
+        &self,
+        path: &Path,
+        ordinal: u32,
+        file: &[u8],
+        unneeded: &[u64],
+        stream: &mut [u64],
+    ) -> Result<Vec<Range<usize>>, DatabaseError> {
         let index = BlockIndex::of_file(path, self, ordinal, file)?;
         let mut scratch = Scratch::new();
+        let (mut begin, mut left_out) = (0, Vec::new());
         for (frame, words) in stream.chunks_mut(index.frame_words()).enumerate() {
+            let range = begin..begin + words.len();
+            begin = range.end;
+            // The number of the first word has the bits that all words of the frame have.
+            if unneeded.iter().all(|mask| range.start as u64 & mask != 0) {
+                left_out.push(range);
+                continue;
+            }
             index.decode(path, frame, index.stored(path, frame, file)?, words, &mut scratch)?;
         }
-        Ok(())
+        Ok(left_out)
     }
 }
 

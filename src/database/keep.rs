@@ -43,7 +43,7 @@ impl Keep {
     }
 
     /// Returns what a solve keeps if nobody asks for more or less: the database up to eight layers,
-    /// and the book beyond, because a database of nine takes a hundred gigabytes.
+    /// and the book beyond, because a database of nine takes about a hundred gigabytes.
     pub fn usual(board: &Board) -> Keep {
         if board.layers() <= 8 { Keep::Database } else { Keep::book(board) }
     }

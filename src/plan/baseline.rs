@@ -63,7 +63,7 @@ impl BaselinePlan {
 mod tests {
     use super::super::{Request, placement_name};
     use super::*;
-    use crate::database::Keep;
+    use crate::database::{Encoding, Keep};
     use crate::game::Board;
     use crate::game::Rule;
     use crate::solve::Redundancy;
@@ -77,6 +77,7 @@ mod tests {
             board: &board,
             rule: Rule::Misere,
             keep: Keep::Database,
+            encoding: Encoding::default(),
             memory_bytes,
             threads: 3,
             placement: Placement::Shared,

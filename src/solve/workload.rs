@@ -7,20 +7,24 @@
 //! # Invariants
 //! 1. A stream is the loss bitmap of the whole block: `x` is set iff the player to move at (block,
 //!    `x`) loses.
-//! 2. A restriction is the set of offset cells that every operation of an edge fills: a loss that
+//! 2. The file of a block holds its stream. With [`Encoding::Rows`] it is as fast to read as a log,
+//!    so targets read it in place of shared logs, without the frames that no edge needs.
+//! 3. A restriction is the set of offset cells that every operation of an edge fills: a loss that
 //!    occupies one of these cells has no parent through this edge and need not be logged, decoded
 //!    or turned.
 
 use super::audit::Sample;
 use super::book::Parts;
 use crate::database::{
-    Audit, BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, Task, Terms, block_file_name, stream_digest,
+    Audit, BlockForm, BlockSummary, DatabaseError, Encoding, FirstMoves, Game, Keep, Task, Terms, block_file_name,
+    stream_digest,
 };
 use crate::game::Rule;
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
 use crate::layout::Bid;
 use pipeline::{Auditor, BlockId, Edge, Publication, Unreadable, Workload};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The workload of one solve.
@@ -164,6 +168,21 @@ impl Workload for RemovalGame<'_> {
     fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
         let name = block_file_name(block.0);
         self.form.read(name.as_ref(), block.0, published, stream).map_err(unreadable)
+    }
+
+    fn publishes_streams(&self) -> bool {
+        self.publish && self.form.encoding == Encoding::Rows
+    }
+
+    fn recall_needed(
+        &self,
+        block: BlockId,
+        published: &[u8],
+        unneeded: &[u64],
+        stream: &mut [u64],
+    ) -> Result<Vec<Range<usize>>, Unreadable> {
+        let name = block_file_name(block.0);
+        self.form.read_needed(name.as_ref(), block.0, published, unneeded, stream).map_err(unreadable)
     }
 
     fn examine(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {

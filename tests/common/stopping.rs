@@ -1,6 +1,6 @@
 //! A solve that is stopped after a certain number of blocks, at any speed.
 
-use pipeline::{BlockId, Edge, Options, Publication, Workload};
+use pipeline::{BlockId, Edge, Options, Publication, Unreadable, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use trinim::solve::RemovalGame;
@@ -10,11 +10,17 @@ pub struct Stopping<'a> {
     game: RemovalGame<'a>,
     left: AtomicU32,
     stop: Arc<AtomicBool>,
+    publishes: bool,
 }
 
 impl<'a> Stopping<'a> {
     pub fn new(game: RemovalGame<'a>, blocks: u32, options: &Options) -> Stopping<'a> {
-        Stopping { game, left: AtomicU32::new(blocks), stop: options.stop.clone() }
+        Stopping { game, left: AtomicU32::new(blocks), stop: options.stop.clone(), publishes: false }
+    }
+
+    /// Leaves shared logs out, as the solve itself does; otherwise they are written.
+    pub fn without_logs(self) -> Stopping<'a> {
+        Stopping { publishes: self.game.publishes_streams(), ..self }
     }
 }
 
@@ -57,5 +63,11 @@ impl Workload for Stopping<'_> {
     }
     fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
         self.game.publish(block, stream)
+    }
+    fn recall(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
+        self.game.recall(block, published, stream)
+    }
+    fn publishes_streams(&self) -> bool {
+        self.publishes
     }
 }

@@ -44,6 +44,8 @@ counters! {
     raw_bytes_decoded,
     /// Bytes of published files.
     published_bytes,
+    /// Bytes of published files read in place of logs.
+    published_bytes_read,
     /// Bytes of log files that exist now.
     log_bytes_live,
     /// Highest value of `log_bytes_live`.
@@ -154,6 +156,11 @@ impl Metrics {
     /// Counts `bytes` of a published file.
     pub fn published(&self, bytes: u64) {
         add(&self.counters.published_bytes, bytes);
+    }
+
+    /// Counts bytes of a published file that was read in place of a log.
+    pub(crate) fn published_read(&self, bytes: u64) {
+        add(&self.counters.published_bytes_read, bytes);
     }
 
     /// Counts a commit of `blocks` blocks.

@@ -1,6 +1,11 @@
 //! The ledger: which log entries exist and which blocks still need them. Buckets are lists of
 //! extents.
 //!
+//! A source without an entry for a target is read from its published file, if the workload
+//! publishes its streams. The record decides, not the placement of the session: a folder may have
+//! logs of some blocks, from a session with another placement or from a program that knew no other
+//! way.
+//!
 //! A *bucket* is all logs that wait for one target. *Dedicated* entries are in the bucket's own
 //! files; a *shared* entry is in a file of its source, and the bucket of every target refers to it.
 //! A resume fills the ledger from the journal and the writer extends it, so a resume may change the
@@ -11,9 +16,9 @@
 //!    may it be deleted.
 //! 2. A commit *spends* a file only if it commits every remaining target of the file; only then may
 //!    it leave the file unsynced.
-//! 3. `entries` returns ascending sources, files and offsets: the fixed order of merging.
+//! 3. `incoming` returns ascending sources, files and offsets: the fixed order of merging.
 
-use crate::checkpoint::{BlockRecord, FinishedBlocks, PUBLISHED, TEMPORARY};
+use crate::checkpoint::{BlockRecord, FinishedBlocks, PUBLISHED, PublishedFile, TEMPORARY};
 use crate::ids::BlockId;
 use crate::log::place::{Extent, LogFile, Placement};
 use crate::storage::folder_of;
@@ -58,14 +63,27 @@ pub(super) fn sources_of(workload: &dyn Workload, target: BlockId) -> BTreeSet<B
     workload.edges_into(target).iter().map(|edge| edge.source).collect()
 }
 
+/// Where a target finds the stream of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Incoming {
+    /// In a log entry.
+    Entry(Extent),
+    /// In the file that the source published.
+    Published(BlockId, PublishedFile),
+}
+
 /// Extents of all buckets that are not consumed yet.
 pub(crate) struct Ledger {
+    /// Whether streams may be read from published files.
+    recalls: bool,
     inner: Mutex<Inner>,
 }
 
 struct Inner {
     dedicated: BTreeMap<BlockId, Vec<Extent>>,
     shared: BTreeMap<BlockId, Extent>,
+    /// Published files of sources, if streams are read from these.
+    published: BTreeMap<BlockId, PublishedFile>,
     /// Per source: number of targets that are not committed yet.
     waiting: Vec<u32>,
     consumed: BTreeSet<BlockId>,
@@ -76,13 +94,19 @@ impl Ledger {
     /// `source`.
     pub(crate) fn new(workload: &dyn Workload, targets: impl Fn(BlockId) -> u32) -> Ledger {
         let waiting = BlockId::all(workload.blocks()).map(targets).collect();
-        let inner = Inner { dedicated: BTreeMap::new(), shared: BTreeMap::new(), waiting, consumed: BTreeSet::new() };
-        Ledger { inner: Mutex::new(inner) }
+        let (dedicated, shared, published, consumed) = Default::default();
+        let inner = Inner { dedicated, shared, published, waiting, consumed };
+        Ledger { recalls: workload.publishes_streams(), inner: Mutex::new(inner) }
     }
 
-    /// Adds the entries that a block sent.
+    /// Adds the entries that a block sent, and the file that it published.
     pub(crate) fn add(&self, record: &BlockRecord) {
         let mut inner = self.inner.lock();
+        if let Some(file) = record.published.as_ref().filter(|_| self.recalls)
+            && inner.waiting[record.block.index()] > 0
+        {
+            inner.published.insert(record.block, file.clone());
+        }
         for extent in &record.extents {
             if extent.file.placement == Placement::Shared {
                 if inner.waiting[extent.source.index()] > 0 {
@@ -94,8 +118,25 @@ impl Ledger {
         }
     }
 
+    /// Returns where `target` finds the streams of `sources`, ascending.
+    pub(super) fn incoming(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<Incoming> {
+        let entries = self.entries(target, sources);
+        let logged: BTreeSet<BlockId> = entries.iter().map(|extent| extent.source).collect();
+        let mut incoming: Vec<Incoming> = entries.into_iter().map(Incoming::Entry).collect();
+        let inner = self.inner.lock();
+        let published = |source: &BlockId| Some(Incoming::Published(*source, inner.published.get(source)?.clone()));
+        incoming.extend(sources.difference(&logged).filter_map(published));
+        drop(inner);
+        // The sort is stable: the entries of one source keep their order.
+        incoming.sort_by_key(|one| match one {
+            Incoming::Entry(extent) => extent.source,
+            Incoming::Published(source, _) => *source,
+        });
+        incoming
+    }
+
     /// Returns the extents that hold the logs of `sources` for `target`.
-    pub(crate) fn entries(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<Extent> {
+    fn entries(&self, target: BlockId, sources: &BTreeSet<BlockId>) -> Vec<Extent> {
         let inner = self.inner.lock();
         let mut entries = inner.dedicated.get(&target).cloned().unwrap_or_default();
         entries.extend(sources.iter().filter_map(|source| inner.shared.get(source)).cloned());
@@ -137,10 +178,11 @@ impl Ledger {
         }
         for source in sources {
             inner.waiting[source.index()] -= 1;
-            if inner.waiting[source.index()] == 0
-                && let Some(extent) = inner.shared.remove(source)
-            {
-                *files.entry(extent.file).or_default() += extent.length;
+            if inner.waiting[source.index()] == 0 {
+                inner.published.remove(source);
+                if let Some(extent) = inner.shared.remove(source) {
+                    *files.entry(extent.file).or_default() += extent.length;
+                }
             }
         }
         files.into_iter().collect()
@@ -267,6 +309,66 @@ mod tests {
         assert_eq!(sources, [BlockId(0), BlockId(1)].into());
         assert_eq!(ledger.entries(BlockId(2), &sources), [near, far, shared(0, 7), other]);
         assert_eq!(ledger.entries(BlockId(2), &[BlockId(1)].into()), [near, far, other], "only of the sources");
+    }
+
+    /// The graph, of a workload that publishes its streams.
+    struct Published;
+
+    impl Workload for Published {
+        fn parameters(&self) -> Vec<(String, String)> {
+            Vec::new()
+        }
+
+        fn blocks(&self) -> u32 {
+            4
+        }
+
+        fn stream_words(&self) -> usize {
+            1
+        }
+
+        fn edges_into(&self, target: BlockId) -> Vec<Edge> {
+            Graph.edges_into(target)
+        }
+
+        fn edges_from(&self, source: BlockId) -> Vec<Edge> {
+            Graph.edges_from(source)
+        }
+
+        fn apply(&self, _: &Edge, _: &[u64], _: &mut [u64]) {}
+
+        fn finish(&self, _: BlockId, _: &mut [u64]) {}
+
+        fn publishes_streams(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_source_without_an_entry_is_read_from_its_file() {
+        let ledger = Ledger::new(&Published, |source| Graph.edges_from(source).len() as u32);
+        let file = |block: u32| PublishedFile { name: format!("db/{block}"), length: 1, hash: u128::from(block) };
+        let publishing =
+            |block, extents: &[Extent]| BlockRecord { published: Some(file(block)), ..record(block, extents) };
+        let from_file = |block| Incoming::Published(BlockId(block), file(block));
+        let (to_2, all) = (dedicated(0, 2, 0, 5), shared(1, 7));
+        let [two, three] = [2, 3].map(|block| sources_of(&Graph, BlockId(block)));
+        ledger.add(&publishing(0, &[to_2]));
+        ledger.add(&publishing(1, &[all]));
+        ledger.add(&publishing(2, &[]));
+        assert_eq!(ledger.incoming(BlockId(2), &two), [Incoming::Entry(to_2), Incoming::Entry(all)]);
+        // The entry of another target is no entry for this one.
+        assert_eq!(ledger.incoming(BlockId(3), &three), [from_file(0), Incoming::Entry(all), from_file(2)]);
+        // Published files stay; only logs are superfluous.
+        assert_eq!(ledger.files(), (names(&[to_2, all]), 12));
+        assert_eq!(ledger.consume(BlockId(2), &two), [(to_2.file, 5)]);
+        assert_eq!(ledger.consume(BlockId(3), &three), [(all.file, 7)]);
+        assert!(ledger.inner.lock().published.is_empty());
+
+        // A workload that publishes something else, or nothing, has its logs only.
+        let ledger = self::ledger();
+        ledger.add(&publishing(0, &[]));
+        assert_eq!(ledger.incoming(BlockId(2), &two), []);
     }
 
     #[test]

@@ -5,10 +5,12 @@
 //! 1. A [`worker`] takes a ready block from the [`schedule`], zeroes its bitmap and requests the
 //!    block's bucket from its [`reader`].
 //! 2. The reader delivers verified frames. The worker decodes them, orients the stream if it is
-//!    shared, and applies the edge's operations.
+//!    shared, and applies the edge's operations. If the workload publishes its streams, the reader
+//!    delivers the published files of sources that have no logs.
 //! 3. The worker finishes the block: the bitmap becomes its stream.
 //! 4. The worker sends the published file and, once per distinct orientation, the encoded log
-//!    entries to the [`writer`] through a bounded channel.
+//!    entries to the [`writer`] through a bounded channel. A shared log of a workload that
+//!    publishes its streams would hold the same as the file, so there is none.
 //! 5. The writer writes gathered entries in sorted runs. Then the block counts as written and its
 //!    targets may start.
 //! 6. Every few seconds the [`committer`] takes all written blocks. It syncs their files, except
@@ -32,7 +34,8 @@
 //! # Cost
 //! Let `S` be the size of a bitmap. Memory: `workers · 3S`, or `workers · 4S` where targets orient
 //! the streams, plus the writer's queue. Log bytes: `ratio · S` per source (shared) or per edge
-//! (dedicated), written once and read once per edge.
+//! (dedicated), written once and read once per edge; none where published files replace shared
+//! logs.
 
 mod budget;
 mod committer;
@@ -231,7 +234,8 @@ pub fn footprint_bytes(stream_words: usize, placement: Placement, workers: usize
 
 fn worker_bytes(stream_words: usize, placement: Placement) -> u64 {
     // A bitmap, a stream, the worst case of an encoded stream before it is handed over, and for
-    // shared streams an oriented copy.
+    // shared streams an oriented copy. Published files that are read take the place of the encoded
+    // stream: a worker encodes after it has gathered.
     let buffers = match placement {
         Placement::Dedicated => 3,
         Placement::Shared => 4,

@@ -1,10 +1,18 @@
-//! The reader of a worker: a thread that reads the log entries of a block ahead of their use.
+//! The reader of a worker: a thread that reads the log entries and published files of a block's
+//! sources ahead of their use.
 //!
 //! A bounded channel between the two threads holds at most [`READ_AHEAD_FRAMES`] frames.
-//! [`EntryReader`] defines where each part of an entry is verified.
+//! [`EntryReader`] defines where each part of an entry is verified. A published file is compared
+//! with its record as a whole; it is leased from the worker's own budget until it is decoded, so
+//! the reader waits for nobody but its worker.
 
+use super::budget::{Budget, Lease};
+use super::ledger::Incoming;
 use super::session::{Halt, Session};
+use crate::care::check::read_published;
+use crate::checkpoint::PublishedFile;
 use crate::error::Error;
+use crate::ids::BlockId;
 use crate::log::entry::EntryHeader;
 use crate::log::place::Extent;
 use crate::log::reader::{EntryReader, StoredFrame};
@@ -16,14 +24,16 @@ use crate::sync::{Receiver, Sender, bounded};
 pub(super) const READ_AHEAD_FRAMES: usize = 4;
 
 /// One message of a reader; they arrive in the order of the entry's bytes.
-enum Delivery {
+enum Delivery<'s> {
     /// A new entry begins.
     Entry(Extent, EntryHeader),
     /// The next frame of the entry.
     Frame(StoredFrame),
     /// The entry is complete and its hash is right.
     EntryEnd,
-    /// Every requested extent has been delivered.
+    /// The published file of a source, with the hash in its record.
+    Published(Published<'s>),
+    /// Everything that was requested has been delivered.
     End,
     /// Reading failed; nothing follows for this request.
     Failed(Error),
@@ -31,31 +41,41 @@ enum Delivery {
 
 /// The worker's end of a reader.
 pub(super) struct Reader<'s> {
-    requests: Sender<Vec<Extent>>,
-    deliveries: Receiver<Delivery>,
+    requests: Sender<Vec<Incoming>>,
+    deliveries: Receiver<Delivery<'s>>,
+    ahead: &'s Budget,
     metrics: &'s Metrics,
+}
+
+impl Drop for Reader<'_> {
+    /// Wakes the reading thread if it waits for a file to be returned that nobody will decode.
+    fn drop(&mut self) {
+        self.ahead.close();
+    }
 }
 
 /// The reading thread's end of a reader.
 pub(super) struct Serving<'s> {
-    requests: Receiver<Vec<Extent>>,
-    deliveries: Sender<Delivery>,
+    requests: Receiver<Vec<Incoming>>,
+    deliveries: Sender<Delivery<'s>>,
+    ahead: &'s Budget,
     session: &'s Session<'s>,
 }
 
-/// Creates both ends of a reader.
-pub(super) fn pair<'s>(session: &'s Session<'s>) -> (Reader<'s>, Serving<'s>) {
+/// Creates both ends of the reader of worker `number`, counted from 1.
+pub(super) fn pair<'s>(session: &'s Session<'s>, number: usize) -> (Reader<'s>, Serving<'s>) {
     let (requests, requested) = bounded(1);
     let (deliver, deliveries) = bounded(READ_AHEAD_FRAMES);
-    let reader = Reader { requests, deliveries, metrics: session.metrics };
-    (reader, Serving { requests: requested, deliveries: deliver, session })
+    let ahead = &session.read_ahead[number - 1];
+    let reader = Reader { requests, deliveries, ahead, metrics: session.metrics };
+    (reader, Serving { requests: requested, deliveries: deliver, ahead, session })
 }
 
-impl Serving<'_> {
+impl<'s> Serving<'s> {
     /// Serves requests until the worker hangs up.
     pub(super) fn serve(&self) {
-        for extents in &self.requests {
-            let end = match self.deliver(&extents) {
+        for incoming in &self.requests {
+            let end = match self.deliver(incoming) {
                 Ok(()) => Delivery::End,
                 Err(Halt::Failed(error)) => Delivery::Failed(error),
                 Err(Halt::GivenUp) => return,
@@ -66,9 +86,22 @@ impl Serving<'_> {
         }
     }
 
-    fn deliver(&self, extents: &[Extent]) -> Result<(), Halt> {
+    fn deliver(&self, incoming: Vec<Incoming>) -> Result<(), Halt> {
         let Session { storage, run_id, metrics, .. } = self.session;
-        for extent in extents {
+        for one in incoming {
+            let extent = &match one {
+                Incoming::Entry(extent) => extent,
+                Incoming::Published(source, file) => {
+                    let lease = self.ahead.lease(file.length).ok_or(Halt::GivenUp)?;
+                    let bytes = {
+                        let _time = metrics.enter(Stage::Read);
+                        read_published(*storage, &file)?
+                    };
+                    metrics.published_read(file.length);
+                    self.send(Delivery::Published(Published { source, file, bytes, _lease: lease }))?;
+                    continue;
+                }
+            };
             let (header, mut entry) = EntryReader::open(*storage, *run_id, metrics, extent)?;
             self.send(Delivery::Entry(*extent, header))?;
             while let Some(frame) = entry.next_frame()? {
@@ -79,19 +112,19 @@ impl Serving<'_> {
         Ok(())
     }
 
-    fn send(&self, delivery: Delivery) -> Result<(), Halt> {
+    fn send(&self, delivery: Delivery<'s>) -> Result<(), Halt> {
         self.deliveries.send(delivery).map_err(|_| Halt::GivenUp)
     }
 }
 
-impl Reader<'_> {
-    /// Requests the entries of `extents`, in this order; every earlier request must be at its end.
-    pub(super) fn request(&self, extents: Vec<Extent>) -> Result<Entries<'_>, Halt> {
-        self.requests.send(extents).map_err(|_| Halt::GivenUp)?;
-        Ok(Entries { reader: self })
+impl<'s> Reader<'s> {
+    /// Requests entries and files, in this order; every earlier request must be at its end.
+    pub(super) fn request(&self, incoming: Vec<Incoming>) -> Result<Streams<'_, 's>, Halt> {
+        self.requests.send(incoming).map_err(|_| Halt::GivenUp)?;
+        Ok(Streams { reader: self })
     }
 
-    fn receive(&self) -> Result<Delivery, Halt> {
+    fn receive(&self) -> Result<Delivery<'s>, Halt> {
         let _time = self.metrics.enter(Stage::AwaitRead);
         match self.deliveries.recv() {
             Ok(Delivery::Failed(error)) => Err(Halt::Failed(error)),
@@ -101,17 +134,39 @@ impl Reader<'_> {
     }
 }
 
-/// Entries of a request.
-pub(super) struct Entries<'r> {
-    reader: &'r Reader<'r>,
+/// What a request brings.
+pub(super) struct Streams<'r, 's> {
+    reader: &'r Reader<'s>,
 }
 
-impl<'r> Entries<'r> {
-    /// Returns the next entry; skips the remaining frames of the previous one.
-    pub(super) fn next(&mut self) -> Result<Option<Entry<'r>>, Halt> {
+/// One stream of a request.
+pub(super) enum Stream<'r, 's> {
+    /// As a log entry, whose frames follow.
+    Entry(Entry<'r, 's>),
+    /// As a published file.
+    Published(Published<'s>),
+}
+
+/// A published file that has the length and the hash in its record.
+pub(super) struct Published<'s> {
+    /// The block that published it.
+    pub(super) source: BlockId,
+    /// Its record.
+    pub(super) file: PublishedFile,
+    /// Its content.
+    pub(super) bytes: Vec<u8>,
+    _lease: Lease<'s>,
+}
+
+impl<'r, 's> Streams<'r, 's> {
+    /// Returns the next stream; skips the remaining frames of the previous one.
+    pub(super) fn next(&mut self) -> Result<Option<Stream<'r, 's>>, Halt> {
         loop {
             match self.reader.receive()? {
-                Delivery::Entry(extent, header) => return Ok(Some(Entry { reader: self.reader, extent, header })),
+                Delivery::Entry(extent, header) => {
+                    return Ok(Some(Stream::Entry(Entry { reader: self.reader, extent, header })));
+                }
+                Delivery::Published(published) => return Ok(Some(Stream::Published(published))),
                 Delivery::End => return Ok(None),
                 _ => {}
             }
@@ -120,15 +175,15 @@ impl<'r> Entries<'r> {
 }
 
 /// One entry of a request.
-pub(super) struct Entry<'r> {
-    reader: &'r Reader<'r>,
+pub(super) struct Entry<'r, 's> {
+    reader: &'r Reader<'s>,
     /// Where the entry is.
     pub(super) extent: Extent,
     /// Header of the entry.
     pub(super) header: EntryHeader,
 }
 
-impl Entry<'_> {
+impl Entry<'_, '_> {
     /// Returns the next frame, or `None` if the entry is complete and its hash is right.
     pub(super) fn next_frame(&mut self) -> Result<Option<StoredFrame>, Halt> {
         match self.reader.receive()? {

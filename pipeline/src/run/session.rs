@@ -45,6 +45,9 @@ pub(super) struct Session<'a> {
     /// The memory that the workers' own buffers leave over. Its budget is separate: a piece that
     /// waits for room must not wait for buffers that are only returned at the end.
     pub(super) queue: Budget,
+    /// For each worker, the memory of the published files that its reader is ahead of it, or that
+    /// it decodes.
+    pub(super) read_ahead: Vec<Budget>,
     pub(super) schedule: Schedule,
     pub(super) held: Held,
     pub(super) ledger: Ledger,
@@ -69,6 +72,7 @@ impl Session<'_> {
     fn give_up(&self) {
         self.schedule.stop();
         self.queue.close();
+        self.read_ahead.iter().for_each(Budget::close);
         self.unsynced.end();
     }
 

@@ -56,6 +56,7 @@ pub(super) fn run<'w>(
         run_id: checkpoint.run_id(),
         generation: checkpoint.generation(),
         queue: Budget::new(options.memory_bytes.saturating_sub(workers_bytes + held_bytes)),
+        read_ahead: (0..workers).map(|_| Budget::new(workload.stream_words() as u64 * 8)).collect(),
         schedule,
         held: Held::new(held, workload.stream_words(), workload.blocks(), |block| records.contains_key(&block)),
         ledger,

@@ -1,7 +1,7 @@
 //! A worker: computes one block after another, steps 1 to 4 of a block.
 
 use super::budget::Lease;
-use super::reader::{self, Entry, Reader};
+use super::reader::{self, Entry, Published, Reader, Stream};
 use super::schedule::Next;
 use super::session::{Halt, Session};
 use super::writer::{Message, Piece};
@@ -50,7 +50,7 @@ pub(super) fn work<'s>(session: &'s Session<'s>, number: usize, writer: Sender<M
         scratch: Scratch::new(),
         encoded: Vec::new(),
     };
-    let (reader, serving) = reader::pair(session);
+    let (reader, serving) = reader::pair(session, number);
     sync::scope(|scope| {
         scope.spawn(move || {
             let _lane = session.metrics.lane(|| format!("reader {number}"));
@@ -123,8 +123,8 @@ impl<'s> Worker<'s> {
         let mut edges = Awaited::of(block, session.workload.edges_into(block));
         let sources = edges.sources();
         let streams = held.take(&sources);
-        let logged = sources.iter().filter(|source| !streams.contains_key(source)).copied().collect();
-        let mut entries = self.reader.request(ledger.entries(block, &logged))?;
+        let others = sources.iter().filter(|source| !streams.contains_key(source)).copied().collect();
+        let mut incoming = self.reader.request(ledger.incoming(block, &others))?;
         // Those in memory first, while the reader reads ahead.
         for (source, stream) in streams {
             let served = edges.take_all(source);
@@ -136,30 +136,11 @@ impl<'s> Worker<'s> {
             metrics.stream_held();
             give_up_on_stop(session)?;
         }
-        while let Some(mut entry) = entries.next()? {
-            let served = edges.take(&entry.header).filter(|_| is_whole_stream(session, &entry.header));
-            let served =
-                served.ok_or_else(|| damage(session, &entry, "entry that is not an edge of the block graph"))?;
-            let EntryHeader { placement, source, .. } = entry.header;
-            let keeps = placement == Placement::Shared && held.has_room(schedule, source, block);
-            let unneeded: Vec<u64> = served.iter().map(|edge| unneeded(session, placement, edge)).collect();
-            let mut skipped = Vec::new();
-            let mut next = 0;
-            let mut rest = self.buffers.stream.words_mut();
-            while let Some(frame) = entry.next_frame()? {
-                let (words, after) = rest.split_at_mut(frame.words());
-                let begin = next;
-                next += words.len() as u64;
-                rest = after;
-                // The number of the first word of a frame has the bits that all of its words have.
-                if !keeps && unneeded.iter().all(|mask| begin & mask != 0) {
-                    skipped.push(begin as usize..next as usize);
-                    continue;
-                }
-                let _time = metrics.enter(Stage::Decode);
-                frame.decode_into(words, &mut self.buffers.scratch).map_err(|what| damage(session, &entry, what.0))?;
-                metrics.decoded(words.len() as u64 * 8);
-            }
+        while let Some(stream) = incoming.next()? {
+            let Decoded { source, placement, served, skipped, keeps } = match stream {
+                Stream::Entry(entry) => decode(session, &mut self.buffers, entry, &mut edges)?,
+                Stream::Published(published) => recall(session, &mut self.buffers, &published, &mut edges)?,
+            };
             let orientation = match placement {
                 Placement::Shared => None,
                 Placement::Dedicated => served.first().map(|edge| edge.orientation),
@@ -187,6 +168,9 @@ impl<'s> Worker<'s> {
             let stream = self.buffers.bitmap.words();
             (self.session.workload.summarise(block, stream), self.session.workload.publish(block, stream))
         };
+        if publication.is_none() && self.session.workload.publishes_streams() {
+            return Err(Error::workload(format!("block {block} publishes no file, so its stream is lost")).into());
+        }
         if let Some(publication) = publication {
             let lease = self.lease(publication.bytes.len() as u64)?;
             self.send(Message::Publish(block, publication, lease))?;
@@ -199,7 +183,8 @@ impl<'s> Worker<'s> {
         let Session { workload, metrics, chooser, options, .. } = self.session;
         let workers = self.session.workers;
         let edges = workload.edges_from(block);
-        if edges.is_empty() {
+        let is_published = options.placement == Placement::Shared && workload.publishes_streams();
+        if edges.is_empty() || is_published {
             return Ok(());
         }
         {
@@ -270,6 +255,78 @@ impl<'s> Worker<'s> {
     }
 }
 
+/// What `gather` has in the worker's stream buffer.
+struct Decoded<'e> {
+    source: BlockId,
+    /// Whether the words are already turned. Those of a published file are not, as those of a
+    /// shared log.
+    placement: Placement,
+    /// The edges to apply.
+    served: Vec<&'e Edge>,
+    /// Words that were left out, because no edge needs them.
+    skipped: Vec<Range<usize>>,
+    /// Whether the stream is to be held for later targets. Then nothing is left out.
+    keeps: bool,
+}
+
+/// Decodes the frames of a log entry.
+fn decode<'e>(
+    session: &Session<'_>,
+    buffers: &mut Buffers,
+    mut entry: Entry<'_, '_>,
+    edges: &'e mut Awaited,
+) -> Result<Decoded<'e>, Halt> {
+    let block = edges.block;
+    let served = edges.take(&entry.header).filter(|_| is_whole_stream(session, &entry.header));
+    let served = served.ok_or_else(|| damage(session, &entry, "entry that is not an edge of the block graph"))?;
+    let (source, placement) = (entry.header.source, entry.header.placement);
+    let keeps = placement == Placement::Shared && session.held.has_room(&session.schedule, source, block);
+    let unneeded: Vec<u64> = served.iter().map(|edge| unneeded(session, placement, edge)).collect();
+    let mut skipped = Vec::new();
+    let mut next = 0;
+    let mut rest = buffers.stream.words_mut();
+    while let Some(frame) = entry.next_frame()? {
+        let (words, after) = rest.split_at_mut(frame.words());
+        let begin = next;
+        next += words.len() as u64;
+        rest = after;
+        // The number of the first word of a frame has the bits that all of its words have.
+        if !keeps && unneeded.iter().all(|mask| begin & mask != 0) {
+            skipped.push(begin as usize..next as usize);
+            continue;
+        }
+        let _time = session.metrics.enter(Stage::Decode);
+        frame.decode_into(words, &mut buffers.scratch).map_err(|what| damage(session, &entry, what.0))?;
+        session.metrics.decoded(words.len() as u64 * 8);
+    }
+    Ok(Decoded { source, placement, served, skipped, keeps })
+}
+
+/// Decodes the stream of a source from the file that it published.
+fn recall<'e>(
+    session: &Session<'_>,
+    buffers: &mut Buffers,
+    published: &Published<'_>,
+    edges: &'e mut Awaited,
+) -> Result<Decoded<'e>, Halt> {
+    let Published { source, file, bytes, .. } = published;
+    let keeps = session.held.has_room(&session.schedule, *source, edges.block);
+    let served = edges.take_all(*source);
+    let unneeded: Vec<u64> = match keeps {
+        true => vec![0],
+        false => served.iter().map(|edge| session.workload.unneeded(edge)).collect(),
+    };
+    let stream = buffers.stream.words_mut();
+    let _time = session.metrics.enter(Stage::Decode);
+    let skipped = session
+        .workload
+        .recall_needed(*source, bytes, &unneeded, stream)
+        .map_err(|unreadable| Error::corrupt(session.storage.path(&file.name), unreadable.offset, unreadable.damage))?;
+    let left_out: usize = skipped.iter().map(ExactSizeIterator::len).sum();
+    session.metrics.decoded((stream.len() - left_out) as u64 * 8);
+    Ok(Decoded { source: *source, placement: Placement::Shared, served, skipped, keeps })
+}
+
 /// Dedicated streams are turned and restricted already: what is not needed there is zero.
 fn unneeded(session: &Session<'_>, placement: Placement, edge: &Edge) -> u64 {
     match placement {
@@ -322,7 +379,7 @@ fn apply(
     Ok(())
 }
 
-/// The edges into a block. Each waits for one log entry.
+/// The edges into a block. Each waits for one log entry, or for the published file of its source.
 struct Awaited {
     block: BlockId,
     edges: Vec<Edge>,
@@ -376,7 +433,7 @@ fn is_whole_stream(session: &Session<'_>, header: &EntryHeader) -> bool {
     header.stream_words == session.workload.stream_words() as u64
 }
 
-fn damage(session: &Session<'_>, entry: &Entry<'_>, what: &'static str) -> Error {
+fn damage(session: &Session<'_>, entry: &Entry<'_, '_>, what: &'static str) -> Error {
     let path = session.storage.path(&entry.extent.file.name());
     Error::corrupt(path, entry.extent.offset, what)
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const PLACEMENTS: [Placement; 2] = [Placement::Dedicated, Placement::Shared];
 
 pub fn workload() -> Synthetic {
-    Synthetic { bits: 4, words: 60, density: 50, salt: 11, stop_after: None }
+    Synthetic { bits: 4, words: 60, density: 50, salt: 11, stop_after: None, publishes: false }
 }
 
 pub fn options(placement: Placement) -> Options {

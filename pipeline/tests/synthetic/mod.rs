@@ -19,6 +19,9 @@ pub struct Synthetic {
     pub salt: u64,
     /// Number of blocks after which the run is asked to stop, and its stop flag.
     pub stop_after: Option<(AtomicU32, Arc<AtomicBool>)>,
+    /// Whether targets read published files in place of shared logs. Not a parameter: a session may
+    /// do so in a folder of logs.
+    pub publishes: bool,
 }
 
 fn mix(value: u64) -> u64 {
@@ -166,6 +169,10 @@ impl Workload for Synthetic {
         stream.iter_mut().zip(words).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
         Ok(())
     }
+
+    fn publishes_streams(&self) -> bool {
+        self.publishes
+    }
 }
 
 /// A workload that breaks its promises in one place, or is another one than its parameters say.
@@ -238,6 +245,9 @@ impl Workload for Careless {
         let sound = self.sound.publish(block, stream)?;
         let bytes = self.published_bytes.map_or(sound.bytes, |bytes| vec![block.0 as u8; bytes]);
         Some(Publication { name: sound.name, bytes })
+    }
+    fn publishes_streams(&self) -> bool {
+        self.sound.publishes_streams()
     }
 }
 

@@ -68,7 +68,8 @@ pub fn fitting(run: &Run<'_>, plan: &Plan, may_take: u64) -> Vec<String> {
 
 /// Returns the changes of placement and codec with which keeping this fits, and their number.
 fn changes(run: &Run<'_>, plan: &Plan, may_take: u64, keep: Keep) -> Vec<(usize, String)> {
-    let given = request(&run.task.game.board, &run.args.game, keep);
+    let encoding = run.task.terms.encoding;
+    let given = Request { encoding, ..request(&run.task.game.board, &run.args.game, keep) };
     let placements = [given.placement, other(given.placement)];
     let codecs = [given.codec].into_iter().chain(SMALL.into_iter().filter(|codec| *codec != given.codec));
     let mut found = Vec::new();

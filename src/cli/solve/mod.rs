@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strategy::StrategyArgs;
 use timeline::TimelineArgs;
-use trinim::database::{Game, Keep, Manifest, Task, Terms};
+use trinim::database::{Encoding, Game, Keep, Manifest, Task, Terms};
 use trinim::game::Board;
 use trinim::plan::Request;
 use trinim::solve::{Strategy, baseline};
@@ -221,12 +221,13 @@ fn wait(folder: &Path, watch: &Stopwatch, signals: &Signals, out: &Out) -> anyho
     Ok(())
 }
 
-/// Builds the plan's request for these arguments.
+/// Builds the plan's request for a solve that begins with these arguments.
 pub fn request<'a>(board: &'a Board, game: &'a GameArgs, keep: Keep) -> Request<'a> {
     Request {
         board,
         rule: game.rule,
         keep,
+        encoding: Encoding::default(),
         memory_bytes: game.memory.0,
         threads: args::all_if_zero(game.threads),
         placement: game.log_placement.placement(game.layers),

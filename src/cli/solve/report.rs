@@ -4,10 +4,11 @@ use super::super::args::{self, Size};
 use super::super::output::{Out, counted, per_second, seconds};
 use super::super::summary::Summary;
 use super::{Outcome, Run};
-use pipeline::{Candidate, Metrics, Stage};
+use pipeline::{Candidate, Metrics, Placement, Stage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use trinim::database::Encoding;
 use trinim::kernel::{Isa, bitmap_words};
 use trinim::layout::Layout;
 use trinim::plan::placement_name;
@@ -30,6 +31,10 @@ pub struct Report {
     log_bytes_peak: u64,
     streams_read: u64,
     streams_held: u64,
+    published_bytes_read: u64,
+    /// Whether the database's blocks took the place of logs.
+    #[serde(skip)]
+    blocks_as_logs: bool,
     database_bytes: u64,
     out: String,
     offset_bits: u32,
@@ -105,6 +110,10 @@ pub fn report(
         log_bytes_peak: counts.log_bytes_peak,
         streams_read: counts.streams_read,
         streams_held: counts.streams_held,
+        published_bytes_read: counts.published_bytes_read,
+        blocks_as_logs: task.terms.keep.is_database()
+            && task.terms.encoding == Encoding::Rows
+            && args.game.log_placement.placement(args.game.layers) == Placement::Shared,
         database_bytes: outcome.database_bytes,
         out: folder.to_string_lossy().into_owned(),
         offset_bits: layout.offset_bits(),
@@ -145,8 +154,16 @@ fn moved(report: &Report) -> (&'static str, String) {
             } else {
                 String::new()
             };
+            if report.blocks_as_logs && report.log_bytes_peak == 0 {
+                let read = size(report.published_bytes_read);
+                return ("logs", format!("none; {read} read of the database in their place{held}"));
+            }
+            let of_blocks = match report.published_bytes_read {
+                0 => String::new(),
+                read => format!(" and {} of the database", size(read)),
+            };
             let text = format!(
-                "{} written, {} read{held}, {} at most; {}, {}",
+                "{} written, {} read{of_blocks}{held}, {} at most; {}, {}",
                 size(report.log_bytes_written),
                 size(report.log_bytes_read),
                 size(report.log_bytes_peak),

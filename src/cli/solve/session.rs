@@ -21,7 +21,8 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let game = task.game;
     let shown = args.progress.on(out)?;
     let layout = &game.layout;
-    let request = request(&game.board, &args.game, task.terms.keep);
+    let encoding = task.terms.encoding;
+    let request = Request { encoding, ..request(&game.board, &args.game, task.terms.keep) };
     let plan = Plan::of(request, layout)?;
     plan.check(u64::MAX, 0)?;
     disk::preflight(run, plan.chosen().disk_peak_bytes, |may_take| disk::fitting(run, &plan, may_take), out)?;

@@ -49,7 +49,12 @@ impl Subject {
         let games = [(2, 1), (3, 3), (4, 6)];
         let games = games.iter().flat_map(|(layers, bits)| Rule::ALL.map(|rule| Subject::game(*layers, rule, *bits)));
         let counts = [Subject::counts(3, Rule::Normal, 3), Subject::counts(4, Rule::Misere, 6)];
-        let made_up = [Subject::synthetic(2, 40, 50), Subject::synthetic(3, 40, 50), Subject::synthetic(3, 24, 5)];
+        let made_up = [
+            Subject::publishing(3, 40, 50),
+            Subject::synthetic(2, 40, 50),
+            Subject::synthetic(3, 40, 50),
+            Subject::synthetic(3, 24, 5),
+        ];
         let books = [Subject::book(3, Rule::Misere, 3, 2), Subject::book(4, Rule::Normal, 6, 5)];
         let old = Subject::encoded(4, Rule::Misere, 6, Encoding::Words);
         made_up.into_iter().chain(games).chain([old]).chain(counts).chain(books).collect()
@@ -58,11 +63,23 @@ impl Subject {
     /// Builds the synthetic workload with streams of `words` words on `2^bits` blocks, and computes
     /// its result block by block in memory.
     pub fn synthetic(bits: u32, words: usize, density: u32) -> Subject {
-        let workload = Synthetic { bits, words, density, salt: 11, stop_after: None };
+        Subject::made_up(bits, words, density, false)
+    }
+
+    /// Builds the same workload, whose targets read published files in place of shared logs.
+    pub fn publishing(bits: u32, words: usize, density: u32) -> Subject {
+        Subject::made_up(bits, words, density, true)
+    }
+
+    fn made_up(bits: u32, words: usize, density: u32, publishes: bool) -> Subject {
+        let workload = Synthetic { bits, words, density, salt: 11, stop_after: None, publishes };
         let streams = workload.reference();
         let files = (0..).zip(&streams).filter_map(|(block, stream)| workload.publish(BlockId(block), stream));
         let golden = files.map(|file| (format!("db/{}", file.name), file.bytes)).collect();
-        let name = format!("synthetic workload, {} blocks of {words} words, density {density} %", 1 << bits);
+        let name = format!(
+            "synthetic workload, {} blocks of {words} words, density {density} %, publishes {publishes}",
+            1 << bits
+        );
         Subject { name, work: Work::Synthetic(workload), golden, omit: Omit::Nothing, run_id: RunId(7) }
     }
 

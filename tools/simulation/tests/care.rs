@@ -22,7 +22,7 @@ use synthetic::Synthetic;
 const PLACEMENTS: [Placement; 2] = [Placement::Dedicated, Placement::Shared];
 
 fn workload() -> Synthetic {
-    Synthetic { bits: 3, words: 40, density: 50, salt: 11, stop_after: None }
+    Synthetic { bits: 3, words: 40, density: 50, salt: 11, stop_after: None, publishes: false }
 }
 
 fn subject() -> Subject {
