@@ -82,7 +82,8 @@ fn a_refused_plan_names_what_would_fit_and_can_be_forced() {
     };
     let error = solve(shared, &[]);
     assert!(error.contains("hint: nothing was written; --log-placement shared (about "), "{error}");
-    assert!(!error.contains("--codec"), "{error}");
+    // What keeps less has logs, and may need another codec in this little space.
+    assert!(!error.split(" or ").next().unwrap().contains("--codec"), "{error}");
     // Without a database there are logs, whose codec matters.
     let counts = ["--keep", "counts"];
     let small = disk(&plan(&["--keep", "counts", "--codec", "gaps"]), 0);
