@@ -16,6 +16,7 @@ use simulation::judge::{Wrong, bits_of};
 use simulation::session::{committed, killed_after, run};
 use simulation::subject::Subject;
 use simulation::sweep::Sweep;
+use trinim::database::Encoding;
 use trinim::game::Rule as Play;
 
 /// Limit on the memory; folders have some ten thousand bytes.
@@ -25,14 +26,21 @@ fn subject(rule: Play) -> Subject {
     Subject::game(3, rule, 3)
 }
 
+/// The same with the old encoding of the blocks, which do not take the place of shared logs.
+fn logged(rule: Play) -> Subject {
+    Subject::encoded(3, rule, 3, Encoding::Words)
+}
+
 /// Creates a folder in its second generation, with blocks in the manifest, blocks in the journal,
-/// and needed logs of both generations.
+/// and needed logs, or published blocks in their place.
 fn middle(subject: &Subject, placement: Placement) -> SimulatedStorage {
     let options = || subject.options(1, placement, "raw");
     let folders = (0..1000).filter_map(|seed| {
         let first = killed_after(subject, &SimulatedStorage::new(1), options(), seed, 1)?;
         let disk = killed_after(subject, &first, options(), seed, 2)?;
-        let needed = disk.names().iter().filter(|name| name.starts_with("logs/")).count();
+        let count = |folder| disk.names().iter().filter(|name| name.starts_with(folder)).count();
+        let (logs, published) = (count("logs/"), count("db/"));
+        let needed = if placement == Placement::Shared && logs == 0 { published } else { logs };
         let in_journal = disk.contents("m/journal.2.a").is_some_and(|journal| !journal.is_empty());
         let blocks = committed(&disk).ok()?.len() as u32;
         (needed >= 2 && in_journal && blocks < subject.blocks()).then_some(disk)
@@ -89,7 +97,11 @@ fn flips_of_a_folder_in_the_middle() {
 #[test]
 fn flips_of_a_folder_in_the_middle_with_shared_logs() {
     let subject = subject(Play::Normal);
-    flips("middle, shared logs", &subject, middle(&subject, Placement::Shared));
+    flips("middle, published blocks as logs", &subject, middle(&subject, Placement::Shared));
+    let subject = logged(Play::Normal);
+    let disk = middle(&subject, Placement::Shared);
+    assert!(disk.names().iter().any(|name| name.starts_with("logs/")));
+    flips("middle, shared logs", &subject, disk);
 }
 
 #[test]
