@@ -1,0 +1,198 @@
+"""Whole sessions on local clusters, with the fake program: kills, refusals, resumes."""
+
+import signal
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from tests.session import Session, starts
+
+FAKE = str(Path(__file__).with_name("fake_trinim.py"))
+LONG = 600.0  # seconds after which a session counts as hanging, on a busy machine
+
+
+class Sessions(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.store = self.folder / "store"
+        self.starts = self.folder / "starts"
+        self.faults = self.folder / "faults"
+        self.faults.mkdir()
+        self.seconds = "0.05"
+
+    def session(self, *arguments: str, layers: int = 4, workers: int = 2) -> Session:
+        environment = {
+            "FAKE_STARTS": str(self.starts),
+            "FAKE_FAULTS": str(self.faults),
+            "FAKE_SECONDS": self.seconds,
+        }
+        cluster = [] if "--scheduler" in arguments else ["--workers", str(workers)]
+        started = Session(
+            self.folder,
+            str(self.store),
+            ["--trinim", FAKE, "--layers", str(layers), *cluster, *arguments],
+            environment,
+        )
+        self.addCleanup(started.end)
+        return started
+
+    def digest(self, layers: int) -> str:
+        """By the fake alone: each block in the order of the plan."""
+        import hashlib
+
+        contents: dict[int, bytes] = {}
+        for block in sorted(range(1 << layers), key=lambda block: block.bit_count()):
+            content = hashlib.sha256(str(block).encode())
+            for bit in range(layers):
+                if block >> bit & 1:
+                    content.update(contents[block & ~(1 << bit)])
+            contents[block] = content.digest()
+        return hashlib.sha256(b"".join(contents[block] for block in range(1 << layers))).hexdigest()
+
+    def leftovers(self) -> list[Path]:
+        return list((self.store / "tmp").iterdir())
+
+    def test_worker_and_scheduler_are_killed(self) -> None:
+        self.seconds = "0.3"
+        session = self.session("--slots", "2")
+        session.wait_for_done(5, LONG)
+        session.kill("worker-0")
+        session.wait_for_done(10, LONG)
+        session.kill("scheduler")
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        report = session.report()
+        self.assertEqual(report["digest"], self.digest(4))
+        self.assertEqual(report["cluster"]["schedulers_lost"], 1)
+        self.assertEqual(self.leftovers(), [])
+        # Two slots of the killed worker, and at most the four that the scheduler had given out.
+        self.assertLessEqual(starts(self.starts), 16 + 2 + 4)
+
+    def test_an_undisturbed_run_starts_each_block_once_and_a_second_none(self) -> None:
+        session = self.session()
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual(starts(self.starts), 16)
+        first = session.report()
+        self.assertEqual((first["digest"], first["losses"]), (self.digest(4), 16))
+        session = self.session()
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual(starts(self.starts), 16)
+        again = session.report()
+        self.assertEqual(
+            (again["digest"], again["cluster"]["resumed_blocks"]), (first["digest"], 16)
+        )
+
+    def test_a_killed_driver_leaves_no_process_and_continues(self) -> None:
+        self.seconds = "0.3"
+        session = self.session()
+        session.wait_for_done(6, LONG)
+        pids = [session.pid(name) for name in ("scheduler", "worker-0", "worker-1")]
+        session.end()
+        deadline = time.monotonic() + 60
+        while any(alive(pid) for pid in pids) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertEqual([pid for pid in pids if alive(pid)], [])
+        session = self.session()
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual(session.report()["digest"], self.digest(4))
+        self.assertGreaterEqual(session.report()["cluster"]["resumed_blocks"], 6)
+        self.assertLessEqual(starts(self.starts), 16 + 2)
+
+    def test_a_signal_stops_and_the_same_command_continues(self) -> None:
+        self.seconds = "0.3"
+        session = self.session()
+        session.wait_for_done(5, LONG)
+        session.process.send_signal(signal.SIGTERM)
+        self.assertEqual(session.wait(LONG), 143, session.said())
+        report = session.report()
+        self.assertEqual((report["schema"], report["exit_code"]), ("trinim.failure/1", 143))
+        session = self.session()
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual(session.report()["digest"], self.digest(4))
+
+    def test_a_refused_block_stops_what_needs_it_and_nothing_else(self) -> None:
+        (self.faults / "8").write_text("65")
+        session = self.session(layers=4)
+        self.assertEqual(session.wait(LONG), 1, session.said())
+        reason = session.report()["reason"]
+        self.assertIn("1 tasks failed for good, 7 tasks need them", reason)
+        self.assertIn("task 8: exit code 65: error: block 8 fails on purpose", reason)
+        self.assertEqual(starts(self.starts), 9)
+        (self.faults / "8").unlink()
+        session = self.session(layers=4)
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual((session.report()["digest"], starts(self.starts)), (self.digest(4), 17))
+
+    def test_crashes_are_tried_again_three_times(self) -> None:
+        (self.faults / "1").write_text("101 -9 4 0".replace(" ", "\n"))
+        (self.faults / "2").write_text("101")
+        session = self.session(layers=2)
+        self.assertEqual(session.wait(LONG), 1, session.said())
+        self.assertIn("task 2: exit code 101", session.report()["reason"])
+        # Blocks 0; 1, four times; 2, four times; 3 never.
+        self.assertEqual(starts(self.starts), 9)
+
+    def test_try_again_ends_when_the_patience_is_over(self) -> None:
+        (self.faults / "1").write_text("75\n75\n0")
+        session = self.session(layers=2)
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual(starts(self.starts), 6)
+        self.store = self.folder / "second"
+        (self.faults / "0").write_text("75")
+        session = self.session("--patience", "4s", layers=2)
+        self.assertEqual(session.wait(LONG), 75, session.said())
+        self.assertIn("no task succeeds", session.report()["reason"])
+
+    def test_no_scheduler(self) -> None:
+        session = Session(
+            self.folder,
+            str(self.store),
+            [
+                "--trinim",
+                FAKE,
+                "--layers",
+                "2",
+                "--patience",
+                "2s",
+                "--scheduler",
+                "tcp://127.0.0.1:1",
+            ],
+            local=False,
+        )
+        self.assertEqual(session.wait(LONG), 75, session.said())
+        self.assertIn("no worker is connected", session.report()["reason"])
+
+    def test_options_that_contradict_each_other(self) -> None:
+        for contradiction in (
+            ["--scheduler", "tcp://127.0.0.1:1", "--workers", "2"],
+            ["--scheduler", "tcp://127.0.0.1:1", "--scheduler-file", "f"],
+            ["--tls-ca", "ca"],
+            ["--trinim", "no-such-trinim"],
+            ["--threads", "0"],
+            ["--layer", "2"],
+        ):
+            line = ["--trinim", FAKE, *contradiction]
+            session = Session(self.folder, str(self.store), line, local=False)
+            self.assertEqual(session.wait(LONG), 2, f"{contradiction}: {session.said()}")
+            self.assertEqual(session.output.read_text(), "")
+
+    def test_another_runs_store(self) -> None:
+        self.assertEqual(self.session(layers=2).wait(LONG), 0)
+        session = self.session(layers=3)
+        self.assertEqual(session.wait(LONG), 65, session.said())
+        self.assertIn("another run", session.report()["reason"])
+
+    def test_batches(self) -> None:
+        session = self.session("--batches", "8")
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual((session.report()["digest"], starts(self.starts)), (self.digest(4), 8))
+
+
+def alive(pid: int) -> bool:
+    """Whether it runs: one that is dead and waits to be collected does not."""
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False

@@ -1,0 +1,3 @@
+from trinim_cluster.cli import main
+
+main()

@@ -1,0 +1,416 @@
+"""The same schedule on made-up machines: how long a plan takes.
+
+A slot takes the ready task with the longest path behind it, as the driver does. A task passes, one
+after the other: the coordinator, which serves one task at a time; the read of its sources; its
+computation; the write of its blocks. Reads and writes share the bandwidth of the store, and no slot
+has more than its share of the node's link; computations share the node's cores. Sharing is equal,
+so the next to end is found by the work that each has received, in logarithmic time.
+
+Not here: caches on the nodes, failures, other users of the store.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import itertools
+import json
+import random
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from trinim_cluster.plan import Plan, parse
+from trinim_cluster.progress import readable_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Machines:
+    """What a plan runs on. Bandwidths are in bytes a second; `inf` takes no time."""
+
+    nodes: int
+    slots: int  # of a node
+    cores: float  # of a node, in tasks: 16 cores hold 4 tasks of 4 threads
+    store_read: float = float("inf")
+    store_write: float = float("inf")
+    link: float = float("inf")  # of a node
+    coordinator_s: float = 0.0
+    dispatch_s: float = 0.0  # a slot waits so long for its next task
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What a task takes."""
+
+    seconds: float  # computation, with the cores to itself
+    read_bytes: float = 0.0
+    write_bytes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a simulated run went. Busy seconds are sums over all tasks, sharing included."""
+
+    seconds: float
+    read_s: float
+    compute_s: float
+    write_s: float
+    coordinate_s: float
+    peak_live_bytes: float
+    critical_path_s: float
+    slots: int
+
+    @property
+    def efficiency(self) -> float:
+        """Share of all slots' time in which something was read, computed or written."""
+        if self.seconds == 0.0:
+            return 1.0
+        return (self.read_s + self.compute_s + self.write_s) / (self.seconds * self.slots)
+
+
+class Shared:
+    """A resource that all jobs on it share equally; none gets more than `most`."""
+
+    def __init__(self, capacity: float, most: float) -> None:
+        self.capacity = capacity
+        self.most = most
+        self.version = 0
+        self._now = 0.0
+        self._received = 0.0  # by a job that has been here from the beginning
+        self._jobs: list[tuple[float, int, int]] = []
+        self._order = itertools.count()
+
+    @property
+    def rate(self) -> float:
+        return min(self.most, self.capacity / max(1, len(self._jobs)))
+
+    def _advance(self, now: float) -> None:
+        if now > self._now and self._jobs:
+            self._received += (now - self._now) * self.rate
+        self._now = now
+
+    def add(self, job: int, work: float, now: float) -> None:
+        self._advance(now)
+        heapq.heappush(self._jobs, (self._received + work, next(self._order), job))
+        self.version += 1
+
+    def next_end(self) -> float | None:
+        """When the next job ends if no other comes."""
+        if not self._jobs:
+            return None
+        return self._now + max(self._jobs[0][0] - self._received, 0.0) / self.rate
+
+    def pop(self, now: float) -> int:
+        """Ends the job that `next_end` was about."""
+        self._advance(now)
+        until, _, job = heapq.heappop(self._jobs)
+        self._received = max(self._received, until)
+        self.version += 1
+        return job
+
+
+def simulate(
+    plan: Plan, efforts: Mapping[int, Effort], machines: Machines, by_level: bool = False
+) -> Outcome:
+    """Runs a plan. With `by_level`, a level starts when the one before it is done."""
+    coordinator, read, write = 0, 1, 2
+    share = machines.link / machines.slots
+    resources = [
+        Shared(1.0, 1.0),
+        Shared(machines.store_read, share),
+        Shared(machines.store_write, share),
+        *(Shared(machines.cores, 1.0) for _ in range(machines.nodes)),
+    ]
+    first_node = 3
+    free = [(0, node) for node in range(machines.nodes)]  # busy slots, node: a heap
+    node_of: dict[int, int] = {}
+    phase: dict[int, int] = {}
+    entered: dict[int, float] = {}
+    busy = [0.0, 0.0, 0.0, 0.0]
+    missing = {number: len(task.sources) for number, task in plan.tasks.items()}
+    targets_left = {number: len(plan.targets[number]) for number in plan.tasks}
+    live = peak = 0.0
+    ready: list[tuple[float, int]] = []
+    held: dict[int, list[int]] = {}
+    level_left: dict[int, int] = {}
+    for task in plan.tasks.values():
+        level_left[task.level] = level_left.get(task.level, 0) + 1
+    levels = sorted(level_left)
+    events: list[tuple[float, int, int, int]] = []
+    sequence = itertools.count()
+    now = 0.0
+    done = 0
+
+    def offer(number: int) -> None:
+        level = plan.tasks[number].level
+        if by_level and levels and level > levels[0]:
+            held.setdefault(level, []).append(number)
+        else:
+            heapq.heappush(ready, (-plan.longest[number], number))
+
+    def announce(which: int) -> None:
+        end = resources[which].next_end()
+        if end is not None:
+            heapq.heappush(events, (end, next(sequence), which, resources[which].version))
+
+    def enter(number: int, which: int, work: float) -> None:
+        entered[number] = now
+        resources[which].add(number, work, now)
+        announce(which)
+
+    busy_slots = [0] * machines.nodes
+
+    def assign() -> None:
+        while ready and free:
+            taken, node = heapq.heappop(free)
+            if taken != busy_slots[node]:
+                continue  # an older entry of this node
+            _, number = heapq.heappop(ready)
+            busy_slots[node] += 1
+            if busy_slots[node] < machines.slots:
+                heapq.heappush(free, (busy_slots[node], node))
+            node_of[number] = node
+            phase[number] = 0
+            enter(number, coordinator, machines.coordinator_s)
+
+    for number, count in missing.items():
+        if count == 0:
+            offer(number)
+    assign()
+    while events:
+        end, _, which, version = heapq.heappop(events)
+        if version != resources[which].version:
+            continue
+        now = end
+        number = resources[which].pop(now)
+        announce(which)
+        busy[min(phase[number], 3)] += now - entered[number]
+        phase[number] += 1
+        effort = efforts[number]
+        node = node_of[number]
+        match phase[number]:
+            case 1:
+                enter(number, read, effort.read_bytes)
+            case 2:
+                enter(number, first_node + node, effort.seconds + machines.dispatch_s)
+            case 3:
+                enter(number, write, effort.write_bytes)
+            case _:
+                done += 1
+                busy_slots[node] -= 1
+                heapq.heappush(free, (busy_slots[node], node))
+                live += effort.write_bytes
+                peak = max(peak, live)
+                task = plan.tasks[number]
+                for source in task.sources:
+                    targets_left[source] -= 1
+                    if targets_left[source] == 0:
+                        live -= efforts[source].write_bytes
+                for target in plan.targets[number]:
+                    missing[target] -= 1
+                    if missing[target] == 0:
+                        offer(target)
+                level_left[task.level] -= 1
+                while levels and level_left[levels[0]] == 0:
+                    levels.pop(0)
+                    if levels:
+                        for waiting in held.pop(levels[0], []):
+                            offer(waiting)
+                assign()
+    if done != len(plan.tasks):
+        raise ValueError(f"{len(plan.tasks) - done} tasks never became ready")
+    return Outcome(
+        seconds=now,
+        coordinate_s=busy[0],
+        read_s=busy[1],
+        compute_s=busy[2],
+        write_s=busy[3],
+        peak_live_bytes=peak,
+        critical_path_s=critical_path(plan, efforts, machines),
+        slots=machines.nodes * machines.slots,
+    )
+
+
+def critical_path(plan: Plan, efforts: Mapping[int, Effort], machines: Machines) -> float:
+    """The longest path if every task is alone on its node and the store."""
+    read = min(machines.store_read, machines.link / machines.slots)
+    write = min(machines.store_write, machines.link / machines.slots)
+    longest: dict[int, float] = {}
+    for number, task in plan.tasks.items():
+        effort = efforts[number]
+        alone = (
+            machines.coordinator_s + machines.dispatch_s + effort.seconds / min(1.0, machines.cores)
+        )
+        alone += effort.read_bytes / read + effort.write_bytes / write
+        longest[number] = alone + max((longest[source] for source in task.sources), default=0.0)
+    return max(longest.values(), default=0.0)
+
+
+def vary(efforts: Mapping[int, Effort], sigma: float, seed: int) -> dict[int, Effort]:
+    """The same computations with lognormal factors of mean 1: no two blocks take equally long."""
+    chance = random.Random(seed)
+    return {
+        number: replace(
+            effort, seconds=effort.seconds * chance.lognormvariate(-sigma * sigma / 2, sigma)
+        )
+        for number, effort in efforts.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the log of events of a real run says (`trinim-cluster solve --log`)."""
+
+    efforts: dict[int, Effort]
+    seconds: float  # from the connection to the end of the last task
+    workers: int
+    slots: int
+    waits: list[float]  # between a task's submission and its start, where a slot was free
+
+    @staticmethod
+    def parse(lines: Sequence[str]) -> Run:
+        efforts: dict[int, Effort] = {}
+        workers: dict[str, None] = {}
+        begins: list[float] = []
+        last = 0.0
+        slots = 1
+        ended_by_worker: dict[str, float] = {}
+        waits: list[float] = []
+        for line in lines:
+            event: dict[str, Any] = json.loads(line)
+            if event["event"] == "run":
+                slots = event["slots"]
+            if event["event"] != "task" or event["verdict"] != "done":
+                continue
+            report = event["report"] or {}
+            efforts[event["task"]] = Effort(
+                event["ended"] - event["began"],
+                float(report.get("read_bytes", 0)),
+                float(report.get("written_bytes", 0)),
+            )
+            worker = event["worker"]
+            workers[worker] = None
+            if worker in ended_by_worker:
+                waits.append(max(0.0, event["began"] - ended_by_worker[worker]))
+            ended_by_worker[worker] = event["ended"]
+            begins.append(event["began"])
+            last = max(last, event["ended"])
+        return Run(efforts, last - min(begins), len(workers), slots, waits)
+
+
+def options(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command `simulate`."""
+    command = commands.add_parser(
+        "simulate",
+        help="how long a plan takes on other machines",
+        description="Simulates the schedule of a plan. The first --log gives what each task takes; "
+        "with --against, other real runs are compared with their simulation.",
+        allow_abbrev=False,
+    )
+    command.add_argument("--plan", required=True, metavar="FILE", help="output of trinim task plan")
+    command.add_argument(
+        "--log", required=True, metavar="FILE", help="log of a run with one worker"
+    )
+    command.add_argument(
+        "--against", nargs="*", default=[], metavar="LOG", help="logs of other runs"
+    )
+    command.add_argument("--nodes", type=int, default=1, help="[1]")
+    command.add_argument("--slots", type=int, default=1, help="slots of a node [1]")
+    command.add_argument(
+        "--cores", type=float, default=1.0, help="tasks that a node runs at full speed [1]"
+    )
+    command.add_argument(
+        "--store",
+        type=float,
+        default=float("inf"),
+        metavar="BYTES",
+        help="bytes a second, for reading and writing each",
+    )
+    command.add_argument(
+        "--link", type=float, default=float("inf"), metavar="BYTES", help="bytes a second of a node"
+    )
+    command.add_argument("--sigma", type=float, default=0.0, help="of lognormal times [0]")
+    command.add_argument("--seed", type=int, default=0, help="[0]")
+    command.add_argument("--by-level", action="store_true", help="a barrier between levels")
+    command.add_argument("--json", action="store_true")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    with open(arguments.plan, encoding="utf-8") as file:
+        plan = parse(file)
+    with open(arguments.log, encoding="utf-8") as file:
+        base = Run.parse(file.readlines())
+    if set(base.efforts) != set(plan.tasks):
+        raise SystemExit("the log is not a whole run of this plan")
+    dispatch = statistics.median(base.waits) if base.waits else 0.0
+    machines = Machines(
+        nodes=arguments.nodes,
+        slots=arguments.slots,
+        cores=arguments.cores,
+        store_read=arguments.store,
+        store_write=arguments.store,
+        link=arguments.link,
+        dispatch_s=dispatch,
+    )
+    efforts: Mapping[int, Effort] = base.efforts
+    if arguments.store == float("inf"):
+        # The times of the log include reading and writing already.
+        efforts = {number: Effort(effort.seconds) for number, effort in efforts.items()}
+    if arguments.sigma:
+        efforts = vary(efforts, arguments.sigma, arguments.seed)
+    if not arguments.against:
+        outcome = simulate(plan, efforts, machines, arguments.by_level)
+        show(outcome, arguments.json)
+        return 0
+    rows = []
+    for path in arguments.against:
+        with open(path, encoding="utf-8") as file:
+            real = Run.parse(file.readlines())
+        slots = real.workers * real.slots
+        outcome = simulate(
+            plan, efforts, replace(machines, nodes=1, slots=slots), arguments.by_level
+        )
+        rows.append(
+            {
+                "log": path,
+                "slots": slots,
+                "measured_s": real.seconds,
+                "simulated_s": outcome.seconds,
+                "ratio": outcome.seconds / real.seconds,
+            }
+        )
+    if arguments.json:
+        print(json.dumps({"dispatch_s": dispatch, "runs": rows}))
+    else:
+        print(f"{'slots':>5} {'measured':>10} {'simulated':>10} {'ratio':>6}")
+        for row in rows:
+            print(
+                f"{row['slots']:>5} {row['measured_s']:>8.2f} s "
+                f"{row['simulated_s']:>8.2f} s {row['ratio']:>6.2f}"
+            )
+    return 0
+
+
+def show(outcome: Outcome, as_json: bool) -> None:
+    if as_json:
+        fields: dict[str, float] = {
+            name: getattr(outcome, name) for name in Outcome.__dataclass_fields__
+        }
+        print(json.dumps(fields | {"efficiency": outcome.efficiency}))
+        return
+    lines: list[tuple[str, str]] = [
+        ("time", readable_seconds(outcome.seconds)),
+        ("critical path", readable_seconds(outcome.critical_path_s)),
+        ("slots in use", f"{100 * outcome.efficiency:.0f} %"),
+        ("reading", f"{outcome.read_s:.0f} s of all slots together"),
+        ("computing", f"{outcome.compute_s:.0f} s"),
+        ("writing", f"{outcome.write_s:.0f} s"),
+        (
+            "live at most",
+            f"{outcome.peak_live_bytes / 2**30:.1f} GiB of blocks that somebody needs",
+        ),
+    ]
+    for name, text in lines:
+        print(f"{name:14} {text}")

@@ -1,0 +1,148 @@
+"""The program `trinim`: its commands as command lines, its exit codes, its reports."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trinim_cluster.ledger import Verdict
+
+DONE = 0
+REFUSED = 65
+TRY_AGAIN = 75
+
+PR_SET_PDEATHSIG = 1
+
+
+class TrinimError(Exception):
+    """A command of `trinim` failed; `code` is its exit code."""
+
+    def __init__(self, command: str, code: int, message: str) -> None:
+        super().__init__(message)
+        self.command = command
+        self.code = code
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"trinim task {self.command} ended with exit code {self.code}: {self.message}"
+
+
+def verdict(code: int) -> Verdict:
+    """What the exit code of `trinim task --block` means for the task."""
+    match code:
+        case 0:
+            return Verdict.DONE
+        case 75:
+            return Verdict.AGAIN
+        case 2 | 65:
+            return Verdict.REFUSED
+        case _:
+            return Verdict.CRASHED
+
+
+def find(program: str) -> str:
+    """The full path of the program, so that a worker with another PATH runs the same one."""
+    path = shutil.which(program)
+    if path is None:
+        raise FileNotFoundError(f"no program {program}; name it by --trinim")
+    return os.path.abspath(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A store, and the program that knows what is in it. Nothing here opens a file of it."""
+
+    program: str
+    location: str
+
+    def init(self, arguments: Sequence[str]) -> None:
+        """Creates the store, or checks that it is this run's."""
+        self._run("init", arguments)
+
+    def plan(self, batches: int | None) -> list[str]:
+        """The plan, one task a line."""
+        arguments = [] if batches is None else ["--batches", str(batches)]
+        return self._run("plan", arguments).splitlines()
+
+    def listing(self) -> list[int]:
+        """The blocks that are committed. Of an object store or a network file system, it may be
+        stale: blocks may be there that it misses."""
+        lines = self._run("list", ["--json"]).splitlines()
+        return [json.loads(line)["block"] for line in lines if line.strip()]
+
+    def finish(self) -> dict[str, Any]:
+        """Writes manifest and lists; the report of `solve --json`."""
+        report = json.loads(self._run("finish", ["--json"]))
+        if not isinstance(report, dict):
+            raise TrinimError("finish", 0, "the report is no JSON object")
+        return report
+
+    def sweep(self, all_temporary: bool = False) -> None:
+        """Deletes what nobody needs any more: with --keep counts, block files; old temporary files.
+
+        `all_temporary` is for a store with all blocks committed: whoever still writes a temporary
+        file computes a block that is there.
+        """
+        self._run("sweep", ["--older-than", "0s"] if all_temporary else [])
+
+    def task(self, blocks: Sequence[int], options: Sequence[str]) -> list[str]:
+        """The command line that computes these blocks."""
+        what = ["--block", str(blocks[0])]
+        if len(blocks) > 1:
+            what = ["--batch", ",".join(map(str, blocks))]
+        command = [self.program, "task", "--store", self.location, *what]
+        return [*command, "--json", "--die-with-parent", *options]
+
+    def _run(self, command: str, arguments: Sequence[str]) -> str:
+        line = [self.program, "task", command, "--store", self.location, *arguments]
+        ended = subprocess.run(
+            line,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if ended.returncode != 0:
+            raise TrinimError(command, ended.returncode, last_words(ended.stderr, ended.stdout))
+        return ended.stdout
+
+
+def last_words(errors: str, output: str = "") -> str:
+    """The end of what a program said, short enough for one message."""
+    for said in (errors, output):
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        if lines:
+            return " | ".join(lines[-3:])[-500:]
+    return "it said nothing"
+
+
+def version(program: str) -> str:
+    """What `trinim --version` says."""
+    ended = subprocess.run(
+        [program, "--version"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ended.returncode != 0:
+        raise TrinimError("--version", ended.returncode, last_words(ended.stderr, ended.stdout))
+    return ended.stdout.strip()
+
+
+def die_with_parent(parent: int) -> None:
+    """Asks the kernel to kill this process when `parent` dies, which has to be its parent now."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+    # The parent may have died before the call: then no signal will come.
+    if os.getppid() != parent:
+        os._exit(128 + signal.SIGKILL)
