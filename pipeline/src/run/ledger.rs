@@ -72,6 +72,16 @@ pub(super) enum Incoming {
     Published(BlockId, PublishedFile),
 }
 
+impl Incoming {
+    /// Returns the stored bytes.
+    pub(super) fn length(&self) -> u64 {
+        match self {
+            Incoming::Entry(extent) => extent.length,
+            Incoming::Published(_, file) => file.length,
+        }
+    }
+}
+
 /// Extents of all buckets that are not consumed yet.
 pub(crate) struct Ledger {
     /// Whether streams may be read from published files.

@@ -18,10 +18,18 @@ use crate::log::place::Extent;
 use crate::log::reader::{EntryReader, StoredFrame};
 use crate::measure::metrics::Metrics;
 use crate::measure::stage::Stage;
+use crate::storage::Storage;
 use crate::sync::{Receiver, Sender, bounded};
 
 /// Most frames that wait between a reader and its worker.
 pub(super) const READ_AHEAD_FRAMES: usize = 4;
+
+/// Bytes that the storage is told of before they are read: a few streams, so that the disk works
+/// while the worker does. They take no memory of the budget: the system keeps files in what is left
+/// over.
+const ANNOUNCED_BYTES: u64 = 64 << 20;
+/// Shorter parts of files are not announced: the call costs more than it gains.
+const ANNOUNCED_BYTES_LEAST: u64 = 1 << 20;
 
 /// One message of a reader; they arrive in the order of the entry's bytes.
 enum Delivery<'s> {
@@ -88,16 +96,25 @@ impl<'s> Serving<'s> {
 
     fn deliver(&self, incoming: Vec<Incoming>) -> Result<(), Halt> {
         let Session { storage, run_id, metrics, .. } = self.session;
-        for one in incoming {
-            let extent = &match one {
+        let mut to_announce = incoming.iter();
+        let mut ahead = 0;
+        for one in &incoming {
+            while ahead < ANNOUNCED_BYTES
+                && let Some(later) = to_announce.next()
+            {
+                ahead += announce(*storage, later);
+            }
+            ahead -= one.length();
+            let extent = match one {
                 Incoming::Entry(extent) => extent,
                 Incoming::Published(source, file) => {
                     let lease = self.ahead.lease(file.length).ok_or(Halt::GivenUp)?;
                     let bytes = {
                         let _time = metrics.enter(Stage::Read);
-                        read_published(*storage, &file)?
+                        read_published(*storage, file)?
                     };
                     metrics.published_read(file.length);
+                    let (source, file) = (*source, file.clone());
                     self.send(Delivery::Published(Published { source, file, bytes, _lease: lease }))?;
                     continue;
                 }
@@ -115,6 +132,18 @@ impl<'s> Serving<'s> {
     fn send(&self, delivery: Delivery<'s>) -> Result<(), Halt> {
         self.deliveries.send(delivery).map_err(|_| Halt::GivenUp)
     }
+}
+
+/// Announces a stream that will be read; returns its stored bytes.
+fn announce(storage: &dyn Storage, stream: &Incoming) -> u64 {
+    let length = stream.length();
+    if length >= ANNOUNCED_BYTES_LEAST {
+        match stream {
+            Incoming::Entry(extent) => storage.announce(&extent.file.name(), extent.offset, length),
+            Incoming::Published(_, file) => storage.announce(&file.name, 0, length),
+        }
+    }
+    length
 }
 
 impl<'s> Reader<'s> {

@@ -166,6 +166,10 @@ impl Storage for LimitedStorage {
         self.inner.open(name)
     }
 
+    fn announce(&self, name: &str, offset: u64, length: u64) {
+        self.inner.announce(name, offset, length);
+    }
+
     fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
         let file = self.inner.open_write(name)?;
         let length = file.length()?;

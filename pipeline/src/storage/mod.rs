@@ -99,6 +99,10 @@ pub trait Storage: Send + Sync {
     /// Opens a file for reading.
     fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error>;
 
+    /// Says that a part of a file will be read soon. A storage may fetch it meanwhile; nothing
+    /// follows from it but time.
+    fn announce(&self, _name: &str, _offset: u64, _length: u64) {}
+
     /// Opens an existing file for reading and writing.
     fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error>;
 

@@ -9,6 +9,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
+use std::num::NonZeroU64;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name, regular};
 use crate::Error;
+use rustix::fs::Advice;
 
 /// Concurrent syncs. On a virtual disk with 2 cores, syncing 1,024 files of 64 KiB took 5.6 s one
 /// by one and 0.1 to 0.8 s with 16 threads.
@@ -187,6 +189,14 @@ impl Storage for RealStorage {
         let mut options = OpenOptions::new();
         options.read(true);
         Ok(Arc::new(self.open_as("open", name, &mut options)?))
+    }
+
+    fn announce(&self, name: &str, offset: u64, length: u64) {
+        let mut options = OpenOptions::new();
+        // Whatever is wrong with the file shows when it is read.
+        if let Ok(file) = self.open_as("open", name, options.read(true)) {
+            let _ = rustix::fs::fadvise(&file.file, offset, NonZeroU64::new(length), Advice::WillNeed);
+        }
     }
 
     fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, Error> {
