@@ -108,7 +108,15 @@ fn lines<'a>(command: &str, out: &'a str) -> Vec<&'a str> {
     let measured = MEASURED.iter().filter(|name| command == "bench" || !["name", "command"].contains(name));
     let measured: Vec<&str> =
         measured.copied().chain(MEASURED_BY_BENCH.iter().copied().filter(|_| command == "bench")).collect();
-    out.lines().filter(|line| !measured.iter().any(|name| is_label(line, name))).collect()
+    let lines = out.lines().filter(|line| !measured.iter().any(|name| is_label(line, name)));
+    lines.map(|line| if command == "plan" { untimed(line) } else { line }).collect()
+}
+
+/// Cuts the planned time off a row of the table of what may be kept: it depends on the threads.
+fn untimed(line: &str) -> &str {
+    let row = line.strip_suffix(" <- chosen").unwrap_or(line);
+    let is_timed = [" ms", " s", " min", " h"].iter().any(|unit| row.ends_with(unit));
+    if is_timed { row.rsplit_once("  ").map_or(row, |(front, _)| front) } else { line }
 }
 
 /// The commands that have no subcommands, from the help of the program.

@@ -2,9 +2,11 @@
 //! line at SIGUSR1.
 //!
 //! # The estimate
-//! Work is counted in edges applied plus a weight for each block settled; `trinim status` counts in
-//! the same way. The percentage is of the whole solve, earlier sessions included. The time left is
-//! the time of this session, times the work left, over the work of this session.
+//! The plan says how long each block takes on its machine: its sources decoded, turned, applied,
+//! and the block itself. The percentage is of these times, earlier sessions included, as `trinim
+//! status` counts it. The time left is the time of this session, times what the plan says of the
+//! blocks left, over what it says of the blocks of this session; streams that stay in memory, which
+//! the memory of the session decides, count here.
 //!
 //! # Positions
 //! A solve settles one block of each isomorphic group. A rate counts the positions of the whole
@@ -22,8 +24,9 @@ use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
+use trinim::database::Keep;
 use trinim::layout::Layout;
-use trinim::plan::rates;
+use trinim::plan::{Shape, rates};
 use trinim::solve::baseline::Counters;
 
 /// Time between two readings of the counters.
@@ -97,13 +100,13 @@ impl Choice {
 }
 
 /// The work of one session, within that of the whole solve.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Total {
     /// All blocks, including those of earlier sessions.
     pub blocks: u64,
     /// Blocks of earlier sessions.
     pub resumed_blocks: u64,
-    /// All work, in edges; see [`units`].
+    /// All work; see [`units`].
     pub work: f64,
     /// The work of earlier sessions.
     pub resumed_work: f64,
@@ -111,19 +114,37 @@ pub struct Total {
     pub positions: u64,
     /// Bytes of a block's bitmap.
     pub block_bytes: u64,
+    session: Session,
+}
+
+/// What a session has done after so many blocks or edges.
+#[derive(Clone, Debug)]
+enum Session {
+    /// The work and the planned time of its first blocks, from none to all.
+    Blocks(Vec<[f64; 2]>),
+    /// An edge is a unit of work, and so is a block.
+    Edges,
 }
 
 impl Total {
-    /// The work of an update-log solve that finds the blocks in `finished` already solved.
-    pub fn of(layout: &Layout, finished: &BTreeSet<BlockId>) -> Total {
+    /// The work of an update-log solve that finds the blocks in `finished` already solved and holds
+    /// at most `held` streams in memory.
+    pub fn of(layout: &Layout, shape: &Shape, held: u64, finished: &BTreeSet<BlockId>) -> Total {
         let left = layout.ordinals().filter(|block| !finished.contains(block));
+        let (units, times) = (units(layout, shape), by_block(layout, shape, held));
+        let mut sums = vec![[0.0; 2]];
+        for block in layout.order().into_iter().filter(|block| !finished.contains(block)) {
+            let [work, time] = sums[sums.len() - 1];
+            sums.push([work + units[block.index()], time + times[block.index()]]);
+        }
         Total {
             blocks: layout.canonical_blocks().len() as u64,
             resumed_blocks: finished.len() as u64,
-            work: units(layout, layout.ordinals()),
-            resumed_work: units(layout, finished.iter().copied()),
+            work: units.iter().sum(),
+            resumed_work: finished.iter().map(|block| units[block.index()]).sum(),
             positions: left.map(|block| positions(layout, block)).sum(),
             block_bytes: (1 << layout.offset_bits()) / 8,
+            session: Session::Blocks(sums),
         }
     }
 
@@ -133,10 +154,11 @@ impl Total {
         Total {
             blocks,
             resumed_blocks: 0,
-            work: edges as f64 + block_weight() * blocks as f64,
+            work: (edges + blocks) as f64,
             resumed_work: 0.0,
             positions,
             block_bytes: (1 << layout.offset_bits()) / 8,
+            session: Session::Edges,
         }
     }
 
@@ -147,9 +169,20 @@ impl Total {
 
     /// Returns the share of the whole work done, and the time left in words.
     fn shares(&self, counts: &Counts, elapsed: f64) -> (f64, String) {
-        let session = counts.edges_applied as f64 + block_weight() * counts.blocks_computed as f64;
-        let done = (self.resumed_work + session).min(self.work);
-        (done / self.work.max(1.0), time_left(elapsed, session, self.work - done))
+        let settled = counts.blocks_computed;
+        let ([work, time], [_, all]) = match &self.session {
+            // Blocks are settled in about the order in which they are handed out.
+            Session::Blocks(sums) => {
+                let last = sums.len() - 1;
+                (sums[last.min(settled as usize)], sums[last])
+            }
+            Session::Edges => {
+                let done = ((counts.edges_applied + settled) as f64).min(self.work);
+                ([done; 2], [self.work; 2])
+            }
+        };
+        let share = if self.work > 0.0 { (self.resumed_work + work) / self.work } else { 1.0 };
+        (share.min(1.0), time_left(elapsed, time, all - time))
     }
 
     /// Returns the positions that `settled` blocks of this session stand for, on average.
@@ -158,17 +191,20 @@ impl Total {
     }
 }
 
-/// Returns the work of settling, publishing and encoding a block, in edges.
-fn block_weight() -> f64 {
-    rates::block_weight(&rates::MEASURED)
+/// Returns the work of each block: the nanoseconds that it takes one thread by the plan's rates if
+/// no stream is held in memory. A folder does not say how much memory its solve has.
+pub fn units(layout: &Layout, shape: &Shape) -> Vec<f64> {
+    by_block(layout, shape, 0)
 }
 
-/// Returns the work of blocks, in edges.
-pub fn units(layout: &Layout, blocks: impl Iterator<Item = BlockId>) -> f64 {
-    // Whole numbers: a sum of fractions would depend on the order of the blocks.
-    let (blocks, edges) =
-        blocks.fold((0, 0), |(blocks, edges), block| (blocks + 1, edges + layout.edges_into(block).len()));
-    edges as f64 + block_weight() * f64::from(blocks)
+/// Returns the planned nanoseconds of each block if `held` streams are held: whole numbers, because
+/// a sum of fractions would depend on the order of the blocks.
+fn by_block(layout: &Layout, shape: &Shape, held: u64) -> Vec<f64> {
+    let mut times = vec![0.0; layout.canonical_blocks().len()];
+    let rates = rates::of(Keep::Counts, (1_u64 << layout.offset_bits()) / 8);
+    let planned = shape.block_seconds(&rates, shape.usual_stream_bytes(), held);
+    layout.order().into_iter().zip(planned).for_each(|(block, planned)| times[block.index()] = (planned * 1e9).round());
+    times
 }
 
 /// Returns the positions of the isomorphic group of a block.
@@ -312,7 +348,8 @@ mod tests {
         let layout = Layout::suggested(&Board::triangle(7, None).unwrap(), 18);
         let all: BTreeSet<BlockId> = layout.ordinals().collect();
         let half: BTreeSet<BlockId> = all.iter().copied().take(all.len() / 2).collect();
-        let (whole, rest) = (Total::of(&layout, &BTreeSet::new()), Total::of(&layout, &half));
+        let shape = Shape::of(&layout);
+        let (whole, rest) = (Total::of(&layout, &shape, 3, &BTreeSet::new()), Total::of(&layout, &shape, 3, &half));
         assert_eq!((whole.positions, whole.resumed_share()), (1 << 28, 0.0));
         assert_eq!(rest.work, whole.work);
         let begun: u64 = half.iter().map(|block| positions(&layout, *block)).sum();
@@ -323,13 +360,21 @@ mod tests {
         let (share, line) = of_solve(&metrics, &rest, 1.0);
         assert_eq!(share, rest.resumed_share());
         assert!(share > 0.1 && line.contains("ETA unknown"), "{share} {line}");
-        // The work of this session took two seconds for a tenth of the whole.
-        let counts = Counts { edges_applied: (whole.work / 10.0) as u64, ..metrics.snapshot() };
+        // A hundred blocks of this session took two seconds.
+        let counts = Counts { blocks_computed: 100, ..metrics.snapshot() };
         let (share, left) = rest.shares(&counts, 2.0);
-        assert!((share - rest.resumed_share() - 0.1).abs() < 0.01, "{share}");
-        assert_eq!(left, output::seconds(2.0 * (1.0 - share) / (share - rest.resumed_share())));
+        let first: Vec<BlockId> = layout.order().into_iter().filter(|block| !half.contains(block)).take(100).collect();
+        let sum = |held: u64, blocks: &[BlockId]| -> f64 {
+            let times = by_block(&layout, &shape, held);
+            blocks.iter().map(|block| times[block.index()]).sum()
+        };
+        let begun: Vec<BlockId> = half.iter().copied().collect();
+        let expected = (sum(0, &begun) + sum(0, &first)) / sum(0, &layout.order());
+        assert!((share - expected).abs() < 1e-9, "{share} {expected}");
+        let others = sum(3, &layout.order()) - sum(3, &begun);
+        assert_eq!(left, output::seconds(2.0 * (others - sum(3, &first)) / sum(3, &first)));
 
-        let none = Total::of(&layout, &all);
+        let none = Total::of(&layout, &shape, 3, &all);
         assert_eq!((none.resumed_share(), none.positions), (1.0, 0));
         assert_eq!(of_solve(&metrics, &none, 1.0).0, 1.0);
     }

@@ -14,7 +14,7 @@ use super::progress;
 use super::summary::board;
 use clap::Args;
 use pipeline::BlockId;
-use pipeline::checkpoint::{self, Inspection, LOCK, LOGS, METADATA, PUBLISHED};
+use pipeline::checkpoint::{self, BlockRecord, Inspection, LOCK, LOGS, METADATA, PUBLISHED};
 use pipeline::{RealStorage, Storage};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use trinim::care;
 use trinim::database::{Encoding, Game, Keep, SUMS};
+use trinim::plan::Shape;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -119,13 +120,14 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let database = sizes(storage, PUBLISHED)?.into_iter().filter(|(name, _)| is_ours(name));
 
     let session = &records[inspection.in_manifest.min(records.len())..];
-    let all = progress::units(&layout, layout.ordinals());
-    let done = progress::units(&layout, records.iter().map(|record| record.block));
+    let units = progress::units(&layout, &Shape::of(&layout));
+    let work = |records: &[BlockRecord]| -> f64 { records.iter().map(|record| units[record.block.index()]).sum() };
+    let (all, done) = (units.iter().sum::<f64>(), work(records));
     let times = Times::of(storage, inspection.generation);
     // File times say nothing about a session that is over: the folder may have been copied.
     let pace = times.session_s.filter(|time| state == "running" && *time > 0.0 && !session.is_empty());
     let rate = |amount: f64| pace.map(|time| amount / time);
-    let session_work = progress::units(&layout, session.iter().map(|record| record.block));
+    let session_work = work(session);
     let session_positions: u64 = session.iter().map(|record| positions(record.block)).sum();
     let eta_s = rate(session_work).map(|rate| {
         // Work has continued since the last commit.

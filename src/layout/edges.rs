@@ -65,6 +65,20 @@ impl Layout {
         &self.traces[trace.0 as usize].operations
     }
 
+    /// Returns the restriction of a trace: the offset bits that each of its operations fills. A
+    /// loss of the child that occupies one of these cells makes no position of the target a win.
+    pub fn restriction(&self, trace: TraceId) -> u64 {
+        self.operations(trace).iter().fold(u64::MAX, |common, mask| common & mask)
+    }
+
+    /// Returns the offset bits of a source that the symmetry of this number takes to bits of a
+    /// restriction.
+    pub fn restricted(&self, symmetry: u8, restriction: u64) -> u64 {
+        let places = (0u32..).zip(self.symmetries[usize::from(symmetry)].offset_permutation());
+        let bits = places.filter(|(_, place)| restriction >> **place & 1 == 1);
+        bits.fold(0, |mask, (bit, _)| mask | 1 << bit)
+    }
+
     fn trace_ids(&self) -> impl Iterator<Item = (TraceId, u32)> {
         self.traces.iter().enumerate().map(|(index, trace)| (TraceId(index as u32), trace.bid))
     }

@@ -52,6 +52,7 @@ use pipeline::log::place::ENTRY_ALIGNMENT;
 use pipeline::storage::ALLOTMENT_BYTES;
 use pipeline::{Placement, footprint_bytes, held_streams};
 use rates::Rates;
+use shape::Passes;
 use std::time::Duration;
 
 /// Memory reserved for the program itself: code, stacks, codec contexts, journal, block graph. The
@@ -257,15 +258,14 @@ impl Plan {
     fn new(request: Request<'_>, shape: Shape) -> Plan {
         let Request { board, rule, keep, memory_bytes, placement, .. } = request;
         let memory = memory(request, &shape);
-        let found = shape.loads_from_memory(memory.held_streams);
-        let of = |keep, placement| placement_plan(Request { keep, placement, ..request }, &shape, &memory, found);
+        let of = |keep, placement| placement_plan(Request { keep, placement, ..request }, &shape, &memory);
         let placements = [Placement::Shared, Placement::Dedicated].map(|placement| of(keep, placement));
         let others = Keep::choices(board).into_iter().filter(|choice| *choice != keep);
         let kept = [keep].into_iter().chain(others).map(|keep| {
             let PlacementPlan { disk_peak_bytes, seconds, .. } = of(keep, placement);
             KeepPlan { keep, bytes: kept_bytes(keep, board, &shape), disk_peak_bytes, seconds }
         });
-        let rates = rates::of(keep);
+        let rates = rates::of(keep, shape.raw_bytes() as u64);
         Plan {
             layers: board.layers(),
             rule: rule.name(),
@@ -359,50 +359,49 @@ fn kept_bytes(keep: Keep, board: &Board, shape: &Shape) -> u64 {
     shape.canonical_blocks * (block_bytes + others) + rates::FOLDER_BYTES
 }
 
-/// `found` streams need not be read and decoded if the logs are shared.
-fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, found: u64) -> PlacementPlan {
+fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan) -> PlacementPlan {
     let database_bytes = kept_bytes(request.keep, request.board, shape);
     let bits = rates::log_bits_per_position(request.board.layers(), shape.offset_bits, request.codec);
     let raw = (1u64 << shape.offset_bits) as f64 / 8.0;
     let entry = ((raw * bits) as u64).max(1).next_multiple_of(ENTRY_ALIGNMENT) as f64 * LOG_MARGIN;
-    let (edges, blocks, loads) = (shape.edges as f64, shape.canonical_blocks as f64, shape.loads as f64);
-    let (copies, encoded, turned, decoded, live) = match request.placement {
-        // The last block sends nothing.
-        Placement::Shared => {
-            (blocks - 1.0, blocks, shape.turned_edges as f64, loads - found as f64, shape.peak_shared_streams as f64)
-        }
-        Placement::Dedicated => {
-            let orientations = shape.orientations as f64;
-            (edges, orientations, orientations, edges, shape.peak_dedicated_streams as f64)
-        }
-    };
-    let rates = rates::of(request.keep);
-    let block_bytes = database_bytes as f64 / blocks;
     // Targets read the published blocks of their sources, and nothing else is written.
     let is_published =
         request.placement == Placement::Shared && request.keep.is_database() && request.encoding == Encoding::Rows;
-    let (entry, copies, encoded) = if is_published { (block_bytes, 0.0, 0.0) } else { (entry, copies, encoded) };
-    let thread_seconds = raw
-        * (decoded / rates.decode_bytes_per_second
-            + turned / rates.orient_bytes_per_second
-            + edges / rates.apply_bytes_per_second
-            + blocks / rates.settle_bytes_per_second
-            + blocks / rates.publish_bytes_per_second
-            + encoded / rates.encode_bytes_per_second);
-    let written = entry * copies;
-    let read = entry * decoded;
+    let block_bytes = database_bytes as f64 / shape.canonical_blocks as f64;
+    let entry = if is_published { block_bytes } else { entry };
+    let rates = rates::of(request.keep, shape.raw_bytes() as u64);
+    let rates = if is_published { Rates { encode_bytes_per_second: f64::INFINITY, ..rates } } else { rates };
     let workers = memory.workers.max(1) as f64;
+    let times = shape.block_seconds(&rates, entry, memory.held_streams);
+    let (edges, blocks, orientations) = (shape.edges as f64, shape.canonical_blocks as f64, shape.orientations as f64);
+    let (copies, reads, live, thread_seconds) = match request.placement {
+        Placement::Shared => {
+            let reads = shape.loads - shape.loads_from_memory(memory.held_streams);
+            let unwalked = || shape.passes_at_most(entry).seconds(&rates, shape.raw_bytes());
+            let seconds = if times.is_empty() { unwalked() } else { times.iter().sum() };
+            // The last block sends nothing.
+            (blocks - 1.0, reads as f64, shape.peak_shared_streams as f64, seconds)
+        }
+        Placement::Dedicated => {
+            let (turned, encoded, fetched) = (orientations, orientations, edges * entry);
+            let passes = Passes { decoded: edges, turned, applied: edges, blocks, encoded, fetched };
+            (edges, edges, shape.peak_dedicated_streams as f64, passes.seconds(&rates, shape.raw_bytes()))
+        }
+    };
+    let written = if is_published { 0.0 } else { entry * copies };
+    let read = entry * reads;
     let seconds = (thread_seconds / workers).max((written + read) / rates.device_bytes_per_second);
     // The commit after their last target deletes logs, so those written in between wait, too. The
     // database grows while the logs do, and is not complete when they take most.
     let delay = (request.commit_interval.as_secs_f64() / seconds).min(1.0);
-    let unwalked = || {
+    let [peak, both] = if is_published {
+        [0.0, database_bytes as f64]
+    } else if times.is_empty() {
         let logs = (entry * live + written * delay).min(written);
         [logs, logs + database_bytes as f64]
-    };
-    let [peak, both] = match is_published {
-        true => [0.0, database_bytes as f64],
-        false => shape.peaks(request.placement, [entry, block_bytes], delay).unwrap_or_else(unwalked),
+    } else {
+        // Dedicated logs come and go in about the rhythm of shared ones.
+        shape.peaks(request.placement, [entry, block_bytes], &times, delay * times.iter().sum::<f64>())
     };
     PlacementPlan {
         placement: placement_name(request.placement),

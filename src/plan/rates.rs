@@ -1,19 +1,26 @@
 //! Measured constants: the one home of every speed and ratio in an estimate.
 //!
-//! All are for one worker on a 2-core, 2.3 GHz machine with AVX-512, 20 November 2026, from
-//! `trinim solve --layers 8 --log-placement shared --codec rows-bytes --json` with two workers on
-//! an idle machine: `stages_s`, divided by the bytes that passed through each stage (659 loads
-//! decoded, 398 edges turned, 798 applied, 104 blocks of 16 MiB). They are bytes of *raw bitmap* a
-//! second unless they say otherwise; a byte has eight positions. Publishing was 350 MB a second
-//! with the encoding of version 1; that of version 2 takes 38 % of the time (both in turn under
-//! other load, 22 November 2026).
+//! All are for one worker of two on a 2-core machine with AVX-512, from `stages_s` of `trinim solve
+//! --json` over the bytes that passed through each stage. They are bytes of *raw bitmap* a second
+//! unless they say otherwise; a byte has eight positions. Where a restriction leaves part of a
+//! stream, only that part counts.
+//!
+//! Blocks of 16 MiB: eight layers, 20 November 2026, idle machine (647 streams applied, 307 turned,
+//! 104 blocks). Publishing was 350 MB a second with the encoding of version 1; that of version 2
+//! takes 38 % of the time (both in turn under other load, 22 November 2026).
+//!
+//! Blocks of 128 MiB, which no cache holds: nine layers, normal play, `rows-huffman`, 8 GiB, 22
+//! November 2026, a machine with other work (41,741 streams read, 59,739 applied, 18,195 turned,
+//! 5,728 blocks). The log of that solve, line by line, gave the same rates for each part of it, but
+//! for decoding, whose time is that of the raw bytes and of the stored ones: streams of 0.076 bits
+//! a position took 0.24 ns a raw byte, streams of 0.13 bits 0.34 ns.
 
 use crate::database::Keep;
 
 /// Speeds of one worker thread, in raw bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Rates {
-    /// Decoding log frames.
+    /// Decoding log frames, apart from what depends on their stored bytes.
     pub decode_bytes_per_second: f64,
     /// Turning a stream into another orientation.
     pub orient_bytes_per_second: f64,
@@ -25,32 +32,53 @@ pub struct Rates {
     pub publish_bytes_per_second: f64,
     /// Encoding a stream for the logs.
     pub encode_bytes_per_second: f64,
+    /// Reading log frames that are in memory, and decoding them: stored bytes a second, on top of
+    /// the time for raw bytes.
+    pub fetch_bytes_per_second: f64,
     /// Writing or reading files, stored bytes a second, all threads together.
     pub device_bytes_per_second: f64,
 }
 
-/// The rates of the machine above, with logs in the codecs that `auto` chose.
-pub const MEASURED: Rates = Rates {
-    decode_bytes_per_second: 3.8e9,
-    orient_bytes_per_second: 4.4e9,
-    apply_bytes_per_second: 9.5e9,
+/// The rates for blocks that a cache holds, at least in part, with a database.
+const SMALL: Rates = Rates {
+    decode_bytes_per_second: 10.5e9,
+    orient_bytes_per_second: 3.4e9,
+    apply_bytes_per_second: 7.7e9,
     settle_bytes_per_second: 1.4e9,
     publish_bytes_per_second: 930e6,
     encode_bytes_per_second: 1.4e9,
+    fetch_bytes_per_second: 475e6,
     device_bytes_per_second: 600e6,
 };
 
-/// The speed of counting and hashing a block that is not encoded for the database: a fifth of the
-/// time of publishing it with the encoding of version 1 (eight layers with `--keep counts` and with
-/// the database in turn, one worker under other load, 22 November 2026: 3.5 s and 18.1 s for the
-/// 1.7 GB).
-const SUMMARISE_BYTES_PER_SECOND: f64 = 1.75e9;
+/// The rates for larger blocks.
+const LARGE: Rates = Rates {
+    orient_bytes_per_second: 2.2e9,
+    apply_bytes_per_second: 5.1e9,
+    settle_bytes_per_second: 1.18e9,
+    publish_bytes_per_second: 800e6,
+    encode_bytes_per_second: 0.9e9,
+    ..SMALL
+};
 
-/// Returns the rates of a solve that keeps this.
-pub fn of(keep: Keep) -> Rates {
+/// Bytes of the smallest of the larger blocks.
+const LARGE_BYTES: u64 = 64 << 20;
+
+/// The speed of counting and hashing a block that is not encoded for the database, for blocks of
+/// both sizes: a fifth of the time of publishing it with the encoding of version 1 (eight layers
+/// with `--keep counts` and with the database in turn, one worker under other load, 22 November
+/// 2026: 3.5 s and 18.1 s for the 1.7 GB).
+const SUMMARISE_BYTES_PER_SECOND: [f64; 2] = [1.75e9, 1.5e9];
+
+/// Returns the rates of a solve that keeps this, in blocks of so many bytes.
+pub fn of(keep: Keep, block_bytes: u64) -> Rates {
+    let is_large = block_bytes >= LARGE_BYTES;
+    let rates = if is_large { LARGE } else { SMALL };
     match keep {
-        Keep::Database => MEASURED,
-        Keep::Book { .. } | Keep::Counts => Rates { publish_bytes_per_second: SUMMARISE_BYTES_PER_SECOND, ..MEASURED },
+        Keep::Database => rates,
+        Keep::Book { .. } | Keep::Counts => {
+            Rates { publish_bytes_per_second: SUMMARISE_BYTES_PER_SECOND[usize::from(is_large)], ..rates }
+        }
     }
 }
 
@@ -59,17 +87,6 @@ pub fn of(keep: Keep) -> Rates {
 pub fn kernel_ns_per_position(rates: &Rates, edges_per_block: f64) -> f64 {
     let seconds_per_byte = 1.0 / rates.settle_bytes_per_second + edges_per_block / rates.apply_bytes_per_second;
     seconds_per_byte / 8.0 * 1e9
-}
-
-/// Returns the work of settling, publishing and encoding a block, in edges decoded, turned and
-/// applied.
-pub fn block_weight(rates: &Rates) -> f64 {
-    let block = 1.0 / rates.settle_bytes_per_second
-        + 1.0 / rates.publish_bytes_per_second
-        + 1.0 / rates.encode_bytes_per_second;
-    let edge =
-        1.0 / rates.decode_bytes_per_second + 1.0 / rates.orient_bytes_per_second + 1.0 / rates.apply_bytes_per_second;
-    block / edge
 }
 
 /// Growth of the stored bits a position for each offset bit that a block is smaller than the block

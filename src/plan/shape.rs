@@ -1,9 +1,10 @@
 //! The figures of a layout that every estimate rests on.
 
-use super::rates;
+use super::rates::{self, Rates};
 use crate::game::Board;
-use crate::layout::{Layout, search};
+use crate::layout::{Edge, Layout, TraceId, search};
 use pipeline::Placement;
+use pipeline::log::codec::FRAME_WORDS;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Above this many BID bits, counting arguments give the figures instead of a walk of the block
@@ -14,6 +15,9 @@ const WALKED_BID_BITS_MAX: u32 = 20;
 /// graphs that are too large to walk: the values found at nine layers with 15 to 18 BID bits.
 const LIVE_SHARE: f64 = 0.42;
 const WAITING_SHARE: f64 = 0.29;
+
+/// Index bits inside what the kernels move at a time.
+const VECTOR_BITS: u32 = 9;
 
 /// The cut of a board, and the work that follows from it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -50,14 +54,68 @@ pub struct Shape {
 /// What one block adds and makes superfluous, for [shared, dedicated] logs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Step {
-    /// Work of the block, in edges.
-    work: f64,
+    /// Streams turned and applied, in shares of whole streams: an edge needs only the words that
+    /// its restriction leaves.
+    turned: f64,
+    applied: f64,
     /// Streams that it writes.
     sent: [u32; 2],
     /// Streams that nothing needs after it.
     retired: [u32; 2],
-    /// Its sources, by their places in the walk.
-    sources: Vec<u32>,
+    /// Its sources, by their places in the walk, each with the share of its frames that an edge
+    /// needs.
+    sources: Vec<(u32, f64)>,
+}
+
+/// Returns the share of numbers without any of these bits.
+fn left_by(bits: u64) -> f64 {
+    0.5_f64.powi(bits.count_ones() as i32)
+}
+
+/// Returns the share of the frames of a stream that an edge needs, if each edge needs the offsets
+/// without any of its `restricted` bits.
+fn needed_frames(offset_bits: u32, restricted: &[u64]) -> f64 {
+    let frame_bits = FRAME_WORDS.ilog2() + u64::BITS.ilog2();
+    let frames = 1_u64 << offset_bits.saturating_sub(frame_bits);
+    let is_needed = |frame: &u64| restricted.iter().any(|bits| bits >> frame_bits & frame == 0);
+    (0..frames).filter(is_needed).count() as f64 / frames as f64
+}
+
+/// What a block reads with shared logs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Reads {
+    /// Streams read from files.
+    pub(super) loads: u32,
+    /// Streams decoded, in shares of whole streams.
+    pub(super) decoded: f64,
+    /// Their stored bytes, in shares of those of an average stream.
+    pub(super) stored: f64,
+}
+
+/// The passes through memory that some blocks need, in streams.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Passes {
+    pub(super) decoded: f64,
+    pub(super) turned: f64,
+    pub(super) applied: f64,
+    /// Settled and published.
+    pub(super) blocks: f64,
+    pub(super) encoded: f64,
+    /// Stored bytes read.
+    pub(super) fetched: f64,
+}
+
+impl Passes {
+    /// Returns the seconds of one thread for streams of `raw` bytes.
+    pub(super) fn seconds(&self, rates: &Rates, raw: f64) -> f64 {
+        let streams = self.decoded / rates.decode_bytes_per_second
+            + self.turned / rates.orient_bytes_per_second
+            + self.applied / rates.apply_bytes_per_second
+            + self.blocks / rates.settle_bytes_per_second
+            + self.blocks / rates.publish_bytes_per_second
+            + self.encoded / rates.encode_bytes_per_second;
+        raw * streams + self.fetched / rates.fetch_bytes_per_second
+    }
 }
 
 impl Shape {
@@ -79,11 +137,8 @@ impl Shape {
             estimated: false,
             steps: Vec::new(),
         };
-        let restrictions: Vec<u64> = layout
-            .traces()
-            .iter()
-            .map(|trace| trace.operations.iter().fold(u64::MAX, |common, mask| common & mask))
-            .collect();
+        let traces = (0..layout.traces().len() as u32).map(TraceId);
+        let restrictions: Vec<u64> = traces.map(|trace| layout.restriction(trace)).collect();
         let mut waiting = 0;
         let mut last_use = vec![None; order.len()];
         let mut places = vec![0; order.len()];
@@ -103,10 +158,18 @@ impl Shape {
             shape.orientations += turns.len() as u64;
             // A block deletes its own logs only after its streams are written.
             waiting += from.len() as u64;
-            let Step { work, sent, retired, sources } = &mut shape.steps[place];
-            *sources = into.iter().map(|edge| places[edge.source.index()]).collect();
-            sources.dedup();
-            *work = into.len() as f64 + rates::block_weight(&rates::MEASURED);
+            let Step { turned, applied, sent, retired, sources } = &mut shape.steps[place];
+            for edges in into.chunk_by(|one, next| one.source == next.source) {
+                let restriction = |edge: &Edge| restrictions[edge.trace.0 as usize];
+                let restricted = edges.iter().map(|edge| layout.restricted(edge.symmetry, restriction(edge)));
+                let restricted: Vec<u64> = restricted.collect();
+                let share = needed_frames(layout.offset_bits(), &restricted);
+                sources.push((places[edges[0].source.index()], share));
+                for (edge, restricted) in edges.iter().zip(restricted) {
+                    *applied += left_by(restriction(edge) >> VECTOR_BITS);
+                    *turned += if edge.symmetry == 0 { 0.0 } else { left_by(restricted >> VECTOR_BITS) };
+                }
+            }
             *sent = [u32::from(!from.is_empty()), from.len() as u32];
             retired[1] = into.len() as u32;
             shape.peak_dedicated_streams = shape.peak_dedicated_streams.max(waiting);
@@ -141,57 +204,122 @@ impl Shape {
 
     /// Returns the most bytes of logs, and of logs and database together, at any time of the walk.
     /// A stream takes `stream_bytes`, a published block `block_bytes`, and a stream that nothing
-    /// needs is deleted once a further share `delay` of all work is done. `None` if the graph was
-    /// not walked.
-    pub(super) fn peaks(&self, placement: Placement, sizes: [f64; 2], delay: f64) -> Option<[f64; 2]> {
+    /// needs is deleted `delay` later, on the clock of the `times` that the blocks take one after
+    /// another.
+    pub(super) fn peaks(&self, placement: Placement, sizes: [f64; 2], times: &[f64], delay: f64) -> [f64; 2] {
         let [stream_bytes, block_bytes] = sizes;
         let logs = usize::from(placement == Placement::Dedicated);
-        let all: f64 = self.steps.iter().map(|step| step.work).sum();
         let (mut sent, mut retired, mut now) = (0.0, 0.0, 0.0);
-        let mut late = self.steps.iter();
-        let mut late_until = late.as_slice().first()?.work;
+        let mut late = self.steps.iter().zip(times);
+        let mut late_until = times.first().copied().unwrap_or_default();
         let mut peaks = [0.0_f64; 2];
-        for (place, step) in self.steps.iter().enumerate() {
-            now += step.work;
+        for (place, (step, time)) in self.steps.iter().zip(times).enumerate() {
+            now += time;
             sent += f64::from(step.sent[logs]);
-            while late_until <= now - delay * all
-                && let Some(step) = late.next()
+            while late_until <= now - delay
+                && let Some((step, _)) = late.next()
             {
                 retired += f64::from(step.retired[logs]);
-                late_until += late.as_slice().first().map_or(f64::INFINITY, |next| next.work);
+                late_until += late.clone().next().map_or(f64::INFINITY, |(_, time)| *time);
             }
             let log_bytes = stream_bytes * (sent - retired);
             let both = log_bytes + block_bytes * (place + 1) as f64;
             peaks = [peaks[0].max(log_bytes), peaks[1].max(both)];
         }
-        Some(peaks)
+        peaks
     }
 
     /// Returns how many of the [`loads`](Shape::loads) find their stream in memory if `most`
     /// streams are held, as the engine holds them: the stream whose next use is furthest away makes
     /// room. 0 if the graph was not walked.
     pub fn loads_from_memory(&self, most: u64) -> u64 {
+        if self.steps.is_empty() {
+            return 0;
+        }
+        self.loads - self.reads(most).iter().map(|read| u64::from(read.loads)).sum::<u64>()
+    }
+
+    /// Returns what each block of the walk reads with shared logs if `most` streams are held.
+    pub(super) fn reads(&self, most: u64) -> Vec<Reads> {
         let mut uses: Vec<VecDeque<u32>> = vec![VecDeque::new(); self.steps.len()];
         for (place, step) in (0..).zip(&self.steps) {
-            step.sources.iter().for_each(|source| uses[*source as usize].push_back(place));
+            step.sources.iter().for_each(|(source, _)| uses[*source as usize].push_back(place));
         }
         // Of each held stream its next use, and itself.
         let mut held: BTreeSet<(u32, u32)> = BTreeSet::new();
-        let mut found = 0;
+        let keep = |held: &mut BTreeSet<(u32, u32)>, uses: &VecDeque<u32>, source: u32| {
+            let Some(next) = uses.front() else { return false };
+            held.insert((*next, source));
+            let given_up = if held.len() as u64 > most { held.pop_last() } else { None };
+            given_up != Some((*next, source))
+        };
+        let mut all = Vec::with_capacity(self.steps.len());
         for (place, step) in (0..).zip(&self.steps) {
-            for source in step.sources.iter().chain([&place]) {
+            let mut reads = Reads::default();
+            for (source, needed) in &step.sources {
+                let is_found = held.remove(&(place, *source));
                 let uses = &mut uses[*source as usize];
-                if *source != place {
-                    found += u64::from(held.remove(&(place, *source)));
-                    uses.pop_front();
-                }
-                held.extend(uses.front().map(|next| (*next, *source)));
-                if held.len() as u64 > most {
-                    held.pop_last();
+                uses.pop_front();
+                let is_kept = keep(&mut held, uses, *source);
+                if !is_found {
+                    reads.loads += 1;
+                    // A stream that is kept is decoded as a whole.
+                    let decoded = if is_kept { 1.0 } else { *needed };
+                    reads.decoded += decoded;
+                    reads.stored += decoded * self.density(*source);
                 }
             }
+            keep(&mut held, &uses[place as usize], place);
+            all.push(reads);
         }
-        found
+        all
+    }
+
+    /// Returns the seconds that one thread takes for each block of the walk, in its order, with
+    /// shared logs of `stream_bytes` each and `most` streams held.
+    pub fn block_seconds(&self, rates: &Rates, stream_bytes: f64, most: u64) -> Vec<f64> {
+        let passes = |(step, Reads { decoded, stored, .. }): (&Step, Reads)| Passes {
+            decoded,
+            turned: step.turned,
+            applied: step.applied,
+            blocks: 1.0,
+            encoded: f64::from(step.sent[0]),
+            fetched: stored * stream_bytes,
+        };
+        let all = self.steps.iter().zip(self.reads(most)).map(passes);
+        all.map(|passes| passes.seconds(rates, self.raw_bytes())).collect()
+    }
+
+    /// Returns the passes of all blocks with shared logs of `stream_bytes` each, for a graph that
+    /// was not walked: no edge has a restriction, and no stream is held.
+    pub(super) fn passes_at_most(&self, stream_bytes: f64) -> Passes {
+        let (loads, blocks) = (self.loads as f64, self.canonical_blocks as f64);
+        Passes {
+            decoded: loads,
+            turned: self.turned_edges as f64,
+            applied: self.edges as f64,
+            blocks,
+            encoded: blocks,
+            fetched: loads * stream_bytes,
+        }
+    }
+
+    /// Returns the stored bytes of the stream at a place of the walk over those of an average one.
+    /// Losses are easier to tell apart the more pieces there are: in nine layers, normal play,
+    /// streams grow evenly from 0.65 to 1.35 of the average (22 November 2026).
+    fn density(&self, place: u32) -> f64 {
+        0.65 + 0.7 * f64::from(place) / self.steps.len() as f64
+    }
+
+    /// Returns the bytes of a stream in the codec that is chosen by default.
+    pub fn usual_stream_bytes(&self) -> f64 {
+        let layers = (1..).find(|layers| layers * (layers + 1) / 2 >= self.bid_bits + self.offset_bits);
+        self.raw_bytes() * rates::log_bits_per_position(layers.unwrap_or(1), self.offset_bits, "auto")
+    }
+
+    /// Returns the bytes of a stream as a bitmap.
+    pub(super) fn raw_bytes(&self) -> f64 {
+        (1_u64 << self.offset_bits) as f64 / 8.0
     }
 
     /// Returns whether a layout of this many BID bits is walked rather than outlined.
@@ -228,7 +356,8 @@ mod tests {
         for (layers, bits) in [(5, 9), (6, 12), (7, 18), (8, 27)] {
             let board = Board::triangle(layers, None).unwrap();
             let shape = Shape::of(&Layout::suggested(&board, bits));
-            let streams = |placement, delay| shape.peaks(placement, [1.0, 0.0], delay).unwrap()[0] as u64;
+            let times = vec![1.0 / shape.steps.len() as f64; shape.steps.len()];
+            let streams = |placement, delay| shape.peaks(placement, [1.0, 0.0], &times, delay)[0] as u64;
             let sources = shape.steps.iter().filter(|step| step.sent[1] > 0).count() as u64;
             assert_eq!(streams(Placement::Shared, 2.0), sources);
             assert_eq!(streams(Placement::Dedicated, 2.0), shape.edges);
@@ -236,7 +365,7 @@ mod tests {
             assert!(streams(Placement::Dedicated, 0.0) <= shape.peak_dedicated_streams, "{layers}");
             let half = streams(Placement::Shared, 0.5);
             assert!((streams(Placement::Shared, 0.0)..=sources).contains(&half), "{layers}");
-            let both = shape.peaks(Placement::Shared, [0.0, 1.0], 0.0).unwrap()[1];
+            let both = shape.peaks(Placement::Shared, [0.0, 1.0], &times, 0.0)[1];
             assert_eq!(both as u64, shape.canonical_blocks);
         }
     }
@@ -255,16 +384,21 @@ mod tests {
             for most in [1, 3, 10] {
                 let next = |source: u32, after: usize| {
                     let later = shape.steps.iter().enumerate().skip(after);
-                    later.filter(|(_, step)| step.sources.contains(&source)).map(|(place, _)| place).next()
+                    later
+                        .filter(|(_, step)| step.sources.iter().any(|(other, _)| *other == source))
+                        .map(|(place, _)| place)
+                        .next()
                 };
                 let (mut held, mut found) = (Vec::new(), 0);
                 for (place, step) in shape.steps.iter().enumerate() {
-                    for (at, source) in step.sources.iter().copied().chain([place as u32]).enumerate() {
+                    let sources = step.sources.iter().map(|(source, _)| *source);
+                    for (at, source) in sources.chain([place as u32]).enumerate() {
                         found += u64::from(held.contains(&source));
                         held.retain(|other| *other != source);
                         held.extend(next(source, place + 1).map(|_| source));
                         // The sources of this block that are still to come are used next of all.
-                        let is_to_come = |other: u32| step.sources.iter().skip(at + 1).any(|to_come| *to_come == other);
+                        let is_to_come =
+                            |other: u32| step.sources.iter().skip(at + 1).any(|(to_come, _)| *to_come == other);
                         let use_of =
                             |other: &u32| if is_to_come(*other) { Some(place) } else { next(*other, place + 1) };
                         if held.len() > most {

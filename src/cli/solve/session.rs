@@ -43,7 +43,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let blocks = layout.canonical_blocks().len();
     let records = begun.iter().flat_map(|begun| &begun.records);
     let finished = records.map(|record| record.block).filter(|block| block.index() < blocks).collect();
-    let total = Total::of(layout, &finished);
+    let total = Total::of(layout, &plan.shape, plan.memory.held_streams, &finished);
     let started = AtomicUsize::new(0);
     let status = |elapsed: f64| progress::of_solve(metrics, &total, elapsed);
     let work = |say: Say<'_>| {
