@@ -115,7 +115,7 @@ fn files_are_opened_behind_the_storage_seam_or_by_readers() {
     let words = ["std::fs", "fs::", "File::open", "File::create", "OpenOptions"];
     let places = [
         "pipeline/src/storage/",
-        "src/database/book/reader.rs",
+        "src/database/bytes.rs",
         "src/database/reader.rs",
         "src/database/map.rs",
         // The check of a database lists and hashes its files itself; it shares only the opening of

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 use trinim::care::{self, Repair, Request, check};
-use trinim::database::{Database, DatabaseError, Encoding, Game, Keep, Terms};
+use trinim::database::{Counting, Database, DatabaseError, Encoding, Game, Keep, Terms};
 use trinim::game::Rule;
 use trinim::game::reference;
 use trinim::solve::{Solve, solve};
@@ -23,12 +23,13 @@ use trinim::verify::{Depth, verify};
 
 /// Name, rule, encoding, and the placement of the continuing session, which differs from that of
 /// the session before.
-const FOLDERS: [(&str, Rule, Encoding, Placement); 6] = [
+const FOLDERS: [(&str, Rule, Encoding, Placement); 7] = [
     ("middle-dedicated", Rule::Misere, Encoding::Words, Placement::Shared),
     ("middle-shared", Rule::Normal, Encoding::Words, Placement::Dedicated),
     ("finished", Rule::Misere, Encoding::Words, Placement::Dedicated),
     ("rows-middle-dedicated", Rule::Misere, Encoding::Rows, Placement::Shared),
     ("rows-middle-shared", Rule::Normal, Encoding::Rows, Placement::Dedicated),
+    ("blocks-middle", Rule::Normal, Encoding::Rows, Placement::Shared),
     ("rows-finished", Rule::Misere, Encoding::Rows, Placement::Dedicated),
 ];
 
@@ -56,10 +57,14 @@ fn game(rule: Rule) -> Game {
 
 /// Continues with a folder through the real storage, or begins one.
 fn resume(folder: &Path, rule: Rule, encoding: Encoding, placement: Placement) -> Result<(), Error> {
+    resume_on(Terms { encoding, ..Terms::default() }, folder, rule, placement)
+}
+
+fn resume_on(terms: Terms, folder: &Path, rule: Rule, placement: Placement) -> Result<(), Error> {
     let game = game(rule);
     let way = Way { placement, ..Way::usual() };
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(false));
-    let (task, options) = (Terms { encoding, ..Terms::default() }.task(&game), way.options(&game.layout));
+    let (task, options) = (terms.task(&game), way.options(&game.layout));
     solve(task, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).map(|_| ())
 }
 
@@ -73,8 +78,10 @@ fn expected(rule: Rule, encoding: Encoding) -> BTreeMap<String, Vec<u8>> {
 fn clean_folders_are_finished_with_the_same_bytes() {
     for (name, rule, encoding, placement) in FOLDERS {
         let folder = copy(name);
-        let unfinished = fs::read_dir(folder.path().join("logs")).unwrap().count() > 0;
+        let unfinished = !folder.path().join("db/SUMS").exists();
         assert_eq!(unfinished, name.contains("middle"), "{name}");
+        let has_logs = fs::read_dir(folder.path().join("logs")).unwrap().count() > 0;
+        assert_eq!(has_logs, unfinished && name != "blocks-middle", "{name}");
         assert_eq!(Database::open(folder.path()).is_err(), unfinished, "{name}");
         resume(folder.path(), rule, encoding, placement).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_same_files(&database_files(folder.path()), &expected(rule, encoding), name);
@@ -104,32 +111,46 @@ fn a_finished_database_gets_its_manifest_and_sums_back() {
     }
 }
 
-/// The folders that keep the counts: an unfinished one has logs and no published file, and a
-/// finished one answers as the definition does.
+/// The folders that keep counts or a book: an unfinished one has logs and no lists, and a finished
+/// one answers as the definition does. Those of an older program count no layers to the end.
 #[test]
-fn folders_of_counts_are_finished_with_the_same_bytes() {
-    for (name, rule) in [("counts-middle", Rule::Normal), ("counts-finished", Rule::Misere)] {
+fn folders_of_counts_and_books_are_finished_with_the_same_bytes() {
+    let (counts, book) = (Keep::Counts, Keep::Book { pieces: 5 });
+    for (name, rule, keep, counting) in [
+        ("counts-middle", Rule::Normal, counts, Counting::Pieces),
+        ("counts-finished", Rule::Misere, counts, Counting::Pieces),
+        ("book-middle", Rule::Normal, book, Counting::Layers),
+        ("book-finished", Rule::Misere, book, Counting::Layers),
+    ] {
         let (game, folder, new) = (game(rule), copy(name), scratch());
         let unfinished = fs::read_dir(folder.path().join("logs")).unwrap().count() > 0;
-        assert_eq!(unfinished, name == "counts-middle", "{name}");
-        assert_eq!(database_files(folder.path()).len(), if unfinished { 0 } else { 2 }, "{name}");
+        assert_eq!(unfinished, name.ends_with("middle"), "{name}");
+        let files = database_files(folder.path());
+        assert_eq!(files.contains_key("SUMS"), !unfinished, "{name}");
+        assert!(!unfinished || files.keys().all(|file| file.ends_with(".part")), "{name}");
         // Whoever asks for the database is refused, and nothing changes.
         let refused = resume(folder.path(), rule, Encoding::Words, Placement::Dedicated);
-        assert!(matches!(refused, Err(Error::Parameters { ref name, .. }) if name == "keep"), "{name}: {refused:?}");
-        let solve = Solve::new(&game).keep(Keep::Counts).threads(1);
-        solve.run(new.path()).unwrap();
-        let finished = copy("counts-finished");
-        if rule == Rule::Misere {
-            assert_same_files(&database_files(finished.path()), &database_files(new.path()), name);
+        let differs = if counting == Counting::Layers { "counting" } else { "keep" };
+        assert!(matches!(refused, Err(Error::Parameters { ref name, .. }) if name == differs), "{name}: {refused:?}");
+        let terms = Terms { counting, ..keep.into() };
+        resume_on(terms, new.path(), rule, Placement::Dedicated).unwrap();
+        if !unfinished {
+            assert_same_files(&files, &database_files(new.path()), name);
         }
+        // The folder says what is counted.
+        let solve = Solve::new(&game).keep(keep).threads(1);
         solve.run(folder.path()).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_same_files(&database_files(folder.path()), &database_files(new.path()), name);
         let database = Database::open(folder.path()).unwrap();
         database.check_manifest().unwrap();
+        assert_eq!(database.manifest().by_layers.is_some(), counting == Counting::Layers, "{name}");
         let board = database.board();
         let values = reference::values(board.cells(), board.moves(), rule);
-        for taken in board.moves().iter().chain([&0]) {
-            let position = board.full() ^ taken;
+        let is_known = |position: &u64| {
+            let taken = board.full() ^ position;
+            taken == 0 || board.moves().contains(&taken) || (keep == book && position.count_ones() >= 5)
+        };
+        for position in (0..=board.full()).filter(is_known) {
             assert_eq!(database.value(position).unwrap(), values[position as usize], "{name}: {position:#x}");
         }
     }

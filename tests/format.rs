@@ -358,6 +358,89 @@ fn the_counts_are_where_the_tables_say() {
     assert!(values > 5, "{values}");
 }
 
+/// A folder with a book: in the journal the losses of the smaller boards between the counts and the
+/// values after first moves, in the manifest their sums, and the numbers of the book.
+#[test]
+fn the_book_and_the_layers_are_where_the_tables_say() {
+    let parameters = identity("book-finished").parameters;
+    assert_eq!((&*parameters["keep"], &*parameters["counting"]), ("book:5", "layers"));
+    let cut = Cut::of(&parameters);
+    let text = fs::read_to_string(golden("book-finished").join("db/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let keys = ["digest", "keep", "winning_first_moves", "by_pieces", "by_layers", "blocks"];
+    let places = keys.map(|key| text.find(&format!("\n  \"{key}\":")));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted());
+    // The cells of four layers below row 1, 2 and 3, and their images.
+    let below = [0x3fe, 0x3f8, 0x3c0, 0];
+    let within = |empty: u64| (0..1024).filter(move |position| position & empty == 0);
+    let losses = |empty: u64| within(empty).filter(|position| cut.values[*position as usize].is_loss()).count();
+    let rows: Vec<serde_json::Value> = (1..)
+        .zip(below)
+        .map(|(layers, empty)| {
+            serde_json::json!({ "layers": layers, "positions": within(empty).count(), "losses": losses(empty) })
+        })
+        .collect();
+    assert_eq!(manifest["by_layers"], serde_json::json!(rows));
+
+    let corners = [[0_u32, 1, 2, 3, 4, 5], [6, 3, 7, 1, 4, 8], [9, 5, 8, 2, 4, 7]];
+    let empties =
+        |cells: usize| corners.map(|corner| 0x3ff & !corner[..cells].iter().fold(0, |mask, cell| mask | 1 << cell));
+    // The book is bound in the second generation, whose manifest has all records.
+    let run = fs::read(golden("book-finished").join("m/manifest.2.a")).unwrap();
+    let start = 28 + number(&run, 16, 4);
+    let records = &run[start..start + number(&run, 20, 8)];
+    let (mut at, mut seen) = (4, 0);
+    for _ in 0..number(records, 0, 4) {
+        let block = number(records, at, 4);
+        assert_eq!(records[at + 4], 0, "a published file");
+        let length = number(records, at + 5, 4);
+        let summary = &records[at + 9..at + 9 + length];
+        let bid = manifest["blocks"][block]["bid"].as_u64().unwrap();
+        let inside = |empty: u64| {
+            (0..64).filter(|offset| cut.position(bid, *offset) & empty == 0 && cut.is_loss(bid, *offset)).count()
+        };
+        let expected = [1, 3, 6].map(|cells| empties(cells).map(inside).iter().sum::<usize>() as u64);
+        assert_eq!(words(&summary[88..88 + 24]), expected, "block {block}");
+        seen += 1;
+        at += 9 + length;
+        at += 4 + 41 * number(records, at, 4);
+    }
+    assert_eq!(at, records.len());
+    assert_eq!(seen, 8);
+
+    let book = fs::read(golden("book-finished").join("db/book")).unwrap();
+    assert_eq!((&book[..8], number(&book, 8, 4), number(&book, 12, 4)), (&b"TRINIMBO"[..], 1, 0));
+    assert_eq!((number(&book, 16, 4), number(&book, 20, 4), number(&book, 40, 8)), (5, 10, 1));
+    let index = number(&book, 48, 8);
+    assert_eq!((u64_at(&book, 56), u64_at(&book, 120)), (xxh3_64(&book[index..]), xxh3_64(&book[..120])));
+    let (first, from, length) = (u64_at(&book, index), number(&book, index + 8, 8), number(&book, index + 16, 8));
+    assert_eq!((from, index + 32, u64_at(&book, index + 24)), (128, book.len(), xxh3_64(&book[from..from + length])));
+    let mut numbers = vec![first];
+    let (mut difference, mut shift) = (0_u64, 0);
+    for byte in zstd::bulk::decompress(&book[from..from + length], 4096).unwrap() {
+        difference |= u64::from(byte & 127) << shift;
+        shift += 7;
+        if byte < 128 {
+            numbers.push(numbers.last().unwrap() + difference + 1);
+            (difference, shift) = (0, 0);
+        }
+    }
+    let choose = |n: u64, k: u64| (0..k).fold(1, |product, i| product * n.saturating_sub(i) / (i + 1));
+    let number_of = |empty: u64| {
+        let cells = (0..10).filter(|cell| empty >> cell & 1 == 1);
+        let place: u64 = (1..).zip(cells).map(|(i, cell)| choose(cell, i)).sum();
+        place + (0..u64::from(empty.count_ones())).map(|fewer| choose(10, fewer)).sum::<u64>()
+    };
+    let board = Board::triangle(4, None).unwrap();
+    let is_canonical = |empty: &u64| board.symmetries().iter().all(|symmetry| symmetry.apply(*empty) >= *empty);
+    let is_listed = |empty: &u64| empty.count_ones() <= 5 && cut.values[(0x3ff ^ empty) as usize].is_loss();
+    let mut expected: Vec<u64> = (0..1024).filter(is_canonical).filter(is_listed).map(number_of).collect();
+    expected.sort_unstable();
+    assert_eq!(numbers, expected);
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    assert_eq!((u64_at(&book, 32), &book[64..96]), (numbers.len() as u64, &blake3::hash(&bytes).as_bytes()[..]));
+}
+
 /// Returns whether one move from the full board leads to a position.
 fn is_after_a_first_move(board: &Board, position: u64) -> bool {
     board.moves().contains(&(board.full() ^ position))

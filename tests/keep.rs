@@ -102,6 +102,56 @@ fn the_counts_do_not_depend_on_what_is_kept() {
     assert!(several > 10, "{several}");
 }
 
+/// The counts of a board have those of every smaller board, by the definition, whatever the cut.
+#[test]
+fn the_counts_of_a_board_have_those_of_the_smaller_ones() {
+    let mut cut = 0;
+    for rule in Rule::ALL {
+        for take in [None, Some(2)] {
+            let losses = |layers: u32| {
+                let board = Board::triangle(layers, take).unwrap();
+                let values = reference::values(board.cells(), board.moves(), rule);
+                values.into_iter().filter(|value| value.is_loss()).count() as u64
+            };
+            let expected: Vec<u64> = (1..=5).map(losses).collect();
+            for (layers, bits) in [(1, 1), (3, 2), (5, 4), (5, 8), (5, 15), (6, 12), (6, 21)] {
+                let board = Board::triangle(layers, take).unwrap();
+                let layout = trinim::layout::Layout::suggested(&board, bits);
+                cut += u32::from(layout.bid_bits() > 2);
+                let folder = counted(&Game { board, rule, layout }, Way::usual());
+                let database = Database::open(folder.path()).unwrap();
+                database.check_manifest().unwrap();
+                let manifest = database.manifest();
+                let rows = manifest.by_layers.as_ref().unwrap();
+                let numbered: Vec<(u32, u64)> = rows.iter().map(|row| (row.layers, row.positions)).collect();
+                let boards: Vec<(u32, u64)> = (1..=layers).map(|k| (k, 1 << (k * (k + 1) / 2))).collect();
+                assert_eq!(numbered, boards);
+                let found: Vec<u64> = rows.iter().map(|row| row.losses).collect();
+                let mut whole = expected.clone();
+                whole.truncate(layers as usize);
+                whole.resize(layers as usize, manifest.census.losses());
+                assert_eq!(found, whole, "{layers} layers, {bits} bits, {rule}, {take:?}");
+
+                // Wrong rows are damage.
+                type Spoil = fn(&mut Vec<trinim::database::LayerCount>);
+                let spoilt: [Spoil; 4] = [
+                    |rows| rows[0].positions += 1,
+                    |rows| rows.last_mut().unwrap().losses += 1,
+                    |rows| rows[0].losses = 3,
+                    |rows| rows.truncate(rows.len() - 1),
+                ];
+                for spoil in spoilt {
+                    let mut other = manifest.clone();
+                    spoil(other.by_layers.as_mut().unwrap());
+                    let error = other.check(Path::new("manifest.json"), database.game()).unwrap_err();
+                    assert!(error.to_string().contains("losses by layers"), "{error}");
+                }
+            }
+        }
+    }
+    assert!(cut > 10, "{cut}");
+}
+
 /// The same bytes for all threads, placements, codecs and memories, and for the papers' strategies.
 #[test]
 fn every_way_to_the_counts_leaves_the_same_bytes() {
@@ -191,12 +241,12 @@ fn another_choice_is_another_run() {
     let folder = counted(&game, way);
     let error = game.solve_in(folder.path(), way, &way.options(&game.layout), &|_| {}).err().unwrap();
     let RunError::Parameters { name, found, .. } = error else { panic!("{error}") };
-    // The first of two that differ: only a run that keeps the database has this one.
-    assert_eq!((&*name, &*found), ("encoding", "(absent)"));
+    // The first of those that differ: a run that keeps the database has none.
+    assert_eq!((&*name, &*found), ("counting", "layers"));
     let (folder, _) = game.solve(way);
     let storage = Arc::new(RealStorage::create(folder.path()).unwrap());
     let error = count(&game, storage, &way.options(&game.layout)).err().unwrap();
-    assert!(matches!(error, RunError::Parameters { ref name, .. } if name == "encoding"), "{error}");
+    assert!(matches!(error, RunError::Parameters { ref name, .. } if name == "counting"), "{error}");
 }
 
 fn check(folder: &Path) -> care::Report {

@@ -86,7 +86,12 @@ impl Solved {
             for x in (0..positions).filter(|x| bit(stream, *x)) {
                 losses_by_pieces[x.count_ones() as usize] += 1;
             }
-            BlockSummary { losses_by_pieces, digest: stream_digest(stream), after_first_moves: Vec::new() }
+            BlockSummary {
+                losses_by_pieces,
+                digest: stream_digest(stream),
+                by_layers: Vec::new(),
+                after_first_moves: Vec::new(),
+            }
         };
         let summaries: Vec<BlockSummary> = streams.iter().map(summarise).collect();
         let lying = Manifest::new(&self.game, &summaries);

@@ -25,7 +25,8 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
     } else if let Some(RunError::Parameters { path, name, found, wanted }) = error.downcast_ref() {
         return other_parameters(path, name, [found, wanted]).into();
     } else if let Some(DatabaseError::NotKept { path, .. }) = error.downcast_ref() {
-        return Refused::new(error.to_string(), keep_all(path)).into();
+        let hint = Database::open(path).map_or_else(|_| keeping_all("trinim solve"), |database| keep_all(&database));
+        return Refused::new(error.to_string(), hint).into();
     } else {
         return error;
     };
@@ -178,9 +179,11 @@ fn solve(board: &Board, rule: Rule) -> String {
 }
 
 /// The command that keeps every value, for a folder that has not.
-pub fn keep_all(folder: &Path) -> String {
-    let command = Database::open(folder).map(|database| solve(database.board(), database.rule()));
-    let command = command.unwrap_or_else(|_| "trinim solve".to_owned());
+pub fn keep_all(database: &Database) -> String {
+    keeping_all(&solve(database.board(), database.rule()))
+}
+
+fn keeping_all(command: &str) -> String {
     format!("{command} --keep {} --out DIR solves again and keeps them, in another folder", Keep::Database)
 }
 

@@ -40,6 +40,7 @@ mod repair;
 mod report;
 mod signals;
 mod solve;
+mod solved;
 mod stats;
 mod status;
 mod summary;

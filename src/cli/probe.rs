@@ -1,10 +1,11 @@
 //! `trinim probe`: the values of positions and of all their moves.
 
-use super::args::{DatabaseArgs, JsonArgs};
+use super::args::JsonArgs;
 use super::exit::Exit;
 use super::folders;
 use super::moves;
 use super::output::{self, Out, counted};
+use super::solved::SolvedArgs;
 use clap::Args;
 use serde::Serialize;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
@@ -13,8 +14,6 @@ use trinim::game::Board;
 use trinim::game::position::{self, cells};
 use trinim::game::{Outcome, Value};
 
-/// Size of the cache of decoded frames, in bytes.
-const CACHE_BYTES: usize = 256 << 20;
 /// Longest line that can be a position, in bytes.
 const LINE_BYTES: u64 = 1024;
 /// Schema of an answer.
@@ -45,7 +44,7 @@ fn after_help() -> String {
 #[command(after_help = after_help())]
 pub struct ProbeArgs {
     #[command(flatten)]
-    database: DatabaseArgs,
+    solved: SolvedArgs,
 
     /// Positions; - or nothing reads one per line from standard input
     #[arg(value_name = "POSITION")]
@@ -85,9 +84,13 @@ struct Failure<'a> {
 }
 
 /// Runs the subcommand.
-pub fn run(args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let access = if args.map { Access::Map } else { Access::Read };
-    let database = Database::open_with(&args.database.folder, access, CACHE_BYTES)?;
+pub fn run(mut args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    if args.solved.layers.is_some()
+        && let Some(first) = args.solved.folder.take_if(|first| !first.is_dir())
+    {
+        args.positions.insert(0, first.to_string_lossy().into_owned());
+    }
+    let database = args.solved.open(if args.map { Access::Map } else { Access::Read })?;
     let mut asking = Asking { database, not_kept: false, json: args.json.json, exit: Exit::Done, first: true };
     if args.positions.is_empty() {
         asking.standard_input(out)?;
@@ -96,7 +99,7 @@ pub fn run(args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
         if position == "-" { asking.standard_input(out)? } else { asking.answer(position, out)? }
     }
     if asking.not_kept {
-        out.remark(format_args!("hint: {}", folders::keep_all(asking.database.folder())));
+        out.remark(format_args!("hint: {}", folders::keep_all(&asking.database)));
     }
     Ok(asking.exit)
 }

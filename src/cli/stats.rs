@@ -1,15 +1,16 @@
 //! `trinim stats`: counts of a solved board and the winning first moves.
 
-use super::args::{DatabaseArgs, JsonArgs, Size};
+use super::args::{JsonArgs, Size};
 use super::exit::Exit;
 use super::moves;
 use super::output::{Out, counted, grouped};
+use super::solved::SolvedArgs;
 use super::summary::Summary;
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
 use trinim::database::census::PieceCount;
-use trinim::database::{Database, Keep};
+use trinim::database::{Access, Keep, LayerCount};
 use trinim::game::Board;
 use trinim::game::Value;
 use trinim::game::position::cells;
@@ -18,6 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   trinim stats trinim-k7-misere
   trinim stats trinim-k7-misere --json
+  trinim stats --layers 9 --rule normal             what is built in of nine layers
   trinim stats trinim-k7-misere --csv > k7.csv      positions and losses by number of pieces";
 
 /// Count the wins and losses of a solved board
@@ -25,7 +27,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct StatsArgs {
     #[command(flatten)]
-    database: DatabaseArgs,
+    solved: SolvedArgs,
 
     #[command(flatten)]
     json: JsonArgs,
@@ -45,6 +47,8 @@ struct Report<'a> {
     winning_first_moves: Vec<Vec<u32>>,
     book: Option<BookReport>,
     by_pieces: &'a [PieceCount],
+    /// Losses of the smaller boards, if they were counted.
+    by_layers: Option<&'a [LayerCount]>,
 }
 
 /// The book, if one is kept.
@@ -57,7 +61,7 @@ struct BookReport {
 
 /// Runs the subcommand.
 pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let database = Database::open(&args.database.folder)?;
+    let database = args.solved.open(Access::Read)?;
     let manifest = database.manifest();
     let census = &manifest.census;
     if args.csv {
@@ -82,6 +86,7 @@ pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
         },
         winning_first_moves: winning.iter().map(|mask| cells(*mask)).collect(),
         by_pieces: &census.by_pieces,
+        by_layers: manifest.by_layers.as_deref(),
     };
     if args.json.json {
         out.json("trinim.stats/1", &report)?
@@ -95,7 +100,7 @@ fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> 
     let mut rows = report.summary.rows(out.paint);
     rows.extend(report.summary.only());
     if let Some(book) = &report.book {
-        let losses = counted(book.losses, "canonical loss");
+        let losses = counted(book.losses, "canonical P-position");
         rows.push((
             "book",
             format!("{losses} of positions with at least {} pieces, {}", book.pieces, Size(book.bytes)),
@@ -108,6 +113,13 @@ fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> 
         let share = row.losses as f64 / row.positions as f64 * 100.0;
         let (positions, losses) = (grouped(row.positions), grouped(row.losses));
         writeln!(out, "{:>6}  {positions:>20}  {losses:>18}  {share:>8.3}", row.pieces)?;
+    }
+
+    if let Some(rows) = report.by_layers {
+        writeln!(out, "\n{:>6}  {:>20}  {:>18}   (the rows below are empty)", "layers", "positions", "losses")?;
+        for row in rows {
+            writeln!(out, "{:>6}  {:>20}  {:>18}", row.layers, grouped(row.positions), grouped(row.losses))?;
+        }
     }
 
     let alike = moves::up_to_symmetry(board, board.full(), winning);

@@ -1,6 +1,6 @@
 //! What a solve keeps of its result, and the terms on which it runs.
 
-use super::{Audit, Encoding, Game};
+use super::{Audit, Counting, Encoding, Game};
 use crate::game::Board;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -117,13 +117,30 @@ pub struct Terms {
     pub audit: Option<Audit>,
     /// The encoding of the block files, if the database is kept.
     pub encoding: Encoding,
+    /// What is counted in a block, if its bitmap is not kept.
+    pub counting: Counting,
 }
 
 impl Terms {
     /// Returns the terms of a run with these parameters; `None` if this program cannot tell.
     pub fn from_parameters(given: &[(String, String)]) -> Option<Terms> {
         let (keep, audit) = (Keep::from_parameters(given)?, Audit::from_parameters(given)?);
-        Some(Terms { keep, audit, encoding: Encoding::from_parameters(given)? })
+        let (encoding, counting) = (Encoding::from_parameters(given)?, Counting::from_parameters(given)?);
+        Some(Terms { keep, audit, encoding, counting })
+    }
+
+    /// Returns the same terms with the forms of a run that was begun with these parameters, or with
+    /// the newest forms if this program cannot tell: then the run is refused when it is opened.
+    #[must_use]
+    pub fn in_the_forms_of(self, given: &[(String, String)]) -> Terms {
+        let encoding = Encoding::from_parameters(given).unwrap_or_default();
+        let counting = Counting::from_parameters(given).unwrap_or_default();
+        Terms { encoding, counting, ..self }
+    }
+
+    /// Returns whether each block counts the losses of the smaller boards.
+    pub fn counts_layers(&self) -> bool {
+        !self.keep.is_database() && self.counting == Counting::Layers
     }
 
     /// Returns the task to solve a game on these terms.
@@ -158,9 +175,9 @@ impl<'a> From<&'a Game> for Task<'a> {
 impl Task<'_> {
     /// Returns the named parameters of a run, in the order used in files.
     pub fn parameters(&self) -> Vec<(String, String)> {
-        let Terms { keep, audit, encoding } = self.terms;
-        let encoding = keep.is_database().then(|| encoding.parameter()).flatten();
-        let terms = keep.parameter().into_iter().chain(audit.map(Audit::parameter)).chain(encoding);
+        let Terms { keep, audit, encoding, counting } = self.terms;
+        let form = if keep.is_database() { encoding.parameter() } else { counting.parameter() };
+        let terms = keep.parameter().into_iter().chain(audit.map(Audit::parameter)).chain(form);
         self.game.parameters().into_iter().chain(terms).collect()
     }
 }

@@ -11,7 +11,10 @@
 //!    keeps every value in blocks that older programs cannot read ([`Encoding`]).
 
 use super::census::{Census, PieceCount};
-use super::{Audited, BlockSummary, DatabaseError, Encoding, FirstMoves, Game, Keep, Task, Terms};
+use super::{
+    Audited, BlockSummary, Counting, DatabaseError, Encoding, FirstMoves, Game, Keep, LayerCount, SmallerBoards, Task,
+    Terms,
+};
 use crate::game::position::cells;
 use crate::game::{Board, Cell, Rule, Value};
 use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
@@ -69,6 +72,7 @@ struct Keys {
     winning_first_moves: Option<Vec<Vec<u32>>>,
     audit: Option<Audited>,
     by_pieces: Vec<PieceCount>,
+    by_layers: Option<Vec<LayerCount>>,
     blocks: Vec<BlockRow>,
 }
 
@@ -89,7 +93,8 @@ impl TryFrom<Keys> for Manifest {
             _ => return Err(format!("version {version} without the keys keep and winning_first_moves")),
         };
         let audit = keys.audit;
-        let (census, blocks) = (Census { by_pieces: keys.by_pieces }, keys.blocks);
+        let (census, by_layers, blocks) = (Census { by_pieces: keys.by_pieces }, keys.by_layers, keys.blocks);
+        let by_layers = if keep.is_database() { None } else { by_layers };
         Ok(Manifest {
             format,
             version,
@@ -103,6 +108,7 @@ impl TryFrom<Keys> for Manifest {
             winning_first_moves,
             audit,
             census,
+            by_layers,
             blocks,
         })
     }
@@ -153,6 +159,9 @@ pub struct Manifest {
     /// Losses by number of pieces.
     #[serde(flatten)]
     pub census: Census,
+    /// Losses of the smaller boards and of this one, if they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_layers: Option<Vec<LayerCount>>,
     /// One row for each canonical block, by ordinal.
     pub blocks: Vec<BlockRow>,
 }
@@ -163,7 +172,9 @@ impl Manifest {
     pub fn of_summaries<'a>(task: Task<'_>, summaries: impl IntoIterator<Item = &'a [u8]>) -> Option<Manifest> {
         let Task { game, terms: Terms { keep, audit, .. } } = task;
         let offset_bits = game.layout.offset_bits();
-        let summaries = summaries.into_iter().map(|bytes| BlockSummary::from_bytes(bytes, offset_bits));
+        let smaller = task.terms.counts_layers().then(|| SmallerBoards::of(game));
+        let boards = smaller.as_ref().map_or(0, SmallerBoards::count);
+        let summaries = summaries.into_iter().map(|bytes| BlockSummary::from_bytes(bytes, offset_bits, boards));
         let summaries: Vec<BlockSummary> = summaries.collect::<Option<_>>()?;
         let audit = audit.map(|audit| Audited::passed(audit, game));
         let manifest = Manifest { audit, ..Manifest::new(task, &summaries) };
@@ -172,7 +183,11 @@ impl Manifest {
             return is_plain.then_some(manifest);
         }
         let winning_first_moves = Some(FirstMoves::of(game).winning(&summaries)?);
-        Some(Manifest { version: PARTIAL_VERSION, keep, winning_first_moves, ..manifest })
+        let by_layers = match smaller {
+            Some(smaller) => Some(smaller.rows(game, &summaries)?),
+            None => None,
+        };
+        Some(Manifest { version: PARTIAL_VERSION, keep, winning_first_moves, by_layers, ..manifest })
     }
 
     /// Builds the manifest of a database from one summary for each ordinal, ascending.
@@ -201,6 +216,7 @@ impl Manifest {
             winning_first_moves: None,
             audit: None,
             census: Census::of(layout, layout.ordinals().zip(summaries)),
+            by_layers: None,
             blocks: blocks.collect(),
         }
     }
@@ -266,7 +282,8 @@ impl Manifest {
     /// Returns the terms of the solve.
     pub fn terms(&self) -> Terms {
         let encoding = if self.version == WORDS_VERSION { Encoding::Words } else { Encoding::Rows };
-        Terms { keep: self.keep, audit: self.audit.map(|audited| audited.audit()), encoding }
+        let counting = if self.by_layers.is_some() { Counting::Layers } else { Counting::Pieces };
+        Terms { keep: self.keep, audit: self.audit.map(|audited| audited.audit()), encoding, counting }
     }
 
     /// Returns the value of a position as far as the manifest tells without a block: of the full
@@ -305,6 +322,17 @@ impl Manifest {
         });
         if by_blocks != Some(self.census.losses()) {
             return damage("the losses of the blocks do not add up to those of the census".into());
+        }
+        if let Some(rows) = &self.by_layers {
+            let of = |layers: u32| 1_u64 << (layers * (layers + 1) / 2);
+            let is_row = |(layers, row): (u32, &LayerCount)| {
+                (row.layers, row.positions) == (layers, of(layers)) && row.losses <= row.positions
+            };
+            let is_whole = rows.last().is_some_and(|row| row.losses == self.census.losses());
+            let grows = rows.is_sorted_by_key(|row| row.losses);
+            if rows.len() != self.layers as usize || !(1..).zip(rows).all(is_row) || !is_whole || !grows {
+                return damage("the losses by layers are impossible".into());
+            }
         }
         if let Some(winning) = &self.winning_first_moves {
             if winning.is_empty() != self.census.start().is_loss() {

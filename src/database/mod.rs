@@ -13,6 +13,9 @@
 mod audit;
 pub mod block;
 pub mod book;
+mod built_in;
+mod by_layers;
+mod bytes;
 pub mod census;
 mod encoding;
 mod error;
@@ -31,6 +34,8 @@ pub(crate) mod sums;
 pub use audit::{Audit, Audited, ParseAuditError};
 pub use block::{BLOCK_BYTES_MAX, BlockForm, block_file_name};
 pub use book::{BOOK, Book};
+pub use built_in::BuiltIn;
+pub use by_layers::{Counting, LayerCount, SmallerBoards};
 pub use encoding::Encoding;
 pub use error::DatabaseError;
 pub use first_moves::FirstMoves;

@@ -16,20 +16,19 @@
 
 use super::block::{BlockForm, BlockIndex, Frame, HEADER_BYTES, block_file_name};
 use super::book::Book;
+use super::built_in::BuiltIn;
+use super::bytes::Bytes;
 use super::manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 use super::sums::Sums;
 use super::{DatabaseError, Game, Keep};
 use crate::game::{Board, Rule, Value};
 use crate::layout::Layout;
-use memmap2::Mmap;
 use parking_lot::Mutex;
 use pipeline::log::codec::Scratch;
 use pipeline::storage::{open_regular, read_regular};
 use pipeline::{BlockId, Damage};
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::ErrorKind;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,7 +69,9 @@ pub struct Probe {
 
 /// An open database, shareable between threads.
 pub struct Database {
+    /// The folder of the files; of those that are built in, what they are.
     folder: PathBuf,
+    built_in: Option<&'static BuiltIn>,
     manifest: Manifest,
     manifest_hash: blake3::Hash,
     /// Whether the manifest passed [`Database::check_manifest`].
@@ -87,11 +88,6 @@ struct BlockSource {
     path: PathBuf,
     bytes: Bytes,
     index: BlockIndex,
-}
-
-enum Bytes {
-    File(File),
-    Map(Mmap),
 }
 
 /// Limit on open block files; at the limit all are closed and reopened as needed.
@@ -169,13 +165,43 @@ impl Database {
         }
         let path = folder.join(MANIFEST);
         let bytes = read_regular(&path, LIST_BYTES_MAX).map_err(|error| DatabaseError::of_file(&path, error))?;
-        let (manifest, game) = Manifest::parse(&path, &bytes)?;
-        let manifest_hash = blake3::hash(&bytes);
+        Database::of(folder, None, &bytes, access, cache_bytes)
+    }
+
+    /// Opens what the program carries of a solved board.
+    ///
+    /// # Errors
+    /// Those of [`Database::open`], if what was built in is damaged.
+    pub fn open_built_in(built_in: &'static BuiltIn) -> Result<Database, DatabaseError> {
+        Database::of(built_in.place(), Some(built_in), built_in.manifest, Access::Read, CACHE_BYTES)
+    }
+
+    fn of(
+        folder: PathBuf,
+        built_in: Option<&'static BuiltIn>,
+        manifest: &[u8],
+        access: Access,
+        cache_bytes: usize,
+    ) -> Result<Database, DatabaseError> {
+        let manifest_hash = blake3::hash(manifest);
+        let (manifest, game) = Manifest::parse(&folder.join(MANIFEST), manifest)?;
         let form = BlockForm::of(manifest.terms().task(&game));
         let cache = Cache { frames: HashMap::new(), limit_bytes: cache_bytes, bytes: 0, clock: 0 };
         let (book, blocks, cache) = (Mutex::default(), Mutex::default(), Mutex::new(cache));
         let manifest_confirmed = AtomicBool::new(false);
-        Ok(Database { folder, manifest, manifest_hash, manifest_confirmed, game, form, access, book, blocks, cache })
+        Ok(Database {
+            folder,
+            built_in,
+            manifest,
+            manifest_hash,
+            manifest_confirmed,
+            game,
+            form,
+            access,
+            book,
+            blocks,
+            cache,
+        })
     }
 
     /// Checks the manifest as far as possible without the blocks: its bytes against `SUMS`, its
@@ -186,7 +212,10 @@ impl Database {
     /// [`DatabaseError::Corrupt`] with the wrong file; [`DatabaseError::Io`].
     pub fn check_manifest(&self) -> Result<(), DatabaseError> {
         let (path, sums) = (self.folder.join(MANIFEST), self.folder.join(SUMS));
-        let bytes = read_regular(&sums, LIST_BYTES_MAX).map_err(|error| DatabaseError::of_file(&sums, error))?;
+        let bytes = match self.built_in {
+            Some(built_in) => built_in.sums.to_vec(),
+            None => read_regular(&sums, LIST_BYTES_MAX).map_err(|error| DatabaseError::of_file(&sums, error))?,
+        };
         let listed = Sums::parse(&bytes);
         if let Some((offset, rule)) = listed.wrong.first() {
             return Err(DatabaseError::corrupt(sums, *offset, rule.clone()));
@@ -224,7 +253,7 @@ impl Database {
         &self.game.layout
     }
 
-    /// Returns the folder of the block files.
+    /// Returns the folder of the files, or what they are if they are built in.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -302,7 +331,11 @@ impl Database {
         let Keep::Book { pieces } = self.manifest.keep else { return Ok(None) };
         let mut opened = self.book.lock();
         if opened.is_none() {
-            *opened = Some(Arc::new(Book::open(&self.folder, &self.game, pieces)?));
+            let book = match self.built_in {
+                Some(built_in) => Book::built_in(&self.folder, built_in.book, &self.game, pieces)?,
+                None => Book::open(&self.folder, &self.game, pieces)?,
+            };
+            *opened = Some(Arc::new(book));
         }
         Ok(opened.clone())
     }
@@ -358,16 +391,12 @@ fn kind(path: &Path) -> Result<Option<std::fs::FileType>, DatabaseError> {
 impl BlockSource {
     fn open(folder: &Path, ordinal: u32, form: &BlockForm, access: Access) -> Result<BlockSource, DatabaseError> {
         let path = folder.join(block_file_name(ordinal));
-        let io = |operation| {
-            let path = path.clone();
-            move |error| DatabaseError::io(operation, path, error)
-        };
         let file = open_regular(&path).map_err(|error| DatabaseError::of_file(&path, error))?;
-        let file_bytes = file.metadata().map_err(io("read the length of"))?.len();
         let bytes = match access {
             Access::Read => Bytes::File(file),
-            Access::Map => Bytes::Map(super::map::map(&file).map_err(io("map"))?),
+            Access::Map => Bytes::Map(super::map::map(&file).map_err(|error| DatabaseError::io("map", &path, error))?),
         };
+        let file_bytes = bytes.length(&path)?;
         let mut header = [0; HEADER_BYTES];
         bytes.read(&path, 0, &mut header)?;
         let length = BlockIndex::length(&path, &header, form, ordinal)?;
@@ -389,22 +418,5 @@ impl BlockSource {
         let mut stored = vec![0; row.stored_bytes as usize];
         self.bytes.read(&self.path, row.offset, &mut stored)?;
         Ok(stored)
-    }
-}
-
-impl Bytes {
-    fn read(&self, path: &Path, offset: u64, buffer: &mut [u8]) -> Result<(), DatabaseError> {
-        let early = || DatabaseError::corrupt(path, offset, "the file ends early");
-        match self {
-            Bytes::File(file) => file.read_exact_at(buffer, offset).map_err(|error| match error.kind() {
-                ErrorKind::UnexpectedEof => early(),
-                _ => DatabaseError::io("read", path, error),
-            }),
-            Bytes::Map(map) => {
-                let range = map.get(offset as usize..offset as usize + buffer.len()).ok_or_else(early)?;
-                buffer.copy_from_slice(range);
-                Ok(())
-            }
-        }
     }
 }

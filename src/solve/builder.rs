@@ -1,7 +1,7 @@
 //! A solve with a default for everything but the game and the folder.
 
 use super::{Solved, solve};
-use crate::database::{Audit, Encoding, Game, Keep, Task};
+use crate::database::{Audit, Game, Keep, Task};
 use crate::kernel::Kernel;
 use pipeline::checkpoint;
 use pipeline::{Error, Metrics, Options, RealStorage, Storage};
@@ -85,7 +85,7 @@ impl<'a> Solve<'a> {
         let mut task = self.task;
         match checkpoint::inspect(&*storage) {
             // A folder of another program is refused when it is opened.
-            Ok(begun) => task.terms.encoding = Encoding::from_parameters(&begun.parameters.0).unwrap_or_default(),
+            Ok(begun) => task.terms = task.terms.in_the_forms_of(&begun.parameters.0),
             Err(Error::NotARun { .. }) => {}
             Err(error) => return Err(error),
         }

@@ -16,8 +16,8 @@
 use super::audit::Sample;
 use super::book::Parts;
 use crate::database::{
-    Audit, BlockForm, BlockSummary, DatabaseError, Encoding, FirstMoves, Game, Keep, Task, Terms, block_file_name,
-    stream_digest,
+    Audit, BlockForm, BlockSummary, DatabaseError, Encoding, FirstMoves, Game, Keep, SmallerBoards, Task, Terms,
+    block_file_name, stream_digest,
 };
 use crate::game::Rule;
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
@@ -42,6 +42,8 @@ pub struct RemovalGame<'a> {
     parts: Option<Parts>,
     /// Where the positions after a first move are, if their values go into the summaries.
     first_moves: Option<FirstMoves>,
+    /// The smaller boards, if their losses are counted.
+    smaller: Option<SmallerBoards>,
     audit: Option<Audit>,
 }
 
@@ -61,11 +63,26 @@ impl<'a> RemovalGame<'a> {
             layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
         let (form, publish) = (BlockForm::of(task), keep.is_database());
         let first_moves = (!publish).then(|| FirstMoves::of(game));
+        let smaller = task.terms.counts_layers().then(|| SmallerBoards::of(game));
         let parts = match keep {
             Keep::Book { pieces } => Some(Parts::new(game, pieces)),
             Keep::Database | Keep::Counts => None,
         };
-        RemovalGame { task, game, kernel, operations, apply, settle, turns, form, publish, parts, first_moves, audit }
+        RemovalGame {
+            task,
+            game,
+            kernel,
+            operations,
+            apply,
+            settle,
+            turns,
+            form,
+            publish,
+            parts,
+            first_moves,
+            smaller,
+            audit,
+        }
     }
 
     /// Returns the same workload, but one that publishes no files.
@@ -76,7 +93,7 @@ impl<'a> RemovalGame<'a> {
 
     fn edge(&self, edge: crate::layout::Edge) -> Edge {
         let operations = self.operations[edge.trace.0 as usize].clone();
-        let restriction = operations.iter().fold(u64::MAX, |common, mask| common & mask);
+        let restriction = self.game.layout.restriction(edge.trace);
         Edge { source: edge.source, target: edge.target, orientation: edge.symmetry, restriction, operations }
     }
 }
@@ -127,11 +144,8 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn unneeded(&self, edge: &Edge) -> u64 {
-        let symmetry = &self.game.layout.symmetries()[usize::from(edge.orientation)];
-        let places = (0u32..).zip(symmetry.offset_permutation());
-        // Index bits of the source that become cells of the restriction; six are inside a word.
-        let bits = places.filter(|(_, place)| edge.restriction >> **place & 1 == 1);
-        bits.fold(0u64, |mask, (bit, _)| mask | 1 << bit) >> 6
+        // Six index bits are inside a word.
+        self.game.layout.restricted(edge.orientation, edge.restriction) >> 6
     }
 
     fn turn(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
@@ -155,7 +169,9 @@ impl Workload for RemovalGame<'_> {
     fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
         let losses_by_pieces = self.kernel.census(self.game.layout.offset_bits(), stream);
         let after_first_moves = self.first_moves.as_ref().map_or(Vec::new(), |first| first.values(block, stream));
-        BlockSummary { losses_by_pieces, digest: stream_digest(stream), after_first_moves }.to_bytes()
+        let bid = self.game.layout.bid(block);
+        let by_layers = self.smaller.as_ref().map_or(Vec::new(), |smaller| smaller.losses(bid, stream));
+        BlockSummary { losses_by_pieces, digest: stream_digest(stream), by_layers, after_first_moves }.to_bytes()
     }
 
     fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {

@@ -10,7 +10,7 @@ use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
-use trinim::database::{Audit, BOOK, Encoding, Game, Keep, MANIFEST, Manifest, SUMS};
+use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS};
 use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
 use trinim::plan;
@@ -201,12 +201,6 @@ pub fn audit(
         (None, Some(AuditChoice(wanted))) => Ok(wanted),
         (None, None) => Ok(Audit::usual(game)),
     }
-}
-
-/// Returns the encoding of the database: that of the run in the folder, or the newest.
-pub fn encoding(begun: Option<&Inspection>) -> Encoding {
-    // A folder of another program is refused when it is opened.
-    begun.and_then(|begun| Encoding::from_parameters(&begun.parameters.0)).unwrap_or_default()
 }
 
 /// The refusal of a book of more pieces than the board has.

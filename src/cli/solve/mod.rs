@@ -172,7 +172,10 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let counters = baseline::Counters::default();
     let solved = Game { board, rule: game.rule, layout };
     let audit = folder::audit(args.audit, strategy, &solved, &folder, begun.as_ref())?;
-    let task = Terms { keep, audit, encoding: folder::encoding(begun.as_ref()) }.task(&solved);
+    let terms = Terms { keep, audit, ..Terms::default() };
+    // A folder of another program is refused when it is opened.
+    let terms = begun.as_ref().map_or(terms, |begun| terms.in_the_forms_of(&begun.parameters.0));
+    let task = terms.task(&solved);
     let run = Run { args: &args, strategy, task, folder: &folder, begun: begun.as_ref() };
     let outcome = match folder::finished(&run)? {
         Some(outcome) => {

@@ -4,14 +4,13 @@ use super::super::{DatabaseError, Game};
 use super::BOOK;
 use super::file::{BookHead, BookIndex, HEADER_BYTES};
 use super::order::{BookOrder, canonical, orbit_size};
+use crate::database::bytes::Bytes;
 use crate::database::census::Census;
 use crate::game::{Board, Value};
 use parking_lot::Mutex;
 use pipeline::Damage;
 use pipeline::storage::open_regular;
 use std::collections::HashMap;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,7 +20,7 @@ const CACHED_FRAMES: usize = 64;
 /// An open book, shareable between threads.
 pub struct Book {
     path: PathBuf,
-    file: File,
+    bytes: Bytes,
     file_bytes: u64,
     board: Board,
     order: BookOrder,
@@ -90,16 +89,33 @@ impl Book {
     pub fn open(folder: &Path, game: &Game, pieces: u32) -> Result<Book, DatabaseError> {
         let path = folder.join(BOOK);
         let file = open_regular(&path).map_err(|error| DatabaseError::of_file(&path, error))?;
-        let file_bytes = file.metadata().map_err(|error| DatabaseError::io("read the length of", &path, error))?.len();
+        Book::of(path, Bytes::File(file), game, pieces)
+    }
+
+    /// Opens a book that is part of the program; `place` says which, in messages.
+    ///
+    /// # Errors
+    /// Those of [`Book::open`].
+    pub(in crate::database) fn built_in(
+        place: &Path,
+        book: &'static [u8],
+        game: &Game,
+        pieces: u32,
+    ) -> Result<Book, DatabaseError> {
+        Book::of(place.join(BOOK), Bytes::BuiltIn(book), game, pieces)
+    }
+
+    fn of(path: PathBuf, bytes: Bytes, game: &Game, pieces: u32) -> Result<Book, DatabaseError> {
+        let file_bytes = bytes.length(&path)?;
         let (order, head) = (BookOrder::new(&game.board), BookHead::new(game, pieces, None));
         let mut header = [0; HEADER_BYTES];
-        read(&file, &path, &mut header, 0)?;
+        bytes.read(&path, 0, &mut header)?;
         let (at, length) = BookIndex::place(&path, &header, &head, &order, file_bytes)?;
         let mut index = vec![0; length];
-        read(&file, &path, &mut index, at)?;
+        bytes.read(&path, at, &mut index)?;
         let index = BookIndex::parse(&path, &header, &index, &head, &order)?;
         let (board, cache) = (game.board.clone(), Mutex::default());
-        Ok(Book { path, file, file_bytes, board, order, index, cache })
+        Ok(Book { path, bytes, file_bytes, board, order, index, cache })
     }
 
     /// Returns the canonical losses in it.
@@ -142,14 +158,7 @@ impl Book {
     fn decode(&self, frame: usize) -> Result<Vec<u64>, DatabaseError> {
         let row = self.index.frames[frame];
         let mut stored = vec![0; row.stored_bytes as usize];
-        read(&self.file, &self.path, &mut stored, row.offset)?;
+        self.bytes.read(&self.path, row.offset, &mut stored)?;
         self.index.decode(&self.path, frame, &stored)
     }
-}
-
-fn read(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<(), DatabaseError> {
-    file.read_exact_at(buffer, offset).map_err(|error| match error.kind() {
-        std::io::ErrorKind::UnexpectedEof => DatabaseError::corrupt(path, offset, "the file ends early"),
-        _ => DatabaseError::io("read", path, error),
-    })
 }

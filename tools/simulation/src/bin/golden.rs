@@ -3,7 +3,7 @@
 //!
 //! Four layers in eight blocks on the simulated disk, so the bytes are the same each time: killed
 //! in the second generation with dedicated and with shared logs, and finished; the last two also
-//! with the counts alone. Folders of an older version stay as they are; those of a new one get new
+//! with a book. Folders of an older version stay as they are; those of a new one get new
 //! names.
 
 use pipeline::Placement;
@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use trinim::game::Rule;
 
 /// Runs until a kill leaves blocks in the manifest, blocks in the journal, and needed logs of both
-/// generations.
-fn middle(subject: &Subject, placement: Placement, codec: &str) -> Option<SimulatedStorage> {
+/// generations, if there are logs.
+fn middle(subject: &Subject, placement: Placement, codec: &str, has_logs: bool) -> Option<SimulatedStorage> {
     let options = || subject.options(1, placement, codec);
     (0..10_000).find_map(|seed| {
         let first = killed_after(subject, &SimulatedStorage::new(1), options(), seed, 2)?;
@@ -24,7 +24,7 @@ fn middle(subject: &Subject, placement: Placement, codec: &str) -> Option<Simula
         let logs_of = |generation: &str| disk.names().iter().filter(|name| name.ends_with(generation)).count();
         let blocks = committed(&disk).ok()?.len() as u32;
         let journal = disk.contents("m/journal.2.a")?;
-        let is_mixed = logs_of(".g1") > 0 && logs_of(".g2") > 0 && !journal.is_empty();
+        let is_mixed = (logs_of(".g1") > 0, logs_of(".g2") > 0) == (has_logs, has_logs) && !journal.is_empty();
         (is_mixed && blocks + 2 <= subject.blocks()).then_some(disk)
     })
 }
@@ -40,18 +40,22 @@ fn write(disk: &SimulatedStorage, folder: &Path) -> std::io::Result<()> {
 
 fn make(folder: &Path) -> Result<(), String> {
     let (misere, normal) = (Subject::game(4, Rule::Misere, 6), Subject::game(4, Rule::Normal, 6));
-    let (counts_misere, counts_normal) = (Subject::counts(4, Rule::Misere, 6), Subject::counts(4, Rule::Normal, 6));
-    let [finished, counts_finished] = [&misere, &counts_misere].map(|subject| {
+    let (book_misere, book_normal) = (Subject::book(4, Rule::Misere, 6, 5), Subject::book(4, Rule::Normal, 6, 5));
+    let [finished, book_finished] = [&misere, &book_misere].map(|subject| {
         let disk = SimulatedStorage::new(1);
         run(subject, &disk, subject.options(1, Placement::Dedicated, "raw"), 1);
         disk
     });
-    let missing = || "no interleaving commits often enough".to_string();
+    let middle = |name: &str, subject: &Subject, placement, codec| {
+        let has_logs = name != "blocks-middle";
+        middle(subject, placement, codec, has_logs)
+            .ok_or_else(|| format!("{name}: no interleaving commits often enough"))
+    };
     for (name, disk) in [
-        ("counts-middle", middle(&counts_normal, Placement::Shared, "zstd1").ok_or_else(missing)?),
-        ("counts-finished", counts_finished),
-        ("rows-middle-dedicated", middle(&misere, Placement::Dedicated, "rows-huffman").ok_or_else(missing)?),
-        ("rows-middle-shared", middle(&normal, Placement::Shared, "rows-huffman").ok_or_else(missing)?),
+        ("book-middle", middle("book-middle", &book_normal, Placement::Shared, "zstd1")?),
+        ("book-finished", book_finished),
+        ("rows-middle-dedicated", middle("rows-middle-dedicated", &misere, Placement::Dedicated, "rows-huffman")?),
+        ("blocks-middle", middle("blocks-middle", &normal, Placement::Shared, "rows-huffman")?),
         ("rows-finished", finished),
     ] {
         write(&disk, &folder.join(name)).map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -1,0 +1,52 @@
+//! What the program carries of solved boards: manifest, with census and winning first moves, and
+//! book.
+
+use crate::game::Rule;
+use std::path::PathBuf;
+
+/// The finished solve of a board, as part of the program; [`Database::open_built_in`] opens it.
+///
+/// Its bytes are those of the `db` folder of a solve with `--keep book`, which `trinim check`
+/// accepts as it stands in `src/database/built_in`.
+///
+/// [`Database::open_built_in`]: super::Database::open_built_in
+pub struct BuiltIn {
+    /// Layers of the board.
+    pub layers: u32,
+    /// The rule.
+    pub rule: Rule,
+    pub(super) manifest: &'static [u8],
+    pub(super) sums: &'static [u8],
+    pub(super) book: &'static [u8],
+}
+
+macro_rules! built_in {
+    ($layers:literal, $rule:expr, $folder:literal) => {
+        BuiltIn {
+            layers: $layers,
+            rule: $rule,
+            manifest: include_bytes!(concat!("built_in/", $folder, "/manifest.json")),
+            sums: include_bytes!(concat!("built_in/", $folder, "/SUMS")),
+            book: include_bytes!(concat!("built_in/", $folder, "/book")),
+        }
+    };
+}
+
+static ALL: [BuiltIn; 2] = [built_in!(9, Rule::Misere, "k9-misere"), built_in!(9, Rule::Normal, "k9-normal")];
+
+impl BuiltIn {
+    /// Returns everything that is built in.
+    pub fn all() -> &'static [BuiltIn] {
+        &ALL
+    }
+
+    /// Returns what is built in of a board without limit on the pieces of a move.
+    pub fn of(layers: u32, rule: Rule) -> Option<&'static BuiltIn> {
+        ALL.iter().find(|built_in| (built_in.layers, built_in.rule) == (layers, rule))
+    }
+
+    /// Returns what takes the place of a folder in messages.
+    pub(super) fn place(&self) -> PathBuf {
+        format!("{} layers, {}, built in", self.layers, self.rule).into()
+    }
+}

@@ -1,0 +1,157 @@
+//! Losses of the smaller boards inside a board.
+//!
+//! A position whose rows below row `j` are empty is a position of the board of `j` layers, with the
+//! same moves and the same value. So the census of a board contains that of every smaller one, and
+//! anyone can compare the counts of two solves that share nothing but the rules.
+//!
+//! # Invariants
+//! 1. The sum over the symmetric images of the empty rows is the same for all blocks of an
+//!    isomorphic group, so that one canonical block stands for its group.
+
+use super::{BlockSummary, Game};
+use crate::layout::Bid;
+use pipeline::BlockId;
+use serde::{Deserialize, Serialize};
+
+/// Losses of the board of so many layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayerCount {
+    /// Layers of the smaller board, from the apex.
+    pub layers: u32,
+    /// Its positions.
+    pub positions: u64,
+    /// Losses (P-positions) among them.
+    pub losses: u64,
+}
+
+/// What a solve that keeps no bitmaps counts in each block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counting {
+    /// Losses by pieces.
+    Pieces,
+    /// Losses by pieces, and those of the smaller boards.
+    #[default]
+    Layers,
+}
+
+impl Counting {
+    /// The parameter in `FORMAT` of a run that keeps no bitmaps. A run with [`Counting::Pieces`]
+    /// has none: older programs, which know nothing else, began it.
+    pub const PARAMETER: &'static str = "counting";
+    const LAYERS: &'static str = "layers";
+
+    /// Returns the parameter, if there is one.
+    pub fn parameter(self) -> Option<(String, String)> {
+        (self == Counting::Layers).then(|| (Counting::PARAMETER.to_owned(), Counting::LAYERS.to_owned()))
+    }
+
+    /// Returns the counting of a run with these parameters; `None` if this program cannot tell.
+    pub fn from_parameters(given: &[(String, String)]) -> Option<Counting> {
+        match given.iter().find(|(name, _)| name == Counting::PARAMETER) {
+            None => Some(Counting::Pieces),
+            Some((_, value)) => (value == Counting::LAYERS).then_some(Counting::Layers),
+        }
+    }
+}
+
+/// The smaller boards inside a board, one for each number of layers from 1, without the whole.
+#[derive(Clone, Debug)]
+pub struct SmallerBoards {
+    /// By layers: the cells that are empty, as seen by each symmetry, in BID and offset bits.
+    empty: Vec<Vec<(Bid, u64)>>,
+}
+
+impl SmallerBoards {
+    /// Finds the smaller boards of a game.
+    pub fn of(game: &Game) -> SmallerBoards {
+        let (board, layout) = (&game.board, &game.layout);
+        let images = |layers: u32| {
+            let below = board.full() & !((1 << (layers * (layers + 1) / 2)) - 1);
+            let mut images: Vec<u64> = board.symmetries().iter().map(|symmetry| symmetry.apply(below)).collect();
+            images.sort_unstable();
+            images.dedup();
+            images.into_iter().map(|cells| layout.split(cells)).collect()
+        };
+        SmallerBoards { empty: (1..board.layers()).map(images).collect() }
+    }
+
+    /// Returns the number of smaller boards.
+    pub fn count(&self) -> usize {
+        self.empty.len()
+    }
+
+    /// Returns the losses of a block on each smaller board, added up over its images.
+    pub fn losses(&self, bid: Bid, stream: &[u64]) -> Vec<u64> {
+        let images = |images: &Vec<(Bid, u64)>| {
+            let inside = images.iter().filter(|(empty, _)| bid.0 & empty.0 == 0);
+            inside.map(|(_, empty)| losses_without(*empty, stream)).sum()
+        };
+        self.empty.iter().map(images).collect()
+    }
+
+    /// Adds up the summaries of all blocks; the last row is the whole board. `None` if a summary
+    /// has not the counts of this game.
+    pub fn rows(&self, game: &Game, summaries: &[BlockSummary]) -> Option<Vec<LayerCount>> {
+        let layout = &game.layout;
+        let mut sums = vec![0_u64; self.count()];
+        let mut whole = 0;
+        for (block, summary) in BlockId::all(summaries.len() as u32).zip(summaries) {
+            let weight = u64::from(layout.orbit_size(block));
+            whole += weight * summary.losses();
+            if summary.by_layers.len() != sums.len() {
+                return None;
+            }
+            sums.iter_mut().zip(&summary.by_layers).for_each(|(sum, losses)| *sum += weight * losses);
+        }
+        let inner = sums.iter().zip(&self.empty).map(|(sum, images)| sum / images.len() as u64);
+        let row =
+            |(layers, losses): (u32, u64)| LayerCount { layers, positions: 1 << (layers * (layers + 1) / 2), losses };
+        Some((1..).zip(inner.chain([whole])).map(row).collect())
+    }
+}
+
+/// Counts the bits of a bitmap whose numbers have no bit of `empty`.
+fn losses_without(empty: u64, stream: &[u64]) -> u64 {
+    let low = (0..64).filter(|bit: &u64| bit & empty == 0).fold(0, |mask, bit| mask | 1 << bit);
+    let free = (stream.len() - 1) & !(empty >> 6) as usize;
+    let mut word = 0_usize;
+    let mut losses = 0;
+    loop {
+        losses += u64::from((stream[word] & low).count_ones());
+        word = word.wrapping_sub(free) & free;
+        if word == 0 {
+            return losses;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn bits_without_a_mask_are_counted() {
+        let mut random = Random::new(5);
+        for words in [1, 2, 8, 64] {
+            let stream: Vec<u64> = (0..words).map(|_| random.bits() & random.bits()).collect();
+            for _ in 0..20 {
+                let empty = random.bits() & random.bits() & (words * 64 - 1);
+                let is_loss = |x: &u64| stream[(x / 64) as usize] >> (x % 64) & 1 == 1;
+                let slow = (0..words * 64).filter(|x| x & empty == 0 && is_loss(x)).count();
+                assert_eq!(losses_without(empty, &stream), slow as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_are_read_back_and_others_refused() {
+        for counting in [Counting::Pieces, Counting::Layers] {
+            let parameters: Vec<(String, String)> = counting.parameter().into_iter().collect();
+            assert_eq!(Counting::from_parameters(&parameters), Some(counting));
+        }
+        for other in ["pieces", "Layers", "", "layers "] {
+            assert_eq!(Counting::from_parameters(&[("counting".into(), other.into())]), None, "{other:?}");
+        }
+    }
+}
