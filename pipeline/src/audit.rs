@@ -34,7 +34,7 @@ impl Passing<'_> {
 }
 
 /// Sampled states of one block, as an independent account of the workload's rules sees them.
-pub trait Auditor {
+pub trait Auditor: Send {
     /// Looks at a stream that is about to update the block. Every source comes by, each stream at
     /// least once.
     fn see(&mut self, stream: &Passing<'_>);

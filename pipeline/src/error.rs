@@ -201,6 +201,16 @@ impl Error {
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
+
+    /// Returns whether a name that was to be new exists.
+    pub fn is_taken(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
+    }
+
+    /// Returns whether the file system cannot do this at all.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::Unsupported)
+    }
 }
 
 impl Finding {

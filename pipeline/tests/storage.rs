@@ -78,6 +78,60 @@ fn names_are_made_listed_changed_and_removed() {
 }
 
 #[test]
+fn a_link_is_a_second_name_and_replaces_nothing() {
+    both(|storage| {
+        for folder in ["m", "n"] {
+            storage.create_dir(folder).unwrap();
+        }
+        storage.create("m/x", Create::New).unwrap().write_all_at(b"abc", 0).unwrap();
+        storage.link("m/x", "n/y").unwrap();
+        storage.create("m/z", Create::New).unwrap().write_all_at(b"other", 0).unwrap();
+        let taken = storage.link("m/z", "n/y").unwrap_err();
+        assert!(taken.is_taken() && !taken.is_not_found() && !taken.is_unsupported(), "{taken:?}");
+        assert!(storage.link("m/none", "n/new").unwrap_err().is_not_found());
+        storage.remove("m/x").unwrap();
+        storage.sync_dir("n").unwrap();
+        assert_eq!(read(&*storage.open("n/y").unwrap(), 0, 3).unwrap(), b"abc");
+        assert!(storage.link("m/z", "../z").is_err());
+    });
+}
+
+#[test]
+fn a_link_that_was_synced_survives_a_power_cut_under_its_new_name() {
+    let disk = SimulatedStorage::new(1);
+    for folder in ["m", "n"] {
+        disk.create_dir(folder).unwrap();
+    }
+    let file = disk.create("m/x", Create::New).unwrap();
+    file.write_all_at(b"abc", 0).unwrap();
+    file.sync().unwrap();
+    disk.sync_dir("").unwrap();
+    disk.link("m/x", "n/y").unwrap();
+    disk.remove("m/x").unwrap();
+    assert!((0..20).any(|seed| disk.power_cut(seed).contents("n/y").is_none()), "not yet");
+    disk.sync_dir("n").unwrap();
+    for seed in 0..20 {
+        assert_eq!(disk.power_cut(seed).contents("n/y").as_deref(), Some(&b"abc"[..]), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_file_is_idle_since_it_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = RealStorage::create(folder.path()).unwrap();
+    assert_eq!(storage.idle("x").unwrap(), None);
+    storage.create("x", Create::New).unwrap();
+    assert!(storage.idle("x").unwrap().unwrap() < Duration::from_secs(3600));
+    let file = fs::File::options().write(true).open(folder.path().join("x")).unwrap();
+    let now = std::time::SystemTime::now();
+    file.set_modified(now - Duration::from_secs(7200)).unwrap();
+    assert!(storage.idle("x").unwrap().unwrap() >= Duration::from_secs(7200));
+    // By the clock of another machine.
+    file.set_modified(now + Duration::from_secs(7200)).unwrap();
+    assert_eq!(storage.idle("x").unwrap(), Some(Duration::ZERO));
+}
+
+#[test]
 fn names_outside_the_folder_are_refused() {
     both(|storage| {
         for name in ["../x", "/etc/passwd", "a/../../x", ".hidden"] {

@@ -18,12 +18,13 @@ use crate::plan::rates;
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
 use pipeline::care::check::{self, read_published};
-use pipeline::care::repair::{self, Plan, Recomputer};
+use pipeline::care::recompute::{Recomputer, Sources};
+use pipeline::care::repair::{self, Plan};
 use pipeline::checkpoint::{Draft, FORMAT, LOCK, METADATA, PUBLISHED, write_atomically};
 use pipeline::storage::LockGuard;
 use pipeline::{BlockId, Extent, RealStorage, Storage, Thresholds, Workload};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -329,22 +330,9 @@ fn mend_database(
         sums.check(&block_file_name(block.0), blake3::hash(bytes)) == Some(Ok(()))
             || digest.is_some_and(|digest| digest == known.digest(block.0))
     };
-    let read = |block: BlockId| {
-        let name = block_file_name(block.0);
-        let bytes = read_all(storage, &name, Some(&known))?;
-        if is_right(block, &bytes, None) {
-            return Ok(bytes);
-        }
-        let digest = digest_of(&known, storage, block, &bytes);
-        if is_right(block, &bytes, digest.as_deref()) {
-            return Ok(bytes);
-        }
-        let damage = digests_differ(known.digest(block.0), digest.unwrap_or_default());
-        Err(pipeline::Error::corrupt(storage.path(&name), None, damage))
-    };
-    let path = |block: BlockId| storage.path(&block_file_name(block.0));
     let workload = RemovalGame::new(known.task(), Kernel::detect());
-    let mut recomputer = Recomputer::new(&workload, &read, &path)?;
+    let blocks = Blocks { storage, known: &known, is_right: &is_right };
+    let mut recomputer = Recomputer::new(&workload, &blocks)?;
     for (done, block) in (1..).zip(order) {
         if stop.load(Ordering::Relaxed) {
             return Err(pipeline::Error::Interrupted.into());
@@ -393,6 +381,35 @@ fn mend_database(
         storage.sync_dir("")?;
     }
     Ok(())
+}
+
+/// The blocks of a database, of which those are read that are right.
+struct Blocks<'a> {
+    storage: &'a RealStorage,
+    known: &'a Known,
+    is_right: &'a IsRight<'a>,
+}
+
+/// Whether bytes, or the digest of what they decode to, are those of a block.
+type IsRight<'a> = dyn Fn(BlockId, &[u8], Option<&str>) -> bool + Sync + 'a;
+
+impl Sources for Blocks<'_> {
+    fn read(&self, block: BlockId) -> Result<Vec<u8>, pipeline::Error> {
+        let bytes = read_all(self.storage, &block_file_name(block.0), Some(self.known))?;
+        if (self.is_right)(block, &bytes, None) {
+            return Ok(bytes);
+        }
+        let digest = digest_of(self.known, self.storage, block, &bytes);
+        if (self.is_right)(block, &bytes, digest.as_deref()) {
+            return Ok(bytes);
+        }
+        let damage = digests_differ(self.known.digest(block.0), digest.unwrap_or_default());
+        Err(pipeline::Error::corrupt(self.path(block), None, damage))
+    }
+
+    fn path(&self, block: BlockId) -> PathBuf {
+        self.storage.path(&block_file_name(block.0))
+    }
 }
 
 /// Returns the digest of a block's bitmap according to its file, if all hashes in the file are

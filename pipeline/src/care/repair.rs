@@ -3,7 +3,7 @@
 //! | damaged | recomputed from |
 //! |---|---|
 //! | a copy of `FORMAT`, manifest or journal | the other copy; a missing `FORMAT` from the manifest |
-//! | the published file of a finished block | the published files of its sources: recalled, oriented, applied, finished, published |
+//! | the published file of a finished block | the published files of its sources ([`super::recompute`]) |
 //! | log entries that are still needed | the published file of their source: recalled, oriented, encoded |
 //!
 //! Published files are repaired before everything that is computed from them, so any number of them
@@ -46,8 +46,8 @@
 //! costs what it cost the run, on one thread and with its sources read from published files instead
 //! of logs.
 
-use crate::bitmap::Bitmap;
 use crate::care::check::{Report, read_published};
+use crate::care::recompute::{Recomputer, Sources};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, FinishedBlocks, LOGS, PUBLISHED, PublishedFile};
 use crate::error::Error;
 use crate::finding::{Damage, Finding};
@@ -61,8 +61,9 @@ use crate::measure::metrics::Metrics;
 use crate::run::ledger::{Needs, is_callers};
 use crate::storage::Storage;
 use crate::thresholds::Thresholds;
-use crate::workload::{Edge, Publication, Workload};
+use crate::workload::{Edge, Workload};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use xxhash_rust::xxh3::xxh3_128;
@@ -70,89 +71,25 @@ use xxhash_rust::xxh3::xxh3_128;
 /// Codec of rewritten log entries: they are read only once more, so no choice is worth its time.
 const CODEC: &str = "zstd1";
 
-/// Computes blocks from the published files of their sources.
-pub struct Recomputer<'a> {
-    workload: &'a dyn Workload,
-    /// Reads the published file of a block and compares its hash.
-    read: &'a dyn Fn(BlockId) -> Result<Vec<u8>, Error>,
-    /// Returns the path of a block's published file, for messages.
-    path: &'a dyn Fn(BlockId) -> std::path::PathBuf,
-    bitmap: Bitmap,
-    stream: Bitmap,
-    oriented: Bitmap,
-    /// Block whose stream is in `stream`.
-    recalled: Option<BlockId>,
+/// The published files of a run.
+struct Published<'a> {
+    storage: &'a dyn Storage,
+    files: BTreeMap<BlockId, PublishedFile>,
 }
 
-/// A recomputed block.
-pub struct Recomputed<'a> {
-    /// The workload's summary.
-    pub summary: Vec<u8>,
-    /// The file that the block publishes, if any.
-    pub publication: Option<Publication>,
-    /// The stream of the block.
-    pub stream: &'a [u64],
+impl Published<'_> {
+    fn file(&self, block: BlockId) -> Result<&PublishedFile, Error> {
+        self.files.get(&block).ok_or_else(|| Error::workload(format!("block {block} has no published file")))
+    }
 }
 
-impl<'a> Recomputer<'a> {
-    /// Allocates three bitmaps.
-    ///
-    /// # Errors
-    /// Returns [`Error::OutOfMemory`].
-    pub fn new(
-        workload: &'a dyn Workload,
-        read: &'a dyn Fn(BlockId) -> Result<Vec<u8>, Error>,
-        path: &'a dyn Fn(BlockId) -> std::path::PathBuf,
-    ) -> Result<Recomputer<'a>, Error> {
-        let words = workload.stream_words();
-        let [bitmap, stream, oriented] = [Bitmap::zeroed(words)?, Bitmap::zeroed(words)?, Bitmap::zeroed(words)?];
-        Ok(Recomputer { workload, read, path, bitmap, stream, oriented, recalled: None })
+impl Sources for Published<'_> {
+    fn read(&self, block: BlockId) -> Result<Vec<u8>, Error> {
+        read_published(self.storage, self.file(block)?)
     }
 
-    /// Recomputes a block; its sources must be published and intact.
-    ///
-    /// # Errors
-    /// Returns the errors of reading the sources.
-    pub fn block(&mut self, block: BlockId) -> Result<Recomputed<'_>, Error> {
-        self.bitmap.words_mut().fill(0);
-        self.workload.begin(block, self.bitmap.words_mut());
-        let mut edges: BTreeMap<BlockId, Vec<Edge>> = BTreeMap::new();
-        for edge in self.workload.edges_into(block) {
-            edges.entry(edge.source).or_default().push(edge);
-        }
-        for (source, edges) in edges {
-            self.recall(source)?;
-            for edge in edges {
-                let (from, to) = (self.stream.words(), self.oriented.words_mut());
-                self.workload.orient(edge.orientation, 0, from, to);
-                self.workload.apply(&edge, self.oriented.words(), self.bitmap.words_mut());
-            }
-        }
-        self.workload.finish(block, self.bitmap.words_mut());
-        let stream = self.bitmap.words();
-        let (summary, publication) = (self.workload.summarise(block, stream), self.workload.publish(block, stream));
-        Ok(Recomputed { summary, publication, stream })
-    }
-
-    /// Returns the stream of a published block, oriented for its targets and without the part that
-    /// `restriction` excludes.
-    fn turned(&mut self, source: BlockId, orientation: u8, restriction: u64) -> Result<&[u64], Error> {
-        self.recall(source)?;
-        if (orientation, restriction) == (0, 0) {
-            return Ok(self.stream.words());
-        }
-        self.workload.orient(orientation, restriction, self.stream.words(), self.oriented.words_mut());
-        Ok(self.oriented.words())
-    }
-
-    fn recall(&mut self, source: BlockId) -> Result<(), Error> {
-        if self.recalled.replace(source) == Some(source) {
-            return Ok(());
-        }
-        let published = (self.read)(source)?;
-        self.workload
-            .recall(source, &published, self.stream.words_mut())
-            .map_err(|unreadable| Error::corrupt((self.path)(source), unreadable.offset, unreadable.damage))
+    fn path(&self, block: BlockId) -> PathBuf {
+        self.storage.path(self.files.get(&block).map_or(PUBLISHED, |file| &file.name))
     }
 }
 
@@ -278,14 +215,9 @@ pub fn carry_out(
     progress: &dyn Fn(u64),
 ) -> Result<Mended, Error> {
     let store = &**storage;
-    let files: BTreeMap<BlockId, PublishedFile> =
-        draft.records().iter().filter_map(|record| Some((record.block, record.published.clone()?))).collect();
-    let file_of = |block: BlockId| {
-        files.get(&block).ok_or_else(|| Error::workload(format!("block {block} has no published file")))
-    };
-    let read = |block: BlockId| read_published(store, file_of(block)?);
-    let path = |block: BlockId| files.get(&block).map_or_else(|| store.path(PUBLISHED), |file| store.path(&file.name));
-    let mut recomputer = Recomputer::new(workload, &read, &path)?;
+    let files = draft.records().iter().filter_map(|record| Some((record.block, record.published.clone()?))).collect();
+    let published = Published { storage: store, files };
+    let mut recomputer = Recomputer::new(workload, &published)?;
     let mut done = 0;
     let mut step = || {
         done += 1;
@@ -298,7 +230,7 @@ pub fn carry_out(
     }
     for block in &plan.blocks {
         go_on()?;
-        let file = file_of(*block)?;
+        let file = published.file(*block)?;
         let computed = recomputer.block(*block)?;
         let expected = draft.record(*block).map(|record| &record.summary);
         let bytes = computed.publication.map(|publication| publication.bytes).unwrap_or_default();

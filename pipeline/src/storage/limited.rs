@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The space of a file is a multiple of this, in bytes.
 pub const ALLOTMENT_BYTES: u64 = 4096;
@@ -70,8 +71,17 @@ impl Counted {
         number
     }
 
+    fn add_name(&mut self, from: &str, to: &str) {
+        if let Some(number) = self.names.get(from).copied() {
+            self.names.insert(to.to_string(), number);
+        }
+    }
+
     fn forget(&mut self, name: &str) {
-        if let Some(length) = self.names.remove(name).and_then(|number| self.lengths.remove(&number)) {
+        let number = self.names.remove(name);
+        // Under another name the file is still there.
+        let gone = number.filter(|number| !self.names.values().any(|other| other == number));
+        if let Some(length) = gone.and_then(|number| self.lengths.remove(&number)) {
             self.used_bytes = self.used_bytes.saturating_sub(allotted(length));
         }
     }
@@ -191,10 +201,20 @@ impl Storage for LimitedStorage {
         Ok(())
     }
 
+    fn link(&self, from: &str, to: &str) -> Result<(), Error> {
+        self.inner.link(from, to)?;
+        self.usage.counted.lock().add_name(from, to);
+        Ok(())
+    }
+
     fn remove(&self, name: &str) -> Result<(), Error> {
         self.inner.remove(name)?;
         self.usage.counted.lock().forget(name);
         Ok(())
+    }
+
+    fn idle(&self, name: &str) -> Result<Option<Duration>, Error> {
+        self.inner.idle(name)
     }
 
     fn lock(&self, name: &str) -> Result<LockGuard, Error> {
@@ -272,6 +292,17 @@ mod tests {
         storage.remove("logs/old").unwrap();
         assert_eq!(storage.used_bytes(), 0);
         file.write_all_at(&[5; 1 << 16], 0).unwrap();
+        assert_eq!(storage.used_bytes(), 0);
+    }
+
+    #[test]
+    fn a_file_with_two_names_counts_once_until_both_are_gone() {
+        let storage = limited(5 << 12);
+        storage.link("logs/old", "logs/new").unwrap();
+        assert_eq!(storage.used_bytes(), 2 << 12);
+        storage.remove("logs/old").unwrap();
+        assert_eq!(storage.used_bytes(), 2 << 12);
+        storage.remove("logs/new").unwrap();
         assert_eq!(storage.used_bytes(), 0);
     }
 

@@ -28,8 +28,10 @@ mod real;
 mod regular;
 
 use std::any::Any;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::Error;
 use crate::finding::{Damage, Expected};
@@ -109,11 +111,29 @@ pub trait Storage: Send + Sync {
     /// Makes the names of a folder durable: creations, renames, removals. `""` is the run folder.
     fn sync_dir(&self, folder: &str) -> Result<(), Error>;
 
-    /// Renames a file within its folder, atomically, and replaces any file with the new name.
+    /// Renames a file, atomically, and replaces any file with the new name. A run renames within
+    /// a folder only, so that one sync of the folder makes the change durable.
     fn rename(&self, from: &str, to: &str) -> Result<(), Error>;
+
+    /// Gives a file a second name, in any folder, atomically. A file with that name stays, and the
+    /// call fails ([`Error::is_taken`]).
+    ///
+    /// By default, and where the file system has no such links, it fails as unsupported
+    /// ([`Error::is_unsupported`]).
+    fn link(&self, from: &str, to: &str) -> Result<(), Error> {
+        let _ = from;
+        Err(Error::io("link", self.path(to), io::ErrorKind::Unsupported.into()))
+    }
 
     /// Removes a file. A missing file is an error ([`Error::is_not_found`]).
     fn remove(&self, name: &str) -> Result<(), Error>;
+
+    /// Returns the time since a file was last written, or `None` if the name does not exist or the
+    /// time is unknown, as it is by default.
+    fn idle(&self, name: &str) -> Result<Option<Duration>, Error> {
+        let _ = name;
+        Ok(None)
+    }
 
     /// Creates the lock file if needed and takes the lock without waiting. With the empty name it
     /// locks the folder itself and creates no file.

@@ -14,8 +14,9 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, folder_of, is_valid_name, regular};
+use super::{Create, Entry, EntryKind, LockGuard, Storage, StorageFile, is_valid_name, regular};
 use crate::Error;
 use rustix::fs::Advice;
 
@@ -213,15 +214,35 @@ impl Storage for RealStorage {
 
     fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
         self.health.check()?;
-        debug_assert_eq!(folder_of(from), folder_of(to));
         let target = self.full("rename", to)?;
         fs::rename(self.full("rename", from)?, &target).map_err(|error| Error::io("rename to", &target, error))
+    }
+
+    fn link(&self, from: &str, to: &str) -> Result<(), Error> {
+        self.health.check()?;
+        let target = self.full("link", to)?;
+        fs::hard_link(self.full("link", from)?, &target).map_err(|error| {
+            // EPERM, EXDEV, EMLINK: what file systems say that have no links, or not these.
+            let unsupported = matches!(error.raw_os_error(), Some(1 | 18 | 31));
+            let error = if unsupported { io::Error::new(io::ErrorKind::Unsupported, error) } else { error };
+            Error::io("link", &target, error)
+        })
     }
 
     fn remove(&self, name: &str) -> Result<(), Error> {
         self.health.check()?;
         let path = self.full("remove", name)?;
         fs::remove_file(&path).map_err(|error| Error::io("remove", &path, error))
+    }
+
+    fn idle(&self, name: &str) -> Result<Option<Duration>, Error> {
+        let path = self.full("measure", name)?;
+        match fs::metadata(&path).and_then(|metadata| metadata.modified()) {
+            // A file from the future, by another machine's clock, was written just now.
+            Ok(modified) => Ok(Some(modified.elapsed().unwrap_or_default())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("measure", &path, error)),
+        }
     }
 
     fn lock(&self, name: &str) -> Result<LockGuard, Error> {

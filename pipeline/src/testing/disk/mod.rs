@@ -27,7 +27,8 @@
 //! 6. After a stop nothing reaches the disk.
 //!
 //! # Not here
-//! Time, disk space (only [`Fault::Full`]), permissions, links, and renames between folders.
+//! Time, disk space (only [`Fault::Full`]), permissions, symbolic links, and renames between
+//! folders.
 
 mod contents;
 mod medium;
@@ -364,6 +365,19 @@ impl Storage for SimulatedStorage {
             }
             let file = disk.file(from).ok_or(io::ErrorKind::NotFound)?;
             Ok(Some(Change::Rename(from.into(), to.into(), file)))
+        })
+    }
+
+    fn link(&self, from: &str, to: &str) -> Result<(), Error> {
+        check_name("link", to)?;
+        let disk = &mut *self.call();
+        check_health(disk)?;
+        disk.change_name("link", to, |disk| {
+            let file = disk.file(from).ok_or(io::ErrorKind::NotFound)?;
+            match disk.names.get(to) {
+                Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
+                None => Ok(Some(Change::Insert(to.into(), Name::File(file)))),
+            }
         })
     }
 

@@ -1,0 +1,319 @@
+//! Computes single blocks from the published files of their sources, as the workers of a run do.
+//!
+//! Repair restores damaged files so, and a computation that is spread over machines does nothing
+//! else: there, published files are all that blocks exchange.
+//!
+//! ```text
+//! each source:  published file  --recall_needed-->  stream  --turn, apply, for each edge-->  bitmap of the block
+//!               (or its stream, if it is in memory)
+//! then:         finish  -->  stream of the block  -->  summarise, publish
+//! ```
+//!
+//! # Invariants
+//! 1. The result depends on the sources alone. With several threads, each gathers some of the
+//!    sources in a bitmap of its own, and the bitmaps are merged: updates only set bits, so it does
+//!    not matter which thread applied them.
+//! 2. An auditor, if asked for, sees every source, and then the finished block.
+//!
+//! # Cost
+//! Memory: two bitmaps a thread, and a third where an edge turns its stream; the published files
+//! that are being read.
+
+use crate::audit::{Auditor, Passing};
+use crate::bitmap::Bitmap;
+use crate::error::Error;
+use crate::ids::BlockId;
+use crate::parallel;
+use crate::workload::{Edge, Publication, Unreadable, Workload};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Most bitmaps that a thread of a [`Recomputer`] holds.
+pub const BITMAPS_A_THREAD: u64 = 3;
+
+/// Where the streams of finished blocks come from.
+pub trait Sources: Sync {
+    /// Returns the stream of a block if it is in memory; by default none is.
+    fn held(&self, block: BlockId) -> Option<Arc<Bitmap>> {
+        let _ = block;
+        None
+    }
+
+    /// Reads the published file of a block, and checks what the workload does not.
+    ///
+    /// # Errors
+    /// Those of the storage; they end the computation.
+    fn read(&self, block: BlockId) -> Result<Vec<u8>, Error>;
+
+    /// Returns the path of a block's published file, for messages.
+    fn path(&self, block: BlockId) -> PathBuf;
+}
+
+/// Computes blocks from their sources.
+pub struct Recomputer<'a> {
+    workload: &'a dyn Workload,
+    sources: &'a dyn Sources,
+    threads: usize,
+    audits: bool,
+    /// Those of the threads; the last has the block that was computed last.
+    buffers: Vec<Buffers>,
+    /// Block whose whole stream is in the last buffers.
+    recalled: Option<BlockId>,
+}
+
+/// The memory of a thread.
+struct Buffers {
+    /// What the thread gathered of the block.
+    bitmap: Bitmap,
+    /// The stream of a source.
+    stream: Bitmap,
+    /// Allocated when the first stream must be turned.
+    oriented: Option<Bitmap>,
+    /// Whether the bitmap has updates of the block at hand.
+    is_begun: bool,
+}
+
+impl Buffers {
+    fn new(words: usize) -> Result<Buffers, Error> {
+        let [bitmap, stream] = [Bitmap::zeroed(words)?, Bitmap::zeroed(words)?];
+        Ok(Buffers { bitmap, stream, oriented: None, is_begun: false })
+    }
+
+    fn begin(&mut self) {
+        self.bitmap.words_mut().fill(0);
+        self.is_begun = true;
+    }
+}
+
+/// A computed block.
+pub struct Recomputed<'a> {
+    /// The workload's summary.
+    pub summary: Vec<u8>,
+    /// The file that the block publishes, if any.
+    pub publication: Option<Publication>,
+    /// The stream of the block.
+    pub stream: &'a [u64],
+}
+
+/// Buffers of one thread, while it gathers.
+struct Lent<'p> {
+    /// Always there, until dropped.
+    buffers: Option<Buffers>,
+    returned: &'p Mutex<Vec<Buffers>>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.returned.lock().extend(self.buffers.take());
+    }
+}
+
+impl<'a> Recomputer<'a> {
+    /// Allocates two bitmaps, for one thread.
+    ///
+    /// # Errors
+    /// Returns [`Error::OutOfMemory`].
+    pub fn new(workload: &'a dyn Workload, sources: &'a dyn Sources) -> Result<Recomputer<'a>, Error> {
+        let buffers = vec![Buffers::new(workload.stream_words())?];
+        Ok(Recomputer { workload, sources, threads: 1, audits: false, buffers, recalled: None })
+    }
+
+    /// Gathers on up to so many threads, and keeps no more memory than they need.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Recomputer<'a> {
+        self.threads = threads.max(1);
+        self.buffers.truncate(self.threads);
+        self
+    }
+
+    /// Audits each block that the workload has an auditor for.
+    #[must_use]
+    pub fn audited(self) -> Recomputer<'a> {
+        Recomputer { audits: true, ..self }
+    }
+
+    /// Computes a block; its sources must be published and intact.
+    ///
+    /// # Errors
+    /// Returns the errors of reading the sources; [`Error::Corrupt`] with a source that does not
+    /// decode; [`Error::OutOfMemory`]; [`Error::Audit`].
+    pub fn block(&mut self, block: BlockId) -> Result<Recomputed<'_>, Error> {
+        let workload = self.workload;
+        self.recalled = None;
+        let auditor = if self.audits { workload.audit(block) } else { None };
+        let auditor = auditor.map(Mutex::new);
+        let mut main = match self.buffers.pop() {
+            Some(buffers) => buffers,
+            None => Buffers::new(workload.stream_words())?,
+        };
+        main.begin();
+        workload.begin(block, main.bitmap.words_mut());
+        self.buffers.push(main);
+        let gathered = self.gather(block, auditor.as_ref());
+        self.merge();
+        gathered?;
+        let Some(Buffers { bitmap, .. }) = self.buffers.last_mut() else {
+            return Err(Error::workload("a computed block has no bitmap"));
+        };
+        workload.finish(block, bitmap.words_mut());
+        if let Some(auditor) = auditor {
+            auditor.into_inner().judge(bitmap.words()).map_err(|what| Error::Audit { block, what })?;
+        }
+        let stream = bitmap.words();
+        let (summary, publication) = (Mutex::new(Vec::new()), Mutex::new(None));
+        // In this order, so that one thread does the longer part first.
+        let step = |(): &mut (), step| {
+            match step {
+                0 => *publication.lock() = workload.publish(block, stream),
+                _ => *summary.lock() = workload.summarise(block, stream),
+            }
+            Ok::<(), Error>(())
+        };
+        parallel::for_each(self.threads.min(2), 2, || Ok(()), step).map_err(first)?;
+        Ok(Recomputed { summary: summary.into_inner(), publication: publication.into_inner(), stream })
+    }
+
+    /// Returns the stream of the block that was computed last, in place of which there is new
+    /// memory.
+    ///
+    /// # Errors
+    /// Returns [`Error::OutOfMemory`]; nothing has changed then.
+    pub fn take_stream(&mut self) -> Result<Bitmap, Error> {
+        let new = Bitmap::zeroed(self.workload.stream_words())?;
+        match self.buffers.last_mut() {
+            Some(buffers) => Ok(std::mem::replace(&mut buffers.bitmap, new)),
+            None => Ok(new),
+        }
+    }
+
+    /// Applies the edges into a block, with the buffers of as many threads as there are.
+    fn gather(&mut self, block: BlockId, auditor: Option<&Mutex<Box<dyn Auditor + 'a>>>) -> Result<(), Error> {
+        let mut edges: BTreeMap<BlockId, Vec<Edge>> = BTreeMap::new();
+        for edge in self.workload.edges_into(block) {
+            edges.entry(edge.source).or_default().push(edge);
+        }
+        // What is in memory first: it may be needed no longer, and other files arrive meanwhile.
+        let (held, others): (Vec<_>, Vec<_>) =
+            edges.into_iter().partition(|(source, _)| self.sources.held(*source).is_some());
+        let edges: Vec<(BlockId, Vec<Edge>)> = held.into_iter().chain(others).collect();
+        let (free, returned) = (Mutex::new(std::mem::take(&mut self.buffers)), Mutex::new(Vec::new()));
+        let lend = || {
+            let buffers = free.lock().pop();
+            let mut buffers = buffers.map_or_else(|| Buffers::new(self.workload.stream_words()), Ok)?;
+            if !buffers.is_begun {
+                buffers.begin();
+            }
+            Ok(Lent { buffers: Some(buffers), returned: &returned })
+        };
+        let task = |lent: &mut Lent<'_>, index: usize| match &mut lent.buffers {
+            Some(buffers) => {
+                let (source, edges) = &edges[index];
+                self.update(buffers, *source, edges, auditor)
+            }
+            None => Ok(()),
+        };
+        let gathered = parallel::for_each(self.threads, edges.len(), lend, task);
+        self.buffers = free.into_inner();
+        self.buffers.extend(returned.into_inner());
+        gathered.map_err(first)
+    }
+
+    /// Merges what the threads gathered into the last buffers.
+    fn merge(&mut self) {
+        self.buffers.sort_by_key(|buffers| buffers.is_begun);
+        let begun = self.buffers.iter().position(|buffers| buffers.is_begun).unwrap_or(self.buffers.len());
+        if let Some((last, others)) = self.buffers[begun..].split_last_mut() {
+            for other in others.iter_mut() {
+                let words = last.bitmap.words_mut().iter_mut().zip(other.bitmap.words());
+                words.for_each(|(word, more)| *word |= more);
+                other.is_begun = false;
+            }
+            last.is_begun = false;
+        }
+    }
+
+    /// Applies the edges from one source.
+    fn update(
+        &self,
+        buffers: &mut Buffers,
+        source: BlockId,
+        edges: &[Edge],
+        auditor: Option<&Mutex<Box<dyn Auditor + 'a>>>,
+    ) -> Result<(), Error> {
+        let workload = self.workload;
+        let Buffers { bitmap, stream, oriented, .. } = buffers;
+        let held = self.sources.held(source);
+        let (words, skipped) = match &held {
+            Some(held) => (held.words(), Vec::new()),
+            None => {
+                let published = self.sources.read(source)?;
+                let unneeded: Vec<u64> = edges.iter().map(|edge| workload.unneeded(edge)).collect();
+                let skipped = workload
+                    .recall_needed(source, &published, &unneeded, stream.words_mut())
+                    .map_err(|unreadable| self.damage(source, unreadable))?;
+                (stream.words(), skipped)
+            }
+        };
+        if let Some(auditor) = auditor {
+            auditor.lock().see(&Passing { source, orientation: None, words, skipped: &skipped });
+        }
+        for edge in edges {
+            let words = if edge.orientation == 0 {
+                words
+            } else {
+                let oriented = match oriented {
+                    Some(oriented) => oriented,
+                    None => oriented.insert(Bitmap::zeroed(workload.stream_words())?),
+                };
+                workload.turn(edge, words, oriented.words_mut());
+                oriented.words()
+            };
+            workload.apply(edge, words, bitmap.words_mut());
+        }
+        Ok(())
+    }
+
+    /// Returns the whole stream of a published block, oriented for its targets and without the part
+    /// that `restriction` excludes.
+    pub(super) fn turned(&mut self, source: BlockId, orientation: u8, restriction: u64) -> Result<&[u64], Error> {
+        let words = self.workload.stream_words();
+        let mut buffers = match self.buffers.pop() {
+            Some(buffers) => buffers,
+            None => Buffers::new(words)?,
+        };
+        let recalled = if self.recalled == Some(source) { Ok(()) } else { self.recall(source, &mut buffers.stream) };
+        self.buffers.push(buffers);
+        recalled?;
+        let Some(Buffers { stream, oriented, .. }) = self.buffers.last_mut() else { return Ok(&[]) };
+        if (orientation, restriction) == (0, 0) {
+            return Ok(stream.words());
+        }
+        let oriented = match oriented {
+            Some(oriented) => oriented,
+            None => oriented.insert(Bitmap::zeroed(words)?),
+        };
+        self.workload.orient(orientation, restriction, stream.words(), oriented.words_mut());
+        Ok(oriented.words())
+    }
+
+    fn recall(&mut self, source: BlockId, stream: &mut Bitmap) -> Result<(), Error> {
+        self.recalled = None;
+        let published = self.sources.read(source)?;
+        self.workload
+            .recall(source, &published, stream.words_mut())
+            .map_err(|unreadable| self.damage(source, unreadable))?;
+        self.recalled = Some(source);
+        Ok(())
+    }
+
+    fn damage(&self, source: BlockId, unreadable: Unreadable) -> Error {
+        Error::corrupt(self.sources.path(source), unreadable.offset, unreadable.damage)
+    }
+}
+
+/// Returns the first of the errors of several threads.
+fn first(mut errors: Vec<Error>) -> Error {
+    errors.swap_remove(0)
+}
