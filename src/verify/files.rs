@@ -25,13 +25,22 @@ pub(super) struct Checked {
     pub findings: Vec<super::Finding>,
 }
 
-/// Checks every file of a `db` folder against `SUMS`; returns `None` if stopped.
-///
-/// `expected` names the files of the database; without it the list in `SUMS` is taken as it is.
-/// `also(name)` is called for every hashed file, with the memory of its worker.
+/// The files to check.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// The files of the database; without them the list in `SUMS` is taken as it is.
+    pub names: Option<&'a BTreeSet<String>>,
+    /// Whether a file is to be hashed.
+    pub is_hashed: &'a dyn Fn(&str) -> bool,
+    /// Whether to tell what is wrong with the list itself, and which files are not in it.
+    pub with_list: bool,
+}
+
+/// Checks the files of a `db` folder against `SUMS`; returns `None` if stopped. `also(name)` is
+/// called for every hashed file, with the memory of its worker.
 pub(super) fn check<S>(
     folder: &Path,
-    expected: Option<&BTreeSet<String>>,
+    wanted: Wanted<'_>,
     threads: usize,
     stop: &AtomicBool,
     progress: Progress<'_>,
@@ -47,7 +56,7 @@ pub(super) fn check<S>(
                 let findings = sums.compare(
                     &path,
                     bytes.len() as u64,
-                    &expected.map_or_else(listed, |names| names.iter().map(|name| (name.clone(), None)).collect()),
+                    &wanted.names.map_or_else(listed, |names| names.iter().map(|name| (name.clone(), None)).collect()),
                 );
                 (sums, findings)
             }
@@ -58,7 +67,10 @@ pub(super) fn check<S>(
         let damage = Damage::Superfluous("not named in SUMS");
         findings.push(Finding::new(Weight::Damage, folder.join(name), damage));
     }
-    let tasks: Vec<&String> = sums.lines.keys().collect();
+    if !wanted.with_list {
+        findings.clear();
+    }
+    let tasks: Vec<&String> = sums.lines.keys().filter(|name| (wanted.is_hashed)(name)).collect();
     let length = |name: &String| present.get(name).copied().flatten();
     let all = tasks.iter().filter_map(|name| length(name)).sum();
     let watch = Watch::new(stop, progress, all);

@@ -84,8 +84,10 @@ use parking_lot::Mutex;
 use pipeline::Weight;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use totals::Account;
 use workers::Watch;
 
 /// The depth of a verification.
@@ -167,6 +169,59 @@ pub fn verify(
     stop: &AtomicBool,
     progress: Progress<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
+    check(database, &|blocks| chosen(depth, blocks), depth == Depth::Full, None, threads, stop, progress)
+}
+
+/// A share of a full check, for many machines: consecutive blocks.
+pub struct Share<'a> {
+    /// The share, from 0.
+    pub index: u32,
+    /// The number of shares.
+    pub of: u32,
+    /// By ordinal: the losses by number of pieces on the offset cells that were counted when the
+    /// block was solved, of the blocks of this share, or of all for share 0.
+    pub losses_by_pieces: &'a BTreeMap<u32, Vec<u64>>,
+}
+
+impl Share<'_> {
+    /// Returns the blocks of a share, by ordinal.
+    pub fn blocks(index: u32, of: u32, blocks: u32) -> Range<u32> {
+        let bound = |index: u32| (u64::from(blocks) * u64::from(index) / u64::from(of.max(1))) as u32;
+        bound(index)..bound(index + 1)
+    }
+}
+
+/// Checks a share of a database on `threads` threads; returns `None` if `stop` was set.
+///
+/// All shares together check what [`verify`] checks at [`Depth::Full`]. Each compares its blocks
+/// with their children, their rows in the manifest and the given counts. Share 0 compares the
+/// manifest with its own rows, and the sum of all given counts with the census and with published
+/// figures; it also checks the list of files. One published figure is left out, that of the board
+/// with one layer less.
+///
+/// # Errors
+/// Those of [`verify`].
+pub fn verify_share(
+    database: &Database,
+    share: &Share<'_>,
+    threads: usize,
+    stop: &AtomicBool,
+    progress: Progress<'_>,
+) -> Result<Option<Report>, DatabaseError> {
+    let chosen = |blocks| Share::blocks(share.index, share.of, blocks).collect();
+    check(database, &chosen, false, Some(share), threads, stop, progress)
+}
+
+/// Checks the chosen blocks, and the files of all blocks or of a share.
+fn check(
+    database: &Database,
+    chosen: &dyn Fn(u32) -> BTreeSet<u32>,
+    is_full: bool,
+    share: Option<&Share<'_>>,
+    threads: usize,
+    stop: &AtomicBool,
+    progress: Progress<'_>,
+) -> Result<Option<Report>, DatabaseError> {
     database.require_values()?;
     let mut report = Report::default();
     let geometry = match Geometry::new(database.board(), database.layout()) {
@@ -178,15 +233,20 @@ pub fn verify(
         }
     };
     let plan = Plan::new(database, &geometry);
-    let chosen = chosen(depth, geometry.canonical_blocks());
+    let chosen = chosen(geometry.canonical_blocks());
     let ordinals: BTreeMap<String, u32> =
         (0..geometry.canonical_blocks()).map(|ordinal| (block_file_name(ordinal), ordinal)).collect();
     let expected: BTreeSet<String> = ordinals.keys().cloned().chain([MANIFEST.to_owned()]).collect();
     // Chosen blocks are decoded later, when their positions are checked.
     let unread = |name: &str| ordinals.get(name).filter(|ordinal| !chosen.contains(*ordinal));
+    let is_first = share.is_none_or(|share| share.index == 0);
+    let part = |name: &str| match ordinals.get(name) {
+        Some(ordinal) => share.is_none() || chosen.contains(ordinal),
+        None => is_first,
+    };
     let files = files::check(
         database.folder(),
-        Some(&expected),
+        files::Wanted { names: Some(&expected), is_hashed: &part, with_list: is_first },
         threads,
         stop,
         progress,
@@ -216,17 +276,50 @@ pub fn verify(
     report.differences = outcomes.values().filter_map(|outcome| outcome.differences).sum();
     let unchecked = chosen.len() as u64 - report.blocks;
     let mut accounts = Vec::new();
-    for outcome in outcomes.into_values() {
+    for (ordinal, outcome) in outcomes {
         report.findings.extend(outcome.findings);
+        if let (Some(share), Some(account)) = (share, &outcome.account) {
+            report.findings.extend(differing_counts(share, ordinal, account));
+        }
         accounts.extend(outcome.account);
     }
     if unchecked > 0 {
         report.findings.push(Finding::Unchecked { blocks: unchecked });
     }
-    if depth == Depth::Full && accounts.len() == geometry.canonical_blocks() as usize {
+    if let Some(share) = share.filter(|share| share.index == 0) {
+        report.findings.extend(shared_totals(database, &geometry, share)?);
+    }
+    if is_full && accounts.len() == geometry.canonical_blocks() as usize {
         report.findings.extend(totals::compare(database, &geometry, &accounts));
     }
     Ok(Some(report.bounded()))
+}
+
+/// Compares the counts of a block with those that were given.
+fn differing_counts(share: &Share<'_>, ordinal: u32, account: &Account) -> Option<Finding> {
+    let given = share.losses_by_pieces.get(&ordinal)?;
+    (!account.has(given)).then(|| Finding::Count {
+        manifest: format!("block {ordinal} was counted with {} losses", given.iter().sum::<u64>()),
+        counted: format!("the block has {}, or others by pieces", account.losses()),
+    })
+}
+
+/// Compares the manifest with itself, and with the counts of all blocks.
+fn shared_totals(database: &Database, geometry: &Geometry, share: &Share<'_>) -> Result<Vec<Finding>, DatabaseError> {
+    let path = database.folder().join(MANIFEST);
+    let mut findings = match database.manifest().check(&path, database.game()) {
+        Ok(()) => Vec::new(),
+        Err(error) => vec![Finding::File(error.into_finding()?)],
+    };
+    let all = 0..geometry.canonical_blocks();
+    let counts: Vec<&[u64]> =
+        all.filter_map(|ordinal| share.losses_by_pieces.get(&ordinal)).map(Vec::as_slice).collect();
+    if counts.len() == geometry.canonical_blocks() as usize {
+        findings.extend(totals::compare_listed(database, geometry, &counts));
+    } else {
+        findings.push(Finding::Unchecked { blocks: u64::from(geometry.canonical_blocks()) - counts.len() as u64 });
+    }
+    Ok(findings)
 }
 
 /// Checks the files in `folder`, the `db` folder of a run, against its `SUMS` without opening them
@@ -240,7 +333,8 @@ pub fn verify_files(
     stop: &AtomicBool,
     progress: Progress<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
-    let checked = files::check(folder, None, threads, stop, progress, || Ok(()), |(), _| Ok(None))?;
+    let wanted = files::Wanted { names: None, is_hashed: &|_| true, with_list: true };
+    let checked = files::check(folder, wanted, threads, stop, progress, || Ok(()), |(), _| Ok(None))?;
     Ok(checked.map(|files::Checked { files, file_bytes, findings }| {
         Report { files, file_bytes, findings, ..Report::default() }.bounded()
     }))

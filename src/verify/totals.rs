@@ -20,6 +20,13 @@ pub(super) struct Account {
 }
 
 impl Account {
+    /// Returns whether these are the losses by number of pieces on the offset cells.
+    pub(super) fn has(&self, by_pieces: &[u64]) -> bool {
+        let longest = by_pieces.len().max(self.losses_by_pieces.len());
+        let at = |list: &[u64], place: usize| list.get(place).copied().unwrap_or(0);
+        (0..longest).all(|place| at(by_pieces, place) == at(&self.losses_by_pieces, place))
+    }
+
     /// Returns all losses of the block.
     pub(super) fn losses(&self) -> u64 {
         self.losses_by_pieces.iter().sum()
@@ -94,19 +101,9 @@ fn digest(bitmap: &[[u64; LINE]]) -> [u8; 32] {
 /// Compares the counts of all blocks together with the manifest and with published figures.
 /// `accounts` has one entry for each ordinal.
 pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Account]) -> Vec<Finding> {
-    let (manifest, board, rule) = (database.manifest(), database.board(), database.rule());
+    let manifest = database.manifest();
+    let losses = losses(database, geometry, accounts.iter().map(|account| &account.losses_by_pieces[..]));
     let mut findings = Vec::new();
-    let mut losses = vec![0_u64; board.cells() as usize + 1];
-    for (ordinal, account) in (0..).zip(accounts) {
-        let in_bid = geometry.bid(ordinal).count_ones() as usize;
-        for (in_offset, count) in account.losses_by_pieces.iter().enumerate() {
-            // A count beyond the cells comes from bits without a position, which are findings
-            // already.
-            if let Some(losses) = losses.get_mut(in_bid + in_offset) {
-                *losses += geometry.weight(ordinal) * count;
-            }
-        }
-    }
     compare_census(manifest, &losses, &mut findings);
     let digests = accounts.iter().map(|account| &account.digest);
     let digest = database.game().solution_digest(digests);
@@ -114,27 +111,67 @@ pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Acco
         let manifest = format!("the solution digest is {}", manifest.digest);
         findings.push(Finding::Count { manifest, counted: format!("the blocks have {digest}") });
     }
+    compare_start(database, &losses, &mut findings);
+    if database.rule() == Rule::Misere && has_published_rules(database) {
+        let inside: u64 = accounts.iter().map(|account| account.without_last_row).sum();
+        compare_published(database.board().layers() - 1, inside, "losses with an empty last row", &mut findings);
+    }
+    findings
+}
+
+/// Compares the losses by pieces on offset cells of all blocks, by ordinal, with the manifest and
+/// with published figures, as [`compare`] does.
+pub(super) fn compare_listed(database: &Database, geometry: &Geometry, blocks: &[&[u64]]) -> Vec<Finding> {
+    let losses = losses(database, geometry, blocks.iter().copied());
+    let mut findings = Vec::new();
+    compare_census(database.manifest(), &losses, &mut findings);
+    compare_start(database, &losses, &mut findings);
+    findings
+}
+
+/// Adds up the losses of the whole board by number of pieces.
+fn losses<'a>(database: &Database, geometry: &Geometry, blocks: impl Iterator<Item = &'a [u64]>) -> Vec<u64> {
+    let mut losses = vec![0_u64; database.board().cells() as usize + 1];
+    for (ordinal, by_pieces) in (0..).zip(blocks) {
+        let in_bid = geometry.bid(ordinal).count_ones() as usize;
+        for (in_offset, count) in by_pieces.iter().enumerate() {
+            // A count beyond the cells comes from bits without a position, which are findings
+            // already.
+            if let Some(losses) = losses.get_mut(in_bid + in_offset) {
+                *losses += geometry.weight(ordinal) * count;
+            }
+        }
+    }
+    losses
+}
+
+/// Returns whether the figures that were published are about the moves of this board.
+fn has_published_rules(database: &Database) -> bool {
+    let board = database.board();
+    board.max_take().is_none_or(|most| most >= board.layers())
+}
+
+/// Compares the value of the start, and the sum of all losses, with the manifest and with published
+/// figures.
+fn compare_start(database: &Database, losses: &[u64], findings: &mut Vec<Finding>) {
+    let (manifest, layers, rule) = (database.manifest(), database.board().layers(), database.rule());
     let start = Value::from_loss(losses.last().is_some_and(|losses| *losses > 0));
     if manifest.census.start() != start {
         let manifest = format!("the start is a {}", manifest.census.start());
         findings.push(Finding::Count { manifest, counted: format!("the blocks make it a {start}") });
     }
-    if board.max_take().is_none_or(|most| most >= board.layers()) {
-        let layers = board.layers();
-        if let Some(published) = published::start(layers, rule)
-            && start != published
-        {
-            let contradiction = format!("the start is a {start}, but the published value is a {published}");
-            findings.push(Finding::Published { contradiction });
-        }
-        if rule == Rule::Misere {
-            let all: u64 = losses.iter().sum();
-            let inside: u64 = accounts.iter().map(|account| account.without_last_row).sum();
-            compare_published(layers, all, "losses in all", &mut findings);
-            compare_published(layers - 1, inside, "losses with an empty last row", &mut findings);
-        }
+    if !has_published_rules(database) {
+        return;
     }
-    findings
+    if let Some(published) = published::start(layers, rule)
+        && start != published
+    {
+        let contradiction = format!("the start is a {start}, but the published value is a {published}");
+        findings.push(Finding::Published { contradiction });
+    }
+    if rule == Rule::Misere {
+        compare_published(layers, losses.iter().sum(), "losses in all", findings);
+    }
 }
 
 fn compare_published(layers: u32, found: u64, what: &str, findings: &mut Vec<Finding>) {

@@ -27,8 +27,7 @@
 //! 6. After a stop nothing reaches the disk.
 //!
 //! # Not here
-//! Time, disk space (only [`Fault::Full`]), permissions, symbolic links, and renames between
-//! folders.
+//! Time, disk space (only [`Fault::Full`]), permissions, symbolic links, renames across folders.
 
 mod contents;
 mod medium;
