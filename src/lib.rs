@@ -63,6 +63,7 @@ pub mod plane;
 pub mod random;
 pub mod report;
 pub mod solve;
+pub mod task;
 pub mod verify;
 
 pub use database::{Database, Game};

@@ -180,6 +180,10 @@ fn prepare(folder: &Path) {
     board("5", &["trinim-k5-misere"]);
     // Six layers under the name of eight: these examples ask what is in a folder.
     board("6", &["trinim-k8-misere", "run", "k9"]);
+    // What a cluster leaves.
+    ends(folder, 0, &["task", "init", "--store", "seven", "--layers", "3"]);
+    ends(folder, 0, &["task", "--store", "seven", "--block", "0"]);
+    ends(folder, 0, &["task", "finish", "--store", "seven"]);
     fs::create_dir_all(folder.join("unsolved/benches/record")).unwrap();
     fs::write(folder.join("positions.txt"), "0x7fff\n1/00/000/0000/00000\n").unwrap();
     fs::write(

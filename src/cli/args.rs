@@ -176,7 +176,8 @@ pub fn layers(text: &str) -> Result<u32, String> {
     }
 }
 
-fn max_take(text: &str) -> Result<u32, String> {
+/// Parses a largest number of pieces of a move.
+pub fn max_take(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(take) if take > 0 => Ok(take),
         _ => Err("expected a number of pieces, 1 or more".to_owned()),

@@ -35,6 +35,11 @@ pub enum Exit {
     TimeUp = 5,
     /// The folder has another format version or was begun with other parameters.
     OtherRun = 7,
+    /// A task in a store is refused: another run, another version, damage, or other bytes under a
+    /// name.
+    TaskRefused = 65,
+    /// A task may succeed later: a source is missing, or the store failed or is full.
+    TaskAgain = 75,
     /// Stopped by SIGHUP after a checkpoint.
     HungUp = 129,
     /// Stopped by SIGINT after a checkpoint.
@@ -70,6 +75,8 @@ pub const TABLE: &str = "Exit codes:
     4  input or output failed, disk or memory ran out, or the folder is in use
     5  stopped by --max-duration after a checkpoint; run the same command to continue
     7  the folder has another format version or was begun with other parameters
+   65  task: the store is of another run or version, or damaged; nothing was overwritten
+   75  task: a source is missing, or the store failed or is full; run the same command again
   129  stopped by SIGHUP after a checkpoint; run the same command to continue
   130  stopped by SIGINT after a checkpoint; run the same command to continue
   143  stopped by SIGTERM after a checkpoint; run the same command to continue";

@@ -44,6 +44,7 @@ mod solved;
 mod stats;
 mod status;
 mod summary;
+mod task;
 mod variables;
 mod verify;
 mod version;
@@ -87,6 +88,7 @@ Examples:
   trinim bench --layers 6,7        measure how long solves take
   trinim layout --layers 9         show how the board is cut into blocks
   trinim report trinim-k*-* --out report
+  trinim task init --store tasks --layers 6 --block-bits 18    begin a solve on many machines
   trinim evolve run --game nim:4,4,4,4 --preset best    find formulas for wins and losses, and check them
   trinim plane at 2718282 3141593  Nim on the plane: who wins, and by which moves";
 
@@ -103,6 +105,7 @@ enum Command {
     Layout(layout::LayoutArgs),
     Report(report::ReportArgs),
     Bench(Box<bench::BenchArgs>),
+    Task(task::TaskArgs),
     Evolve(evolve::EvolveArgs),
     Plane(plane::PlaneArgs),
     Completions(completions::CompletionsArgs),
@@ -150,6 +153,7 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Layout(args) => layout::run(args, out),
         Command::Report(args) => report::run(args, out),
         Command::Bench(args) => bench::run(*args, out),
+        Command::Task(args) => task::run(args, out),
         Command::Evolve(args) => evolve::run(args, out),
         Command::Plane(args) => plane::run(args, out),
         Command::Completions(args) => completions::run(args, out),

@@ -91,6 +91,13 @@ impl<'a> RemovalGame<'a> {
         RemovalGame { publish: false, parts: None, ..self }
     }
 
+    /// Returns the same workload, but one that publishes every block whole, for others to read,
+    /// whatever is kept in the end.
+    #[must_use]
+    pub fn published(self) -> RemovalGame<'a> {
+        RemovalGame { publish: true, parts: None, ..self }
+    }
+
     fn edge(&self, edge: crate::layout::Edge) -> Edge {
         let operations = self.operations[edge.trace.0 as usize].clone();
         let restriction = self.game.layout.restriction(edge.trace);

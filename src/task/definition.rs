@@ -1,0 +1,195 @@
+//! `task.json`: what a store is about, the same bytes for the same solve.
+
+use super::store::{DEFINITION, Store, commit};
+use super::{Error, is_countable};
+use crate::database::{Audit, Encoding, Game, Keep, Task, Terms};
+use crate::game::{Board, Cell, Rule};
+use crate::kernel::bitmap_words;
+use crate::layout::Layout;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The form of a definition and its version.
+const SCHEMA: &str = "trinim.store/1";
+/// The program, whose encoder decides the bytes of a block.
+const PROGRAM: &str = concat!("trinim ", env!("CARGO_PKG_VERSION"));
+/// Limit on the length of a definition, in bytes.
+const BYTES_MAX: u64 = 64 << 10;
+
+/// What is solved in a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Definition {
+    schema: String,
+    program: String,
+    layers: u32,
+    rule: String,
+    max_take: Option<u32>,
+    bid_cells: Vec<u8>,
+    offset_cells: Vec<u8>,
+    keep: String,
+    audit: Option<String>,
+    encoding: String,
+    canonical_blocks: u32,
+    block_bytes: u64,
+    identity: String,
+}
+
+/// The result of [`init`].
+#[derive(Clone, Debug)]
+pub struct Initialised {
+    /// What is solved.
+    pub definition: Definition,
+    /// Whether the store is new.
+    pub is_new: bool,
+}
+
+impl Definition {
+    /// Returns the definition of a task. A store has the newest forms of everything.
+    fn of(task: Task<'_>) -> Definition {
+        let Task { game, terms } = task;
+        let layout = &game.layout;
+        Definition {
+            schema: SCHEMA.to_owned(),
+            program: PROGRAM.to_owned(),
+            layers: game.board.layers(),
+            rule: game.rule.name().to_owned(),
+            max_take: game.board.max_take(),
+            bid_cells: layout.bid_cells().to_vec(),
+            offset_cells: layout.offset_cells().to_vec(),
+            keep: terms.keep.to_string(),
+            audit: terms.audit.map(|audit| audit.to_string()),
+            encoding: Encoding::Rows.parameter().map_or(String::new(), |(_, name)| name),
+            canonical_blocks: layout.canonical_blocks().len() as u32,
+            block_bytes: 8 * bitmap_words(layout.offset_bits()) as u64,
+            identity: format!("{:016x}", game.identity()),
+        }
+    }
+
+    /// Returns the number of canonical blocks.
+    pub fn blocks(&self) -> u32 {
+        self.canonical_blocks
+    }
+
+    /// Returns the bytes of a bitmap.
+    pub fn block_bytes(&self) -> u64 {
+        self.block_bytes
+    }
+
+    /// Returns whether the files of the blocks stay.
+    pub fn keeps_files(&self) -> bool {
+        self.keep == Keep::Database.to_string()
+    }
+
+    /// Returns the game and the terms; `None` unless this program would write the same definition.
+    fn meaning(&self) -> Option<(Game, Terms)> {
+        let board = Board::triangle(self.layers, self.max_take).ok()?;
+        let rule: Rule = self.rule.parse().ok()?;
+        let cells: Vec<Cell> = self.bid_cells.iter().map(|index| Cell::from_index(u32::from(*index))).collect();
+        let layout = Layout::new(&board, &cells).ok()?;
+        let keep: Keep = self.keep.parse().ok().filter(|keep| !matches!(keep, Keep::Book { .. }))?;
+        let audit = match &self.audit {
+            Some(text) => Some(text.parse::<Audit>().ok()?),
+            None => None,
+        };
+        is_countable(layout.canonical_blocks().len()).then_some(())?;
+        Some((Game { board, rule, layout }, Terms { keep, audit, ..Terms::default() }))
+    }
+
+    fn to_json(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec_pretty(self).expect("a definition has only numbers, strings and lists");
+        bytes.push(b'\n');
+        bytes
+    }
+}
+
+/// Begins a store for a task, or finds that it was begun for the same one.
+///
+/// # Errors
+/// [`Error::Differs`] if it was begun for another, which is left as it is;
+/// [`pipeline::Error::Limit`] for too many blocks; those of the store.
+///
+/// # Panics
+/// If the task is to keep a book: a store keeps all or counts.
+pub fn init(store: &dyn Store, task: Task<'_>) -> Result<Initialised, Error> {
+    assert!(!matches!(task.terms.keep, Keep::Book { .. }), "a store keeps no book");
+    let blocks = task.game.layout.canonical_blocks().len();
+    if !is_countable(blocks) {
+        let (what, limit) = ("number of canonical blocks", crate::layout::CANONICAL_BLOCKS_MAX);
+        return Err(pipeline::Error::Limit { what, value: blocks as u64, limit }.into());
+    }
+    let definition = Definition::of(task);
+    if let Some(found) = store.read(DEFINITION, BYTES_MAX)? {
+        return agree(store, &found, &definition).map(|()| Initialised { definition, is_new: false });
+    }
+    store.prepare()?;
+    let bytes = definition.to_json();
+    if store.create(DEFINITION, &bytes)? {
+        return Ok(Initialised { definition, is_new: true });
+    }
+    // Somebody else began it a moment ago.
+    let found = store.read(DEFINITION, BYTES_MAX)?;
+    match found {
+        Some(found) => agree(store, &found, &definition)?,
+        None => commit(store, DEFINITION, &bytes)?,
+    }
+    Ok(Initialised { definition, is_new: false })
+}
+
+/// Opens a store: what is solved in it.
+///
+/// # Errors
+/// [`Error::NotAStore`]; [`Error::Differs`] for a store of another version of this program;
+/// [`pipeline::Error::Corrupt`]; those of the store.
+pub fn open(store: &dyn Store) -> Result<(Definition, Game, Terms), Error> {
+    let Some(bytes) = store.read(DEFINITION, BYTES_MAX)? else {
+        return Err(Error::NotAStore { path: store.path("") });
+    };
+    let damage = |what: String| pipeline::Error::corrupt(store.path(DEFINITION), None, what);
+    let object: Map<String, Value> =
+        serde_json::from_slice(&bytes).map_err(|error| damage(format!("not a definition: {error}")))?;
+    // Those of another version may have anything else.
+    for (name, wanted) in [("schema", SCHEMA), ("program", PROGRAM)] {
+        let found = object.get(name).and_then(Value::as_str).unwrap_or("(absent)");
+        if found != wanted {
+            return Err(differs(store, name, found, wanted));
+        }
+    }
+    let definition: Definition =
+        serde_json::from_slice(&bytes).map_err(|error| damage(format!("not a definition: {error}")))?;
+    let understood = definition.meaning();
+    let (game, terms) = understood.ok_or_else(|| damage("a solve that this program does not know".to_owned()))?;
+    agree(store, &bytes, &Definition::of(terms.task(&game)))?;
+    Ok((definition, game, terms))
+}
+
+/// Compares the definition in a store with the one that it should have.
+fn agree(store: &dyn Store, found: &[u8], wanted: &Definition) -> Result<(), Error> {
+    if found == wanted.to_json() {
+        return Ok(());
+    }
+    let damage = |what: String| pipeline::Error::corrupt(store.path(DEFINITION), None, what);
+    let found: Map<String, Value> =
+        serde_json::from_slice(found).map_err(|error| damage(format!("not a definition: {error}")))?;
+    let wanted: Map<String, Value> = match serde_json::to_value(wanted) {
+        Ok(Value::Object(wanted)) => wanted,
+        _ => Map::new(),
+    };
+    let text = |value: Option<&Value>| match value {
+        None => "(absent)".to_owned(),
+        Some(Value::Null) => "none".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    };
+    // What somebody chose, before what follows from it.
+    let chosen = ["schema", "program", "layers", "rule", "max_take", "bid_cells", "keep", "audit"];
+    let names = chosen.into_iter().chain(wanted.keys().map(String::as_str)).chain(found.keys().map(String::as_str));
+    match names.into_iter().find(|name| found.get(*name) != wanted.get(*name)) {
+        Some(name) => Err(differs(store, name, &text(found.get(name)), &text(wanted.get(name)))),
+        None => Err(damage("its bytes are not those that this program writes".to_owned()).into()),
+    }
+}
+
+fn differs(store: &dyn Store, name: &str, found: &str, wanted: &str) -> Error {
+    let (name, found, wanted) = (name.to_owned(), found.to_owned(), wanted.to_owned());
+    Error::Differs { path: store.path(DEFINITION), name, found, wanted }
+}

@@ -1,0 +1,179 @@
+//! A solve in independent tasks, for many machines: each computes a block, or a few, from the files
+//! of a store that all machines reach, and commits one file a block.
+//!
+//! ```text
+//! init  ->  task.json  what is solved
+//! task  ->  db/<block file> of its sources  --care::recompute-->  summaries/<block>, db/<block file>
+//! finish ->  db/manifest.json, db/SUMS: the database that a solve leaves
+//! ```
+//!
+//! Which task runs when and where is for others to say: [`plan`] lists the blocks and what each
+//! depends on, [`committed`] what is done. `FORMAT.md` has the bytes of the store.
+//!
+//! # Invariants
+//! 1. The bytes of every file are a function of the store's `task.json` alone. A name never has two
+//!    contents: a file is created whole or not at all, and if its name is taken, its bytes are
+//!    compared.
+//! 2. So any number of tasks may compute the same block at the same time, be killed at any moment,
+//!    or go on after everyone took them for dead.
+//! 3. A block is committed when its file is there; in a store that keeps only counts, when its
+//!    summary is.
+//! 4. A task trusts no file: those of its sources carry the identity of the game and hashes, which
+//!    are compared at the moment of use.
+//! 5. A file is removed only by [`sweep`] and [`finish`], and only when nothing needs it any more.
+//!
+//! # Not here
+//! Clocks, processes and schedules: the command line waits, a driver decides.
+
+mod compute;
+mod definition;
+mod finish;
+mod plan;
+pub mod store;
+mod summary;
+mod sweep;
+mod verify;
+
+pub use compute::{Computed, Options, compute};
+pub use definition::{Definition, Initialised, init, open};
+pub use finish::{Sealed, finish};
+pub use plan::{BatchRow, BlockRow, batches, plan};
+pub use store::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
+pub use sweep::{Swept, sweep};
+pub use verify::counts;
+
+use crate::database::block_file_name;
+use crate::layout::CANONICAL_BLOCKS_MAX;
+use pipeline::BlockId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// An error of a task.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An error of the store, or of the files in it.
+    #[error(transparent)]
+    Run(#[from] pipeline::Error),
+    /// There is no store under this name.
+    #[error("{} is not a store of tasks: it has no {DEFINITION}", path.display())]
+    NotAStore {
+        /// The store.
+        path: PathBuf,
+    },
+    /// The store was begun with a different value of a parameter, or by another program.
+    #[error("{} was begun with {name} = {found}, not {wanted}", path.display())]
+    Differs {
+        /// The definition in the store.
+        path: PathBuf,
+        /// The first parameter that differs.
+        name: String,
+        /// Its value in the store.
+        found: String,
+        /// The value of this program or command.
+        wanted: String,
+    },
+    /// There is no such block.
+    #[error("there is no block {block}: blocks are numbered 0 to {last}")]
+    NoBlock {
+        /// The number asked for.
+        block: u32,
+        /// The largest number.
+        last: u32,
+    },
+    /// Blocks are missing for the work.
+    #[error("{missing} of {blocks} blocks are not committed yet")]
+    Unfinished {
+        /// Number of missing blocks.
+        missing: u64,
+        /// Number of all blocks.
+        blocks: u64,
+    },
+}
+
+/// Returns the name of a block's file in a store.
+fn block_name(block: BlockId) -> String {
+    format!("{DATABASE}/{}", block_file_name(block.0))
+}
+
+/// Returns the name of a block's summary in a store.
+fn summary_name(block: BlockId) -> String {
+    format!("{SUMMARIES}/{:06}", block.0)
+}
+
+/// Returns the block that a file in [`DATABASE`] or [`SUMMARIES`] is of, by its name.
+fn block_of(name: &str, blocks: u32) -> Option<BlockId> {
+    let number = name.strip_suffix(".blk").unwrap_or(name).parse().ok().filter(|number: &u32| *number < blocks)?;
+    let is_name = name == block_file_name(number) || name == format!("{number:06}");
+    is_name.then_some(BlockId(number))
+}
+
+/// What a listing of a store tells about its blocks.
+struct Listed {
+    /// The files of blocks, with their lengths in bytes.
+    files: BTreeMap<BlockId, u64>,
+    /// The blocks that have a summary, in a store where that decides.
+    summaries: Option<BTreeSet<BlockId>>,
+}
+
+impl Listed {
+    fn of(store: &dyn Store, definition: &Definition) -> Result<Listed, Error> {
+        let listed = |folder| -> Result<BTreeMap<BlockId, u64>, Error> {
+            let name = |folder, block| if folder == DATABASE { block_name(block) } else { summary_name(block) };
+            let is_of = |file: &str, block: &BlockId| name(folder, *block).ends_with(&format!("/{file}"));
+            let files = store.list(folder)?.into_iter();
+            let of_blocks = files.filter_map(|(file, bytes)| {
+                let block = block_of(&file, definition.blocks()).filter(|block| is_of(&file, block))?;
+                Some((block, bytes))
+            });
+            Ok(of_blocks.collect())
+        };
+        let files = listed(DATABASE)?;
+        let summaries = match definition.keeps_files() {
+            true => None,
+            false => Some(listed(SUMMARIES)?.into_keys().collect()),
+        };
+        Ok(Listed { files, summaries })
+    }
+
+    /// Returns whether a block is committed.
+    fn has(&self, block: BlockId) -> bool {
+        match &self.summaries {
+            Some(summaries) => summaries.contains(&block),
+            None => self.files.contains_key(&block),
+        }
+    }
+}
+
+/// Returns the committed blocks, ascending, from the names in the store: nothing is read.
+///
+/// # Errors
+/// Those of the store.
+pub fn committed(store: &dyn Store, definition: &Definition) -> Result<Vec<BlockId>, Error> {
+    let listed = Listed::of(store, definition)?;
+    Ok(BlockId::all(definition.blocks()).filter(|block| listed.has(*block)).collect())
+}
+
+/// Returns whether a game has few enough blocks for a store.
+fn is_countable(blocks: usize) -> bool {
+    blocks as u64 <= CANONICAL_BLOCKS_MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_blocks_belong_together() {
+        for block in [0, 7, 999_999, 1_000_000].map(BlockId) {
+            let [file, summary] = [block_name(block), summary_name(block)];
+            for name in [&file[DATABASE.len() + 1..], &summary[SUMMARIES.len() + 1..]] {
+                assert_eq!(block_of(name, 2_000_000), Some(block), "{name}");
+                assert_eq!(block_of(name, block.0), None, "{name}");
+            }
+        }
+        for other in ["7", "00007.blk", "0000007", "+00007", "SUMS", "manifest.json", "000007.blk.blk", ""] {
+            assert_eq!(block_of(other, 2_000_000), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A store in a folder that all machines share.
+//!
+//! # Commit
+//! ```text
+//! tmp/<file>.<writer>.<number>   written, synced          a kill leaves it there, for a sweep
+//! link to the final name         one creation wins        the file is there, as a whole
+//! remove the temporary name, sync the folder
+//! ```
+//! Where the file system has no links, a rename takes the place of the link, after a look whether
+//! the name is taken: two creations in that moment both succeed, with equal bytes unless there is a
+//! bug.
+
+use super::{Begin, DATABASE, DEFINITION, SUMMARIES, Store, Temporary};
+use pipeline::storage::{Create, EntryKind, folder_of, is_valid_name, read_whole};
+use pipeline::{Error, Storage};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Folder of temporary files.
+const TEMPORARY: &str = "tmp";
+
+/// A shared folder.
+pub struct FolderStore {
+    storage: Arc<dyn Storage>,
+    writer: String,
+    next: AtomicU64,
+}
+
+impl FolderStore {
+    /// Returns the store in the folder of `storage`. No two processes, on whatever machines, may
+    /// have the same name as a writer; characters that file names lack are replaced.
+    pub fn new(storage: Arc<dyn Storage>, writer: &str) -> FolderStore {
+        let plain = |char: char| if char.is_ascii_alphanumeric() || ".-".contains(char) { char } else { '-' };
+        let writer = writer.chars().take(100).map(plain).collect();
+        FolderStore { storage, writer, next: AtomicU64::new(0) }
+    }
+
+    /// Gives a synced file its final name; returns false if that is taken.
+    fn publish(&self, temporary: &str, name: &str) -> Result<bool, Error> {
+        match self.storage.link(temporary, name) {
+            Ok(()) => self.storage.remove(temporary).map(|()| true),
+            Err(error) if error.is_taken() => Ok(false),
+            Err(error) if error.is_unsupported() => {
+                let is_free = self.storage.length(name)?.is_none();
+                if is_free {
+                    self.storage.rename(temporary, name)?;
+                }
+                Ok(is_free)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Store for FolderStore {
+    fn path(&self, name: &str) -> PathBuf {
+        self.storage.path(name)
+    }
+
+    fn prepare(&self) -> Result<(), Error> {
+        let folders = [TEMPORARY, SUMMARIES, DATABASE];
+        let is_ours = |name: &str| folders.contains(&name) || name == DEFINITION || name.starts_with('.');
+        if let Some(foreign) = self.storage.list("")?.into_iter().find(|entry| !is_ours(&entry.name)) {
+            return Err(Error::NotEmpty { path: self.path(""), name: foreign.name });
+        }
+        for folder in folders {
+            self.storage.create_dir(folder)?;
+        }
+        self.storage.sync_dir("")
+    }
+
+    fn read(&self, name: &str, most_bytes: u64) -> Result<Option<Vec<u8>>, Error> {
+        match self.storage.open(name) {
+            Ok(file) => read_whole(&*file, most_bytes).map(Some),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn begin(&self, name: &str, bytes: usize) -> Result<Option<Begin>, Error> {
+        let file = match self.storage.open(name) {
+            Ok(file) => file,
+            Err(error) if error.is_not_found() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let length = file.length()?;
+        let mut begin = vec![0; length.min(bytes as u64) as usize];
+        file.read_exact_at(&mut begin, 0)?;
+        Ok(Some((begin, length)))
+    }
+
+    fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Error> {
+        if self.storage.length(name)?.is_some() {
+            self.storage.sync_dir(folder_of(name))?;
+            return Ok(false);
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let temporary = format!("{TEMPORARY}/{last}.{}.{number}", self.writer);
+        let created = self.storage.create(&temporary, Create::New).and_then(|file| {
+            file.write_all_at(bytes, 0)?;
+            file.sync()?;
+            self.publish(&temporary, name)
+        });
+        if !matches!(created, Ok(true)) {
+            // Whatever stopped it is told already; a sweep removes what cannot be removed now.
+            let _ = self.storage.remove(&temporary);
+        }
+        let created = created?;
+        self.storage.sync_dir(folder_of(name))?;
+        Ok(created)
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, Error> {
+        let files = self.storage.list(folder)?.into_iter().filter(|entry| entry.kind == EntryKind::File);
+        Ok(files.map(|entry| (entry.name, entry.length)).collect())
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Error> {
+        match self.storage.remove(name) {
+            Err(error) if error.is_not_found() => Ok(()),
+            other => other,
+        }
+    }
+
+    fn settle(&self, folder: &str) -> Result<(), Error> {
+        self.storage.sync_dir(folder)
+    }
+
+    fn temporaries(&self) -> Result<Vec<Temporary>, Error> {
+        let mut found = Vec::new();
+        for entry in self.storage.list(TEMPORARY)?.into_iter().filter(|entry| entry.kind == EntryKind::File) {
+            let name = format!("{TEMPORARY}/{}", entry.name);
+            // Nobody else's files.
+            if is_valid_name(&name) {
+                found.push(Temporary { idle: self.storage.idle(&name)?, name });
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,124 @@
+//! Where the files of a solve in tasks are: whole files under names, created once.
+//!
+//! # Invariants
+//! 1. A file appears under its name whole or not at all, and its bytes never change.
+//! 2. Of several creations of a name exactly one succeeds; the others learn that it is taken.
+//! 3. What [`Store::create`] returned from is safe from power cuts after the next
+//!    [`Store::settle`], and right away if it created the file.
+//! 4. A listing may be old: it may lack new names and have removed ones.
+
+mod folder;
+
+pub use folder::FolderStore;
+
+/// Name of the definition inside a store.
+pub const DEFINITION: &str = "task.json";
+/// Folder of the database inside a store.
+pub const DATABASE: &str = "db";
+/// Folder of the summaries inside a store.
+pub const SUMMARIES: &str = "summaries";
+
+use pipeline::{Damage, Error};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How often a file is created whose name is taken although it is not there.
+const CREATIONS: usize = 3;
+
+/// A file that a stop left over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Temporary {
+    /// Its name.
+    pub name: String,
+    /// The time since it was last written, if that is known.
+    pub idle: Option<Duration>,
+}
+
+/// The first bytes of a file, and the length of the whole file in bytes.
+pub type Begin = (Vec<u8>, u64);
+
+/// A store. Names are those of [`pipeline::storage`].
+pub trait Store: Send + Sync {
+    /// Returns the full name of a file, for messages.
+    fn path(&self, name: &str) -> PathBuf;
+
+    /// Makes whatever must be there before files are created.
+    ///
+    /// # Errors
+    /// [`Error::NotEmpty`] if the place is in use for something else, [`Error::Io`].
+    fn prepare(&self) -> Result<(), Error>;
+
+    /// Reads a file of at most `most_bytes` bytes; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for a longer file, [`Error::Io`].
+    fn read(&self, name: &str, most_bytes: u64) -> Result<Option<Vec<u8>>, Error>;
+
+    /// Reads the first `bytes` bytes of a file, or all if it is shorter; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    fn begin(&self, name: &str, bytes: usize) -> Result<Option<Begin>, Error>;
+
+    /// Creates a file; returns false, and changes nothing, if the name is taken.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; the file is then there as a whole, or not at all.
+    fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Error>;
+
+    /// Returns the names in a folder, without it, and the lengths of the files in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, Error>;
+
+    /// Removes a file, if it is there.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    fn remove(&self, name: &str) -> Result<(), Error>;
+
+    /// Makes all names that exist in a folder safe from power cuts.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    fn settle(&self, folder: &str) -> Result<(), Error>;
+
+    /// Returns the files that stops left over, and those that are just being written.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    fn temporaries(&self) -> Result<Vec<Temporary>, Error>;
+}
+
+/// Creates a file, or finds that it exists with the same bytes.
+///
+/// # Errors
+/// Those of [`is_there`].
+pub(super) fn commit(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<(), Error> {
+    for _ in 0..CREATIONS {
+        // If it is not there after all, it was removed meanwhile, or another creation is under way
+        // that may fail.
+        if store.create(name, bytes)? || is_there(store, name, bytes)? {
+            return Ok(());
+        }
+    }
+    Err(Error::io("create", store.path(name), std::io::ErrorKind::NotFound.into()))
+}
+
+/// Returns whether a file is there with these bytes, or not at all.
+///
+/// # Errors
+/// [`Error::Corrupt`] if it has other bytes, which stay as they are; those of the store.
+pub(super) fn is_there(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool, Error> {
+    match store.read(name, bytes.len() as u64) {
+        Ok(None) => Ok(false),
+        Ok(Some(found)) if found == bytes => Ok(true),
+        Ok(Some(_)) | Err(Error::Corrupt { .. }) => Err(Error::corrupt(store.path(name), None, differing())),
+        Err(error) => Err(error),
+    }
+}
+
+fn differing() -> Damage {
+    "the file is there with other bytes than were computed; it was left as it is".into()
+}

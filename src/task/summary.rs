@@ -1,0 +1,98 @@
+//! The summary of a block in a store, with the checksum of its file.
+//!
+//! It can be made again from the file. Where the file goes, it stays, and takes its place.
+
+use super::Error;
+use super::store::Store;
+use crate::database::BlockForm;
+use crate::task::summary_name;
+use pipeline::checkpoint::SUMMARY_BYTES_AT_MOST;
+use pipeline::{BlockId, Error as RunError};
+use xxhash_rust::xxh3::xxh3_64;
+
+const MAGIC: [u8; 8] = *b"TRINIMSM";
+const VERSION: u32 = 1;
+/// Bytes before the workload's summary.
+const HEAD_BYTES: usize = 64;
+const HASH_BYTES: usize = 8;
+
+/// The summary of a block and the checksum of its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StoredSummary {
+    /// Length of the block's file, in bytes.
+    pub(super) file_bytes: u64,
+    /// BLAKE3 of the block's file.
+    pub(super) sum: blake3::Hash,
+    /// The workload's summary.
+    pub(super) summary: Vec<u8>,
+}
+
+impl StoredSummary {
+    /// Returns what is stored about a block with this file.
+    pub(super) fn of(file: &[u8], summary: Vec<u8>) -> StoredSummary {
+        StoredSummary { file_bytes: file.len() as u64, sum: blake3::hash(file), summary }
+    }
+
+    /// Encodes it.
+    pub(super) fn to_bytes(&self, form: &BlockForm, block: BlockId) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEAD_BYTES + self.summary.len() + HASH_BYTES);
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&block.0.to_le_bytes());
+        bytes.extend_from_slice(&form.identity.to_le_bytes());
+        bytes.extend_from_slice(&self.file_bytes.to_le_bytes());
+        bytes.extend_from_slice(self.sum.as_bytes());
+        bytes.extend_from_slice(&self.summary);
+        let hash = xxh3_64(&bytes);
+        bytes.extend_from_slice(&hash.to_le_bytes());
+        bytes
+    }
+
+    /// Decodes it; `None` if these are not the bytes of this block.
+    fn from_bytes(bytes: &[u8], form: &BlockForm, block: BlockId) -> Option<StoredSummary> {
+        let (content, hash) = bytes.split_last_chunk::<HASH_BYTES>()?;
+        let (head, summary) = content.split_first_chunk::<HEAD_BYTES>()?;
+        let file_bytes = u64::from_le_bytes(*head[24..].first_chunk()?);
+        let sum = blake3::Hash::from_bytes(*head[32..].first_chunk()?);
+        let stored = StoredSummary { file_bytes, sum, summary: summary.to_vec() };
+        let is_right = xxh3_64(content) == u64::from_le_bytes(*hash) && stored.to_bytes(form, block) == bytes;
+        is_right.then_some(stored)
+    }
+
+    /// Reads the summary of a block; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`pipeline::Error::Corrupt`]; those of the store.
+    pub(super) fn read(store: &dyn Store, form: &BlockForm, block: BlockId) -> Result<Option<StoredSummary>, Error> {
+        let name = summary_name(block);
+        let Some(bytes) = store.read(&name, (HEAD_BYTES + SUMMARY_BYTES_AT_MOST + HASH_BYTES) as u64)? else {
+            return Ok(None);
+        };
+        match StoredSummary::from_bytes(&bytes, form, block) {
+            Some(stored) => Ok(Some(stored)),
+            None => Err(RunError::corrupt(store.path(&name), None, "not the summary of this block").into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::Encoding;
+
+    #[test]
+    fn a_summary_is_read_back_for_its_own_block_only() {
+        let form = BlockForm { encoding: Encoding::Rows, identity: 7, stream_words: 8 };
+        let stored = StoredSummary::of(b"a file", vec![1, 2, 3]);
+        let bytes = stored.to_bytes(&form, BlockId(5));
+        assert_eq!(StoredSummary::from_bytes(&bytes, &form, BlockId(5)), Some(stored));
+        assert_eq!(StoredSummary::from_bytes(&bytes, &form, BlockId(6)), None);
+        assert_eq!(StoredSummary::from_bytes(&bytes, &BlockForm { identity: 8, ..form }, BlockId(5)), None);
+        for at in 0..bytes.len() {
+            let mut wrong = bytes.clone();
+            wrong[at] ^= 1 << (at % 8);
+            assert_eq!(StoredSummary::from_bytes(&wrong, &form, BlockId(5)), None, "byte {at}");
+            assert_eq!(StoredSummary::from_bytes(&bytes[..at], &form, BlockId(5)), None, "{at} bytes");
+        }
+    }
+}
