@@ -181,9 +181,11 @@ fn prepare(folder: &Path) {
     // Six layers under the name of eight: these examples ask what is in a folder.
     board("6", &["trinim-k8-misere", "run", "k9"]);
     // What a cluster leaves.
-    ends(folder, 0, &["task", "init", "--store", "seven", "--layers", "3"]);
-    ends(folder, 0, &["task", "--store", "seven", "--block", "0"]);
-    ends(folder, 0, &["task", "finish", "--store", "seven"]);
+    for store in ["seven", "eight"] {
+        ends(folder, 0, &["task", "init", "--store", store, "--layers", "3"]);
+        ends(folder, 0, &["task", "--store", store, "--block", "0"]);
+        ends(folder, 0, &["task", "finish", "--store", store]);
+    }
     fs::create_dir_all(folder.join("unsolved/benches/record")).unwrap();
     fs::write(folder.join("positions.txt"), "0x7fff\n1/00/000/0000/00000\n").unwrap();
     fs::write(
