@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn hints_are_commands_with_their_arguments() {
         for (line, hint) in [
-            ("stats --layers 7", "stats takes the folder of a solve: trinim stats trinim-k7-misere"),
+            ("status --layers 7", "status takes the folder of a solve: trinim status trinim-k7-misere"),
             ("verify -k 8 --rule normal", "verify takes the folder of a solve: trinim verify trinim-k8-normal"),
             ("solve 7", "trinim solve --layers 7"),
             ("-q plan 9 --memory 8GiB", "trinim -q plan --layers 9 --memory 8GiB"),
