@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Each command that computes, with arguments and its exit code.
-const CASES: [(&str, &str, i32); 29] = [
+const CASES: [(&str, &str, i32); 35] = [
     ("solve", "-k 6 --block-bits 14 --out new", 0),
     ("stats", "six", 0),
     ("probe", "six 0x1fff 0x155", 0),
@@ -39,6 +39,12 @@ const CASES: [(&str, &str, i32); 29] = [
     ("plane play", "--start 5,9 --first program --hint", 0),
     ("plane verify", "--max 20 --flip none", 0),
     ("plane claims", "", 1),
+    ("task init", "--store tasks --layers 4", 0),
+    ("task plan", "--store tasks", 0),
+    ("task list", "--store tasks", 0),
+    ("task finish", "--store tasks", 0),
+    ("task verify", "--store tasks --shard 1/2", 0),
+    ("task sweep", "--store tasks", 0),
     ("completions", "bash", 0),
     ("man", "man", 0),
 ];
@@ -148,6 +154,8 @@ fn two_processes_print_the_same_bytes() {
     let folders = [("1", scratch()), ("3", scratch())];
     for (threads, folder) in &folders {
         ends(folder.path(), 0, &["solve", "-k", "6", "--block-bits", "14", "--out", "six", "--threads", threads]);
+        ends(folder.path(), 0, &["task", "init", "--store", "tasks", "--layers", "4"]);
+        ends(folder.path(), 0, &["task", "--store", "tasks", "--block", "0"]);
     }
     for (command, args, code) in CASES {
         let path: Vec<&str> = command.split(' ').collect();
