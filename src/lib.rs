@@ -60,6 +60,7 @@ pub mod layout;
 pub mod papers;
 pub mod plan;
 pub mod plane;
+pub mod play;
 pub mod random;
 pub mod report;
 pub mod solve;

@@ -8,7 +8,7 @@
 //! ```
 
 use super::svg::{Anchor, Path, Svg, text_width, wrapped};
-use crate::game::{Board, Cell};
+use crate::game::Board;
 
 const WIDTH: f64 = 720.0;
 const EDGE: f64 = 18.0;
@@ -52,8 +52,8 @@ pub const MOVE_WORDS: [&str; 3] = ["piece", "taken by the move", "empty cell"];
 impl Sheet<'_> {
     /// Draws the sheet.
     pub fn draw(&self) -> Svg {
-        let rows = f64::from(self.board.layers());
-        let (board_width, board_height) = (rows * PITCH, (rows - 1.0) * row_height() + 2.0 * RADIUS + 2.0);
+        let frame = Frame::of(self.board);
+        let (board_width, board_height) = (frame.columns * PITCH, frame.height + 2.0 * RADIUS + 2.0);
         let captions = self.pictures.iter().map(|picture| text_width(&picture.caption, CAPTION));
         let column = board_width.max(captions.fold(0.0, f64::max)) + 20.0;
         let inner = WIDTH - 2.0 * EDGE;
@@ -76,7 +76,7 @@ impl Sheet<'_> {
         for (index, picture) in self.pictures.iter().enumerate() {
             let middle = EDGE + column * ((index % columns) as f64 + 0.5);
             let top = boards_top + line_height * (index / columns) as f64;
-            self.board_at(&mut shapes, picture, middle, top + RADIUS + 1.0);
+            self.board_at(&mut shapes, picture, &frame, middle, top + RADIUS + 1.0);
             svg.text("small", middle, top + board_height + 16.0, Anchor::Middle, &picture.caption);
         }
         let mut x = EDGE + RADIUS;
@@ -98,11 +98,10 @@ impl Sheet<'_> {
         svg
     }
 
-    fn board_at(&self, shapes: &mut Shapes, picture: &Picture, middle: f64, top: f64) {
-        for index in 0..self.board.cells() {
-            let cell = Cell::from_index(index);
-            let x = middle + PITCH * (f64::from(cell.col) - f64::from(cell.row) / 2.0);
-            let y = top + row_height() * f64::from(cell.row);
+    fn board_at(&self, shapes: &mut Shapes, picture: &Picture, frame: &Frame, middle: f64, top: f64) {
+        for (index, [right, down]) in (0..).zip(self.board.places()) {
+            let x = middle + PITCH * (right - frame.left - (frame.columns - 1.0) / 2.0);
+            let y = top + frame.row_height * (down - frame.top);
             match (picture.taken >> index & 1, picture.position >> index & 1) {
                 (1, _) => shapes.taken(x, y),
                 (_, 1) => shapes.piece(x, y),
@@ -112,9 +111,27 @@ impl Sheet<'_> {
     }
 }
 
-/// Returns the distance of neighbouring rows: the height of an equilateral triangle.
-fn row_height() -> f64 {
-    PITCH * 0.866
+/// Where the cells of a board are.
+struct Frame {
+    left: f64,
+    top: f64,
+    /// Cells side by side.
+    columns: f64,
+    height: f64,
+    /// Distance of neighbouring rows: where these are set off by half a cell, the height of an
+    /// equilateral triangle.
+    row_height: f64,
+}
+
+impl Frame {
+    fn of(board: &Board) -> Frame {
+        let least = |axis: usize| board.places().iter().map(|place| place[axis]).fold(f64::INFINITY, f64::min);
+        let most = |axis: usize| board.places().iter().map(|place| place[axis]).fold(f64::NEG_INFINITY, f64::max);
+        let is_set_off = board.places().iter().any(|place| (place[0] - least(0)).fract() != 0.0);
+        let row_height = if is_set_off { PITCH * 0.866 } else { PITCH };
+        let (left, top) = (least(0), least(1));
+        Frame { left, top, columns: most(0) - left + 1.0, height: (most(1) - top) * row_height, row_height }
+    }
 }
 
 /// Draws one cell around a point.

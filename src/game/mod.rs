@@ -8,6 +8,9 @@ mod rule;
 mod value;
 
 pub(crate) use board::BitPermutation;
-pub use board::{Board, BoardError, Cell, LAYERS_MAX, Symmetry};
+pub use board::{
+    Board, BoardError, CELLS_MAX, Cell, Definition, FileError, LAYERS_MAX, MOVES_MAX, Part, SYMMETRIES_MAX, Symmetry,
+    Takes,
+};
 pub use rule::{ParseRuleError, Rule};
 pub use value::{Outcome, Value};

@@ -15,11 +15,11 @@ use crate::game::Board;
 
 /// The forms of a position: what it is, and the text for cells 0, 1, 2, 3 and 5 of three layers.
 pub const FORMS: [(&str, &str); 8] = [
-    ("rows from the apex, 1 for a piece, 0 for none", "1/11/101"),
+    ("rows from the top, 1 for a piece, 0 for none", "1/11/101"),
     ("the same with x and .", "x/xx/x.x"),
     ("rows separated by underscores", "1_11_101"),
     ("rows separated by spaces", "1 11 101"),
-    ("all cells from the apex", "111101"),
+    ("all cells from the top", "111101"),
     ("mask in hexadecimal, cell 0 in the lowest bit", "0x2f"),
     ("the same in binary, cell 0 last, as [SWLK12] prints identifiers", "0b101111"),
     ("the same in decimal, as [SWLK12] writes 13,771", "47 or 0d47"),
@@ -93,16 +93,17 @@ fn cells_at_once(board: &Board, text: &str, is_number: bool) -> Result<u64, Posi
 }
 
 fn by_rows(board: &Board, rows: &[&str]) -> Result<u64, PositionError> {
-    if rows.len() != board.layers() as usize {
-        return Err(PositionError::Rows { expected: board.layers(), found: rows.len().max(1) });
+    let lengths = board.rows();
+    if rows.len() != lengths.len() {
+        return Err(PositionError::Rows { expected: lengths.len() as u32, found: rows.len().max(1) });
     }
-    for (row, cells) in rows.iter().enumerate() {
+    for ((row, cells), &expected) in rows.iter().enumerate().zip(lengths) {
         if let Some((col, found)) = cells.chars().enumerate().find(|(_, found)| !is_cell(*found)) {
             return Err(PositionError::Character { row, col, found });
         }
         let found = cells.chars().count();
-        if found != row + 1 {
-            return Err(PositionError::RowLength { row, found });
+        if found != expected as usize {
+            return Err(PositionError::RowLength { row, found, expected });
         }
     }
     Ok(mask(rows.iter().flat_map(|cells| cells.chars())))
@@ -125,15 +126,15 @@ fn number(board: &Board, text: &str, digits: &str, radix: u32) -> Result<u64, Po
     }
 }
 
-/// Formats the position as rows from the apex: `1/11/101`.
+/// Formats the position as rows from the top: `1/11/101`.
 pub fn rows(board: &Board, position: u64) -> String {
     let mut text = String::new();
     let mut cell = 0;
-    for row in 0..board.layers() {
+    for (row, &length) in board.rows().iter().enumerate() {
         if row > 0 {
             text.push('/');
         }
-        for _ in 0..=row {
+        for _ in 0..length {
             text.push(if position >> cell & 1 == 1 { '1' } else { '0' });
             cell += 1;
         }
@@ -169,7 +170,7 @@ pub fn picture(board: &Board, position: u64) -> String {
 pub enum PositionError {
     /// The wrong number of rows.
     #[error(
-        "{found} row{} of cells: expected {expected}, from the apex and separated by '/', or a mask like 0x1f",
+        "{found} row{} of cells: expected {expected}, from the top and separated by '/', or a mask like 0x1f",
         if *found == 1 { "" } else { "s" }
     )]
     Rows {
@@ -180,15 +181,16 @@ pub enum PositionError {
     },
     /// A row is too short or too long.
     #[error(
-        "row {row} has {found} cell{}: expected {} (rows are counted from 0)",
-        if *found == 1 { "" } else { "s" },
-        row + 1
+        "row {row} has {found} cell{}: expected {expected} (rows are counted from 0)",
+        if *found == 1 { "" } else { "s" }
     )]
     RowLength {
         /// The row, counted from 0.
         row: usize,
         /// The number of cells that the row has in the text.
         found: usize,
+        /// The number of cells of the row.
+        expected: u32,
     },
     /// A character that is neither a piece nor an empty cell.
     #[error(
@@ -204,7 +206,7 @@ pub enum PositionError {
         found: char,
     },
     /// Cells without separators, too few or too many.
-    #[error("{found} cells: expected {expected}, or rows from the apex like 1/11/101")]
+    #[error("{found} cells: expected {expected}, or rows from the top like 1/11/101")]
     Cells {
         /// The number of cells of the board.
         expected: u32,
@@ -320,8 +322,8 @@ mod tests {
     #[test]
     fn errors_say_what_and_where() {
         let cases = [
-            ("1/11", "2 rows of cells: expected 3, from the apex and separated by '/', or a mask like 0x1f"),
-            ("", "1 row of cells: expected 3, from the apex and separated by '/', or a mask like 0x1f"),
+            ("1/11", "2 rows of cells: expected 3, from the top and separated by '/', or a mask like 0x1f"),
+            ("", "1 row of cells: expected 3, from the top and separated by '/', or a mask like 0x1f"),
             ("1/111/111", "row 1 has 3 cells: expected 2 (rows are counted from 0)"),
             ("1/11/1111", "row 2 has 4 cells: expected 3 (rows are counted from 0)"),
             (
@@ -337,13 +339,13 @@ mod tests {
             ("0x", "\"0x\" is not a mask: expected 0x and hexadecimal digits"),
             ("101", "\"101\" could be a number or some of the cells: write 0d101 for the number, or all 6 cells"),
             ("1", "\"1\" could be a number or some of the cells: write 0d1 for the number, or all 6 cells"),
-            ("11111111111111111111111", "23 cells: expected 6, or rows from the apex like 1/11/101"),
-            ("x.x", "3 cells: expected 6, or rows from the apex like 1/11/101"),
+            ("11111111111111111111111", "23 cells: expected 6, or rows from the top like 1/11/101"),
+            ("x.x", "3 cells: expected 6, or rows from the top like 1/11/101"),
             ("64", "64 has pieces outside the board: expected at most 0x3f = 63, the full board"),
             ("0b12", "\"0b12\" is not a mask: expected 0b and binary digits"),
             ("0d-1", "\"0d-1\" is not a mask: expected 0d and decimal digits"),
-            ("1/11 101", "2 rows of cells: expected 3, from the apex and separated by '/', or a mask like 0x1f"),
-            ("13,771", "1 row of cells: expected 3, from the apex and separated by '/', or a mask like 0x1f"),
+            ("1/11 101", "2 rows of cells: expected 3, from the top and separated by '/', or a mask like 0x1f"),
+            ("13,771", "1 row of cells: expected 3, from the top and separated by '/', or a mask like 0x1f"),
             ("0x+1", "\"0x+1\" is not a mask: expected 0x and hexadecimal digits"),
         ];
         for (text, expected) in cases {

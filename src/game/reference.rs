@@ -9,6 +9,7 @@
 //! work and 256 MiB. [`value_of`] and [`winning_moves`] visit the subsets of one position and suit
 //! positions of up to about twenty pieces. [`grundy`] does the same for each connected component;
 //! it alone uses a theorem, that of Sprague and Grundy, which makes it an independent oracle.
+//! [`nimbers`] has the same numbers for a whole board, by their definition.
 
 use crate::game::Rule;
 use crate::game::Value;
@@ -29,11 +30,13 @@ use std::collections::HashMap;
 /// # Ok::<(), trinim::game::BoardError>(())
 /// ```
 pub fn values(cells: u32, moves: &[u64], rule: Rule) -> Vec<Value> {
-    let mut values = vec![rule.empty()];
+    let mut values: Vec<Value> = Vec::new();
     // A child is numerically smaller, so its value is known.
-    for position in 1..1u64 << cells {
-        let loss = !children(moves, position).any(|child| values[child as usize].is_loss());
-        values.push(Value::from_loss(loss));
+    for position in 0..1u64 << cells {
+        let mut reached = children(moves, position).peekable();
+        let is_over = reached.peek().is_none();
+        let loss = !reached.any(|child| values[child as usize].is_loss());
+        values.push(if is_over { rule.empty() } else { Value::from_loss(loss) });
     }
     values
 }
@@ -53,15 +56,15 @@ pub fn winning_moves(moves: &[u64], rule: Rule, position: u64) -> Vec<u64> {
 }
 
 fn value_remembered(moves: &[u64], rule: Rule, position: u64, known: &mut HashMap<u64, Value>) -> Value {
-    if position == 0 {
-        return rule.empty();
-    }
     if let Some(&value) = known.get(&position) {
         return value;
     }
-    let loss = !children(moves, position).any(|child| value_remembered(moves, rule, child, known).is_loss());
-    known.insert(position, Value::from_loss(loss));
-    Value::from_loss(loss)
+    let mut reached = children(moves, position).peekable();
+    let is_over = reached.peek().is_none();
+    let loss = !reached.any(|child| value_remembered(moves, rule, child, known).is_loss());
+    let value = if is_over { rule.empty() } else { Value::from_loss(loss) };
+    known.insert(position, value);
+    value
 }
 
 /// Returns the children of a position, without duplicates because the moves are distinct.
@@ -96,6 +99,18 @@ fn component_grundy(moves: &[u64], component: u64, known: &mut HashMap<u64, u32>
     let grundy = (0..).zip(&reached).take_while(|(number, reached)| number == *reached).count() as u32;
     known.insert(component, grundy);
     grundy
+}
+
+/// Returns the Grundy values of all positions on `cells` cells under normal play, indexed by
+/// position, by definition: each is the least number that no child has. As slow as [`values`].
+pub fn nimbers(cells: u32, moves: &[u64]) -> Vec<u8> {
+    let mut nimbers: Vec<u8> = Vec::with_capacity(1 << cells);
+    for position in 0..1u64 << cells {
+        // A child is numerically smaller, so its number is known.
+        let reached = children(moves, position).fold(0_u64, |seen, child| seen | 1 << nimbers[child as usize]);
+        nimbers.push(reached.trailing_ones() as u8);
+    }
+    nimbers
 }
 
 /// Returns the connected components of a position as masks.
@@ -135,6 +150,7 @@ mod tests {
         assert!(winning_moves(&LINE, Rule::Misere, 0).is_empty());
         let grundy: Vec<u32> = (0..8).map(|position| grundy(&LINE, position)).collect();
         assert_eq!(grundy, [0, 1, 1, 2, 1, 0, 2, 3]);
+        assert_eq!(nimbers(3, &LINE), [0, 1, 1, 2, 1, 0, 2, 3]);
     }
 
     #[test]

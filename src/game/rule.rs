@@ -10,11 +10,11 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
-    /// The player who takes the last piece wins: the empty position is a loss for the player to
-    /// move.
+    /// Who has no move loses, so whoever takes the last piece wins: the empty position is a loss
+    /// for the player to move.
     Normal,
-    /// The player who takes the last piece loses: the empty position is a win for the player to
-    /// move. The usual game.
+    /// Who has no move wins, so whoever takes the last piece loses: the empty position is a win for
+    /// the player to move. The usual game.
     Misere,
 }
 
@@ -22,7 +22,7 @@ impl Rule {
     /// Both rules.
     pub const ALL: [Rule; 2] = [Rule::Normal, Rule::Misere];
 
-    /// Returns the value of the empty position for the player to move.
+    /// Returns the value of a position without a move, like the empty one, for the player to move.
     pub const fn empty(self) -> Value {
         match self {
             Rule::Normal => Value::Loss,

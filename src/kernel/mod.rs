@@ -56,6 +56,7 @@ mod dispatch;
 mod apply;
 mod count;
 mod line;
+mod over;
 mod permute;
 mod scalar;
 mod settle;
@@ -69,6 +70,7 @@ use settle::Moves;
 use vector::Vector;
 
 pub use isa::{Isa, IsaError};
+pub use over::mark_without_moves;
 
 /// Index bits of the smallest bitmap: 512 bits, one cache line.
 const LEAST_BITS: u32 = 9;

@@ -60,7 +60,8 @@ impl Action {
         self.symmetries.len()
     }
 
-    /// Returns the numbers of isomorphic groups of 1, 2, 3 and 6 blocks.
+    /// Returns the numbers of isomorphic groups of 1, 2, 3 and 6 blocks, for symmetries of a
+    /// triangle.
     pub(super) fn groups(&self) -> [u128; 4] {
         let all = 1u128 << self.cells;
         let fixed = |kind| {
@@ -79,6 +80,12 @@ impl Action {
                 [by_all, turned / 2, mirrored / 3, (all - by_all - turned - mirrored) / 6]
             }
         }
+    }
+
+    /// Returns the number of isomorphic groups of blocks, of any size, for any symmetries.
+    pub(super) fn blocks(&self) -> u128 {
+        let fixed = self.symmetries.iter().map(|symmetry| 1u128 << symmetry.masks.len());
+        fixed.sum::<u128>() / self.order() as u128
     }
 
     /// Returns the number of orbits of cells under all symmetries together.

@@ -7,9 +7,10 @@
 
 use super::burnside::{self, Action};
 use super::{Bid, Layout};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use std::collections::BTreeMap;
 
-/// The possible sizes of an isomorphic group, in the order of [`Counts::groups`].
+/// The possible sizes of an isomorphic group of a triangle's blocks.
 pub const GROUP_SIZES: [u32; 4] = [1, 2, 3, 6];
 
 /// The work that a layout makes. All updates are between blocks; one update reads or streams one
@@ -20,9 +21,8 @@ pub struct Counts {
     pub blocks: u64,
     /// Blocks that are evaluated, one for each isomorphic group.
     pub canonical_blocks: u64,
-    /// The numbers of isomorphic groups of 1, 2, 3 and 6 blocks.
-    #[serde(serialize_with = "by_size")]
-    pub groups: [u64; 4],
+    /// The numbers of isomorphic groups by size; of a triangle, all of [`GROUP_SIZES`].
+    pub groups: BTreeMap<u32, u64>,
     /// Pairs of a target block and one of its child blocks, over all blocks.
     pub updates: u64,
     /// The same over canonical targets only: the paper's updates with redundancy removed.
@@ -30,11 +30,6 @@ pub struct Counts {
     /// Pairs of a canonical target and a *canonical* source: the loads, if one load serves several
     /// orientations.
     pub canonical_loads: u64,
-}
-
-/// Serialises the numbers of isomorphic groups as a map from the size of a group.
-fn by_size<S: Serializer>(groups: &[u64; 4], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(GROUP_SIZES.iter().zip(groups))
 }
 
 impl Counts {
@@ -45,17 +40,29 @@ impl Counts {
         let symmetries = layout.symmetries.iter().map(|symmetry| symmetry.board());
         let action = Action::of(symmetries, cells_of((layout.blocks() - 1) as u32));
         // There are at most 2^24 blocks with at most some dozens of updates each.
-        let groups = action.groups().map(|groups| groups as u64);
+        let groups = match layout.layers {
+            Some(_) => GROUP_SIZES.into_iter().zip(action.groups().map(|groups| groups as u64)).collect(),
+            None => by_size(layout),
+        };
         let updates = burnside::all_updates(cells, &traces) as u64;
         Counts {
             blocks: layout.blocks(),
-            canonical_blocks: groups.iter().sum(),
+            canonical_blocks: groups.values().sum(),
             groups,
             updates,
             canonical_updates: action.updates(&traces) as u64,
             canonical_loads: if action.order() == 1 { updates } else { canonical_loads(layout) },
         }
     }
+}
+
+/// Counts the isomorphic groups by size.
+fn by_size(layout: &Layout) -> BTreeMap<u32, u64> {
+    let mut groups = BTreeMap::new();
+    for ordinal in layout.ordinals() {
+        *groups.entry(layout.orbit_size(ordinal)).or_default() += 1;
+    }
+    groups
 }
 
 fn canonical_loads(layout: &Layout) -> u64 {

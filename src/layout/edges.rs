@@ -79,6 +79,12 @@ impl Layout {
         bits.fold(0, |mask, (bit, _)| mask | 1 << bit)
     }
 
+    /// Returns the offset masks of all moves that a block allows: their BID cells hold pieces.
+    pub fn moves_in(&self, bid: Bid) -> Vec<u64> {
+        let traces = self.traces.iter().filter(|trace| trace.bid & !bid.0 == 0);
+        traces.flat_map(|trace| &trace.operations).chain(&self.inner_moves).copied().collect()
+    }
+
     fn trace_ids(&self) -> impl Iterator<Item = (TraceId, u32)> {
         self.traces.iter().enumerate().map(|(index, trace)| (TraceId(index as u32), trace.bid))
     }

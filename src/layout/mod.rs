@@ -79,7 +79,8 @@ pub const CANONICAL_BLOCKS_MAX: u64 = 300_000;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Layout {
-    layers: u32,
+    board: String,
+    layers: Option<u32>,
     bid_cells: Vec<u8>,
     offset_cells: Vec<u8>,
     /// Moves the cells of a position to its BID bits above its offset bits, and back.
@@ -119,15 +120,27 @@ impl Layout {
     /// [`LayoutError::Repeated`] for one listed twice, and [`LayoutError::TooMany`] for more than
     /// [`BID_BITS_MAX`] cells.
     pub fn new(board: &Board, bid_cells: &[Cell]) -> Result<Layout, LayoutError> {
+        let index = |cell: &Cell| {
+            let outside = || LayoutError::Outside { cell: *cell, board: board.name().to_owned() };
+            board.index(*cell).map(|index| index as u8).ok_or_else(outside)
+        };
+        Layout::of_cells(board, &bid_cells.iter().map(index).collect::<Result<Vec<_>, _>>()?)
+    }
+
+    /// Creates the layout of `board` with the BID cells of these indices, like [`Layout::new`].
+    ///
+    /// # Errors
+    /// Those of [`Layout::new`]; [`LayoutError::Index`] for an index that is not on the board.
+    pub fn of_cells(board: &Board, bid_cells: &[u8]) -> Result<Layout, LayoutError> {
         let mut bid_mask = 0;
-        for &cell in bid_cells {
-            if !board.contains(cell) {
-                return Err(LayoutError::Outside { cell, layers: board.layers() });
+        for &index in bid_cells {
+            if u32::from(index) >= board.cells() {
+                return Err(LayoutError::Index { index, cells: board.cells() });
             }
-            if bid_mask & cell.mask() != 0 {
-                return Err(LayoutError::Repeated { cell });
+            if bid_mask >> index & 1 == 1 {
+                return Err(LayoutError::Repeated { cell: board.cell(index.into()) });
             }
-            bid_mask |= cell.mask();
+            bid_mask |= 1 << index;
         }
         if bid_cells.len() > BID_BITS_MAX as usize {
             return Err(LayoutError::TooMany { found: bid_cells.len() });
@@ -166,6 +179,7 @@ impl Layout {
             .collect();
         let (traces, inner_moves) = edges::traces(board.moves(), &to_bits, offset_cells.len() as u32);
         Layout {
+            board: board.name().to_owned(),
             layers: board.layers(),
             bid_cells,
             offset_cells,
@@ -190,8 +204,13 @@ impl Layout {
         Layout { symmetries: identity, canonical, order: OnceLock::new(), ..self.clone() }
     }
 
-    /// Returns the number of layers of the board.
-    pub fn layers(&self) -> u32 {
+    /// Returns the name of the board.
+    pub fn board(&self) -> &str {
+        &self.board
+    }
+
+    /// Returns the number of layers of the board, if it is a triangle.
+    pub fn layers(&self) -> Option<u32> {
         self.layers
     }
 
@@ -299,7 +318,7 @@ impl Layout {
     }
 
     /// Returns the number of blocks that the canonical block `ordinal` represents, itself included:
-    /// 1, 2, 3 or 6.
+    /// 1, 2, 3 or 6 on a triangle.
     pub fn orbit_size(&self, ordinal: BlockId) -> u32 {
         let bid = self.bid(ordinal);
         let fixing = self.symmetries.iter().filter(|symmetry| symmetry.map_bid(bid) == bid).count();
@@ -378,14 +397,20 @@ impl Layout {
 #[non_exhaustive]
 pub enum LayoutError {
     /// A BID cell is not on the board.
-    #[error(
-        "BID cell {cell} is not on a board of {layers} layers: expected a row below {layers} and a column up to the row"
-    )]
+    #[error("BID cell {cell} is not on the board {board}: expected a row and a place in it, both counted from 0")]
     Outside {
         /// The cell.
         cell: Cell,
-        /// The layers of the board.
-        layers: u32,
+        /// The name of the board.
+        board: String,
+    },
+    /// The index of a BID cell is not on the board.
+    #[error("BID cell {index} is not on a board of {cells} cells: expected 0 to {}", cells - 1)]
+    Index {
+        /// The index.
+        index: u8,
+        /// The cells of the board.
+        cells: u32,
     },
     /// A BID cell is listed twice.
     #[error("BID cell {cell} is listed twice")]

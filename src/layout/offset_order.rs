@@ -28,6 +28,8 @@
 //!
 //! **Corner order**, for all other BID sets: the three corner triangles of three rows first, each
 //! from its corner inwards, then the other cells row by row.
+//!
+//! Boards that are not triangles have their cells in the order of the indices, row by row.
 
 use crate::game::{Board, Cell, Symmetry};
 
@@ -37,10 +39,13 @@ const CORNER_LAYERS: u8 = 3;
 /// Returns the cells outside `bid_mask` in the order of the offset bits, as cell indices, bit 0
 /// first.
 pub(super) fn offset_cells(board: &Board, bid_mask: u64) -> Vec<u8> {
+    let Some(layers) = board.layers() else {
+        return (0..board.cells() as u8).filter(|cell| bid_mask >> cell & 1 == 0).collect();
+    };
     let rotations = board.symmetries().get(1..3);
     match rotations {
         Some([once, twice]) if once.apply(bid_mask) == bid_mask => sector_order(board, bid_mask, once, twice),
-        _ => corner_order(board, bid_mask),
+        _ => corner_order(board, layers, bid_mask),
     }
 }
 
@@ -72,14 +77,14 @@ fn representative(orbit: [Cell; 3]) -> Cell {
     }
 }
 
-fn corner_order(board: &Board, bid_mask: u64) -> Vec<u8> {
-    let last = board.layers() as u8 - 1;
+fn corner_order(board: &Board, layers: u32, bid_mask: u64) -> Vec<u8> {
+    let last = layers as u8 - 1;
     let corners: [fn(u8, u8, u8) -> Cell; 3] = [
         |_, row, col| Cell::new(row, col),
         |last, row, col| Cell::new(last - col, row - col),
         |last, row, col| Cell::new(last - row + col, last - row),
     ];
-    let depth = CORNER_LAYERS.min(board.layers() as u8);
+    let depth = CORNER_LAYERS.min(layers as u8);
     let corner_cells = corners
         .iter()
         .flat_map(|corner| (0..depth).flat_map(move |row| (0..=row).map(move |col| corner(last, row, col))));

@@ -11,9 +11,10 @@
 //! ```
 //!
 //! Lines that begin with `#` are comments, but the first line and those of layers and BID cells are
-//! required, before the first block. Every other line that is not blank is the BID of a canonical
-//! block in decimal; bit 0 is the BID cell with the lowest index. Every canonical block is listed
-//! once, after all blocks that update it.
+//! required, before the first block; a board that is not a triangle has `# board rect:5x6` in place
+//! of the layers, and its BID cells by index, `0,4,9`. Every other line that is not blank is the
+//! BID of a canonical block in decimal; bit 0 is the BID cell with the lowest index. Every
+//! canonical block is listed once, after all blocks that update it.
 
 use super::{Bid, Layout, OrderError};
 use crate::game::Cell;
@@ -23,14 +24,15 @@ use std::fmt::Write;
 /// The first line.
 const TITLE: &str = "# trinim block order";
 const LAYERS: &str = "# layers ";
+const BOARD: &str = "# board ";
 const BID_CELLS: &str = "# BID cells ";
 
 /// Formats the order as text for [`parse`].
 pub fn to_text(layout: &Layout, order: &[BlockId]) -> String {
     let peak = layout.peak_live_blocks(order);
+    let (of_board, board) = board(layout);
     let mut text = format!(
-        "{TITLE}\n{LAYERS}{}\n{BID_CELLS}{}\n# {peak} of {} blocks live at the peak\n",
-        layout.layers(),
+        "{TITLE}\n{of_board}{board}\n{BID_CELLS}{}\n# {peak} of {} blocks live at the peak\n",
         bid_cells(layout),
         order.len()
     );
@@ -41,10 +43,17 @@ pub fn to_text(layout: &Layout, order: &[BlockId]) -> String {
     text
 }
 
+/// Returns the start of the line that names the board, and the rest of it.
+fn board(layout: &Layout) -> (&'static str, String) {
+    layout.layers().map_or_else(|| (BOARD, layout.board().to_owned()), |layers| (LAYERS, layers.to_string()))
+}
+
+/// Lists the BID cells: by row and column on a triangle, else by index.
 fn bid_cells(layout: &Layout) -> String {
-    match layout.bid_cells() {
-        [] => "none".to_owned(),
-        cells => cells.iter().map(|&cell| Cell::from_index(cell.into()).to_string()).collect(),
+    match (layout.bid_cells(), layout.layers()) {
+        ([], _) => "none".to_owned(),
+        (cells, Some(_)) => cells.iter().map(|&cell| Cell::from_index(cell.into()).to_string()).collect(),
+        (cells, None) => cells.iter().map(u8::to_string).collect::<Vec<_>>().join(","),
     }
 }
 
@@ -59,7 +68,7 @@ pub fn parse(text: &str, layout: Layout) -> Result<Layout, OrderFileError> {
         return fail(1, format!("expected {TITLE:?}"));
     }
     let first_block = lines().find(|(_, line)| is_block(line)).map_or(usize::MAX, |(number, _)| number);
-    for (start, expected) in [(LAYERS, layout.layers().to_string()), (BID_CELLS, bid_cells(&layout))] {
+    for (start, expected) in [board(&layout), (BID_CELLS, bid_cells(&layout))] {
         let header = lines().take_while(|(number, _)| *number < first_block);
         let found = header.filter_map(|(number, line)| Some((number, line.strip_prefix(start)?.trim()))).next();
         match found {

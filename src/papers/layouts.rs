@@ -252,7 +252,8 @@ impl Row {
             true => (counts.canonical_updates, counts.canonical_blocks),
             false => (counts.updates, counts.blocks),
         };
-        let groups = self.published.groups.map(|_| counts.groups);
+        let groups =
+            self.published.groups.map(|_| GROUP_SIZES.map(|size| counts.groups.get(&size).copied().unwrap_or(0)));
         Figures { updates, blocks, block_bytes, total_bytes: blocks * block_bytes, groups }
     }
 }

@@ -63,7 +63,7 @@ impl BaselinePlan {
 mod tests {
     use super::super::{Request, placement_name};
     use super::*;
-    use crate::database::{Encoding, Keep};
+    use crate::database::{Encoding, Keep, Values};
     use crate::game::Board;
     use crate::game::Rule;
     use crate::solve::Redundancy;
@@ -76,6 +76,7 @@ mod tests {
         let request = Request {
             board: &board,
             rule: Rule::Misere,
+            values: Values::Outcomes,
             keep: Keep::Database,
             encoding: Encoding::default(),
             memory_bytes,

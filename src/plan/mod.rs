@@ -34,20 +34,23 @@
 //!    disk later, and then resumes.
 
 mod baseline;
+mod choice;
 mod error;
 pub mod rates;
 mod shape;
 
 pub use baseline::BaselinePlan;
+pub use choice::{PROGRAM_BYTES, choose_layout, choose_layout_for, default_placement, engine_bytes};
 pub use error::PlanError;
 pub use shape::Shape;
 
 use crate::database::book::BookOrder;
-use crate::database::{Encoding, Keep};
+use crate::database::{Encoding, Keep, Values};
+use crate::game::Board;
 use crate::game::Rule;
-use crate::game::{Board, Cell};
 use crate::kernel::bitmap_words;
 use crate::layout::{BID_BITS_MAX, CANONICAL_BLOCKS_MAX, Layout};
+use choice::choose_offset_bits;
 use pipeline::log::place::ENTRY_ALIGNMENT;
 use pipeline::storage::ALLOTMENT_BYTES;
 use pipeline::{Placement, footprint_bytes, held_streams};
@@ -55,52 +58,8 @@ use rates::Rates;
 use shape::Passes;
 use std::time::Duration;
 
-/// Memory reserved for the program itself: code, stacks, codec contexts, journal, block graph. The
-/// engine gets the rest of the budget.
-pub const PROGRAM_BYTES: u64 = 32 << 20;
-
-/// Returns the default placement of the logs: one copy for each target, whose bucket a worker then
-/// reads from front to back, as long as that costs next to nothing. Eight layers write 2.2 GiB of
-/// such copies against 0.5 GiB of shared logs and take a fifth to a third longer; nine layers write
-/// 2.4 TiB against 181 GiB, with 0.7 TiB against 75 GiB on disk at the peak.
-pub fn default_placement(layers: u32) -> Placement {
-    if layers <= 7 { Placement::Dedicated } else { Placement::Shared }
-}
-
 /// Factor for alignment, bytes in flight and the like on top of the measured log volume.
 const LOG_MARGIN: f64 = 1.05;
-
-/// Returns the most offset bits of a block that pay off: larger blocks leave the caches and save
-/// few edges.
-fn offset_bits_at_most(layers: u32) -> u32 {
-    match layers {
-        ..=6 => 21,
-        7 => 22,
-        8 => 27,
-        9 => 30,
-        _ => 31,
-    }
-}
-
-/// Returns the layout for a board and a memory budget of the whole program: the largest of the
-/// block sizes that measured well for which two workers with shared logs fit. If not even the
-/// smallest fits, returns that one, and [`Plan::check`] refuses it.
-pub fn choose_layout(board: &Board, memory_bytes: u64) -> Layout {
-    Layout::suggested(board, choose_offset_bits(board, memory_bytes))
-}
-
-fn choose_offset_bits(board: &Board, memory_bytes: u64) -> u32 {
-    let largest = offset_bits_at_most(board.layers()).min(board.cells());
-    // With more BID cells the graph costs more than the blocks.
-    let smallest = board.cells().saturating_sub(18).max(1).min(largest);
-    let fits = |bits: &u32| footprint_bytes(bitmap_words(*bits), Placement::Shared, 2) <= engine_bytes(memory_bytes);
-    (smallest..=largest).rev().find(fits).unwrap_or(smallest)
-}
-
-/// Returns the engine's part of a memory budget.
-pub fn engine_bytes(memory_bytes: u64) -> u64 {
-    memory_bytes.saturating_sub(PROGRAM_BYTES)
-}
 
 /// The question that a plan answers.
 #[derive(Clone, Copy)]
@@ -109,6 +68,8 @@ pub struct Request<'a> {
     pub board: &'a Board,
     /// The rule; no figure depends on it.
     pub rule: Rule,
+    /// What is computed of each position.
+    pub values: Values,
     /// What is kept.
     pub keep: Keep,
     /// The encoding of the database: with [`Encoding::Rows`], its blocks take the place of shared
@@ -182,8 +143,10 @@ pub struct KeepPlan {
 /// The needs of a solve.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Plan {
-    /// Layers of the board.
-    pub layers: u32,
+    /// Name of the board.
+    pub board: String,
+    /// Layers of the board, if it is a triangle.
+    pub layers: Option<u32>,
     /// `normal` or `misere`.
     pub rule: &'static str,
     /// Cells of the board.
@@ -231,7 +194,8 @@ impl Plan {
     /// not made.
     pub fn suggested(request: Request<'_>, offset_bits_at_most: Option<u32>) -> Plan {
         let board = request.board;
-        let bits = offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, request.memory_bytes));
+        let bits =
+            offset_bits_at_most.unwrap_or_else(|| choose_offset_bits(board, request.values, request.memory_bytes));
         let bid_bits = board.cells().saturating_sub(bits).min(BID_BITS_MAX);
         let walked = Shape::is_walked(bid_bits);
         let shape = if walked { Shape::of(&Layout::suggested(board, bits)) } else { Shape::outline(board, bid_bits) };
@@ -256,30 +220,32 @@ impl Plan {
     }
 
     fn new(request: Request<'_>, shape: Shape) -> Plan {
-        let Request { board, rule, keep, memory_bytes, placement, .. } = request;
+        let Request { board, rule, values, keep, memory_bytes, placement, .. } = request;
+        let size = board.size_in_layers();
         let memory = memory(request, &shape);
         let of = |keep, placement| placement_plan(Request { keep, placement, ..request }, &shape, &memory);
         let placements = [Placement::Shared, Placement::Dedicated].map(|placement| of(keep, placement));
         let others = Keep::choices(board).into_iter().filter(|choice| *choice != keep);
         let kept = [keep].into_iter().chain(others).map(|keep| {
             let PlacementPlan { disk_peak_bytes, seconds, .. } = of(keep, placement);
-            KeepPlan { keep, bytes: kept_bytes(keep, board, &shape), disk_peak_bytes, seconds }
+            KeepPlan { keep, bytes: kept_bytes(Request { keep, ..request }, &shape), disk_peak_bytes, seconds }
         });
         let rates = rates::of(keep, shape.raw_bytes() as u64);
         Plan {
+            board: board.name().to_owned(),
             layers: board.layers(),
             rule: rule.name(),
             cells: board.cells(),
             positions: 1 << board.cells(),
-            block_bytes: bitmap_words(shape.offset_bits) as u64 * 8,
-            log_bits_per_position: rates::log_bits_per_position(board.layers(), shape.offset_bits, request.codec),
-            database_bits_per_position: rates::database_bits_per_position(board.layers(), shape.offset_bits),
+            block_bytes: (values.planes(board) * bitmap_words(shape.offset_bits)) as u64 * 8,
+            log_bits_per_position: rates::log_bits_per_position(size, shape.offset_bits, request.codec),
+            database_bits_per_position: rates::database_bits_per_position(values, size, shape.offset_bits),
             memory: MemoryPlan { budget_bytes: memory_bytes, ..memory },
             placement: placement_name(placement),
             placements,
             keep,
             kept: kept.collect(),
-            database_bytes: kept_bytes(keep, board, &shape),
+            database_bytes: kept_bytes(request, &shape),
             rates,
             kernel_ns_per_position: rates::kernel_ns_per_position(&rates, shape.edges_per_block()),
             shape,
@@ -311,15 +277,10 @@ impl Plan {
         }
         Ok(())
     }
-
-    /// Returns the BID cells.
-    pub fn bid_cells(&self) -> Vec<Cell> {
-        self.shape.bid_cells.iter().map(|index| Cell::from_index(u32::from(*index))).collect()
-    }
 }
 
 fn memory(request: Request<'_>, shape: &Shape) -> MemoryPlan {
-    let words = bitmap_words(shape.offset_bits);
+    let words = request.values.planes(request.board) * bitmap_words(shape.offset_bits);
     let queue_bytes = footprint_bytes(words, request.placement, 0);
     let worker_bytes = footprint_bytes(words, request.placement, 1) - queue_bytes;
     let available = engine_bytes(request.memory_bytes).saturating_sub(queue_bytes);
@@ -343,8 +304,9 @@ fn memory(request: Request<'_>, shape: &Shape) -> MemoryPlan {
 /// Returns the bytes of a finished run: published blocks, lists, journal and manifest.
 ///
 /// At the end of a solve, a book is there twice: as a whole and in parts, each in its own file.
-fn kept_bytes(keep: Keep, board: &Board, shape: &Shape) -> u64 {
-    let bits = rates::database_bits_per_position(board.layers(), shape.offset_bits);
+fn kept_bytes(request: Request<'_>, shape: &Shape) -> u64 {
+    let Request { board, values, keep, .. } = request;
+    let bits = rates::database_bits_per_position(values, board.size_in_layers(), shape.offset_bits);
     let block_bits = (1u64 << shape.offset_bits) as f64 * bits;
     let block_bytes = match keep {
         Keep::Database => ((block_bits / 8.0) as u64).next_multiple_of(ALLOTMENT_BYTES),
@@ -360,8 +322,14 @@ fn kept_bytes(keep: Keep, board: &Board, shape: &Shape) -> u64 {
 }
 
 fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan) -> PlacementPlan {
-    let database_bytes = kept_bytes(request.keep, request.board, shape);
-    let bits = rates::log_bits_per_position(request.board.layers(), shape.offset_bits, request.codec);
+    let database_bytes = kept_bytes(request, shape);
+    let planes = rates::planes_at_work(request.values, request.board);
+    let size = request.board.size_in_layers();
+    let bits = match request.values {
+        Values::Outcomes => rates::log_bits_per_position(size, shape.offset_bits, request.codec),
+        // The same streams in much the same code.
+        Values::Nimbers => rates::database_bits_per_position(request.values, size, shape.offset_bits),
+    };
     let raw = (1u64 << shape.offset_bits) as f64 / 8.0;
     let entry = ((raw * bits) as u64).max(1).next_multiple_of(ENTRY_ALIGNMENT) as f64 * LOG_MARGIN;
     // Targets read the published blocks of their sources, and nothing else is written.
@@ -372,6 +340,7 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan) -> P
     let rates = rates::of(request.keep, shape.raw_bytes() as u64);
     let rates = if is_published { Rates { encode_bytes_per_second: f64::INFINITY, ..rates } } else { rates };
     let workers = memory.workers.max(1) as f64;
+    let rates = rates.for_planes(planes);
     let times = shape.block_seconds(&rates, entry, memory.held_streams);
     let (edges, blocks, orientations) = (shape.edges as f64, shape.canonical_blocks as f64, shape.orientations as f64);
     let (copies, reads, live, thread_seconds) = match request.placement {
@@ -421,6 +390,7 @@ mod tests {
         Request {
             board,
             rule: Rule::Misere,
+            values: Values::Outcomes,
             keep: Keep::Database,
             encoding: Encoding::default(),
             memory_bytes: 1 << 30,
@@ -477,6 +447,25 @@ mod tests {
             let logged = plan.with(Request { encoding: Encoding::Words, codec, ..request(&board) });
             assert!(least.bytes < whole.bytes && least.disk_peak_bytes < logged.chosen().disk_peak_bytes, "{layers}");
             assert!(least.bytes < book.bytes && (layers < 8 || book.bytes < whole.bytes), "{layers}");
+        }
+    }
+
+    /// Nimbers are many bitmaps a block, so that blocks are smaller in the same memory.
+    #[test]
+    fn nimbers_have_plans_that_fit() {
+        for layers in 1..=8 {
+            let board = Board::triangle(layers, None).unwrap();
+            let of = |values| {
+                let plan = Plan::suggested(Request { rule: Rule::Normal, values, ..request(&board) }, None);
+                assert_eq!(plan.check(u64::MAX, 0), Ok(()), "{layers}");
+                assert!(plan.memory.workers == 2 && plan.memory.used_bytes <= 1 << 30, "{layers}");
+                plan
+            };
+            let (outcomes, nimbers) = (of(Values::Outcomes), of(Values::Nimbers));
+            let planes = u64::from(board.cells()) + 1;
+            assert_eq!(nimbers.block_bytes, (planes << nimbers.shape.offset_bits.max(9)) / 8);
+            assert!(nimbers.shape.offset_bits <= outcomes.shape.offset_bits, "{layers}");
+            assert!(nimbers.database_bytes >= outcomes.database_bytes, "{layers}");
         }
     }
 

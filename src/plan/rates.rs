@@ -15,7 +15,8 @@
 //! for decoding, whose time is that of the raw bytes and of the stored ones: streams of 0.076 bits
 //! a position took 0.24 ns a raw byte, streams of 0.13 bits 0.34 ns.
 
-use crate::database::Keep;
+use crate::database::{Keep, Values};
+use crate::game::Board;
 
 /// Speeds of one worker thread, in raw bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -113,7 +114,10 @@ fn growth(rate: f64, layers: u32, offset_bits: u32) -> f64 {
 
 /// Returns the database bits per position in blocks of so many offset bits. Small boards compress
 /// less, because their corners are most of the board.
-pub fn database_bits_per_position(layers: u32, offset_bits: u32) -> f64 {
+pub fn database_bits_per_position(values: Values, layers: u32, offset_bits: u32) -> f64 {
+    if values == Values::Nimbers {
+        return nimber_bits_per_position(layers, offset_bits);
+    }
     let measured = match layers {
         ..=4 => 1.0,
         5 => 0.48,
@@ -124,6 +128,43 @@ pub fn database_bits_per_position(layers: u32, offset_bits: u32) -> f64 {
         _ => 0.127,
     };
     (measured * growth(DATABASE_GROWTH, layers, offset_bits)).min(1.05)
+}
+
+/// Returns the database bits per position with nimbers (23 November 2026): 3.10 at eight layers in
+/// blocks of 2^21 positions, 2.78 at seven in 2^22 and 3.25 in 2^18.
+fn nimber_bits_per_position(layers: u32, offset_bits: u32) -> f64 {
+    let (measured, measured_offset_bits) = match layers {
+        ..=5 => (4.1, 15),
+        6 => (3.0, 21),
+        7 => (2.8, 22),
+        _ => (3.15, 21),
+    };
+    measured * 1.05_f64.powi(measured_offset_bits - offset_bits as i32).max(1.0)
+}
+
+/// Returns the planes of a block that are not empty.
+pub fn planes_at_work(values: Values, board: &Board) -> f64 {
+    match values {
+        Values::Outcomes => 1.0,
+        Values::Nimbers => f64::from(board.cells()) * 0.6,
+    }
+}
+
+impl Rates {
+    /// Returns the rates for blocks of so many bitmaps, of which the bytes of one are counted.
+    pub fn for_planes(self, planes: f64) -> Rates {
+        let Rates { fetch_bytes_per_second, device_bytes_per_second, .. } = self;
+        Rates {
+            decode_bytes_per_second: self.decode_bytes_per_second / planes,
+            orient_bytes_per_second: self.orient_bytes_per_second / planes,
+            apply_bytes_per_second: self.apply_bytes_per_second / planes,
+            settle_bytes_per_second: self.settle_bytes_per_second / planes,
+            publish_bytes_per_second: self.publish_bytes_per_second / planes,
+            encode_bytes_per_second: self.encode_bytes_per_second / planes,
+            fetch_bytes_per_second,
+            device_bytes_per_second,
+        }
+    }
 }
 
 /// Returns the log bits per position in the codec of this name, in blocks of so many offset bits.

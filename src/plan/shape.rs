@@ -186,7 +186,7 @@ impl Shape {
         let canonical_blocks = search::canonical_blocks(board, &bid_cells) as u64;
         let bid_bits = bid_cells.len() as u32;
         Shape {
-            bid_cells: bid_cells.iter().map(|cell| cell.index() as u8).collect(),
+            bid_cells: bid_cells.iter().filter_map(|cell| board.index(*cell)).map(|index| index as u8).collect(),
             bid_bits,
             offset_bits: board.cells() - bid_bits,
             blocks: 1 << bid_bits,

@@ -8,7 +8,7 @@ use crate::draw::chart::{Axis, Chart, Line, Point as Mark};
 use crate::draw::svg::{Anchor, Path, Svg, wrapped};
 use crate::draw::table::grouped;
 use crate::game::{Board, Rule};
-use crate::layout::{Bid, GROUP_SIZES, Layout};
+use crate::layout::{Bid, Layout};
 use crate::papers::layouts::{self, FigureError};
 use crate::plane::point::Point;
 use crate::plane::winning;
@@ -131,7 +131,7 @@ fn groups() -> Result<Drawing, FigureError> {
             chosen.extend(group.iter().map(|bid| (*bid, format!("({letter}) B{bid} of {all}"))));
         }
     }
-    let sizes: Vec<String> = GROUP_SIZES.iter().zip(counts).map(|(size, count)| format!("{count} of {size}")).collect();
+    let sizes: Vec<String> = counts.iter().map(|(size, count)| format!("{count} of {size}")).collect();
     let title = "Figure 6: isomorphic groups with one, two and three blocks ([SWLK12])".to_owned();
     let lead = format!("The first of each size in figure 3(f), whose groups are {} blocks.", sizes.join(", "));
     Ok(Drawing { name: "figure-6", svg: blocks(&title, lead, &chosen)?, title })

@@ -39,7 +39,7 @@ mod tables;
 pub mod timeline;
 
 use crate::database::census::Census;
-use crate::database::{Database, DatabaseError};
+use crate::database::{Database, DatabaseError, Values};
 use crate::game::Board;
 use crate::game::Rule;
 use crate::game::Value;
@@ -61,10 +61,13 @@ pub const REPORT_JSON: &str = "report.json";
 pub struct Solution {
     folder: PathBuf,
     board: Board,
+    layers: u32,
     rule: Rule,
     max_take: Option<u32>,
     digest: String,
     bid_cells: Vec<u8>,
+    /// Digests are of these.
+    values: Values,
     census: Census,
     /// Masks of the winning first moves, ascending.
     winning: Vec<u64>,
@@ -75,10 +78,14 @@ impl Solution {
     ///
     /// # Errors
     /// Returns a [`DatabaseError`] if the manifest, the start or its children show that the
-    /// database is damaged or contradicts itself.
+    /// database is damaged or contradicts itself, or if the board is not a triangle.
     pub fn read(database: &Database) -> Result<Solution, DatabaseError> {
-        database.check_manifest()?;
         let (board, census) = (database.board(), &database.manifest().census);
+        let Some(layers) = board.layers() else {
+            let board = board.name().to_owned();
+            return Err(DatabaseError::NotATriangle { path: database.folder().into(), board });
+        };
+        database.check_manifest()?;
         let start = database.probe(board.full())?;
         let mut winning: Vec<u64> =
             start.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
@@ -96,11 +103,13 @@ impl Solution {
         Ok(Solution {
             folder: database.folder().into(),
             board: board.clone(),
+            layers,
             rule: database.rule(),
             // A limit as high as the longest line limits nothing.
-            max_take: board.max_take().filter(|take| *take < board.layers()),
+            max_take: board.max_take().filter(|take| *take < layers),
             digest: database.manifest().digest.clone(),
             bid_cells: database.manifest().bid_cells.clone(),
+            values: database.values(),
             census: census.clone(),
             winning,
         })
@@ -108,7 +117,7 @@ impl Solution {
 
     /// Returns the layers of the board.
     pub fn layers(&self) -> u32 {
-        self.board.layers()
+        self.layers
     }
 
     /// Returns the rule.
@@ -355,11 +364,12 @@ fn document(name: String, title: &str, text: String) -> Document {
 
 fn disagreement(one: &Solution, other: &Solution) -> Result<(), ReportError> {
     let same_layout = one.bid_cells == other.bid_cells && one.board.max_take() == other.board.max_take();
+    let comparable = same_layout && one.values == other.values;
     let what = if one.census != other.census {
         "their censuses differ"
     } else if one.winning != other.winning {
         "their winning first moves differ"
-    } else if same_layout && one.digest != other.digest {
+    } else if comparable && one.digest != other.digest {
         "their layout is the same and their digests differ"
     } else {
         return Ok(());

@@ -1,8 +1,9 @@
 //! Boards: cells, moves and symmetries.
 //!
-//! A board is plain data: a number of cells, the moves as masks over them, and the symmetries as
-//! permutations of them. All fast code works on those masks, so another removal game needs only
-//! another constructor.
+//! A board is plain data: cells, the moves as masks over them, and the symmetries as permutations
+//! of them. All fast code works on those masks. [`Board::triangle`] builds the board of Triangular
+//! Nim, [`Board::named`] those of other [`families`], [`Board::from_toml`] what a file describes,
+//! and [`Definition::board`] any other; their symmetries are searched for ([`automorphisms`]).
 //!
 //! The triangle of `k` layers has `k (k + 1) / 2` cells. Cell `(row, column)`, both counted from 0,
 //! has the index `row (row + 1) / 2 + column`; a position is a `u64` in which bit `i` is set if
@@ -24,66 +25,53 @@
 //! 1. The moves are distinct, nonempty, inside the board and sorted by their numeric value.
 //! 2. The symmetries are distinct, form a group and map moves to moves; the identity comes first.
 
+mod automorphisms;
+mod cell;
+mod definition;
+mod families;
+mod file;
+mod lines;
+mod part;
 mod permutation;
+mod rows;
 mod symmetry;
 mod triangle;
 
+pub use automorphisms::SYMMETRIES_MAX;
+pub use cell::Cell;
+pub use definition::Definition;
+use families::FORMS;
+pub use file::FileError;
+pub use part::Part;
 pub(crate) use permutation::BitPermutation;
 pub use symmetry::Symmetry;
 
-use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-use std::fmt;
 
-/// The largest number of layers of a board: its 55 cells fit a 64-bit mask.
+/// The largest number of layers of a triangle: its 55 cells fit a 64-bit mask.
 pub const LAYERS_MAX: u32 = 10;
+/// The most cells of a board: one bit each.
+pub const CELLS_MAX: u32 = 64;
+/// The most moves of a board.
+pub const MOVES_MAX: usize = 4096;
 
-/// A cell of a triangle, by row from the apex and column from the left, both counted from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Cell {
-    /// The row; row `r` has `r + 1` cells.
-    pub row: u8,
-    /// The column within the row, from 0 to `row`.
-    pub col: u8,
+/// How many neighbouring pieces of a line a move takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Takes {
+    /// The fewest, at least 1.
+    pub least: u32,
+    /// The most, if there is a limit.
+    pub most: Option<u32>,
 }
 
-impl Cell {
-    /// Creates the cell in row `row` and column `col`.
-    pub const fn new(row: u8, col: u8) -> Cell {
-        Cell { row, col }
-    }
-
-    /// Returns the cell with this index; the inverse of [`Cell::index`].
-    pub fn from_index(index: u32) -> Cell {
-        let mut row = 0;
-        while (row + 1) * (row + 2) / 2 <= index {
-            row += 1;
-        }
-        Cell { row: row as u8, col: (index - row * (row + 1) / 2) as u8 }
-    }
-
-    /// Returns the bit of this cell in a position, provided that `col <= row`.
-    pub const fn index(self) -> u32 {
-        let row = self.row as u32;
-        row * (row + 1) / 2 + self.col as u32
-    }
-
-    /// Returns the position in which only this cell holds a piece.
-    pub const fn mask(self) -> u64 {
-        1 << self.index()
-    }
+impl Takes {
+    /// Any number.
+    pub const ANY: Takes = Takes { least: 1, most: None };
 }
 
-/// Serializes a cell as its index.
-impl Serialize for Cell {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u32(self.index())
-    }
-}
-
-impl fmt::Display for Cell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({},{})", self.row, self.col)
+impl Default for Takes {
+    fn default() -> Takes {
+        Takes::ANY
     }
 }
 
@@ -98,11 +86,18 @@ impl fmt::Display for Cell {
 /// assert_eq!(board.symmetries().len(), 6);
 /// # Ok::<(), trinim::game::BoardError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Board {
-    layers: u32,
+    name: String,
+    /// Of a triangle.
+    layers: Option<u32>,
+    min_take: Option<u32>,
     max_take: Option<u32>,
     cells: u32,
+    /// The lengths of the rows in text.
+    rows: Vec<u32>,
+    /// The coordinates of the cells.
+    places: Vec<[f64; 2]>,
     moves: Vec<u64>,
     symmetries: Vec<Symmetry>,
 }
@@ -121,23 +116,92 @@ impl Board {
         if max_take == Some(0) {
             return Err(BoardError::MaxTake);
         }
+        let cells = layers * (layers + 1) / 2;
+        let place = |index| {
+            let Cell { row, col } = Cell::from_index(index);
+            [f64::from(layers - 1 - u32::from(row)) / 2.0 + f64::from(col), f64::from(row)]
+        };
         Ok(Board {
-            layers,
+            name: format!("triangle:{layers}"),
+            layers: Some(layers),
+            min_take: None,
             max_take,
-            cells: layers * (layers + 1) / 2,
+            cells,
+            rows: (1..=layers).collect(),
+            places: (0..cells).map(place).collect(),
             moves: triangle::moves(layers, max_take.unwrap_or(layers)),
             symmetries: triangle::symmetries(layers),
         })
     }
 
-    /// Returns the number of rows.
-    pub fn layers(&self) -> u32 {
+    /// Returns the name: `triangle:7`, `rect:6x6`, or what a file says.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the number of layers of a triangle on which a move may take a single piece; `None`
+    /// for every other board.
+    pub fn layers(&self) -> Option<u32> {
         self.layers
     }
 
-    /// Returns the most pieces that a move may take, if there is a limit.
+    /// Returns the layers of the smallest triangle with at least as many cells, by which costs are
+    /// estimated.
+    pub fn size_in_layers(&self) -> u32 {
+        self.layers
+            .unwrap_or_else(|| (1..).find(|layers| layers * (layers + 1) / 2 >= self.cells).unwrap_or(LAYERS_MAX))
+    }
+
+    /// Returns the fewest pieces that a move may take along a line, if more than one.
+    pub fn min_take(&self) -> Option<u32> {
+        self.min_take
+    }
+
+    /// Returns the most pieces that a move may take along a line, if there is a limit.
     pub fn max_take(&self) -> Option<u32> {
         self.max_take
+    }
+
+    /// Returns the lengths of the rows in which positions are written, top row first. They add up
+    /// to the cells, which are numbered row by row.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// Returns the coordinates of each cell, by index: to the right and down, in distances of
+    /// neighbours.
+    pub fn places(&self) -> &[[f64; 2]] {
+        &self.places
+    }
+
+    /// Returns the cell of an index below [`Board::cells`], by row and place in the row.
+    pub fn cell(&self, index: u32) -> Cell {
+        let mut left = index;
+        let row = self.rows.iter().position(|&length| {
+            let is_here = left < length;
+            left -= if is_here { 0 } else { length };
+            is_here
+        });
+        Cell::new(row.unwrap_or(self.rows.len()) as u8, left as u8)
+    }
+
+    /// Returns the index of a cell; `None` if it is not on the board.
+    pub fn index(&self, cell: Cell) -> Option<u32> {
+        let length = *self.rows.get(usize::from(cell.row))?;
+        let above: u32 = self.rows[..usize::from(cell.row)].iter().sum();
+        (u32::from(cell.col) < length).then(|| above + u32::from(cell.col))
+    }
+
+    /// Returns whether every piece may be taken alone. Only the empty position is then without a
+    /// move.
+    pub fn takes_single_pieces(&self) -> bool {
+        let single = self.moves.iter().filter(|taken| taken.count_ones() == 1);
+        single.count() as u32 == self.cells
+    }
+
+    /// Returns whether the player to move has no move.
+    pub fn is_over(&self, position: u64) -> bool {
+        !self.moves.iter().any(|taken| position & taken == *taken)
     }
 
     /// Returns the number of cells, which is the number of bits of a position.
@@ -155,8 +219,9 @@ impl Board {
         &self.moves
     }
 
-    /// Returns the symmetries: the identity, the two rotations and the three reflections; only the
-    /// identity if the board is a single cell.
+    /// Returns a group of symmetries, the identity first. A triangle has the identity, the two
+    /// rotations and the three reflections, or only the identity if it is a single cell; another
+    /// board has all that map its moves to moves, at most [`SYMMETRIES_MAX`].
     pub fn symmetries(&self) -> &[Symmetry] {
         &self.symmetries
     }
@@ -180,20 +245,15 @@ impl Board {
         classes.into_iter().collect()
     }
 
-    /// Returns whether `cell` is on this board.
-    pub fn contains(&self, cell: Cell) -> bool {
-        u32::from(cell.row) < self.layers && cell.col <= cell.row
-    }
-
-    /// Draws the cell indices as a multi-line picture, apex on top; every line ends in a newline.
+    /// Draws the cell indices as a multi-line picture; every line ends in a newline.
     pub fn numbering(&self) -> String {
-        triangle::picture(self.layers, 3, |index| index.to_string())
+        self.picture(3, |index| index.to_string())
     }
 
     /// Draws the board as a multi-line picture with `cell(index)` at every cell, padded to `width`
     /// characters each.
     pub fn picture(&self, width: usize, cell: impl Fn(u32) -> String) -> String {
-        triangle::picture(self.layers, width, cell)
+        rows::picture(&self.places, width, cell)
     }
 }
 
@@ -210,6 +270,18 @@ pub enum BoardError {
     /// The limit on the pieces of a move is 0.
     #[error("a limit of 0 pieces a move leaves no move: expected 1 or more")]
     MaxTake,
+    /// No board has this name.
+    #[error("there is no board {name:?}: expected {FORMS}")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// The data make no board.
+    #[error("{reason}")]
+    Definition {
+        /// What was found and what was expected.
+        reason: String,
+    },
 }
 
 #[cfg(test)]

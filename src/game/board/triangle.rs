@@ -60,18 +60,3 @@ pub(super) fn symmetries(layers: u32) -> Vec<Symmetry> {
     }
     symmetries
 }
-
-/// Draws one line of text for each row, apex on top, with `cell(index)` right-aligned in `width`
-/// characters at every cell.
-pub(super) fn picture(layers: u32, width: usize, cell: impl Fn(u32) -> String) -> String {
-    let mut picture = String::new();
-    for row in 0..layers as u8 {
-        let indent = (layers as usize - 1 - usize::from(row)) * (width + 1) / 2;
-        let cells: Vec<String> =
-            (0..=row).map(|col| format!("{:>width$}", cell(Cell::new(row, col).index()))).collect();
-        picture.push_str(&" ".repeat(indent));
-        picture.push_str(&cells.join(" "));
-        picture.push('\n');
-    }
-    picture
-}

@@ -46,7 +46,7 @@ const KNOWN: [Known; 3] = [
 
 /// Returns the order and its peak, if a rule is known for the layout.
 pub(super) fn order(layout: &Layout, graph: &Graph) -> Option<(Vec<u32>, u32)> {
-    let is_this = |known: &&Known| known.layers == layout.layers() && known.bid_cells == layout.bid_cells();
+    let is_this = |known: &&Known| Some(known.layers) == layout.layers() && known.bid_cells == layout.bid_cells();
     let known = KNOWN.iter().find(is_this)?;
     let rule = Rule { quarters: known.quarters, target: known.target, cells: known.cells.to_vec() };
     let order = rule.order(graph, &anneal::images(layout));

@@ -17,6 +17,10 @@
 //! mirror reach, and then no such set needs to be examined. Otherwise all are, or a local search
 //! takes a sample.
 //!
+//! Boards that are not triangles have no lines that the search knows. Their sets are scored one by
+//! one from the traces of the moves, microseconds each, and the unions for all symmetries and those
+//! for none are examined.
+//!
 //! # Invariants
 //! 1. [`Found::exhaustive`] says that no requested set has fewer updates than those found: each was
 //!    examined, or excluded by the bound.
@@ -33,11 +37,15 @@ mod walk;
 
 use super::BID_BITS_MAX;
 use super::burnside::{self, Action};
-use crate::game::{Board, Cell, Symmetry};
+use crate::game::{Board, Cell, Symmetry, position};
 use score::Scores;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+
+/// The most sets examined for the layout of a board that is not a triangle, whose sets are scored
+/// one by one: some milliseconds.
+const QUICK_SETS: u64 = 4000;
 
 /// The symmetries that the sets must keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -72,7 +80,7 @@ pub struct Request {
 pub struct Scored {
     /// The cells, by index.
     #[serde(rename = "bid_cells")]
-    pub cells: Vec<Cell>,
+    pub cells: Vec<u32>,
     /// Updates with redundancy removed,
     /// [`Counts::canonical_updates`](super::Counts::canonical_updates).
     pub canonical_updates: u128,
@@ -104,17 +112,27 @@ pub struct Found {
 pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
     let most = board.cells().min(BID_BITS_MAX);
     if request.bits > most {
-        return Err(SearchError { bits: request.bits, most });
+        return Err(SearchError::Bits { bits: request.bits, most });
     }
     let all: Vec<&Symmetry> = board.symmetries().iter().collect();
+    let scores = Scores::of(board);
+    let mut best = Best::new(board, request);
+    best.unions(&scores, &all);
+    if board.layers().is_none() {
+        // Of the groups between all symmetries and none, only a triangle's are known.
+        match request.kept {
+            Kept::All => {}
+            Kept::Mirror => return Err(SearchError::Mirror),
+            Kept::Any if all.len() > 1 => best.unions(&scores, &all[..1]),
+            Kept::Any => {}
+        }
+        return Ok(best.into_found());
+    }
     // Single cells have the identity only; others the order of `Board::symmetries`.
     let (rotations, mirror) = match all[..] {
         [identity, once, twice, vertical, ..] => (vec![identity, once, twice], vec![identity, vertical]),
         _ => (all.clone(), all.clone()),
     };
-    let scores = Scores::of(board);
-    let mut best = Best::new(board, request);
-    best.unions(&scores, &all);
     if request.kept != Kept::All {
         best.unions(&scores, &mirror);
     }
@@ -133,11 +151,12 @@ pub fn search(board: &Board, request: &Request) -> Result<Found, SearchError> {
 /// updates after redundancy removal; among equals the first as in [`Found::sets`]. `None` if no
 /// closed set has that size.
 pub fn best_closed(board: &Board, bits: u32) -> Option<Vec<Cell>> {
-    Some(cells(best_closed_mask(board, bits)?))
+    Some(position::cells(best_closed_mask(board, bits)?).into_iter().map(|index| board.cell(index)).collect())
 }
 
 pub(super) fn best_closed_mask(board: &Board, bits: u32) -> Option<u64> {
-    let request = Request { bits, kept: Kept::All, top: 1, sets_at_most: u64::MAX, seed: 0 };
+    let sets_at_most = if board.layers().is_some() { u64::MAX } else { QUICK_SETS };
+    let request = Request { bits, kept: Kept::All, top: 1, sets_at_most, seed: 0 };
     let mut best = Best::new(board, &request);
     best.unions(&Scores::of(board), &board.symmetries().iter().collect::<Vec<_>>());
     best.sets.into_values().next()
@@ -146,22 +165,19 @@ pub(super) fn best_closed_mask(board: &Board, bits: u32) -> Option<u64> {
 /// Returns the number of updates after redundancy removal,
 /// [`Counts::canonical_updates`](super::Counts::canonical_updates).
 pub fn canonical_updates(board: &Board, bid_cells: &[Cell]) -> u128 {
-    let set = mask(bid_cells);
+    let set = mask(board, bid_cells);
     Action::on(board, set).updates(&burnside::traces(board.moves(), set))
 }
 
 /// Returns the number of isomorphic groups of blocks,
 /// [`Counts::canonical_blocks`](super::Counts::canonical_blocks).
 pub fn canonical_blocks(board: &Board, bid_cells: &[Cell]) -> u128 {
-    Action::on(board, mask(bid_cells)).groups().iter().sum()
+    Action::on(board, mask(board, bid_cells)).blocks()
 }
 
-fn mask(cells: &[Cell]) -> u64 {
-    cells.iter().fold(0, |set, cell| set | cell.mask())
-}
-
-fn cells(set: u64) -> Vec<Cell> {
-    (0..u64::BITS).filter(|cell| set >> cell & 1 == 1).map(Cell::from_index).collect()
+/// Returns the mask of the cells that are on the board.
+fn mask(board: &Board, cells: &[Cell]) -> u64 {
+    cells.iter().filter_map(|cell| board.index(*cell)).fold(0, |set, index| set | 1 << index)
 }
 
 /// The order of sets: updates, whole corners, first cells.
@@ -188,7 +204,8 @@ impl<'a> Best<'a> {
     /// Examines the unions of the orbits of `group`, all or a sample.
     fn unions(&mut self, scores: &Scores, group: &[&Symmetry]) {
         let orbits = walk::Orbits::new(self.board, scores, group);
-        if orbits.unions(self.request.bits) <= u128::from(self.request.sets_at_most) {
+        let unions = orbits.unions(self.request.bits);
+        if unions <= u128::from(self.request.sets_at_most) {
             walk::all(&orbits, self.request.bits, &mut |set, updates| self.offer(set, updates, group));
         } else {
             self.found.exhaustive = false;
@@ -233,9 +250,9 @@ impl<'a> Best<'a> {
         let scored = |(rank, set): (Rank, u64)| {
             let action = Action::on(self.board, set);
             Scored {
-                cells: cells(set),
+                cells: position::cells(set),
                 canonical_updates: rank.0,
-                canonical_blocks: action.groups().iter().sum(),
+                canonical_blocks: action.blocks(),
                 symmetries: action.order(),
             }
         };
@@ -243,9 +260,12 @@ impl<'a> Best<'a> {
     }
 }
 
-/// Returns, for each cell of a set, the number of rows between it and its nearest corner, in
-/// ascending order.
+/// Returns, for each cell of a set on a triangle, the number of rows between it and its nearest
+/// corner, in ascending order; nothing for other boards.
 fn corner_distances(board: &Board, set: u64) -> Vec<u8> {
+    if board.layers().is_none() {
+        return Vec::new();
+    }
     let cells = (0..board.cells() as usize).filter(|cell| set >> cell & 1 == 1);
     let rows = |cell: usize| {
         board.symmetries().iter().map(move |symmetry| Cell::from_index(symmetry.image()[cell].into()).row)
@@ -255,12 +275,19 @@ fn corner_distances(board: &Board, set: u64) -> Vec<u8> {
     distances
 }
 
-/// A request for too many BID cells.
+/// A request that cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{bits} BID cells are too many: expected at most {most}")]
-pub struct SearchError {
-    /// The requested number.
-    pub bits: u32,
-    /// The most BID cells of this board.
-    pub most: u32,
+#[non_exhaustive]
+pub enum SearchError {
+    /// Too many BID cells.
+    #[error("{bits} BID cells are too many: expected at most {most}")]
+    Bits {
+        /// The requested number.
+        bits: u32,
+        /// The most BID cells of this board.
+        most: u32,
+    },
+    /// A mirror of a board that is not a triangle.
+    #[error("only triangles are searched for sets with a mirror: expected d3 or any")]
+    Mirror,
 }

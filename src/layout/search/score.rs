@@ -34,12 +34,14 @@ pub(super) struct Scores {
 }
 
 impl Scores {
+    /// Returns the lines of a triangle; of another board, none.
     pub(super) fn of(board: &Board) -> Scores {
         let mut lines: Vec<Vec<u8>> = Vec::new();
         let cells: Vec<Cell> = (0..board.cells()).map(Cell::from_index).collect();
+        let layers = board.layers().unwrap_or(0);
         let directions: [fn(&Cell) -> u8; 3] = [|cell| cell.row, |cell| cell.col, |cell| cell.row - cell.col];
         for line_of in directions {
-            for line in 0..board.layers() as u8 {
+            for line in 0..layers as u8 {
                 lines.push(cells.iter().filter(|cell| line_of(cell) == line).map(|cell| cell.index() as u8).collect());
             }
         }
@@ -57,7 +59,7 @@ impl Scores {
                 Some(start)
             })
             .collect();
-        Scores { max_take: board.max_take().unwrap_or(board.layers()), lines, starts, places }
+        Scores { max_take: board.max_take().unwrap_or(layers), lines, starts, places }
     }
 
     pub(super) fn lines(&self) -> usize {

@@ -13,6 +13,28 @@ pub(super) struct Orbits<'a> {
     scores: &'a Scores,
     /// For each symmetry, the weights of all patterns.
     weights: Vec<Vec<u32>>,
+    /// What a set costs on a board without known lines.
+    moves: Option<Moves<'a>>,
+}
+
+/// The moves of a board and the cycles of a group of symmetries, for sets that are scored one by
+/// one.
+struct Moves<'a> {
+    moves: &'a [u64],
+    cycles: Vec<Vec<u64>>,
+}
+
+impl Moves<'_> {
+    /// Returns the updates of a set that the group keeps: see [`burnside`].
+    fn updates(&self, set: u64) -> u128 {
+        let traces = burnside::traces(self.moves, set);
+        let of_symmetry = |cycles: &Vec<u64>| {
+            let inside: Vec<u64> = cycles.iter().copied().filter(|cycle| cycle & set != 0).collect();
+            let free = |trace: u64| inside.iter().filter(|cycle| *cycle & trace == 0).count();
+            traces.iter().map(|trace| 1u128 << free(*trace)).sum::<u128>()
+        };
+        self.cycles.iter().map(of_symmetry).sum::<u128>() / self.cycles.len() as u128
+    }
 }
 
 /// Cells that are taken or left together.
@@ -35,7 +57,11 @@ pub(super) struct Union {
 }
 
 impl<'a> Orbits<'a> {
-    pub(super) fn new(board: &Board, scores: &'a Scores, group: &[&Symmetry]) -> Orbits<'a> {
+    pub(super) fn new(board: &'a Board, scores: &'a Scores, group: &[&Symmetry]) -> Orbits<'a> {
+        let moves = board.layers().is_none().then(|| Moves {
+            moves: board.moves(),
+            cycles: group.iter().map(|symmetry| burnside::cycles(symmetry, board.full())).collect(),
+        });
         let mut masks: Vec<u64> = (0..board.cells())
             .map(|cell| group.iter().fold(0, |orbit, symmetry| orbit | symmetry.apply(1 << cell)))
             .collect();
@@ -58,6 +84,7 @@ impl<'a> Orbits<'a> {
             orbits: masks.into_iter().map(orbit).collect(),
             scores,
             weights: group.iter().map(|symmetry| scores.weights(symmetry)).collect(),
+            moves,
         }
     }
 
@@ -95,7 +122,10 @@ impl<'a> Orbits<'a> {
     }
 
     pub(super) fn updates(&self, union: &Union) -> u128 {
-        Scores::updates(union.set.count_ones(), union.sums.iter().copied())
+        match &self.moves {
+            Some(moves) => moves.updates(union.set),
+            None => Scores::updates(union.set.count_ones(), union.sums.iter().copied()),
+        }
     }
 }
 

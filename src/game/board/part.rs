@@ -1,0 +1,66 @@
+//! Parts of a board: the pieces of a position as a board of their own.
+
+use super::definition::Definition;
+use super::{Board, BoardError};
+
+/// The pieces of a position as a board: what a game from that position can reach.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The board whose cells are the pieces, in the order of their cells.
+    pub board: Board,
+    /// The pieces on the whole board.
+    pub pieces: u64,
+    cells: Vec<u8>,
+}
+
+impl Part {
+    /// Returns the position of the part that this position of the whole board is, if its pieces are
+    /// among those of the part.
+    pub fn inside(&self, position: u64) -> Option<u64> {
+        let bits = self.cells.iter().enumerate();
+        let inside = bits.fold(0, |mask, (bit, cell)| mask | (position >> cell & 1) << bit);
+        (position & !self.pieces == 0).then_some(inside)
+    }
+
+    /// Returns the position of the whole board that this position of the part is.
+    pub fn outside(&self, position: u64) -> u64 {
+        let bits = self.cells.iter().enumerate();
+        bits.fold(0, |mask, (bit, cell)| mask | (position >> bit & 1) << cell)
+    }
+}
+
+impl Board {
+    /// Returns the pieces of a position as a board of their own, with the moves that they allow.
+    ///
+    /// # Errors
+    /// [`BoardError::Definition`] if the position allows no move.
+    pub fn part(&self, position: u64) -> Result<Part, BoardError> {
+        let cells: Vec<u8> = (0..self.cells as u8).filter(|cell| position >> cell & 1 == 1).collect();
+        let bit = |cell: u32| cells.iter().position(|other| u32::from(*other) == cell).map(|bit| bit as u8);
+        let possible = self.moves.iter().filter(|taken| position & **taken == **taken);
+        let list = |taken: &u64| (0..self.cells).filter(|cell| taken >> cell & 1 == 1).filter_map(bit).collect();
+        let definition = Definition {
+            // Not made from the name of the whole, which may be as long as a name can be.
+            name: "part".to_owned(),
+            min_take: None,
+            max_take: None,
+            cells: cells.iter().map(|cell| self.places[usize::from(*cell)]).collect(),
+            moves: possible.map(list).collect(),
+        };
+        Ok(Part { board: definition.board()?, pieces: position, cells })
+    }
+
+    /// Returns the parts of a position that no move connects, as masks: a move takes pieces of one
+    /// of them. A piece that no move takes is a part of its own.
+    pub fn components(&self, position: u64) -> Vec<u64> {
+        let mut components: Vec<u64> =
+            (0..self.cells).map(|cell| position & 1 << cell).filter(|bit| *bit != 0).collect();
+        for taken in self.moves.iter().filter(|taken| position & **taken == **taken) {
+            let (met, apart): (Vec<u64>, Vec<u64>) = components.iter().partition(|part| **part & taken != 0);
+            components = apart;
+            components.push(met.into_iter().fold(0, |all, part| all | part));
+        }
+        components.sort_unstable();
+        components
+    }
+}

@@ -1,0 +1,62 @@
+//! Choices that a solve makes from board and memory: the size of the blocks, and where logs go.
+
+use crate::database::Values;
+use crate::game::Board;
+use crate::kernel::bitmap_words;
+use crate::layout::Layout;
+use pipeline::{Placement, footprint_bytes};
+
+/// Memory reserved for the program itself: code, stacks, codec contexts, journal, block graph. The
+/// engine gets the rest of the budget.
+pub const PROGRAM_BYTES: u64 = 32 << 20;
+
+/// Returns the default placement of the logs: one copy for each target, whose bucket a worker then
+/// reads from front to back, as long as that costs next to nothing. Eight layers write 2.2 GiB of
+/// such copies against 0.5 GiB of shared logs and take a fifth to a third longer; nine layers write
+/// 2.4 TiB against 181 GiB, with 0.7 TiB against 75 GiB on disk at the peak. Nimbers are many
+/// bitmaps a block, so that writing none of them twice counts more.
+pub fn default_placement(layers: u32, values: Values) -> Placement {
+    if layers <= 7 && values.is_outcomes() { Placement::Dedicated } else { Placement::Shared }
+}
+
+/// Returns the most offset bits of a block that pay off: larger blocks leave the caches and save
+/// few edges.
+fn offset_bits_at_most(layers: u32) -> u32 {
+    match layers {
+        ..=6 => 21,
+        7 => 22,
+        8 => 27,
+        9 => 30,
+        _ => 31,
+    }
+}
+
+/// The most offset bits that pay off for nimbers, whose planes a core's own cache then holds.
+const NIMBER_OFFSET_BITS_AT_MOST: u32 = 22;
+
+/// Returns the layout for a board and a memory budget of the whole program: the largest of the
+/// block sizes that measured well for which two workers with shared logs fit. If not even the
+/// smallest fits, returns that one, and [`Plan::check`](super::Plan::check) refuses it.
+pub fn choose_layout(board: &Board, memory_bytes: u64) -> Layout {
+    choose_layout_for(board, Values::Outcomes, memory_bytes)
+}
+
+/// Returns the layout for these values, as [`choose_layout`] does for wins and losses.
+pub fn choose_layout_for(board: &Board, values: Values, memory_bytes: u64) -> Layout {
+    Layout::suggested(board, choose_offset_bits(board, values, memory_bytes))
+}
+
+pub(super) fn choose_offset_bits(board: &Board, values: Values, memory_bytes: u64) -> u32 {
+    let largest = offset_bits_at_most(board.size_in_layers()).min(board.cells());
+    let largest = if values.is_outcomes() { largest } else { largest.min(NIMBER_OFFSET_BITS_AT_MOST) };
+    // With more BID cells the graph costs more than the blocks.
+    let smallest = board.cells().saturating_sub(18).max(1).min(largest);
+    let words = |bits: u32| values.planes(board) * bitmap_words(bits);
+    let fits = |bits: &u32| footprint_bytes(words(*bits), Placement::Shared, 2) <= engine_bytes(memory_bytes);
+    (smallest..=largest).rev().find(fits).unwrap_or(smallest)
+}
+
+/// Returns the engine's part of a memory budget.
+pub fn engine_bytes(memory_bytes: u64) -> u64 {
+    memory_bytes.saturating_sub(PROGRAM_BYTES)
+}

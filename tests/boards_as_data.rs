@@ -1,0 +1,125 @@
+//! Boards that are not triangles, against the definition: random lines and moves, both rules, any
+//! layout; and the part of a board that a position is.
+
+mod common;
+
+use common::{Solving, Way};
+use proptest::prelude::*;
+use std::sync::atomic::AtomicBool;
+use trinim::database::{Database, Game};
+use trinim::game::{Board, Definition, Rule, Takes, reference};
+use trinim::layout::Layout;
+use trinim::verify::{Depth, verify};
+
+/// A part had the name of the whole and some letters more, which could be too long for a name.
+#[test]
+fn a_board_with_the_longest_name_has_parts() {
+    let name = "n".repeat(64);
+    let board = Board::from_toml(&format!("name = '{name}'\ncells = 4\nlines = [[0, 1, 2, 3]]"), Takes::ANY).unwrap();
+    assert_eq!(board.part(0b1011).unwrap().board.cells(), 3);
+}
+
+/// A random board of up to 11 cells, from lines or from moves.
+fn boards() -> impl Strategy<Value = Board> {
+    let lists = (1u8..=11).prop_flat_map(|cells| {
+        let list = Just((0..cells).collect::<Vec<u8>>()).prop_shuffle();
+        let list = (list, 1..=usize::from(cells)).prop_map(|(list, length)| list[..length].to_vec());
+        (Just(cells), proptest::collection::vec(list, 1..9))
+    });
+    (lists, 1u32..4, proptest::option::of(1u32..4), any::<bool>()).prop_map(|((cells, lists), least, most, lines)| {
+        let text = if lines {
+            let most = most.map_or(String::new(), |most| format!("max_take = {}\n", most.max(least)));
+            format!("name = 'r'\ncells = {cells}\nlines = {lists:?}\nmin_take = {least}\n{most}")
+        } else {
+            format!("name = 'r'\ncells = {cells}\nmoves = {lists:?}\n")
+        };
+        // No line may be as long as the fewest pieces of a move.
+        Board::from_toml(&text, Takes::ANY).unwrap_or_else(|_| Board::named("rect:2x3", Takes::ANY).unwrap())
+    })
+}
+
+/// Solves a game and compares every position with the definition, then verifies the database.
+fn check(game: &Game) -> Result<(), TestCaseError> {
+    let (folder, _) = game.solve(Way { spare_bytes: 1 << 20, ..Way::usual() });
+    let database = Database::open(folder.path()).unwrap();
+    prop_assert_eq!(database.board(), &game.board);
+    let values = reference::values(game.board.cells(), game.board.moves(), game.rule);
+    for (position, value) in (0..).zip(&values) {
+        prop_assert_eq!(database.value(position).unwrap(), *value, "{:#x} of {:?}", position, game.board);
+    }
+    let report = verify(&database, Depth::Full, 1, &AtomicBool::new(false), &|_, _| {}).unwrap().unwrap();
+    prop_assert!(report.findings.is_empty(), "{:?}", report.findings);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn any_board_is_solved_as_defined(board in boards(), misere: bool, bid_mask: u64) {
+        let rule = if misere { Rule::Misere } else { Rule::Normal };
+        // Any layout, symmetric or not.
+        let cells: Vec<u8> = (0..board.cells() as u8).filter(|cell| bid_mask >> (5 * cell) & 7 == 0).collect();
+        let layout = Layout::of_cells(&board, &cells).unwrap();
+        check(&Game { board, rule, layout })?;
+    }
+
+    #[test]
+    fn suggested_layouts_are_closed_and_small_enough(board in boards(), bits in 1u32..12) {
+        let layout = Layout::suggested(&board, bits);
+        prop_assert!(layout.offset_bits() <= bits, "{} of {bits}", layout.offset_bits());
+        prop_assert_eq!(layout.symmetries().len(), board.symmetries().len());
+    }
+
+    /// What is left of a position is a board of its own, with the same values.
+    #[test]
+    fn a_part_has_the_values_of_the_whole(board in boards(), chosen: u64, misere: bool) {
+        let rule = if misere { Rule::Misere } else { Rule::Normal };
+        let position = chosen & board.full();
+        let values = reference::values(board.cells(), board.moves(), rule);
+        let Ok(part) = board.part(position) else {
+            prop_assert!(board.is_over(position));
+            return Ok(());
+        };
+        let of_part = reference::values(part.board.cells(), part.board.moves(), rule);
+        for (inside, value) in (0..).zip(&of_part) {
+            let outside = part.outside(inside);
+            prop_assert_eq!(part.inside(outside), Some(inside));
+            prop_assert_eq!(values[outside as usize], *value);
+        }
+        let components = board.components(position);
+        prop_assert_eq!(components.iter().fold(0, |all, part| all | part), position);
+        let sum = components.iter().fold(0, |sum, part| sum ^ reference::grundy(board.moves(), *part));
+        prop_assert_eq!(sum == 0, reference::value_of(board.moves(), Rule::Normal, position).is_loss());
+    }
+
+    #[test]
+    fn definitions_are_read_back(board in boards()) {
+        let definition = board.definition().unwrap();
+        let json = serde_json::to_string(&definition).unwrap();
+        let read: Definition = serde_json::from_str(&json).unwrap();
+        prop_assert_eq!(read.board().unwrap(), board);
+    }
+}
+
+#[test]
+fn families_have_the_values_of_the_literature() {
+    // Cram, normal play. On two even sides the second player wins by symmetry, on an even and an
+    // odd one the first (Gardner 1974); 3x3 is *0 and 3x5 is *1, Winning Ways, chapter 15.
+    let cases = [
+        ("cram:2x2", true),
+        ("cram:2x4", true),
+        ("cram:4x4", true),
+        ("cram:2x3", false),
+        ("cram:3x4", false),
+        ("cram:3x3", true),
+        ("cram:3x5", false),
+    ];
+    for (name, is_loss) in cases {
+        let board = Board::named(name, Takes::ANY).unwrap();
+        let game = Game::on(board, Rule::Normal, 10);
+        let (folder, _) = game.solve(Way { spare_bytes: 1 << 20, ..Way::usual() });
+        let value = Database::open(folder.path()).unwrap().value(game.board.full()).unwrap();
+        assert_eq!(value.is_loss(), is_loss, "{name}");
+    }
+}
