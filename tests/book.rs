@@ -280,7 +280,11 @@ fn damage_of_a_book_is_found() {
     for name in ["manifest.json", "SUMS"] {
         fs::remove_file(folder.path().join("db").join(name)).unwrap();
         let storage = Arc::new(RealStorage::create(folder.path()).unwrap());
-        bind(&game, 4, storage, &Way::usual().options(&game.layout)).unwrap();
+        // A program that another test starts shares the lock until it runs.
+        let bound = || bind(&game, 4, storage.clone(), &Way::usual().options(&game.layout));
+        while let Err(error) = bound() {
+            assert!(matches!(error, pipeline::Error::Locked { .. }), "{error}");
+        }
         assert_same_files(&database_files(folder.path()), &sound, name);
         fs::write(folder.path().join("db").join(name), "damage").unwrap();
         repair(folder.path()).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -341,11 +345,10 @@ fn the_commands_on_a_book() {
     let [of_book, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", "0x7f0f"]));
     assert_eq!(of_book["value"], of_whole["value"]);
     assert_eq!(of_whole["moves_not_kept"], 0);
-    let (some, all) = (of_book["moves"].as_array().unwrap(), of_whole["moves"].as_array().unwrap());
-    assert!(some.len() < all.len() && some.iter().all(|one| all.contains(one)));
-    assert_eq!(of_book["moves_not_kept"].as_u64().unwrap() as usize, all.len() - some.len());
-    let (out, error) = ends(path, 2, &["probe", "five", "0x3f"]);
-    assert!(out.contains("at least 7 pieces only") && error.contains("--keep database"), "{out}{error}");
+    // What the book does not have is solved on the spot.
+    assert_eq!(of_book, of_whole);
+    let [of_book, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", "0x3f"]));
+    assert_eq!(of_book, of_whole);
     ends(path, 2, &["verify", "five"]);
     // Without a number the folder's is meant, another one is another run.
     let again = json(path, 0, &["solve", "-k", "5", "--keep", "book", "--out", "five", "--json"]);

@@ -34,7 +34,7 @@ fn what_is_built_in_is_intact() {
         let (carried, read) = (Database::open_built_in(built_in).unwrap(), Database::open(&folder).unwrap());
         carried.check_manifest().unwrap();
         assert_eq!(carried.manifest(), read.manifest());
-        assert_eq!((carried.board().layers(), carried.rule()), (built_in.layers, built_in.rule));
+        assert_eq!((carried.board().layers(), carried.rule()), (Some(built_in.layers), built_in.rule));
         assert_eq!(carried.manifest().keep, Keep::Book { pieces: 37 });
         let books = [&carried, &read].map(|database| database.book().unwrap().unwrap());
         assert_eq!(books[0].losses(), books[1].losses());
@@ -90,12 +90,12 @@ fn the_commands_find_what_is_built_in() {
         let winning = probe["moves"].as_array().unwrap().iter().filter(|answer| answer["value"] == "loss").count();
         assert_eq!(winning, stats["winning_first_moves"].as_array().unwrap().len());
     }
-    let (out, error) = ends(path, 2, &["probe", "--layers", "9", "0x7", FULL]);
-    assert!(out.contains("keeps counts and positions with at least 37 pieces only"), "{out}");
-    assert!(error.contains("trinim solve --layers 9 --keep database"), "{error}");
+    // What the book does not have is solved on the spot.
+    let (out, _) = ends(path, 0, &["probe", "--layers", "9", "0x7", FULL, "--json"]);
+    assert_eq!(out.lines().count(), 2);
+    let (_, error) = ends(path, 2, &["stats", "--layers", "8"]);
+    assert!(error.contains("not built in") && error.contains("trinim solve --layers 8"), "{error}");
     for command in ["stats", "probe"] {
-        let (_, error) = ends(path, 2, &[command, "--layers", "8"]);
-        assert!(error.contains("not built in") && error.contains("trinim solve --layers 8"), "{error}");
         let (_, error) = ends(path, 2, &[command]);
         assert!(error.contains("DIR"), "{error}");
     }

@@ -30,7 +30,7 @@ fn a_run_that_goes_on_is_sound_and_is_not_disturbed() {
     let mut child = begin(path, "run");
     // SIGUSR1 prints a line, and any second owner is refused, whatever its command.
     signal(&child, "USR1");
-    let (_, error) = ends(path, 4, &["repair", "run"]);
+    let (_, error) = ends(path, 6, &["repair", "run"]);
     assert!(error.contains("is in use by process"), "{error}");
     let (mut checks, mut running) = (0, 0);
     let mut last = 0;

@@ -41,7 +41,7 @@ fn assert_solved(board: &Board, rule: Rule, layouts: Vec<Layout>) -> u32 {
     let mut solves = 0;
     for layout in layouts {
         let game = Game { board: board.clone(), rule, layout };
-        let story = format!("{} layers, {rule}, BID cells {:?}", board.layers(), game.layout.bid_cells());
+        let story = format!("{}, {rule}, BID cells {:?}", board.name(), game.layout.bid_cells());
         let (folder, solved) = game.solve(Way::usual());
         let (shared, _) = game.solve(Way { placement: Placement::Shared, threads: 1, codec: "auto", ..Way::usual() });
         assert_same_files(&database_files(shared.path()), &database_files(folder.path()), &story);

@@ -80,7 +80,7 @@ fn solve_in(folder: &Path, game: &Game, baseline: Baseline, kernel: Kernel, thre
 /// Solves by one strategy in a new folder and compares the database with that of the update logs.
 fn assert_same(game: &Game, baseline: Baseline, kernel: Kernel, threads: usize, expected: &BTreeMap<String, Vec<u8>>) {
     let folder = scratch();
-    let story = format!("{} layers, {}, {baseline}, {:?}", game.board.layers(), game.rule, kernel.isa());
+    let story = format!("{}, {}, {baseline}, {:?}", game.board.name(), game.rule, kernel.isa());
     let solved = solve_in(folder.path(), game, baseline, kernel, threads);
     let solved = solved.unwrap_or_else(|error| panic!("{story}: {error}"));
     let files = database_files(folder.path());

@@ -90,6 +90,7 @@ impl Solved {
                 losses_by_pieces,
                 digest: stream_digest(stream),
                 by_layers: Vec::new(),
+                by_nimber: Vec::new(),
                 after_first_moves: Vec::new(),
             }
         };
@@ -424,9 +425,10 @@ fn one_wrong_bit_is_found_with_all_it_contradicts() {
 
 #[test]
 fn the_empty_position_and_bits_without_a_position_are_checked() {
-    for (rule, said) in
-        [(Rule::Normal, "makes the empty position a loss"), (Rule::Misere, "makes the empty position a win")]
-    {
+    for (rule, said) in [
+        (Rule::Normal, "makes a position without a move a loss"),
+        (Rule::Misere, "makes a position without a move a win"),
+    ] {
         let solved = solved(3, None, rule, &[0, 1]);
         let mut streams = solved.streams();
         streams[0][0] ^= 1;

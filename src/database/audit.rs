@@ -1,6 +1,7 @@
 //! The audit of a solve: how many positions of each block it compares with their children.
 
 use super::Game;
+use super::game::DATABASE_CELLS_MAX;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -35,13 +36,13 @@ impl Audit {
     /// The parameter in `FORMAT` that says how a run is audited. A run without an audit has none.
     pub const PARAMETER: &'static str = "audit";
 
-    /// Returns how a solve is audited if nobody asks for more or less: not at all up to eight
-    /// layers, where [`verify`](crate::verify) confirms every position in seconds, and six million
+    /// Returns how a solve is audited if nobody asks for more or less: not at all up to 40 cells,
+    /// where [`verify`](crate::verify) confirms every position in seconds, and six million
     /// positions in all beyond.
     pub fn usual(game: &Game) -> Option<Audit> {
         let blocks = game.layout.canonical_blocks().len() as u64;
         let per_block = USUAL_POSITIONS.div_ceil(blocks).min(Audit::MOST.into()) as u32;
-        (game.board.layers() > 8).then_some(Audit { per_block, seed: 1 })
+        (game.board.cells() > DATABASE_CELLS_MAX).then_some(Audit { per_block, seed: 1 })
     }
 
     /// Returns the number of positions compared in each block of a game.

@@ -15,7 +15,6 @@
 
 use super::frame::{self, FrameError};
 use super::{DatabaseError, Encoding, Task};
-use crate::kernel::bitmap_words;
 use pipeline::log::codec::{self, Scratch};
 use pipeline::{Damage, Expected};
 use std::ops::Range;
@@ -55,9 +54,9 @@ pub fn block_file_name(ordinal: u32) -> String {
 pub struct BlockForm {
     /// The encoding of the frames.
     pub encoding: Encoding,
-    /// The game ([`Game::identity`](super::Game::identity)).
+    /// Game and values ([`Task::identity`](super::Task::identity)).
     pub identity: u64,
-    /// Words of a bitmap.
+    /// Words of the bitmaps of a block, all planes together.
     pub stream_words: usize,
 }
 
@@ -106,12 +105,8 @@ impl Encoding {
 impl BlockForm {
     /// Returns the form of the block files of a task.
     pub fn of<'a>(task: impl Into<Task<'a>>) -> BlockForm {
-        let Task { game, terms } = task.into();
-        BlockForm {
-            encoding: terms.encoding,
-            identity: game.identity(),
-            stream_words: bitmap_words(game.layout.offset_bits()),
-        }
+        let task = task.into();
+        BlockForm { encoding: task.terms.encoding, identity: task.identity(), stream_words: task.stream_words() }
     }
 
     /// Encodes the whole file of a block.
@@ -260,7 +255,7 @@ impl BlockIndex {
             return Err(DatabaseError::corrupt(path, 8, rule));
         }
         if u64::from_le_bytes(number(header, 32)) != form.identity {
-            return Err(damage(32, "the block belongs to another board, rule or layout"));
+            return Err(damage(32, "the block belongs to another board, rule, layout or kind of values"));
         }
         let found = u32::from_le_bytes(number(header, 12));
         if found != ordinal {

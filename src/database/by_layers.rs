@@ -72,7 +72,7 @@ impl SmallerBoards {
             images.dedup();
             images.into_iter().map(|cells| layout.split(cells)).collect()
         };
-        SmallerBoards { empty: (1..board.layers()).map(images).collect() }
+        SmallerBoards { empty: (1..board.layers().unwrap_or(1)).map(images).collect() }
     }
 
     /// Returns the number of smaller boards.

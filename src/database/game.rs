@@ -3,9 +3,13 @@
 //! A game belongs to the database rather than to `crate::game`: its [parameters](Game::parameters)
 //! are written into files (`FORMAT.md` has their bytes), and a layout is built from a board.
 
-use crate::game::{Board, BoardError, Cell, Rule};
+use super::Values;
+use crate::game::{Board, BoardError, Definition, Rule};
 use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use xxhash_rust::xxh3::xxh3_64;
+
+/// Most cells of a board whose database is kept if nobody asks for something else: some 15 GB.
+pub(super) const DATABASE_CELLS_MAX: u32 = 40;
 
 /// The parts of a problem that determine the bytes of a solution.
 ///
@@ -41,31 +45,53 @@ impl Game {
         Ok(Game { board, rule, layout })
     }
 
+    /// Builds the game on any board, in the best known layout with blocks of at most
+    /// `2^offset_bits_at_most` positions ([`Layout::suggested`]).
+    pub fn on(board: Board, rule: Rule, offset_bits_at_most: u32) -> Game {
+        let layout = Layout::suggested(&board, offset_bits_at_most);
+        Game { board, rule, layout }
+    }
+
     /// Returns the named parameters that determine a solution, in the order used in files.
     pub fn parameters(&self) -> Vec<(String, String)> {
         let cells = |cells: &[u8]| cells.iter().map(u8::to_string).collect::<Vec<_>>().join(",");
-        vec![
-            ("layers".into(), self.board.layers().to_string()),
-            ("rule".into(), self.rule.name().into()),
-            ("max-take".into(), self.board.max_take().map_or("none".into(), |take| take.to_string())),
+        let rule = ("rule".into(), self.rule.name().into());
+        let layout = [
             ("bid-cells".into(), cells(self.layout.bid_cells())),
             ("offset-cells".into(), cells(self.layout.offset_cells())),
-        ]
+        ];
+        let board = match (self.board.definition(), self.board.layers()) {
+            (Some(definition), _) => {
+                let text = serde_json::to_string(&definition).expect("a board has only numbers, strings and lists");
+                vec![("board".into(), text), rule]
+            }
+            (None, layers) => vec![
+                ("layers".into(), layers.map_or(String::new(), |layers| layers.to_string())),
+                rule,
+                ("max-take".into(), self.board.max_take().map_or("none".into(), |take| take.to_string())),
+            ],
+        };
+        board.into_iter().chain(layout).collect()
     }
 
     /// Returns the game with these [parameters](Game::parameters), which may be among others;
     /// `None` unless this program would write the same values.
     pub fn from_parameters(given: &[(String, String)]) -> Option<Game> {
         let value = |name: &str| given.iter().find(|pair| pair.0 == name).map(|pair| pair.1.as_str());
-        let max_take = match value("max-take")? {
-            "none" => None,
-            number => Some(number.parse().ok()?),
+        let board = match value("board") {
+            Some(text) => serde_json::from_str::<Definition>(text).ok()?.board().ok()?,
+            None => {
+                let max_take = match value("max-take")? {
+                    "none" => None,
+                    number => Some(number.parse().ok()?),
+                };
+                Board::triangle(value("layers")?.parse().ok()?, max_take).ok()?
+            }
         };
-        let board = Board::triangle(value("layers")?.parse().ok()?, max_take).ok()?;
         let rule = value("rule")?.parse().ok()?;
         let indices = value("bid-cells")?.split(',').filter(|index| !index.is_empty());
-        let cells = indices.map(|index| Some(Cell::from_index(u32::from(index.parse::<u8>().ok()?))));
-        let layout = Layout::new(&board, &cells.collect::<Option<Vec<_>>>()?).ok()?;
+        let cells = indices.map(|index| index.parse::<u8>().ok());
+        let layout = Layout::of_cells(&board, &cells.collect::<Option<Vec<_>>>()?).ok()?;
         if layout.canonical_blocks().len() as u64 > CANONICAL_BLOCKS_MAX {
             return None;
         }
@@ -74,9 +100,9 @@ impl Game {
         same.then_some(game)
     }
 
-    /// Returns the short number of this game that every block file carries.
+    /// Returns the short number of this game that every block file of wins and losses carries.
     pub fn identity(&self) -> u64 {
-        xxh3_64(self.parameters_text().as_bytes())
+        xxh3_64(self.parameters_text(Values::Outcomes).as_bytes())
     }
 
     /// Returns the short number of board and rule, whatever the layout, that a book carries.
@@ -85,19 +111,9 @@ impl Game {
         xxh3_64(lines.map(|(name, value)| format!("{name}={value}\n")).collect::<String>().as_bytes())
     }
 
-    /// Returns the digest of a solution in hexadecimal: BLAKE3 of the parameters as text and of
-    /// `blocks`, the BLAKE3 of every canonical block's bitmap by ordinal. It depends on the game
-    /// alone, not on the strategy.
-    pub fn solution_digest<'a>(&self, blocks: impl Iterator<Item = &'a [u8; 32]>) -> String {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(b"trinim solution 1\n").update(self.parameters_text().as_bytes());
-        for digest in blocks {
-            hasher.update(digest);
-        }
-        hasher.finalize().to_hex().to_string()
-    }
-
-    fn parameters_text(&self) -> String {
-        self.parameters().into_iter().map(|(name, value)| format!("{name}={value}\n")).collect()
+    /// Returns the parameters of a solution for these values as lines, as they go into digests.
+    pub(super) fn parameters_text(&self, values: Values) -> String {
+        let all = self.parameters().into_iter().chain(values.parameter());
+        all.map(|(name, value)| format!("{name}={value}\n")).collect()
     }
 }

@@ -1,10 +1,13 @@
 //! What a solve keeps of its result, and the terms on which it runs.
 
-use super::{Audit, Counting, Encoding, Game};
+use super::game::DATABASE_CELLS_MAX;
+use super::{Audit, Counting, Encoding, Game, Values};
 use crate::game::Board;
+use crate::kernel::bitmap_words;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Most empty cells of a position in a book of usual depth.
 const BOOK_EMPTIES: u32 = 8;
@@ -42,10 +45,10 @@ impl Keep {
         Keep::Book { pieces: board.cells().saturating_sub(BOOK_EMPTIES) }
     }
 
-    /// Returns what a solve keeps if nobody asks for more or less: the database up to eight layers,
-    /// and the book beyond, because a database of nine takes about a hundred gigabytes.
+    /// Returns what a solve keeps if nobody asks for more or less: the database up to 40 cells, and
+    /// the book beyond, because a database of nine layers takes about a hundred gigabytes.
     pub fn usual(board: &Board) -> Keep {
-        if board.layers() <= 8 { Keep::Database } else { Keep::book(board) }
+        if board.cells() <= DATABASE_CELLS_MAX { Keep::Database } else { Keep::book(board) }
     }
 
     /// Says in words what is kept, and that nothing else is.
@@ -107,10 +110,12 @@ impl Serialize for Keep {
     }
 }
 
-/// How a game is solved, as far as the files of the run depend on it: what is kept of the result,
-/// whether it is audited on the way, and how the bitmaps are encoded.
+/// How a game is solved, as far as the files of the run depend on it: which values are computed,
+/// what is kept of the result, whether it is audited on the way, and how the bitmaps are encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
+    /// What is computed of each position.
+    pub values: Values,
     /// What is kept.
     pub keep: Keep,
     /// The audit, if there is one.
@@ -126,7 +131,8 @@ impl Terms {
     pub fn from_parameters(given: &[(String, String)]) -> Option<Terms> {
         let (keep, audit) = (Keep::from_parameters(given)?, Audit::from_parameters(given)?);
         let (encoding, counting) = (Encoding::from_parameters(given)?, Counting::from_parameters(given)?);
-        Some(Terms { keep, audit, encoding, counting })
+        let terms = Terms { values: Values::from_parameters(given)?, keep, audit, encoding, counting };
+        terms.are_possible().then_some(terms)
     }
 
     /// Returns the same terms with the forms of a run that was begun with these parameters, or with
@@ -138,6 +144,13 @@ impl Terms {
         Terms { encoding, counting, ..self }
     }
 
+    /// Returns whether this program can solve on these terms: nimbers are kept whole, in the newest
+    /// encoding, and not audited.
+    pub fn are_possible(&self) -> bool {
+        let is_plain = self.keep.is_database() && self.audit.is_none() && self.encoding == Encoding::Rows;
+        self.values.is_outcomes() || is_plain
+    }
+
     /// Returns whether each block counts the losses of the smaller boards.
     pub fn counts_layers(&self) -> bool {
         !self.keep.is_database() && self.counting == Counting::Layers
@@ -145,7 +158,9 @@ impl Terms {
 
     /// Returns the task to solve a game on these terms.
     pub fn task(self, game: &Game) -> Task<'_> {
-        Task { game, terms: self }
+        // Only a triangle has smaller boards in it.
+        let counting = if game.board.layers().is_some() { self.counting } else { Counting::Pieces };
+        Task { game, terms: Terms { counting, ..self } }
     }
 }
 
@@ -175,10 +190,38 @@ impl<'a> From<&'a Game> for Task<'a> {
 impl Task<'_> {
     /// Returns the named parameters of a run, in the order used in files.
     pub fn parameters(&self) -> Vec<(String, String)> {
-        let Terms { keep, audit, encoding, counting } = self.terms;
+        let Terms { values, keep, audit, encoding, counting } = self.terms;
         let form = if keep.is_database() { encoding.parameter() } else { counting.parameter() };
-        let terms = keep.parameter().into_iter().chain(audit.map(Audit::parameter)).chain(form);
+        let terms = values.parameter().into_iter().chain(keep.parameter());
+        let terms = terms.chain(audit.map(Audit::parameter)).chain(form);
         self.game.parameters().into_iter().chain(terms).collect()
+    }
+
+    /// Returns the number of bitmaps of a block ([`Values::planes`]).
+    pub fn planes(&self) -> usize {
+        self.terms.values.planes(&self.game.board)
+    }
+
+    /// Returns the words of the bitmaps of a block, all planes together.
+    pub fn stream_words(&self) -> usize {
+        self.planes() * bitmap_words(self.game.layout.offset_bits())
+    }
+
+    /// Returns the short number of game and values that every block file carries.
+    pub fn identity(&self) -> u64 {
+        xxh3_64(self.game.parameters_text(self.terms.values).as_bytes())
+    }
+
+    /// Returns the digest of a solution in hexadecimal: BLAKE3 of the parameters of game and values
+    /// as text and of `blocks`, the BLAKE3 of every canonical block's bitmaps by ordinal. It does
+    /// not depend on the strategy.
+    pub fn solution_digest<'a>(&self, blocks: impl Iterator<Item = &'a [u8; 32]>) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"trinim solution 1\n").update(self.game.parameters_text(self.terms.values).as_bytes());
+        for digest in blocks {
+            hasher.update(digest);
+        }
+        hasher.finalize().to_hex().to_string()
     }
 }
 

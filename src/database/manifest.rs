@@ -8,15 +8,16 @@
 //!    finished database.
 //! 3. Census and digest do not depend on what is kept. A manifest says what is kept unless that is
 //!    every value; its version is then 2, so that no older program looks for the blocks. Version 3
-//!    keeps every value in blocks that older programs cannot read ([`Encoding`]).
+//!    keeps every value in blocks that older programs cannot read ([`Encoding`]), version 4 the
+//!    nimber of every position ([`Values`]).
 
 use super::census::{Census, PieceCount};
 use super::{
-    Audited, BlockSummary, Counting, DatabaseError, Encoding, FirstMoves, Game, Keep, LayerCount, SmallerBoards, Task,
-    Terms,
+    Audited, BlockSummary, Counting, DatabaseError, Encoding, FirstMoves, Game, Keep, LayerCount, NimberCount,
+    SmallerBoards, Task, Terms, Values,
 };
 use crate::game::position::cells;
-use crate::game::{Board, Cell, Rule, Value};
+use crate::game::{Board, Definition, Rule, Value};
 use crate::layout::{Bid, CANONICAL_BLOCKS_MAX, Layout};
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::Path;
@@ -29,10 +30,16 @@ pub const SUMS: &str = "SUMS";
 /// most, they take about 45 and 24 MB.
 pub const LIST_BYTES_MAX: u64 = 64 << 20;
 const FORMAT: &str = "trinim-database";
-/// The newest version of the format of a database: every value, with [`Encoding::Rows`].
-pub const VERSION: u64 = 3;
+/// The newest version of the format of a database: any board, with [`Encoding::Rows`].
+pub const VERSION: u64 = BOARD_VERSION;
+/// The version for every nimber.
+const NIMBERS_VERSION: u64 = 4;
+/// The version for every value with [`Encoding::Rows`].
+const ROWS_VERSION: u64 = 3;
 /// The version for folders that do not keep every value.
 const PARTIAL_VERSION: u64 = 2;
+/// The version of boards that are data, whatever is kept.
+const BOARD_VERSION: u64 = 5;
 /// The version for every value with [`Encoding::Words`].
 const WORDS_VERSION: u64 = 1;
 
@@ -62,7 +69,8 @@ struct Head {
 struct Keys {
     format: String,
     version: u64,
-    layers: u32,
+    board: Option<Definition>,
+    layers: Option<u32>,
     rule: String,
     max_take: Option<u32>,
     bid_cells: Vec<u8>,
@@ -73,6 +81,7 @@ struct Keys {
     audit: Option<Audited>,
     by_pieces: Vec<PieceCount>,
     by_layers: Option<Vec<LayerCount>>,
+    by_nimber: Option<Vec<NimberCount>>,
     blocks: Vec<BlockRow>,
 }
 
@@ -80,9 +89,13 @@ impl TryFrom<Keys> for Manifest {
     type Error = String;
 
     fn try_from(keys: Keys) -> Result<Manifest, String> {
-        let Keys { format, version, layers, rule, max_take, bid_cells, offset_cells, digest, .. } = keys;
+        let Keys { format, version, board, layers, rule, max_take, bid_cells, offset_cells, digest, .. } = keys;
+        match (version, &board, layers) {
+            (BOARD_VERSION, Some(_), None) | (..BOARD_VERSION, None, Some(_)) => {}
+            _ => return Err(format!("version {version}: expected layers, or from {BOARD_VERSION} on a board")),
+        }
         let (keep, winning_first_moves) = match (version, keys.keep, keys.winning_first_moves) {
-            (WORDS_VERSION | VERSION, ..) => (Keep::Database, None),
+            (WORDS_VERSION | ROWS_VERSION | NIMBERS_VERSION, ..) | (BOARD_VERSION, None, _) => (Keep::Database, None),
             (_, Some(keep), Some(moves)) => {
                 let keep: Keep = keep.parse().map_err(|error: super::ParseKeepError| error.to_string())?;
                 if keep.is_database() {
@@ -95,9 +108,15 @@ impl TryFrom<Keys> for Manifest {
         let audit = keys.audit;
         let (census, by_layers, blocks) = (Census { by_pieces: keys.by_pieces }, keys.by_layers, keys.blocks);
         let by_layers = if keep.is_database() { None } else { by_layers };
+        let by_nimber = match (version, keys.by_nimber) {
+            (NIMBERS_VERSION, None) => return Err(format!("version {version} without the key by_nimber")),
+            (NIMBERS_VERSION | BOARD_VERSION, rows) => rows,
+            _ => None,
+        };
         Ok(Manifest {
             format,
             version,
+            board,
             layers,
             rule,
             max_take,
@@ -109,6 +128,7 @@ impl TryFrom<Keys> for Manifest {
             audit,
             census,
             by_layers,
+            by_nimber,
             blocks,
         })
     }
@@ -128,24 +148,29 @@ fn as_cells<S: Serializer>(masks: &Option<Vec<u64>>, serializer: S) -> Result<S:
 }
 
 /// The content of `manifest.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Keys")]
 pub struct Manifest {
     /// Always `trinim-database`.
     pub format: String,
-    /// Version of the format: 1 or 3, by the encoding, if every value is kept, else 2.
+    /// Version of the format: of a triangle, 1 or 3, by the encoding, if every value is kept, 2 if
+    /// not, 4 for nimbers; of any other board, 5.
     pub version: u64,
-    /// Layers of the board.
-    pub layers: u32,
+    /// The board, unless it is a triangle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub board: Option<Definition>,
+    /// Layers of the board, if it is a triangle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layers: Option<u32>,
     /// `normal` or `misere`.
     pub rule: String,
-    /// Most pieces that a move may take, if limited.
+    /// Most pieces that a move may take, if limited; of a triangle.
     pub max_take: Option<u32>,
     /// Cells of the BID bits, bit 0 first.
     pub bid_cells: Vec<u8>,
     /// Cells of the offset bits, bit 0 first.
     pub offset_cells: Vec<u8>,
-    /// Digest of the whole solution, hex; see [`Game::solution_digest`].
+    /// Digest of the whole solution, hex; see [`Task::solution_digest`].
     pub digest: String,
     /// What is kept.
     #[serde(skip_serializing_if = "Keep::is_database")]
@@ -162,6 +187,9 @@ pub struct Manifest {
     /// Losses of the smaller boards and of this one, if they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_layers: Option<Vec<LayerCount>>,
+    /// Positions by nimber, from 0 to the largest there is, if the values are nimbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_nimber: Option<Vec<NimberCount>>,
     /// One row for each canonical block, by ordinal.
     pub blocks: Vec<BlockRow>,
 }
@@ -174,7 +202,9 @@ impl Manifest {
         let offset_bits = game.layout.offset_bits();
         let smaller = task.terms.counts_layers().then(|| SmallerBoards::of(game));
         let boards = smaller.as_ref().map_or(0, SmallerBoards::count);
-        let summaries = summaries.into_iter().map(|bytes| BlockSummary::from_bytes(bytes, offset_bits, boards));
+        let nimbers = if task.terms.values.is_outcomes() { 0 } else { task.planes() };
+        let summaries =
+            summaries.into_iter().map(|bytes| BlockSummary::from_bytes(bytes, offset_bits, boards, nimbers));
         let summaries: Vec<BlockSummary> = summaries.collect::<Option<_>>()?;
         let audit = audit.map(|audit| Audited::passed(audit, game));
         let manifest = Manifest { audit, ..Manifest::new(task, &summaries) };
@@ -187,12 +217,14 @@ impl Manifest {
             Some(smaller) => Some(smaller.rows(game, &summaries)?),
             None => None,
         };
-        Some(Manifest { version: PARTIAL_VERSION, keep, winning_first_moves, by_layers, ..manifest })
+        let version = if game.board.layers().is_some() { PARTIAL_VERSION } else { BOARD_VERSION };
+        Some(Manifest { version, keep, winning_first_moves, by_layers, ..manifest })
     }
 
     /// Builds the manifest of a database from one summary for each ordinal, ascending.
     pub fn new<'a>(task: impl Into<Task<'a>>, summaries: &[BlockSummary]) -> Manifest {
-        let Task { game, terms: Terms { encoding, .. } } = task.into();
+        let task = task.into();
+        let Task { game, terms: Terms { values, encoding, .. } } = task;
         let Game { board, rule, layout } = game;
         let rows = layout.canonical_blocks().iter().zip(summaries);
         let blocks = rows.map(|(bid, summary)| BlockRow {
@@ -202,21 +234,25 @@ impl Manifest {
         });
         Manifest {
             format: FORMAT.into(),
-            version: match encoding {
-                Encoding::Words => WORDS_VERSION,
-                Encoding::Rows => VERSION,
+            version: match (values, encoding) {
+                _ if board.layers().is_none() => BOARD_VERSION,
+                (Values::Nimbers, _) => NIMBERS_VERSION,
+                (Values::Outcomes, Encoding::Words) => WORDS_VERSION,
+                (Values::Outcomes, Encoding::Rows) => ROWS_VERSION,
             },
+            board: board.definition(),
             layers: board.layers(),
             rule: rule.name().into(),
-            max_take: board.max_take(),
+            max_take: board.max_take().filter(|_| board.layers().is_some()),
             bid_cells: layout.bid_cells().to_vec(),
             offset_cells: layout.offset_cells().to_vec(),
-            digest: game.solution_digest(summaries.iter().map(|summary| &summary.digest)),
+            digest: task.solution_digest(summaries.iter().map(|summary| &summary.digest)),
             keep: Keep::Database,
             winning_first_moves: None,
             audit: None,
             census: Census::of(layout, layout.ordinals().zip(summaries)),
             by_layers: None,
+            by_nimber: (!values.is_outcomes()).then(|| by_nimber(layout, summaries)),
             blocks: blocks.collect(),
         }
     }
@@ -241,14 +277,20 @@ impl Manifest {
         if format != FORMAT {
             return Err(damage("not the manifest of a Trinim database".into()));
         }
-        if !(WORDS_VERSION..=VERSION).contains(&version) {
+        if !(WORDS_VERSION..=BOARD_VERSION).contains(&version) {
             return Err(DatabaseError::Version { path: path.into(), found: version, supported: VERSION });
         }
         let manifest: Manifest = serde_json::from_slice(bytes).map_err(unreadable)?;
-        let board = Board::triangle(manifest.layers, manifest.max_take).map_err(|error| damage(error.to_string()))?;
+        let board = match (&manifest.board, manifest.layers) {
+            (Some(definition), _) => definition.clone().board(),
+            (None, layers) => Board::triangle(layers.unwrap_or_default(), manifest.max_take),
+        };
+        let board = board.map_err(|error| damage(error.to_string()))?;
+        if board.definition() != manifest.board {
+            return Err(damage("the moves of the board are not distinct and ascending".into()));
+        }
         let rule: Rule = manifest.rule.parse().map_err(|error| damage(format!("{error}")))?;
-        let cells = manifest.bid_cells.iter().map(|index| Cell::from_index(u32::from(*index)));
-        let layout = Layout::new(&board, &cells.collect::<Vec<_>>()).map_err(|error| damage(error.to_string()))?;
+        let layout = Layout::of_cells(&board, &manifest.bid_cells).map_err(|error| damage(error.to_string()))?;
         if layout.canonical_blocks().len() as u64 > CANONICAL_BLOCKS_MAX {
             return Err(damage(format!("more than {CANONICAL_BLOCKS_MAX} canonical blocks")));
         }
@@ -271,6 +313,16 @@ impl Manifest {
             }
         }
         let game = Game { board, rule, layout };
+        let are_nimbers = |rows: &Vec<NimberCount>| {
+            let places = (0..Values::Nimbers.planes(&game.board) as u32).zip(rows);
+            places.len() == rows.len() && places.clone().all(|(nimber, row)| row.nimber == nimber)
+        };
+        if !manifest.by_nimber.as_ref().is_none_or(are_nimbers) {
+            return Err(damage("the positions by nimber are not rows for 0, 1, 2 ...".into()));
+        }
+        if manifest.by_nimber.is_some() && (rule != Rule::Normal || manifest.audit.is_some()) {
+            return Err(damage("nimbers are values of normal play, and no audit compares them".into()));
+        }
         if let Some(audited) = manifest.audit
             && (audited != Audited::passed(audited.audit(), &game) || !audited.audit().is_possible())
         {
@@ -283,7 +335,13 @@ impl Manifest {
     pub fn terms(&self) -> Terms {
         let encoding = if self.version == WORDS_VERSION { Encoding::Words } else { Encoding::Rows };
         let counting = if self.by_layers.is_some() { Counting::Layers } else { Counting::Pieces };
-        Terms { keep: self.keep, audit: self.audit.map(|audited| audited.audit()), encoding, counting }
+        let audit = self.audit.map(|audited| audited.audit());
+        Terms { values: self.values(), keep: self.keep, audit, encoding, counting }
+    }
+
+    /// Returns what was computed of each position.
+    pub fn values(&self) -> Values {
+        if self.by_nimber.is_some() { Values::Nimbers } else { Values::Outcomes }
     }
 
     /// Returns the value of a position as far as the manifest tells without a block: of the full
@@ -330,8 +388,19 @@ impl Manifest {
             };
             let is_whole = rows.last().is_some_and(|row| row.losses == self.census.losses());
             let grows = rows.is_sorted_by_key(|row| row.losses);
-            if rows.len() != self.layers as usize || !(1..).zip(rows).all(is_row) || !is_whole || !grows {
+            if Some(rows.len() as u32) != self.layers || !(1..).zip(rows).all(is_row) || !is_whole || !grows {
                 return damage("the losses by layers are impossible".into());
+            }
+        }
+        if let Some(rows) = &self.by_nimber {
+            let all = rows.iter().try_fold(0_u64, |sum, row| sum.checked_add(row.positions));
+            let are_positive = rows.iter().all(|row| row.positions > 0);
+            let losses = rows.first().map(|row| row.positions);
+            if !are_positive || all != Some(1 << game.board.cells()) {
+                return damage("the positions by nimber are impossible".into());
+            }
+            if losses != Some(self.census.losses()) {
+                return damage("the positions of nimber 0 are not the losses of the census".into());
             }
         }
         if let Some(winning) = &self.winning_first_moves {
@@ -349,8 +418,22 @@ impl Manifest {
             .map(|block| blake3::Hash::from_hex(&block.digest).map(|hash| *hash.as_bytes()))
             .collect();
         match digests {
-            Ok(digests) if game.solution_digest(digests.iter()) == self.digest => Ok(()),
+            Ok(digests) if self.terms().task(game).solution_digest(digests.iter()) == self.digest => Ok(()),
             _ => damage("the solution digest does not match the digests of the blocks".into()),
         }
     }
+}
+
+/// Adds up the positions by nimber of all blocks, up to the largest nimber there is. A child of a
+/// position with nimber `n` has each lower one, so none in between is missing.
+fn by_nimber(layout: &Layout, summaries: &[BlockSummary]) -> Vec<NimberCount> {
+    let mut counts: Vec<u64> = Vec::new();
+    for (ordinal, summary) in layout.ordinals().zip(summaries) {
+        counts.resize(counts.len().max(summary.by_nimber.len()), 0);
+        for (sum, positions) in counts.iter_mut().zip(&summary.by_nimber) {
+            *sum += u64::from(layout.orbit_size(ordinal)) * positions;
+        }
+    }
+    let largest = counts.iter().rposition(|positions| *positions > 0).map_or(0, |place| place + 1);
+    (0..).zip(&counts[..largest]).map(|(nimber, positions)| NimberCount { nimber, positions: *positions }).collect()
 }

@@ -6,7 +6,8 @@
 //! file, written last. A folder that keeps less ([`Keep`]) has the manifest, with the winning first
 //! moves, and `SUMS`.
 //!
-//! Bit `x` of a block's bitmap is 1 iff the player to move at (block, `x`) loses. A lookup applies
+//! Bit `x` of a block's bitmap is 1 iff the player to move at (block, `x`) loses. A database of
+//! nimbers has one such bitmap for each nimber ([`Values`]), the losses first. A lookup applies
 //! to the position the layout's symmetry that takes its block to the canonical block, and reads the
 //! bit there.
 
@@ -25,11 +26,13 @@ pub mod format {}
 pub mod frame;
 mod game;
 mod keep;
+pub mod listing;
 pub mod manifest;
 mod map;
 mod reader;
 mod summary;
 pub(crate) mod sums;
+mod values;
 
 pub use audit::{Audit, Audited, ParseAuditError};
 pub use block::{BLOCK_BYTES_MAX, BlockForm, block_file_name};
@@ -41,7 +44,9 @@ pub use error::DatabaseError;
 pub use first_moves::FirstMoves;
 pub use game::Game;
 pub use keep::{Keep, ParseKeepError, Task, Terms};
+pub use listing::Listing;
 pub use manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS, VERSION as FORMAT_VERSION};
 pub use reader::{Access, CACHE_BYTES, Child, Database, Probe};
 pub use summary::{BlockSummary, stream_digest};
 pub use sums::Sums;
+pub use values::{NimberCount, ParseValuesError, Values};

@@ -20,8 +20,9 @@ use super::built_in::BuiltIn;
 use super::bytes::Bytes;
 use super::manifest::{LIST_BYTES_MAX, MANIFEST, Manifest, SUMS};
 use super::sums::Sums;
-use super::{DatabaseError, Game, Keep};
+use super::{DatabaseError, Game, Keep, Values};
 use crate::game::{Board, Rule, Value};
+use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use parking_lot::Mutex;
 use pipeline::log::codec::Scratch;
@@ -52,6 +53,8 @@ pub struct Child {
     pub position: u64,
     /// The value for the player who moves there; a loss makes the move a winning one.
     pub value: Value,
+    /// The nimber of the position after the move, if the database has nimbers.
+    pub nimber: Option<u32>,
 }
 
 /// A probed position with all its moves.
@@ -61,10 +64,38 @@ pub struct Probe {
     pub position: u64,
     /// The value for the player to move.
     pub value: Value,
+    /// The nimber, if the database has nimbers.
+    pub nimber: Option<u32>,
     /// The children, winning moves first, then by ascending mask of the pieces taken.
     pub children: Vec<Child>,
     /// Number of moves to positions whose values were not kept.
     pub moves_not_kept: u64,
+}
+
+impl Probe {
+    /// Gathers the children of a position, whose own value and nimber are `found`. `look_up` returns
+    /// those of a child, or `None` if they are not kept.
+    ///
+    /// # Errors
+    /// Those of `look_up`.
+    pub fn gather<E>(
+        board: &Board,
+        position: u64,
+        found: (Value, Option<u32>),
+        mut look_up: impl FnMut(u64) -> Result<Option<(Value, Option<u32>)>, E>,
+    ) -> Result<Probe, E> {
+        let (value, nimber) = found;
+        let mut probe = Probe { position, value, nimber, children: Vec::new(), moves_not_kept: 0 };
+        for taken in board.moves().iter().copied().filter(|mask| position & mask == *mask) {
+            let position = position ^ taken;
+            match look_up(position)? {
+                Some((value, nimber)) => probe.children.push(Child { taken, position, value, nimber }),
+                None => probe.moves_not_kept += 1,
+            }
+        }
+        probe.children.sort_by_key(|child| (child.value == Value::Win, child.taken));
+        Ok(probe)
+    }
 }
 
 /// An open database, shareable between threads.
@@ -282,12 +313,45 @@ impl Database {
             }
             return Ok(value);
         }
-        let (BlockId(ordinal), offset) = self.game.layout.locate(position);
-        let (word, frame_words) = ((offset / 64) as usize, self.form.encoding.frame_words());
+        let (block, offset) = self.game.layout.locate(position);
+        // The losses are the first plane, or the only one.
+        Ok(Value::from_loss(self.bit(block, offset)?))
+    }
+
+    /// Returns the nimber of a position in normal play; `None` if the database has wins and losses
+    /// only.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] if a frame of the position cannot be read or is damaged.
+    ///
+    /// # Panics
+    /// If the position has a bit outside the board.
+    pub fn nimber(&self, position: u64) -> Result<Option<u32>, DatabaseError> {
+        assert_eq!(position & !self.game.board.full(), 0, "position outside the board");
+        let Some(rows) = &self.manifest.by_nimber else { return Ok(None) };
+        let (block, offset) = self.game.layout.locate(position);
+        let plane_bits = 64 * bitmap_words(self.game.layout.offset_bits()) as u64;
+        for row in rows {
+            if self.bit(block, u64::from(row.nimber) * plane_bits + offset)? {
+                return Ok(Some(row.nimber));
+            }
+        }
+        let path = self.folder.join(block_file_name(block.0));
+        Err(DatabaseError::corrupt(path, None, format!("offset {offset} has no nimber that the manifest counts")))
+    }
+
+    /// Returns a bit of the bitmaps of a block.
+    fn bit(&self, BlockId(ordinal): BlockId, bit: u64) -> Result<bool, DatabaseError> {
+        let (word, frame_words) = ((bit / 64) as usize, self.form.encoding.frame_words());
         let (frame, word) = (word / frame_words, word % frame_words);
         let (source, parsed) = self.frame(ordinal, frame)?;
         let word = parsed.word(word).map_err(|error| source.index.damage(&source.path, frame, error))?;
-        Ok(Value::from_loss(word >> (offset % 64) & 1 == 1))
+        Ok(word >> (bit % 64) & 1 == 1)
+    }
+
+    /// Returns what is known of each position.
+    pub fn values(&self) -> Values {
+        self.manifest.values()
     }
 
     /// Returns the value of a position and of all its children, as far as they were kept.
@@ -296,20 +360,16 @@ impl Database {
     /// Those of [`Database::value`].
     pub fn probe(&self, position: u64) -> Result<Probe, DatabaseError> {
         let value = self.value(position)?;
-        let mut children = Vec::new();
-        let mut moves_not_kept = 0;
-        for taken in self.game.board.moves().iter().copied().filter(|mask| position & mask == *mask) {
-            match self.value(position ^ taken) {
-                Ok(value) => children.push(Child { taken, position: position ^ taken, value }),
-                Err(DatabaseError::NotKept { .. }) => moves_not_kept += 1,
-                Err(error) => return Err(error),
-            }
-        }
-        children.sort_by_key(|child| (child.value == Value::Win, child.taken));
-        Ok(Probe { position, value, children, moves_not_kept })
+        let nimber = self.nimber(position)?;
+        Probe::gather(&self.game.board, position, (value, nimber), |child| match self.value(child) {
+            Ok(value) => Ok(Some((value, self.nimber(child)?))),
+            Err(DatabaseError::NotKept { .. }) => Ok(None),
+            Err(error) => Err(error),
+        })
     }
 
-    /// Reads the whole bitmap of a canonical block, bypassing the cache.
+    /// Reads the bitmap of a canonical block, the losses, or more planes of it if there is room for
+    /// more words, bypassing the cache.
     ///
     /// # Errors
     /// Those of [`Database::value`].
@@ -318,9 +378,33 @@ impl Database {
         let source = self.block(ordinal)?;
         let mut scratch = Scratch::new();
         for (frame, words) in words.chunks_mut(source.index.frame_words()).enumerate() {
-            source.index.decode(&source.path, frame, &source.stored(frame)?, words, &mut scratch)?;
+            let mut decode = |whole: &mut [u64]| {
+                source.index.decode(&source.path, frame, &source.stored(frame)?, whole, &mut scratch)
+            };
+            match source.index.words_of(frame) {
+                length if length > words.len() => {
+                    let mut whole = vec![0; length];
+                    decode(&mut whole)?;
+                    words.copy_from_slice(&whole[..words.len()]);
+                }
+                _ => decode(words)?,
+            }
         }
         Ok(())
+    }
+
+    /// Returns the number of frames of each block that have losses in them, the first plane.
+    pub(super) fn frames_of_losses(&self) -> usize {
+        bitmap_words(self.game.layout.offset_bits()).div_ceil(self.form.encoding.frame_words())
+    }
+
+    /// Reads one frame of a block, bypassing the cache: the number of its first word in the bitmap,
+    /// and its words.
+    pub(super) fn frame_words(&self, ordinal: u32, frame: usize) -> Result<(u64, Vec<u64>), DatabaseError> {
+        let source = self.block(ordinal)?;
+        let mut words = vec![0; source.index.words_of(frame)];
+        source.index.decode(&source.path, frame, &source.stored(frame)?, &mut words, &mut Scratch::new())?;
+        Ok(((frame * source.index.frame_words()) as u64, words))
     }
 
     /// Returns the book, opened at the first call; `None` if there is none in this folder.
@@ -348,7 +432,8 @@ impl Database {
         if self.manifest.keep.is_database() { Ok(()) } else { Err(self.not_kept()) }
     }
 
-    fn not_kept(&self) -> DatabaseError {
+    /// The error for values that this folder does not keep.
+    pub(super) fn not_kept(&self) -> DatabaseError {
         DatabaseError::NotKept { path: self.folder.clone(), keep: self.manifest.keep }
     }
 

@@ -126,10 +126,10 @@ impl Auditor for Sample<'_> {
                 of_child == bid && is_loss(offset)
             });
             let losing_child = drawn.losing_child.or_else(|| inner.next());
-            let expected = match (position, losing_child) {
-                (0, _) => self.game.rule.empty(),
-                (_, Some(_)) => Value::Win,
-                (_, None) => Value::Loss,
+            let expected = match losing_child {
+                Some(_) => Value::Win,
+                None if self.game.board.is_over(position) => self.game.rule.empty(),
+                None => Value::Loss,
             };
             let found = Value::from_loss(is_loss(drawn.offset));
             if found != expected {

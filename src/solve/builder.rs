@@ -1,7 +1,7 @@
 //! A solve with a default for everything but the game and the folder.
 
 use super::{Solved, solve};
-use crate::database::{Audit, Game, Keep, Task};
+use crate::database::{Audit, Game, Keep, Task, Values};
 use crate::kernel::Kernel;
 use pipeline::checkpoint;
 use pipeline::{Error, Metrics, Options, RealStorage, Storage};
@@ -36,6 +36,14 @@ impl<'a> Solve<'a> {
     #[must_use]
     pub fn keep(mut self, keep: Keep) -> Solve<'a> {
         self.task.terms.keep = keep;
+        self
+    }
+
+    /// Computes these values; by default who wins. Nimbers are those of normal play, kept whole and
+    /// not audited ([`Terms::are_possible`](crate::database::Terms::are_possible)).
+    #[must_use]
+    pub fn values(mut self, values: Values) -> Solve<'a> {
+        self.task.terms.values = values;
         self
     }
 

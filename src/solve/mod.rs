@@ -8,10 +8,12 @@ mod audit;
 pub mod baseline;
 pub(crate) mod book;
 mod builder;
+pub mod parts;
 mod strategy;
 mod workload;
 
 pub use builder::Solve;
+pub use parts::{PartError, PartSolver};
 pub use strategy::{Baseline, ParseStrategyError, Redundancy, Strategy};
 pub use workload::RemovalGame;
 

@@ -1,12 +1,19 @@
 //! Triangular Nim, or any game given as cells and move masks, as a workload of the engine.
 //!
+//! Nimbers are many solves at once. A block then has one bitmap for each nimber `n`, its plane, and
+//! a position has nimber `n` iff it is a loss among the positions that have no lower one: no child
+//! has `n`, but some child has each lower one. So a plane takes the updates of the planes with the
+//! same number, like the one bitmap of a solve for wins and losses, and is settled after the lower
+//! planes, with the positions of these marked as wins beforehand: then they are no losses of this
+//! plane, and make nothing else a win.
+//!
 //! Engine blocks are the ordinals of the layout's canonical blocks, orientations the indices of its
 //! symmetries. A bitmap has `2^max(m, 9)` bits for `m` offset bits; bit `x` represents the position
-//! with offset `x`.
+//! with offset `x`. Planes follow each other, from nimber 0.
 //!
 //! # Invariants
 //! 1. A stream is the loss bitmap of the whole block: `x` is set iff the player to move at (block,
-//!    `x`) loses.
+//!    `x`) loses. With nimbers, each `x` is set in exactly one plane.
 //! 2. The file of a block holds its stream. With [`Encoding::Rows`] it is as fast to read as a log,
 //!    so targets read it in place of shared logs, without the frames that no edge needs.
 //! 3. A restriction is the set of offset cells that every operation of an edge fills: a loss that
@@ -20,12 +27,13 @@ use crate::database::{
     block_file_name, stream_digest,
 };
 use crate::game::Rule;
-use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
+use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
 use crate::layout::Bid;
 use pipeline::{Auditor, BlockId, Edge, Publication, Unreadable, Workload};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The workload of one solve.
 pub struct RemovalGame<'a> {
@@ -35,6 +43,10 @@ pub struct RemovalGame<'a> {
     operations: Vec<Arc<[u64]>>,
     apply: HashMap<Arc<[u64]>, ApplyPlan>,
     settle: SettlePlan,
+    planes: usize,
+    /// By block: the planes that are not known to be empty. It only saves work: an empty plane
+    /// updates nothing.
+    used: Vec<AtomicUsize>,
     turns: Vec<PermutePlan>,
     form: BlockForm,
     publish: bool,
@@ -61,6 +73,8 @@ impl<'a> RemovalGame<'a> {
         let settle = SettlePlan::new(bits, layout.inner_moves());
         let turns =
             layout.symmetries().iter().map(|symmetry| PermutePlan::new(symmetry.offset_permutation())).collect();
+        let planes = task.planes();
+        let used = layout.ordinals().map(|_| AtomicUsize::new(planes)).collect();
         let (form, publish) = (BlockForm::of(task), keep.is_database());
         let first_moves = (!publish).then(|| FirstMoves::of(game));
         let smaller = task.terms.counts_layers().then(|| SmallerBoards::of(game));
@@ -75,6 +89,8 @@ impl<'a> RemovalGame<'a> {
             operations,
             apply,
             settle,
+            planes,
+            used,
             turns,
             form,
             publish,
@@ -98,6 +114,14 @@ impl<'a> RemovalGame<'a> {
         RemovalGame { publish: true, parts: None, ..self }
     }
 
+    fn plane_words(&self) -> usize {
+        bitmap_words(self.game.layout.offset_bits())
+    }
+
+    fn planes_in_use(&self, block: BlockId) -> usize {
+        self.used[block.index()].load(Ordering::Relaxed)
+    }
+
     fn edge(&self, edge: crate::layout::Edge) -> Edge {
         let operations = self.operations[edge.trace.0 as usize].clone();
         let restriction = self.game.layout.restriction(edge.trace);
@@ -119,7 +143,7 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn stream_words(&self) -> usize {
-        bitmap_words(self.game.layout.offset_bits())
+        self.planes * self.plane_words()
     }
 
     fn edges_into(&self, target: BlockId) -> Vec<Edge> {
@@ -131,22 +155,32 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
-        mark_phantoms(self.game.layout.offset_bits(), bitmap);
-        // The empty position has no move. It is a loss in normal play, the default without updates,
-        // and a win in misère.
-        if self.game.rule == Rule::Misere && self.game.layout.bid(block) == Bid(0) {
-            bitmap[0] |= 1;
+        for plane in bitmap.chunks_exact_mut(self.plane_words()) {
+            mark_phantoms(self.game.layout.offset_bits(), plane);
+        }
+        // A position without a move is a loss in normal play, the default without updates, and a
+        // win in misère.
+        let bid = self.game.layout.bid(block);
+        if self.game.rule == Rule::Misere {
+            if !self.game.board.takes_single_pieces() {
+                mark_without_moves(&self.game.layout.moves_in(bid), bitmap);
+            } else if bid == Bid(0) {
+                bitmap[0] |= 1;
+            }
         }
     }
 
     fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
-        if orientation == 0 {
-            oriented.copy_from_slice(stream);
-        } else {
-            self.kernel.permute(&self.turns[usize::from(orientation)], stream, oriented);
-        }
-        if restriction != 0 {
-            self.kernel.restrict(restriction, oriented);
+        let words = self.plane_words();
+        for (stream, oriented) in stream.chunks_exact(words).zip(oriented.chunks_exact_mut(words)) {
+            if orientation == 0 {
+                oriented.copy_from_slice(stream);
+            } else {
+                self.kernel.permute(&self.turns[usize::from(orientation)], stream, oriented);
+            }
+            if restriction != 0 {
+                self.kernel.restrict(restriction, oriented);
+            }
         }
     }
 
@@ -157,16 +191,38 @@ impl Workload for RemovalGame<'_> {
 
     fn turn(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
         let plan = &self.turns[usize::from(edge.orientation)];
-        self.kernel.permute_needed(plan, self.unneeded(edge), stream, oriented);
+        let (words, unneeded) = (self.plane_words(), self.unneeded(edge));
+        let planes = stream.chunks_exact(words).zip(oriented.chunks_exact_mut(words));
+        for (stream, oriented) in planes.take(self.planes_in_use(edge.source)) {
+            self.kernel.permute_needed(plan, unneeded, stream, oriented);
+        }
     }
 
     fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
         let plan = &self.apply[&edge.operations];
-        self.kernel.apply(plan, stream, bitmap);
+        let words = self.plane_words();
+        let planes = stream.chunks_exact(words).zip(bitmap.chunks_exact_mut(words));
+        for (stream, bitmap) in planes.take(self.planes_in_use(edge.source)) {
+            self.kernel.apply(plan, stream, bitmap);
+        }
     }
 
-    fn finish(&self, _: BlockId, bitmap: &mut [u64]) {
-        self.kernel.settle(&self.settle, bitmap);
+    fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
+        if self.planes == 1 {
+            return self.kernel.settle(&self.settle, bitmap);
+        }
+        let mut settled = vec![0; self.plane_words()];
+        mark_phantoms(self.game.layout.offset_bits(), &mut settled);
+        let mut planes = bitmap.chunks_exact_mut(settled.len());
+        let mut used = 0;
+        while settled.iter().any(|word| *word != u64::MAX)
+            && let Some(plane) = planes.next()
+        {
+            settle_plane(self.kernel, &self.settle, &mut settled, plane);
+            used += 1;
+        }
+        planes.for_each(|plane| plane.fill(0));
+        self.used[block.index()].store(used, Ordering::Relaxed);
     }
 
     fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>> {
@@ -174,11 +230,17 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
-        let losses_by_pieces = self.kernel.census(self.game.layout.offset_bits(), stream);
+        let words = self.plane_words();
+        let losses_by_pieces = self.kernel.census(self.game.layout.offset_bits(), &stream[..words]);
+        let by_nimber = match self.planes {
+            1 => Vec::new(),
+            _ => stream.chunks_exact(words).map(|plane| self.kernel.popcount(plane)).collect(),
+        };
         let after_first_moves = self.first_moves.as_ref().map_or(Vec::new(), |first| first.values(block, stream));
         let bid = self.game.layout.bid(block);
         let by_layers = self.smaller.as_ref().map_or(Vec::new(), |smaller| smaller.losses(bid, stream));
-        BlockSummary { losses_by_pieces, digest: stream_digest(stream), by_layers, after_first_moves }.to_bytes()
+        let digest = stream_digest(stream);
+        BlockSummary { losses_by_pieces, digest, by_layers, by_nimber, after_first_moves }.to_bytes()
     }
 
     fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
@@ -221,4 +283,12 @@ fn unreadable(error: DatabaseError) -> Unreadable {
         DatabaseError::Corrupt { offset, damage, .. } => Unreadable { offset, damage },
         other => Unreadable { offset: None, damage: other.to_string().into() },
     }
+}
+
+/// Settles the plane of a nimber: what earlier planes have settled counts as wins, and what is found
+/// here is settled for the next one.
+pub(super) fn settle_plane(kernel: Kernel, plan: &SettlePlan, settled: &mut [u64], plane: &mut [u64]) {
+    plane.iter_mut().zip(&*settled).for_each(|(wins, settled)| *wins |= settled);
+    kernel.settle(plan, plane);
+    settled.iter_mut().zip(&*plane).for_each(|(settled, found)| *settled |= found);
 }

@@ -1,4 +1,7 @@
 //! Checks canonical blocks: their rows in the manifest, and every position against its children.
+//!
+//! A block of nimbers has a bitmap for each nimber, its plane. Its children are marked plane by
+//! plane: then each position has the nimbers of its children, and must have the least one missing.
 
 use super::children::Moves;
 use super::finding::{Finding, Reason, RowField};
@@ -21,12 +24,19 @@ pub(super) struct Plan<'a> {
     /// One for each turn; the first, for the identity, is never used.
     scatters: Vec<Scatter>,
     inner: Moves,
+    /// Bitmaps of a block: one, or one for each nimber.
+    planes: usize,
+    /// Words of one of them.
+    words: usize,
 }
 
 /// The bitmaps of one worker.
 pub(super) struct Scratch {
+    /// All planes of a source.
     source: Bitmap,
+    /// A plane of it in another orientation.
     turned: Bitmap,
+    /// For each target, by plane: the positions with a child in that plane.
     losing: Vec<Bitmap>,
     tile: Tile,
 }
@@ -62,16 +72,20 @@ impl<'a> Plan<'a> {
     /// Prepares the tables.
     pub(super) fn new(database: &'a Database, geometry: &'a Geometry) -> Plan<'a> {
         let scatters = geometry.turns().iter().map(|turn| Scatter::new(&turn.offset)).collect();
-        Plan { database, geometry, scatters, inner: Moves::new(geometry.inner()) }
+        let planes = database.manifest().terms().task(database.game()).planes();
+        let words = 1 << (geometry.index_bits() - 6);
+        Plan { database, geometry, scatters, inner: Moves::new(geometry.inner()), planes, words }
     }
 
     /// Allocates the memory of a worker that checks up to `targets` blocks at once.
     pub(super) fn scratch(&self, targets: usize) -> Result<Scratch, DatabaseError> {
-        let words = 1 << (self.geometry.index_bits() - 6);
-        let refused = |_| DatabaseError::OutOfMemory { needed_bytes: 8 * words as u64 };
-        let bitmap = || Bitmap::zeroed(words).map_err(refused);
-        let losing = (0..targets).map(|_| bitmap()).collect::<Result<_, _>>()?;
-        Ok(Scratch { source: bitmap()?, turned: bitmap()?, losing, tile: Tile::new() })
+        let bitmap = |planes: usize| {
+            let words = planes * self.words;
+            let refused = |_| DatabaseError::OutOfMemory { needed_bytes: 8 * words as u64 };
+            Bitmap::zeroed(words).map_err(refused)
+        };
+        let losing = (0..targets).map(|_| bitmap(self.planes)).collect::<Result<_, _>>()?;
+        Ok(Scratch { source: bitmap(self.planes)?, turned: bitmap(1)?, losing, tile: Tile::new() })
     }
 
     /// Reads a block and reports whether every frame of it decodes.
@@ -108,17 +122,12 @@ impl<'a> Plan<'a> {
             let readable = damage.is_none();
             watch.advance(0)?;
             for (turn, uses) in uses {
-                if readable && turn != 0 {
-                    let Scratch { source, turned, tile, .. } = &mut *scratch;
-                    self.scatters[turn].scatter(lines(source), lines_mut(turned), tile);
+                if readable {
+                    self.mark(turn, &uses, scratch);
                 }
-                let child = if turn == 0 { &scratch.source } else { &scratch.turned };
-                for (place, moves) in uses {
+                for (place, _) in uses {
                     // The damage itself is reported where the block is a target or is only read.
                     targets[place].complete &= readable;
-                    if readable {
-                        Moves::new(moves).mark(lines(child), lines_mut(&mut scratch.losing[place]));
-                    }
                     watch.advance(targets[place].step)?;
                 }
             }
@@ -134,23 +143,66 @@ impl<'a> Plan<'a> {
         Ok(targets.into_iter().map(|target| (target.ordinal, target.outcome)).collect())
     }
 
-    /// Checks a block after all its children.
-    fn finish(&self, target: &mut Target, own: &Bitmap, losing: &mut Bitmap) {
-        let Target { ordinal, complete, ref mut outcome, .. } = *target;
-        let counted = account(self.geometry, ordinal, lines(own));
-        self.compare_row(ordinal, &counted, &mut outcome.findings);
-        outcome.account = Some(counted);
-        if complete {
-            self.inner.mark(lines(own), lines_mut(losing));
-            if self.empty_is_win(ordinal) {
-                losing.words_mut()[0] |= 1;
+    /// Marks the parents of a source in the targets that need it in one turn.
+    fn mark(&self, turn: usize, uses: &[(usize, &[u64])], scratch: &mut Scratch) {
+        let uses: Vec<(usize, Moves)> = uses.iter().map(|(place, moves)| (*place, Moves::new(moves))).collect();
+        let Scratch { source, turned, losing, tile } = scratch;
+        for (plane, source) in source.words().chunks_exact(self.words).enumerate() {
+            // Most high nimbers are in no position of a block.
+            if self.planes > 1 && source.iter().all(|word| *word == 0) {
+                continue;
             }
-            outcome.differences = Some(self.compare(ordinal, own.words(), losing.words(), &mut outcome.findings));
+            let child = match turn {
+                0 => lines(source),
+                _ => {
+                    self.scatters[turn].scatter(lines(source), lines_mut(turned.words_mut()), tile);
+                    lines(turned.words())
+                }
+            };
+            for (place, moves) in &uses {
+                let losing = &mut losing[*place].words_mut()[plane * self.words..][..self.words];
+                moves.mark(child, lines_mut(losing));
+            }
         }
     }
 
-    fn empty_is_win(&self, ordinal: u32) -> bool {
-        self.database.rule() == Rule::Misere && self.geometry.bid(ordinal) == 0
+    /// Checks a block after all its children.
+    fn finish(&self, target: &mut Target, own: &Bitmap, losing: &mut Bitmap) {
+        let Target { ordinal, complete, ref mut outcome, .. } = *target;
+        let counted = account(self.geometry, ordinal, own.words(), self.planes);
+        self.compare_row(ordinal, &counted, &mut outcome.findings);
+        outcome.account = Some(counted);
+        if complete {
+            let planes = own.words().chunks_exact(self.words).zip(losing.words_mut().chunks_exact_mut(self.words));
+            for (own, losing) in planes {
+                self.inner.mark(lines(own), lines_mut(losing));
+            }
+            self.mark_over(ordinal, losing.words_mut());
+            let compare = if self.planes == 1 { Plan::compare } else { Plan::compare_nimbers };
+            outcome.differences = Some(compare(self, ordinal, own.words(), losing.words(), &mut outcome.findings));
+        }
+    }
+
+    /// Marks the positions without a move where these are wins.
+    fn mark_over(&self, ordinal: u32, losing: &mut [u64]) {
+        if self.database.rule() != Rule::Misere {
+            return;
+        }
+        if self.database.board().takes_single_pieces() {
+            losing[0] |= u64::from(self.geometry.bid(ordinal) == 0);
+            return;
+        }
+        // Of each move, the cells outside a word and the places in a word with its other cells.
+        let places = |taken: u64| (0..64).filter(move |place| place & taken & 63 == taken & 63);
+        let moves = self.geometry.moves_in(ordinal);
+        let moves: Vec<(u64, u64)> = moves
+            .into_iter()
+            .map(|taken| (taken & !63, places(taken).fold(0, |bits, place| bits | 1_u64 << place)))
+            .collect();
+        for (word, losing) in (0_u64..).zip(losing) {
+            let possible = moves.iter().filter(|(outside, _)| (word * 64) & outside == *outside);
+            *losing |= !possible.fold(0, |movable, (_, inside)| movable | inside);
+        }
     }
 
     /// Compares the block's row in the manifest with the counted losses and the digest.
@@ -193,6 +245,53 @@ impl<'a> Plan<'a> {
         differences
     }
 
+    /// Checks that a position has the least nimber that no child has, and no other; `reached` has
+    /// the positions with a child of each nimber. Lists the first contradictions and counts all.
+    fn compare_nimbers(&self, ordinal: u32, own: &[u64], reached: &[u64], findings: &mut Vec<Finding>) -> u64 {
+        let positions = 1_u64 << self.geometry.offset_bits();
+        let at = |planes: &[u64], plane: usize, word: usize| planes[plane * self.words + word];
+        let mut differences = 0;
+        let mut listed = 0;
+        for word in 0..self.words {
+            let first = word as u64 * 64;
+            // Positions that have children of all lower nimbers; bits without a position have none.
+            let mut all_lower = match positions.saturating_sub(first) {
+                left @ 0..64 => (1 << left) - 1,
+                _ => u64::MAX,
+            };
+            let mut wrong = 0;
+            for plane in 0..self.planes {
+                let reached = at(reached, plane, word);
+                wrong |= at(own, plane, word) ^ (all_lower & !reached);
+                all_lower &= reached;
+            }
+            // More nimbers below a position than there can be.
+            wrong |= all_lower;
+            differences += u64::from(wrong.count_ones());
+            while wrong != 0 && listed < LISTED {
+                let bit = wrong.trailing_zeros();
+                let has = |planes: &[u64], plane: usize| at(planes, plane, word) >> bit & 1 == 1;
+                let stored = (0..self.planes).filter(|plane| has(own, *plane)).map(|plane| plane as u32).collect();
+                let least = (0..self.planes).take_while(|plane| has(reached, *plane)).count() as u32;
+                findings.push(self.wrong_nimber(ordinal, first + u64::from(bit), stored, least));
+                listed += 1;
+                wrong &= wrong - 1;
+            }
+        }
+        if differences > listed as u64 {
+            findings.push(Finding::More { block: ordinal, differences, listed });
+        }
+        differences
+    }
+
+    fn wrong_nimber(&self, block: u32, offset: u64, stored: Vec<u32>, least: u32) -> Finding {
+        if offset >> self.geometry.offset_bits() != 0 {
+            return Finding::Stray { block, offset };
+        }
+        let rows = position::rows(self.database.board(), self.geometry.position(block, offset));
+        Finding::Nimber { block, offset, rows, stored, least }
+    }
+
     /// Describes one wrong bit.
     fn contradiction(&self, block: u32, offset: u64, stored_loss: bool) -> Finding {
         if offset >> self.geometry.offset_bits() != 0 {
@@ -201,7 +300,7 @@ impl<'a> Plan<'a> {
         let position = self.geometry.position(block, offset);
         let rows_of = |position: u64| position::rows(self.database.board(), position);
         let mut children = self.geometry.children_of(position);
-        let because = if position == 0 {
+        let because = if self.database.board().is_over(position) {
             Reason::Empty(self.database.rule())
         } else if !stored_loss {
             Reason::AllWins(children.count())
@@ -215,12 +314,12 @@ impl<'a> Plan<'a> {
 }
 
 /// Returns the lines of a bitmap.
-fn lines(bitmap: &Bitmap) -> &[[u64; LINE]] {
-    bitmap.words().as_chunks().0
+fn lines(bitmap: &[u64]) -> &[[u64; LINE]] {
+    bitmap.as_chunks().0
 }
 
-fn lines_mut(bitmap: &mut Bitmap) -> &mut [[u64; LINE]] {
-    bitmap.words_mut().as_chunks_mut().0
+fn lines_mut(bitmap: &mut [u64]) -> &mut [[u64; LINE]] {
+    bitmap.as_chunks_mut().0
 }
 
 /// Separates damage, which is a finding, from errors of the operating system.

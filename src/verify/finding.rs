@@ -32,6 +32,19 @@ pub enum Finding {
         /// The reason why the value is wrong.
         because: Reason,
     },
+    /// A position has not the nimber that follows from its children.
+    Nimber {
+        /// Ordinal of the canonical block.
+        block: u32,
+        /// Offset of the position.
+        offset: u64,
+        /// The position as rows of 0 and 1.
+        rows: String,
+        /// Its nimbers in the database: one, none or several.
+        stored: Vec<u32>,
+        /// The least number that is no nimber of a child.
+        least: u32,
+    },
     /// A bit without a position is set.
     Stray {
         /// Ordinal of the block.
@@ -107,7 +120,7 @@ impl fmt::Display for RowField {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Empty(rule) => write!(f, "the rule makes the empty position a {}", rule.empty()),
+            Reason::Empty(rule) => write!(f, "the rule makes a position without a move a {}", rule.empty()),
             Reason::AllWins(children) => write!(f, "all its {children} children are wins"),
             Reason::LosingChild(Some(child)) => write!(f, "its child {child} is a loss too"),
             Reason::LosingChild(None) => f.write_str("one of its children is a loss"),
@@ -125,6 +138,17 @@ impl fmt::Display for Finding {
             }
             Finding::Position { block, offset, rows, stored, because } => {
                 write!(f, "{}: position {rows} (offset {offset}) is stored as a {stored}, but {because}", name(block))
+            }
+            Finding::Nimber { block, offset, rows, stored, least } => {
+                let stored = match &stored[..] {
+                    [] => "no nimber".to_owned(),
+                    [one] => format!("nimber {one}"),
+                    [first, more @ ..] => {
+                        more.iter().fold(format!("nimbers {first}"), |all, one| format!("{all}, {one}"))
+                    }
+                };
+                write!(f, "{}: position {rows} (offset {offset}) is stored with {stored}, ", name(block))?;
+                write!(f, "but {least} is the least that none of its children has")
             }
             Finding::Stray { block, offset } => {
                 write!(f, "{}: bit {offset} is set but represents no position", name(block))

@@ -1,11 +1,11 @@
 //! The geometry of the check, rebuilt from cell masks: moves, blocks, and the canonical block of
 //! each child.
 //!
-//! This module verifies its inputs. It generates the moves from pairs of ends and compares them
-//! with the board's; it accepts a symmetry only if it maps these moves to themselves; it fills the
-//! table of blocks from the canonical ones and requires it to be full and free of conflicts. From
-//! the layout it uses only the two lists of cells, which define the bits of a database, and the
-//! list of canonical blocks.
+//! This module verifies its inputs. It generates the moves of a triangle from pairs of ends and
+//! compares them with the board's; those of other boards are what the database says. It accepts a
+//! symmetry only if it maps these moves to themselves; it fills the table of blocks from the
+//! canonical ones and requires it to be full and free of conflicts. From the layout it uses only
+//! the two lists of cells, which define the bits of a database, and the list of canonical blocks.
 
 use crate::game::{Board, Cell};
 use crate::layout::Layout;
@@ -93,10 +93,12 @@ impl Geometry {
                 bid => traces.entry(bid as u32).or_default().push(gather(&offset_cells, taken)),
             }
         }
-        let row = board.layers() - 1;
         let mut geometry = Geometry {
             canonical: layout.canonical_blocks().iter().map(|bid| bid.0).collect(),
-            last_row: (0..=row as u8).fold(0, |cells, col| cells | Cell::new(row as u8, col).mask()),
+            last_row: board.layers().map_or(0, |layers| {
+                let row = layers as u8 - 1;
+                (0..=row).fold(0, |cells, col| cells | Cell::new(row, col).mask())
+            }),
             blocks: vec![NOBODY; 1 << bid_cells.len()],
             traces: traces.into_iter().map(|(bid, offsets)| Trace { bid, offsets }).collect(),
             offset_cells,
@@ -137,6 +139,13 @@ impl Geometry {
     /// Returns the number of canonical blocks.
     pub(super) fn canonical_blocks(&self) -> u32 {
         self.canonical.len() as u32
+    }
+
+    /// Returns the offset masks of every move that a canonical block allows.
+    pub(super) fn moves_in(&self, ordinal: u32) -> Vec<u64> {
+        let bid = self.bid(ordinal);
+        let traces = self.traces.iter().filter(|trace| bid & trace.bid == trace.bid);
+        traces.flat_map(|trace| &trace.offsets).chain(&self.inner).copied().collect()
     }
 
     /// Returns the BID of a canonical block.
@@ -219,6 +228,9 @@ impl Geometry {
 /// Returns every run of cells from one end to another on a row, a column or a diagonal, no longer
 /// than the board allows; sorted.
 fn moves(board: &Board) -> Vec<u64> {
+    if board.layers().is_none() {
+        return board.moves().to_vec();
+    }
     let cells: Vec<Cell> = (0..board.cells()).map(Cell::from_index).collect();
     let mut moves = BTreeSet::new();
     for first in &cells {

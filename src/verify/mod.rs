@@ -23,6 +23,9 @@
 //!     --scatter, loss by loss-->  the losses of the child  --shift and OR, for each move-->  positions with a losing child
 //! ```
 //!
+//! With nimbers, a block has a bitmap for each of them, and all this is done for each: a position
+//! then has the nimbers of its children, and its own must be the least one missing.
+//!
 //! At the end the stored losses and the positions with a losing child must be complements. A block
 //! counts as one more child of itself, reached by the moves inside it: all values are known, so the
 //! order of its positions does not matter.

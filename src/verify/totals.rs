@@ -15,7 +15,9 @@ pub(super) struct Account {
     losses_by_pieces: Vec<u64>,
     /// Losses of the whole isomorphic group in which the last row of the board is empty.
     without_last_row: u64,
-    /// BLAKE3 of the bitmap.
+    /// Positions by nimber; empty for wins and losses.
+    by_nimber: Vec<u64>,
+    /// BLAKE3 of the bitmap, or of all planes.
     pub digest: [u8; 32],
 }
 
@@ -33,13 +35,17 @@ impl Account {
     }
 }
 
-/// Counts and hashes the bitmap of a canonical block.
-pub(super) fn account(geometry: &Geometry, ordinal: u32, bitmap: &[[u64; LINE]]) -> Account {
+/// Counts and hashes the bitmaps of a canonical block, as many as `planes`, the losses first.
+pub(super) fn account(geometry: &Geometry, ordinal: u32, bitmaps: &[u64], planes: usize) -> Account {
     let masks = geometry.last_row_masks(ordinal);
+    let words = bitmaps.len() / planes;
+    let losses = bitmaps[..words].as_chunks().0;
+    let count = |plane: &[u64]| plane.iter().map(|word| u64::from(word.count_ones())).sum();
     Account {
-        losses_by_pieces: losses_by_pieces(geometry.index_bits(), bitmap),
-        without_last_row: masks.into_iter().map(|mask| losses_without(mask, bitmap)).sum(),
-        digest: digest(bitmap),
+        losses_by_pieces: losses_by_pieces(geometry.index_bits(), losses),
+        without_last_row: masks.into_iter().map(|mask| losses_without(mask, losses)).sum(),
+        by_nimber: if planes == 1 { Vec::new() } else { bitmaps.chunks_exact(words).map(count).collect() },
+        digest: digest(bitmaps.as_chunks().0),
     }
 }
 
@@ -106,15 +112,18 @@ pub(super) fn compare(database: &Database, geometry: &Geometry, accounts: &[Acco
     let mut findings = Vec::new();
     compare_census(manifest, &losses, &mut findings);
     let digests = accounts.iter().map(|account| &account.digest);
-    let digest = database.game().solution_digest(digests);
+    let digest = manifest.terms().task(database.game()).solution_digest(digests);
     if manifest.digest != digest {
         let manifest = format!("the solution digest is {}", manifest.digest);
         findings.push(Finding::Count { manifest, counted: format!("the blocks have {digest}") });
     }
+    compare_nimbers(manifest, geometry, accounts, &mut findings);
     compare_start(database, &losses, &mut findings);
-    if database.rule() == Rule::Misere && has_published_rules(database) {
+    if let Some(layers) = published_layers(database)
+        && database.rule() == Rule::Misere
+    {
         let inside: u64 = accounts.iter().map(|account| account.without_last_row).sum();
-        compare_published(database.board().layers() - 1, inside, "losses with an empty last row", &mut findings);
+        compare_published(layers - 1, inside, "losses with an empty last row", &mut findings);
     }
     findings
 }
@@ -145,24 +154,22 @@ fn losses<'a>(database: &Database, geometry: &Geometry, blocks: impl Iterator<It
     losses
 }
 
-/// Returns whether the figures that were published are about the moves of this board.
-fn has_published_rules(database: &Database) -> bool {
+/// Returns the layers of a board whose moves are those that published figures are about.
+fn published_layers(database: &Database) -> Option<u32> {
     let board = database.board();
-    board.max_take().is_none_or(|most| most >= board.layers())
+    board.layers().filter(|layers| board.max_take().is_none_or(|most| most >= *layers))
 }
 
 /// Compares the value of the start, and the sum of all losses, with the manifest and with published
 /// figures.
 fn compare_start(database: &Database, losses: &[u64], findings: &mut Vec<Finding>) {
-    let (manifest, layers, rule) = (database.manifest(), database.board().layers(), database.rule());
+    let (manifest, rule) = (database.manifest(), database.rule());
     let start = Value::from_loss(losses.last().is_some_and(|losses| *losses > 0));
     if manifest.census.start() != start {
         let manifest = format!("the start is a {}", manifest.census.start());
         findings.push(Finding::Count { manifest, counted: format!("the blocks make it a {start}") });
     }
-    if !has_published_rules(database) {
-        return;
-    }
+    let Some(layers) = published_layers(database) else { return };
     if let Some(published) = published::start(layers, rule)
         && start != published
     {
@@ -180,6 +187,22 @@ fn compare_published(layers: u32, found: u64, what: &str, findings: &mut Vec<Fin
     {
         let contradiction = format!("{found} {what}, but {published} are published for {layers} layers");
         findings.push(Finding::Published { contradiction });
+    }
+}
+
+/// Compares the positions of each nimber with the manifest.
+fn compare_nimbers(manifest: &Manifest, geometry: &Geometry, accounts: &[Account], findings: &mut Vec<Finding>) {
+    let Some(rows) = &manifest.by_nimber else { return };
+    let mut counted: Vec<u64> = vec![0; accounts.iter().map(|account| account.by_nimber.len()).max().unwrap_or(0)];
+    for (ordinal, account) in (0..).zip(accounts) {
+        for (sum, positions) in counted.iter_mut().zip(&account.by_nimber) {
+            *sum += geometry.weight(ordinal) * positions;
+        }
+    }
+    let said = |nimber: usize| rows.get(nimber).map_or(0, |row| row.positions);
+    for (nimber, counted) in counted.iter().enumerate().filter(|(nimber, counted)| said(*nimber) != **counted) {
+        let manifest = format!("{} positions have nimber {nimber}", said(nimber));
+        findings.push(Finding::Count { manifest, counted: format!("the blocks have {counted}") });
     }
 }
 

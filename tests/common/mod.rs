@@ -1,6 +1,7 @@
 //! Shared by the tests of whole solves: problems, runs in temporary folders, and comparisons.
 #![allow(dead_code, unused_imports, reason = "each test crate uses a part")]
 
+pub mod contract;
 mod scratch;
 mod stopping;
 mod sweep;
@@ -86,7 +87,7 @@ impl Solving for Game {
         let folder = scratch();
         let solved = self
             .solve_in(folder.path(), way, &way.options(&self.layout), &|_| {})
-            .unwrap_or_else(|error| panic!("{} layers, {}, {way:?}: {error}", self.board.layers(), self.rule));
+            .unwrap_or_else(|error| panic!("{}, {}, {way:?}: {error}", self.board.name(), self.rule));
         (folder, solved)
     }
 }
@@ -94,7 +95,7 @@ impl Solving for Game {
 /// Finds, by trial, a layout with BID cells preserved by exactly `symmetries` symmetries of the
 /// board; `None` if the board is too small.
 pub fn layout_with(board: &Board, symmetries: usize, bid_bits: u32) -> Option<Layout> {
-    let mut random = Random::new(u64::from(board.layers()) << 8 | symmetries as u64);
+    let mut random = Random::new(u64::from(board.size_in_layers()) << 8 | symmetries as u64);
     (0..500).find_map(|_| {
         let along = &board.symmetries()[random.index(board.symmetries().len())];
         let mut set = 0;

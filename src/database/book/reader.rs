@@ -142,6 +142,21 @@ impl Book {
         Ok(Some(Value::from_loss(numbers.binary_search(&number).is_ok())))
     }
 
+    /// Returns the board.
+    pub(in crate::database) fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Returns the number of frames.
+    pub(in crate::database) fn frames(&self) -> usize {
+        self.index.frames.len()
+    }
+
+    /// Returns the canonical losses of a frame, by number.
+    pub(in crate::database) fn canonical_losses_of(&self, frame: usize) -> Result<Vec<u64>, DatabaseError> {
+        Ok(self.decode(frame)?.into_iter().map(|number| self.order.position(number)).collect())
+    }
+
     fn frame(&self, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {
         if let Some(numbers) = self.cache.lock().get(&frame) {
             return Ok(numbers.clone());

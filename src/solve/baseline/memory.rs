@@ -32,7 +32,7 @@ fn set_win(wins: &mut [u64], position: u64) {
 }
 
 /// Forward checking: a position is a win if some move leads to a loss. All smaller positions must
-/// be decided; the caller sets the value of the empty position.
+/// be decided; the caller marks the positions without a move that are wins.
 pub fn forward(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
     for position in positions {
         if moves.iter().any(|taken| position & taken == *taken && !is_win(wins, position ^ taken)) {
@@ -42,7 +42,7 @@ pub fn forward(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
 }
 
 /// Retrograde: a position not yet marked as a win is a loss, and all its parents are wins. All
-/// smaller positions must have been visited.
+/// smaller positions must have been visited, and positions without a move that are wins be marked.
 pub fn retrograde(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
     for position in positions {
         if !is_win(wins, position) {
@@ -59,7 +59,10 @@ pub(super) fn solve(run: &Run<'_>, step: Step) -> Result<(), Error> {
     let Game { board, rule, layout } = run.game;
     let mut wins = Bitmap::zeroed(board_words(board.cells()) as usize)?;
     if *rule == Rule::Misere {
-        set_win(wins.words_mut(), 0);
+        // Where every piece can be taken alone, only the empty position is over.
+        let last = if board.takes_single_pieces() { 0 } else { board.full() };
+        let over = (0..=last).filter(|position| board.is_over(*position));
+        over.for_each(|position| set_win(wins.words_mut(), position));
     }
     for positions in steps(1 << board.cells()) {
         run.go_on()?;

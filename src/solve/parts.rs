@@ -1,0 +1,298 @@
+//! Answers without a database: the pieces of a position are a board of their own.
+//!
+//! What a game from a position can reach are the subsets of its pieces, so a position of `n` pieces
+//! asks for `2^n` values, whatever the board. [`PartSolver`] solves the board of the pieces and
+//! keeps it: every further position with some of the same pieces is looked up.
+//!
+//! | pieces | solved |
+//! |---|---|
+//! | as many as half of the memory has bits for, 32 in 1 GiB | as one block in memory |
+//! | up to [`PIECES_MAX`] | by update logs in a folder, as any board |
+//! | more, in normal play, if no move connects some of them | component by component |
+//!
+//! In normal play a position is the sum of its components, and a loss exactly if their nimbers add
+//! up to 0 without carry (Sprague 1935, Grundy 1939). The nimbers of a component are found in
+//! memory: those of value `n` are the losses among the positions that have no smaller value, so
+//! each pass of the solver starts with the smaller values marked.
+
+use super::solve;
+use super::workload::settle_plane;
+use crate::database::{Access, Database, DatabaseError, Game, Probe, Task, Values};
+use crate::game::{Board, Part, Rule, Value};
+use crate::kernel::{Kernel, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
+use crate::plan;
+use pipeline::{Bitmap, Metrics, Options, RealStorage, Storage};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The most pieces of a position that is solved on the spot.
+pub const PIECES_MAX: u32 = 36;
+
+/// The most pieces of a component whose nimbers are found: 8 MiB for each value.
+const COMPONENT_PIECES_MAX: u32 = 26;
+
+/// Frames of a database of a part that stay in memory, in bytes.
+const CACHE_BYTES: usize = 64 << 20;
+
+/// Solves positions of a board on the spot, and remembers what it solved.
+pub struct PartSolver {
+    board: Board,
+    rule: Rule,
+    kernel: Kernel,
+    options: Options,
+    /// Where larger parts are solved, one folder each.
+    folder: PathBuf,
+    known: Vec<Known>,
+    solved: u32,
+}
+
+/// Pieces whose subsets are known.
+struct Known {
+    part: Part,
+    values: Store,
+}
+
+/// What is known of a part.
+enum Store {
+    /// One bit for each position, set for a loss.
+    Losses(Bitmap),
+    /// For each nimber the positions that have it.
+    Nimbers(Vec<Bitmap>),
+    /// In a folder.
+    Folder(Box<Database>),
+}
+
+/// How a position is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It is known already.
+    Known,
+    /// In memory.
+    Memory,
+    /// By update logs in a folder.
+    Folder,
+    /// Component by component.
+    Components,
+}
+
+/// An error of a [`PartSolver`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PartError {
+    /// Too many pieces.
+    #[error(
+        "{pieces} pieces are too many to solve on the spot: expected at most {PIECES_MAX}, or components of at most \
+         {COMPONENT_PIECES_MAX} in normal play"
+    )]
+    TooMany {
+        /// The pieces of the position.
+        pieces: u32,
+    },
+    /// A solve failed or was stopped.
+    #[error(transparent)]
+    Run(#[from] pipeline::Error),
+    /// A solved part cannot be read.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+}
+
+impl PartSolver {
+    /// Creates a solver for positions of a board, with folders below `folder` and the memory and
+    /// threads of `options`.
+    pub fn new(board: Board, rule: Rule, kernel: Kernel, folder: &Path, options: Options) -> PartSolver {
+        PartSolver { board, rule, kernel, options, folder: folder.to_path_buf(), known: Vec::new(), solved: 0 }
+    }
+
+    /// Returns the board.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Returns how a position is solved.
+    ///
+    /// # Errors
+    /// [`PartError::TooMany`] if it cannot be.
+    pub fn way(&self, position: u64) -> Result<Way, PartError> {
+        let pieces = position.count_ones();
+        if self.look_up(position)?.is_some() {
+            return Ok(Way::Known);
+        }
+        if pieces <= self.memory_pieces() {
+            return Ok(Way::Memory);
+        }
+        let splits = self.rule == Rule::Normal && {
+            let components = self.board.components(position);
+            components.len() > 1 && components.iter().all(|part| part.count_ones() <= COMPONENT_PIECES_MAX)
+        };
+        match pieces {
+            _ if splits => Ok(Way::Components),
+            ..=PIECES_MAX => Ok(Way::Folder),
+            _ => Err(PartError::TooMany { pieces }),
+        }
+    }
+
+    /// Returns the most pieces of a position that is solved in memory: its bitmap takes half of the
+    /// memory at most.
+    fn memory_pieces(&self) -> u32 {
+        (self.options.memory_bytes * 4).max(1 << 20).ilog2().min(PIECES_MAX)
+    }
+
+    /// Returns the game that is solved for a position by update logs.
+    ///
+    /// # Errors
+    /// [`PartError::TooMany`] unless some moves are possible.
+    pub fn game(&self, position: u64) -> Result<Game, PartError> {
+        let part = self.part(position)?;
+        let memory_bytes = self.options.memory_bytes + plan::PROGRAM_BYTES;
+        let layout = plan::choose_layout(&part.board, memory_bytes);
+        Ok(Game { board: part.board, rule: self.rule, layout })
+    }
+
+    fn part(&self, position: u64) -> Result<Part, PartError> {
+        self.board.part(position).map_err(|_| PartError::TooMany { pieces: position.count_ones() })
+    }
+
+    /// Solves a position, so that it and all positions with some of its pieces are known. The
+    /// metrics are those of a solve by update logs.
+    ///
+    /// # Errors
+    /// [`PartError::TooMany`]; those of a solve, [`pipeline::Error::Interrupted`] after the stop
+    /// flag of the options was set.
+    pub fn solve(&mut self, position: u64, metrics: &Metrics) -> Result<(), PartError> {
+        match self.way(position)? {
+            Way::Known => {}
+            Way::Memory => {
+                let part = self.part(position)?;
+                let losses = self.in_memory(&part)?;
+                self.remember(Known { part, values: Store::Losses(losses) });
+            }
+            Way::Folder => {
+                let game = self.game(position)?;
+                self.solved += 1;
+                let folder = self.folder.join(format!("part-{}", self.solved));
+                let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&folder)?.with_syncs(false));
+                let placement = plan::default_placement(game.board.size_in_layers(), Values::Outcomes);
+                let options = Options { placement, ..self.options.clone() };
+                let task: Task<'_> = (&game).into();
+                solve(task, self.kernel, &storage, &options, metrics, &|_| {})?;
+                let database = Database::open_with(&folder, Access::Read, CACHE_BYTES)?;
+                let part = self.part(position)?;
+                self.remember(Known { part, values: Store::Folder(Box::new(database)) });
+            }
+            Way::Components => {
+                for component in self.board.components(position) {
+                    if self.board.is_over(component) || self.nimber(component).is_some() {
+                        continue;
+                    }
+                    let part = self.part(component)?;
+                    let nimbers = self.nimbers(&part)?;
+                    self.remember(Known { part, values: Store::Nimbers(nimbers) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers what was solved, in place of what it contains.
+    fn remember(&mut self, known: Known) {
+        let has_nimbers = matches!(known.values, Store::Nimbers(_));
+        let is_contained = |old: &Known| {
+            old.part.pieces & !known.part.pieces == 0 && (has_nimbers || !matches!(old.values, Store::Nimbers(_)))
+        };
+        self.known.retain(|old| !is_contained(old));
+        // Bitmaps of several parts share the memory: the oldest go first.
+        let bytes = |known: &Known| match &known.values {
+            Store::Losses(losses) => losses.words().len() as u64 * 8,
+            Store::Nimbers(planes) => planes.iter().map(|plane| plane.words().len() as u64 * 8).sum(),
+            Store::Folder(_) => CACHE_BYTES as u64,
+        };
+        let most = self.options.memory_bytes;
+        while !has_nimbers && !self.known.is_empty() && self.known.iter().map(bytes).sum::<u64>() + bytes(&known) > most
+        {
+            self.known.remove(0);
+        }
+        self.known.push(known);
+    }
+
+    /// Solves a part as one block.
+    fn in_memory(&self, part: &Part) -> Result<Bitmap, PartError> {
+        let bits = part.board.cells();
+        let mut bitmap = Bitmap::zeroed(bitmap_words(bits))?;
+        let words = bitmap.words_mut();
+        match self.rule {
+            Rule::Normal => {}
+            Rule::Misere if part.board.takes_single_pieces() => words[0] |= 1,
+            Rule::Misere => mark_without_moves(part.board.moves(), words),
+        }
+        mark_phantoms(bits, words);
+        self.kernel.settle(&SettlePlan::new(bits, part.board.moves()), words);
+        Ok(bitmap)
+    }
+
+    /// Finds the nimbers of all positions of a part.
+    fn nimbers(&self, part: &Part) -> Result<Vec<Bitmap>, PartError> {
+        let bits = part.board.cells();
+        let plan = SettlePlan::new(bits, part.board.moves());
+        let mut settled = Bitmap::zeroed(bitmap_words(bits))?;
+        mark_phantoms(bits, settled.words_mut());
+        let mut planes = Vec::new();
+        while settled.words().iter().any(|word| *word != u64::MAX) {
+            if self.options.stop.load(Ordering::Relaxed) {
+                return Err(pipeline::Error::Interrupted.into());
+            }
+            let mut plane = Bitmap::zeroed(bitmap_words(bits))?;
+            settle_plane(self.kernel, &plan, settled.words_mut(), plane.words_mut());
+            planes.push(plane);
+        }
+        Ok(planes)
+    }
+
+    /// Returns the nimber of a component, if it is known.
+    fn nimber(&self, component: u64) -> Option<u32> {
+        self.known.iter().find_map(|known| {
+            let Store::Nimbers(planes) = &known.values else { return None };
+            let inside = known.part.inside(component)?;
+            (0..).zip(planes).find(|(_, plane)| is_set(plane, inside)).map(|(nimber, _)| nimber)
+        })
+    }
+
+    /// Returns the value of a position, if it is known.
+    fn look_up(&self, position: u64) -> Result<Option<Value>, PartError> {
+        if self.board.is_over(position) {
+            return Ok(Some(self.rule.empty()));
+        }
+        for known in &self.known {
+            let Some(inside) = known.part.inside(position) else { continue };
+            match &known.values {
+                Store::Losses(losses) => return Ok(Some(Value::from_loss(is_set(losses, inside)))),
+                Store::Nimbers(planes) => return Ok(Some(Value::from_loss(is_set(&planes[0], inside)))),
+                Store::Folder(database) => return Ok(Some(database.value(inside)?)),
+            }
+        }
+        if self.rule == Rule::Normal {
+            let components = self.board.components(position).into_iter();
+            let mut nimbers = components.map(|part| if self.board.is_over(part) { Some(0) } else { self.nimber(part) });
+            let sum: Option<u32> = nimbers.try_fold(0, |sum, nimber| Some(sum ^ nimber?));
+            return Ok(sum.map(|sum| Value::from_loss(sum == 0)));
+        }
+        Ok(None)
+    }
+
+    /// Solves a position unless it is known, and returns its value and those of all its children.
+    ///
+    /// # Errors
+    /// Those of [`PartSolver::solve`].
+    pub fn probe(&mut self, position: u64, metrics: &Metrics) -> Result<Probe, PartError> {
+        self.solve(position, metrics)?;
+        let known = |position| {
+            let value = self.look_up(position)?;
+            Ok::<Value, PartError>(value.expect("a solved position and its children are known"))
+        };
+        Probe::gather(&self.board, position, (known(position)?, None), |child| Ok(Some((known(child)?, None))))
+    }
+}
+
+fn is_set(bitmap: &Bitmap, index: u64) -> bool {
+    bitmap.words()[(index / 64) as usize] >> (index % 64) & 1 == 1
+}
