@@ -5,6 +5,7 @@
 mod common;
 mod program;
 
+use common::contract::keeps_its_promises;
 use common::{Sweep, assert_same_files, database_files, layout_with, scratch};
 use pipeline::storage::{Create, Entry, LockGuard};
 use pipeline::testing::{Fault, SimulatedStorage};
@@ -52,6 +53,12 @@ fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::Compu
 fn seal(store: &dyn Store) -> Result<task::Sealed, task::Error> {
     let (definition, game, terms) = task::open(store)?;
     finish(store, (&definition, &game, terms), Kernel::detect())
+}
+
+#[test]
+fn a_folder_keeps_the_promises_of_a_store() {
+    let folder = scratch();
+    keeps_its_promises(&store_in(folder.path(), "w"));
 }
 
 /// A random order in which every block comes after its sources.
@@ -678,6 +685,10 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
         &["task", "verify", "--store", "s", "--shard", "0/3"],
         &["task", "verify", "--store", "s", "--shard", "4/3"],
         &["task", "verify", "--store", "s", "--shard", "1/1"],
+        &["task", "copy", "--store", "s", "--to", "x"],
+        &["task", "copy", "--store", "none", "--to", "x"],
+        &["task", "list", "--store", "gs://bucket/s"],
+        &["task", "list", "--store", "s3://"],
         &["task", "sweep", "--store", "s", "--older-than", "soon"],
     ] {
         let (_, error) = ends(path, 2, args);
@@ -689,6 +700,70 @@ fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
     fs::remove_dir(path.join("s/tmp")).unwrap();
     fs::write(path.join("s/tmp"), "").unwrap();
     ends(path, 75, &["task", "--store", "s", "--block", "0"]);
+}
+
+#[test]
+fn what_an_unfinished_store_has_not_is_told_with_the_command_that_makes_it() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "4"]);
+    for command in
+        [&["task", "verify", "--store", "s", "--shard", "1/2"][..], &["task", "copy", "--store", "s", "--to", "x"]]
+    {
+        let (_, error) = ends(path, 2, command);
+        assert!(error.contains("s/ is not finished") && error.contains("hint: trinim task finish"), "{error}");
+    }
+}
+
+#[cfg(not(feature = "s3"))]
+#[test]
+fn a_bucket_is_refused_with_the_command_that_builds_what_it_takes() {
+    let folder = scratch();
+    for command in [&["init", "-k", "3"][..], &["list"], &["plan"], &["finish"], &["sweep"]] {
+        let args = [&["task"], command, &["--store", "s3://bucket/s"]].concat();
+        let (_, error) = ends(folder.path(), 2, &args);
+        assert!(error.contains("--store s3://bucket/s: this program was built without"), "{error}");
+        assert!(error.contains("hint: build it with them: cargo build --release --features s3"), "{error}");
+    }
+    assert_eq!(tree(folder.path()), BTreeMap::new());
+}
+
+#[test]
+fn a_copy_has_the_bytes_of_its_store_and_is_one() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
+    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
+    let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
+    ends(path, 0, &["task", "--store", "s", "--batch", &all.join(",")]);
+    ends(path, 0, &["task", "finish", "--store", "s"]);
+    let first = json(path, 0, &["task", "copy", "--store", "s", "--to", "c", "--json"]);
+    assert_eq!((first["files"].as_u64(), &first["present"]), (Some(2 * blocks as u64 + 2), &0.into()));
+    assert!(tree(&path.join("c")).into_values().eq(tree(&path.join("s")).into_values()));
+    ends(path, 0, &["verify", "c"]);
+    ends(path, 0, &["task", "verify", "--store", "c", "--shard", "2/3"]);
+    // What a stop left out is copied, nothing else.
+    for name in ["db/000003.blk", "summaries/000003", "db/SUMS"] {
+        fs::remove_file(path.join("c").join(name)).unwrap();
+    }
+    let again = json(path, 0, &["task", "copy", "--store", "s", "--to", "c", "--json"]);
+    assert_eq!((&again["files"], again["present"].as_u64()), (&3.into(), Some(2 * blocks as u64 - 1)));
+
+    // A folder of something else, another solve, and damage on either side.
+    fs::create_dir(path.join("photos")).unwrap();
+    fs::write(path.join("photos/1"), "x").unwrap();
+    ends(path, 2, &["task", "copy", "--store", "s", "--to", "photos"]);
+    ends(path, 0, &["task", "init", "--store", "n", "-k", "5", "--block-bits", "9", "--rule", "normal"]);
+    refused(path, &["task", "copy", "--store", "s", "--to", "n"], &["n/task.json", "rule = normal, not misere"]);
+    for (damaged, at) in [("c", 70), ("s", 70)] {
+        let name = format!("{damaged}/db/000002.blk");
+        change(&path.join(&name), at);
+        if damaged == "s" {
+            fs::remove_file(path.join("c/db/000002.blk")).unwrap();
+        }
+        refused(path, &["task", "copy", "--store", "s", "--to", "c"], &[&name]);
+    }
+    assert!(!path.join("c/db/000002.blk").exists(), "damage was copied");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::store::{DEFINITION, Store, commit};
 use super::{Error, is_countable};
 use crate::database::{Audit, Encoding, Game, Keep, Task, Terms};
-use crate::game::{Board, Cell, Rule};
+use crate::game::{Board, Rule};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use serde::{Deserialize, Serialize};
@@ -14,14 +14,17 @@ const SCHEMA: &str = "trinim.store/1";
 /// The program, whose encoder decides the bytes of a block.
 const PROGRAM: &str = concat!("trinim ", env!("CARGO_PKG_VERSION"));
 /// Limit on the length of a definition, in bytes.
-const BYTES_MAX: u64 = 64 << 10;
+const BYTES_MAX: u64 = 1 << 20;
 
 /// What is solved in a store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
     schema: String,
     program: String,
-    layers: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    board: Option<crate::game::Definition>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    layers: Option<u32>,
     rule: String,
     max_take: Option<u32>,
     bid_cells: Vec<u8>,
@@ -51,9 +54,10 @@ impl Definition {
         Definition {
             schema: SCHEMA.to_owned(),
             program: PROGRAM.to_owned(),
+            board: game.board.definition(),
             layers: game.board.layers(),
             rule: game.rule.name().to_owned(),
-            max_take: game.board.max_take(),
+            max_take: game.board.max_take().filter(|_| game.board.layers().is_some()),
             bid_cells: layout.bid_cells().to_vec(),
             offset_cells: layout.offset_cells().to_vec(),
             keep: terms.keep.to_string(),
@@ -82,10 +86,12 @@ impl Definition {
 
     /// Returns the game and the terms; `None` unless this program would write the same definition.
     fn meaning(&self) -> Option<(Game, Terms)> {
-        let board = Board::triangle(self.layers, self.max_take).ok()?;
+        let board = match &self.board {
+            Some(definition) => definition.clone().board().ok()?,
+            None => Board::triangle(self.layers?, self.max_take).ok()?,
+        };
         let rule: Rule = self.rule.parse().ok()?;
-        let cells: Vec<Cell> = self.bid_cells.iter().map(|index| Cell::from_index(u32::from(*index))).collect();
-        let layout = Layout::new(&board, &cells).ok()?;
+        let layout = Layout::of_cells(&board, &self.bid_cells).ok()?;
         let keep: Keep = self.keep.parse().ok().filter(|keep| !matches!(keep, Keep::Book { .. }))?;
         let audit = match &self.audit {
             Some(text) => Some(text.parse::<Audit>().ok()?),
@@ -105,8 +111,8 @@ impl Definition {
 /// Begins a store for a task, or finds that it was begun for the same one.
 ///
 /// # Errors
-/// [`Error::Differs`] if it was begun for another, which is left as it is;
-/// [`pipeline::Error::Limit`] for too many blocks; those of the store.
+/// [`Error::Differs`] if it was begun for another, which is left as it is; [`Error::Twice`] if the
+/// store cannot be one; [`pipeline::Error::Limit`] for too many blocks; those of the store.
 ///
 /// # Panics
 /// If the task is to keep a book: a store keeps all or counts.
@@ -124,6 +130,11 @@ pub fn init(store: &dyn Store, task: Task<'_>) -> Result<Initialised, Error> {
     store.prepare()?;
     let bytes = definition.to_json();
     if store.create(DEFINITION, &bytes)? {
+        // Everything rests on this, and some services ignore what they do not know.
+        if store.create(DEFINITION, &bytes)? {
+            store.remove(DEFINITION)?;
+            return Err(Error::Twice { path: store.path(DEFINITION) });
+        }
         return Ok(Initialised { definition, is_new: true });
     }
     // Somebody else began it a moment ago.

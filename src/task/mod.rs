@@ -26,6 +26,7 @@
 //! Clocks, processes and schedules: the command line waits, a driver decides.
 
 mod compute;
+mod copy;
 mod definition;
 mod finish;
 mod plan;
@@ -35,9 +36,12 @@ mod sweep;
 mod verify;
 
 pub use compute::{Computed, Options, compute};
+pub use copy::{Copied, copy, require_sealed};
 pub use definition::{Definition, Initialised, init, open};
 pub use finish::{Sealed, finish};
 pub use plan::{BatchRow, BlockRow, batches, plan};
+#[cfg(feature = "s3")]
+pub use store::BucketStore;
 pub use store::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
 pub use sweep::{Swept, sweep};
 pub use verify::counts;
@@ -80,6 +84,18 @@ pub enum Error {
         block: u32,
         /// The largest number.
         last: u32,
+    },
+    /// The store forgets that a name is taken: it created a file twice.
+    #[error("{} was created twice: this store does not refuse a name that is taken", path.display())]
+    Twice {
+        /// The file, which was removed.
+        path: PathBuf,
+    },
+    /// The store has no manifest and no `SUMS` yet.
+    #[error("{} is not finished: it has no database yet", path.display())]
+    Unsealed {
+        /// The store.
+        path: PathBuf,
     },
     /// Blocks are missing for the work.
     #[error("{missing} of {blocks} blocks are not committed yet")]

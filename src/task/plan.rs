@@ -7,7 +7,7 @@
 //! no batches need each other in a circle.
 
 use super::definition::Definition;
-use crate::database::{Game, Keep};
+use crate::database::{Game, Keep, Values};
 use crate::layout::Edge;
 use crate::plan::rates;
 use pipeline::BlockId;
@@ -112,9 +112,9 @@ fn rows(definition: &Definition, game: &Game) -> Vec<BlockRow> {
 /// is written.
 fn cost(definition: &Definition, game: &Game, edges: &[Edge], sources: usize) -> f64 {
     let block_bytes = definition.block_bytes();
-    let (layers, offset_bits) = (game.board.layers(), game.layout.offset_bits());
+    let (layers, offset_bits) = (game.board.size_in_layers(), game.layout.offset_bits());
     let rates = rates::of(Keep::Database, block_bytes);
-    let stored_share = rates::database_bits_per_position(layers, offset_bits);
+    let stored_share = rates::database_bits_per_position(Values::Outcomes, layers, offset_bits);
     let turned = edges.iter().filter(|edge| edge.symmetry != 0).count() as f64;
     let work = sources as f64 * (1.0 / rates.decode_bytes_per_second + stored_share / rates.fetch_bytes_per_second)
         + turned / rates.orient_bytes_per_second

@@ -29,7 +29,7 @@ pub fn counts(
         let missing = || RunError::io("read", path(), std::io::ErrorKind::NotFound.into());
         let stored = StoredSummary::read(store, &form, block)?.ok_or_else(missing)?;
         // Where every value is kept, the smaller boards are not counted.
-        let summary = BlockSummary::from_bytes(&stored.summary, game.layout.offset_bits(), 0);
+        let summary = BlockSummary::from_bytes(&stored.summary, game.layout.offset_bits(), 0, 0);
         let summary = summary.ok_or_else(|| RunError::corrupt(path(), None, "not the summary of a block"))?;
         counts.insert(block.0, summary.losses_by_pieces);
     }

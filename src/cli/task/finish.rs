@@ -25,8 +25,8 @@ Blocks that are missing are counted, and the exit code is 75.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct FinishArgs {
-    /// Store: a folder that all machines share; trinim task init begins it
-    #[arg(long, value_name = "DIR")]
+    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    #[arg(long, value_name = "STORE")]
     store: String,
 
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub fn run(args: FinishArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let sealed = task::finish(&*store, (&definition, &game, terms), Kernel::detect())?;
     let report = Report {
         finished: true,
-        summary: Summary::of(&sealed.manifest, &game.layout),
+        summary: Summary::of(&sealed.manifest, &game),
         elapsed_s: watch.elapsed().as_secs_f64(),
         peak_rss_bytes: peak_rss_bytes(),
         database_bytes: sealed.database_bytes,

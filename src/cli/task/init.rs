@@ -4,15 +4,15 @@ use super::store;
 use super::usage;
 use crate::cli::args::{self, BidCells, JsonArgs, Size};
 use crate::cli::audit::{self, AuditChoice};
-use crate::cli::exit::{Exit, Refused};
+use crate::cli::board::RequiredBoard;
+use crate::cli::exit::Exit;
 use crate::cli::keep::{self, KeepChoice};
 use crate::cli::output::{Out, counted};
-use crate::cli::solve::LAYERS_MAX;
 use crate::cli::summary::board;
 use clap::Args;
 use serde::Serialize;
 use trinim::database::{Audit, Game, Keep, Terms};
-use trinim::game::{Board, Rule};
+use trinim::game::Rule;
 use trinim::layout::Layout;
 use trinim::plan;
 use trinim::task;
@@ -29,21 +29,16 @@ The store is a new or empty folder, or one that was begun for the same solve; fo
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct InitArgs {
-    /// Store: a folder that all machines share; trinim task init begins it
-    #[arg(long, value_name = "DIR")]
+    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    #[arg(long, value_name = "STORE")]
     store: String,
 
-    /// Layers of the triangle; 1 to 9
-    #[arg(long, help_heading = "Game", short = 'k', value_name = "K", value_parser = args::layers)]
-    layers: u32,
+    #[command(flatten)]
+    board: RequiredBoard,
 
     /// Whoever takes the last piece loses (misere) or wins (normal)
     #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
     rule: Rule,
-
-    /// Most pieces a move may take [default: no limit]
-    #[arg(long, help_heading = "Game", value_name = "N", value_parser = args::max_take)]
-    max_take: Option<u32>,
 
     /// What is kept: database, every value; counts, only counts and winning first moves [default:
     /// database]
@@ -79,8 +74,10 @@ pub struct InitArgs {
 struct Report {
     store: String,
     is_new: bool,
-    layers: u32,
+    board: String,
+    layers: Option<u32>,
     rule: &'static str,
+    min_take: Option<u32>,
     max_take: Option<u32>,
     keep: Keep,
     bid_cells: Vec<u8>,
@@ -92,15 +89,7 @@ struct Report {
 
 /// Runs the subcommand.
 pub fn run(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    if args.layers > LAYERS_MAX {
-        return Err(Refused::new(
-            format!("a board of {} layers cannot be solved: expected 1 to {LAYERS_MAX}", args.layers),
-            format!("trinim plan --layers {} shows what it would take", args.layers),
-        )
-        .into());
-    }
-    // A limit of at least the longest line is no limit: the same game gets the same parameters.
-    let board_of = Board::triangle(args.layers, args.max_take.filter(|take| *take < args.layers))?;
+    let board_of = args.board.solvable()?;
     let keep = match args.keep {
         None => Keep::Database,
         Some(KeepChoice::Exactly(keep @ (Keep::Database | Keep::Counts))) => keep,
@@ -125,8 +114,10 @@ pub fn run(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let report = Report {
         store: args.store,
         is_new: begun.is_new,
-        layers: args.layers,
+        board: game.board.name().to_owned(),
+        layers: game.board.layers(),
         rule: args.rule.name(),
+        min_take: game.board.min_take(),
         max_take: game.board.max_take(),
         keep,
         bid_cells: layout.bid_cells().to_vec(),
@@ -143,7 +134,7 @@ pub fn run(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let blocks = counted(report.canonical_blocks.into(), "block");
     out.table(&[
         ("store", format!("{}, {state}", report.store)),
-        ("board", board(report.layers, report.rule, report.max_take)),
+        ("board", board(&game.board, report.rule)),
         ("blocks", format!("{blocks} of 2^{} positions, {} each", report.offset_bits, Size(report.block_bytes))),
         ("kept", keep.limits()),
     ])?;

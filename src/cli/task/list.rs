@@ -20,8 +20,8 @@ Names are listed, no block is read. A shared file system or an object store may 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ListArgs {
-    /// Store: a folder that all machines share; trinim task init begins it
-    #[arg(long, value_name = "DIR")]
+    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    #[arg(long, value_name = "STORE")]
     store: String,
 
     #[command(flatten)]

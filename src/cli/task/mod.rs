@@ -3,6 +3,7 @@
 //!
 //! Exit codes are made for a driver: 0 done, 75 try again, 65 stop and report, 2 for arguments.
 
+mod copy;
 mod finish;
 mod init;
 mod list;
@@ -34,8 +35,13 @@ Blocks may be computed by any number of processes on any machines that see the s
 file is created once and whole, and its bytes depend on nothing but the solve. A kill costs the block at work. \
 tools/cluster runs the tasks; others can, from the plan.
 
+A store is a folder, or s3://BUCKET/PREFIX in a program that was built with --features s3: a bucket of S3 or of a \
+service that speaks its protocol and honours If-None-Match. Service, region and credentials are those of the usual \
+variables: AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ALLOW_HTTP and others.
+
 The exit code is 0 if the blocks are committed, 75 if the same command may succeed later, and 65 if it cannot: the \
-store is of another run or version, a file is damaged, or a name has other bytes. Nothing is ever overwritten.";
+store is of another run or version or may not be used, a file is damaged, or a name has other bytes. Nothing is ever \
+overwritten.";
 
 /// Time between two looks for a missing source.
 const LOOK: Duration = Duration::from_millis(200);
@@ -47,8 +53,8 @@ pub struct TaskArgs {
     #[command(subcommand)]
     command: Option<TaskCommand>,
 
-    /// Store: a folder that all machines share; trinim task init begins it
-    #[arg(long, value_name = "DIR", required = true)]
+    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    #[arg(long, value_name = "STORE", required = true)]
     store: Option<String>,
 
     /// Block to compute; its sources are committed
@@ -89,6 +95,7 @@ enum TaskCommand {
     Plan(plan::PlanArgs),
     List(list::ListArgs),
     Finish(finish::FinishArgs),
+    Copy(copy::CopyArgs),
     Sweep(sweep::SweepArgs),
     Verify(verify::VerifyArgs),
 }
@@ -119,6 +126,7 @@ pub fn run(args: TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Some(TaskCommand::Plan(args)) => plan::run(args, out).map_err(refusal),
         Some(TaskCommand::List(args)) => list::run(args, out).map_err(refusal),
         Some(TaskCommand::Finish(args)) => finish::run(args, out).map_err(refusal),
+        Some(TaskCommand::Copy(args)) => copy::run(args, out).map_err(refusal),
         Some(TaskCommand::Sweep(args)) => sweep::run(args, out).map_err(refusal),
         Some(TaskCommand::Verify(args)) => verify::run(args, out).map_err(refusal),
     }

@@ -21,8 +21,8 @@ temporary file is what a killed task left; a task at work needs its own.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SweepArgs {
-    /// Store: a folder that all machines share; trinim task init begins it
-    #[arg(long, value_name = "DIR")]
+    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    #[arg(long, value_name = "STORE")]
     store: String,
 
     /// Age of a temporary file that is removed, like 1h, 2d, or 0s for all

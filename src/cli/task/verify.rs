@@ -2,17 +2,19 @@
 
 use super::{store, usage};
 use crate::cli::args::{JsonArgs, ThreadsArgs};
-use crate::cli::exit::Exit;
+use crate::cli::exit::{Exit, Refused};
 use crate::cli::output::{Out, counted, seconds};
 use clap::Args;
-use pipeline::Stopwatch;
+use pipeline::{BlockId, Stopwatch};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
-use trinim::database::Database;
-use trinim::task;
+use tempfile::TempDir;
+use trinim::database::{Database, Game, Terms};
+use trinim::task::{self, Definition, Store};
 use trinim::verify::{self, Share};
 
 const EXAMPLES: &str = "\
@@ -21,14 +23,16 @@ Examples:
   trinim task verify --store one --shard 2/3 --json
 
 All shares together check what trinim verify checks: every byte, and every position against its children. The exit \
-code is 0 if everything is correct, 3 if files are damaged, and 1 if undamaged files hold wrong values.";
+code is 0 if everything is correct, 3 if files are damaged, and 1 if undamaged files hold wrong values.
+
+Of a store in a bucket, what the share needs is first copied into the folder for temporary files (TMPDIR).";
 
 /// Check a share of a finished store
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
-    /// Store: a folder that all machines share; trinim task init begins it
-    #[arg(long, value_name = "DIR")]
+    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    #[arg(long, value_name = "STORE")]
     store: String,
 
     /// Share of the blocks to check, like 1/16 to 16/16
@@ -37,6 +41,10 @@ pub struct VerifyArgs {
 
     #[command(flatten)]
     threads: ThreadsArgs,
+
+    /// End with the process that started this one, however that ends
+    #[arg(long, help_heading = "Limits")]
+    die_with_parent: bool,
 
     #[command(flatten)]
     json: JsonArgs,
@@ -75,10 +83,20 @@ struct Report {
 /// Runs the subcommand.
 pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
+    if args.die_with_parent {
+        store::die_with_parent()?;
+    }
     let store = store::open(&args.store)?;
     let (definition, game, terms) = task::open(&*store)?;
     let Shard { number, of } = args.shard;
-    let database = Database::open(&Path::new(&args.store).join(task::DATABASE))?;
+    task::require_sealed(&*store)?;
+    let threads = args.threads.count();
+    let local = match store::is_folder(&args.store) {
+        true => None,
+        false => Some(fetch(&*store, (&definition, &game, terms), args.shard, threads)?),
+    };
+    let folder = local.as_ref().map_or(Path::new(&args.store), |local| local.path());
+    let database = Database::open(&folder.join(task::DATABASE))?;
     if database.game().parameters() != game.parameters() {
         return Err(usage(
             format!("--store {}: its database is of another game", args.store),
@@ -89,7 +107,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     database.require_values()?;
     let counts = task::counts(&*store, (&definition, &game, terms), number - 1, of)?;
     let share = Share { index: number - 1, of, losses_by_pieces: &counts };
-    let (threads, stop) = (args.threads.count(), AtomicBool::new(false));
+    let stop = AtomicBool::new(false);
     let found = verify::verify_share(&database, &share, threads, &stop, &|_, _| {})?.unwrap_or_default();
     let report =
         Report { ok: found.is_clean(), shard: number, shards: of, found, elapsed_s: watch.elapsed().as_secs_f64() };
@@ -108,4 +126,29 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         ("time", seconds(report.elapsed_s)),
     ])?;
     Ok(Exit::of_verify(&report.found))
+}
+
+/// Copies what a share needs from a bucket into a temporary folder: its blocks, and the blocks of
+/// their children; for the first share, which checks the list of files, all blocks.
+fn fetch(
+    store: &dyn Store,
+    (definition, game, terms): (&Definition, &Game, Terms),
+    shard: Shard,
+    threads: usize,
+) -> anyhow::Result<TempDir> {
+    let folder = tempfile::tempdir()?;
+    let own = Share::blocks(shard.number - 1, shard.of, definition.blocks()).map(BlockId);
+    let needed: BTreeSet<BlockId> = own
+        .flat_map(|block| game.layout.edges_into(block).into_iter().map(|edge| edge.source).chain([block]))
+        .collect();
+    let blocks = (shard.number > 1).then_some(&needed);
+    let target = store::create_folder(folder.path())?;
+    task::copy(store, &*target, (definition, game, terms), blocks, threads).map_err(|error| match error {
+        // What a check finds has its exit code.
+        task::Error::Run(damage @ pipeline::Error::Corrupt { .. }) => {
+            Refused::with(Exit::Corrupt, damage.to_string(), "remove it and compute it again").into()
+        }
+        error => anyhow::Error::from(error),
+    })?;
+    Ok(folder)
 }

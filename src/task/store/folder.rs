@@ -10,15 +10,12 @@
 //! the name is taken: two creations in that moment both succeed, with equal bytes unless there is a
 //! bug.
 
-use super::{Begin, DATABASE, DEFINITION, SUMMARIES, Store, Temporary};
+use super::{Begin, DATABASE, SUMMARIES, Store, TEMPORARY, Temporary, is_ours};
 use pipeline::storage::{Create, EntryKind, folder_of, is_valid_name, read_whole};
 use pipeline::{Error, Storage};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Folder of temporary files.
-const TEMPORARY: &str = "tmp";
 
 /// A shared folder.
 pub struct FolderStore {
@@ -59,12 +56,10 @@ impl Store for FolderStore {
     }
 
     fn prepare(&self) -> Result<(), Error> {
-        let folders = [TEMPORARY, SUMMARIES, DATABASE];
-        let is_ours = |name: &str| folders.contains(&name) || name == DEFINITION || name.starts_with('.');
         if let Some(foreign) = self.storage.list("")?.into_iter().find(|entry| !is_ours(&entry.name)) {
             return Err(Error::NotEmpty { path: self.path(""), name: foreign.name });
         }
-        for folder in folders {
+        for folder in [TEMPORARY, SUMMARIES, DATABASE] {
             self.storage.create_dir(folder)?;
         }
         self.storage.sync_dir("")

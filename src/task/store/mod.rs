@@ -7,8 +7,12 @@
 //!    [`Store::settle`], and right away if it created the file.
 //! 4. A listing may be old: it may lack new names and have removed ones.
 
+#[cfg(feature = "s3")]
+mod bucket;
 mod folder;
 
+#[cfg(feature = "s3")]
+pub use bucket::{ATTEMPTS, BucketStore, PUT_BYTES_MAX};
 pub use folder::FolderStore;
 
 /// Name of the definition inside a store.
@@ -17,6 +21,8 @@ pub const DEFINITION: &str = "task.json";
 pub const DATABASE: &str = "db";
 /// Folder of the summaries inside a store.
 pub const SUMMARIES: &str = "summaries";
+/// Folder of temporary files inside a store that has such.
+const TEMPORARY: &str = "tmp";
 
 use pipeline::{Damage, Error};
 use std::path::PathBuf;
@@ -60,7 +66,8 @@ pub trait Store: Send + Sync {
     /// [`Error::Io`].
     fn begin(&self, name: &str, bytes: usize) -> Result<Option<Begin>, Error>;
 
-    /// Creates a file; returns false, and changes nothing, if the name is taken.
+    /// Creates a file; returns false, and changes nothing, if the name is taken. Where the answer
+    /// to a creation can be lost, the name may be taken by that.
     ///
     /// # Errors
     /// [`Error::Io`]; the file is then there as a whole, or not at all.
@@ -89,6 +96,11 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`Error::Io`].
     fn temporaries(&self) -> Result<Vec<Temporary>, Error>;
+}
+
+/// Returns whether a name at the top of a place may be there before a store is begun in it.
+fn is_ours(name: &str) -> bool {
+    [DEFINITION, DATABASE, SUMMARIES, TEMPORARY].contains(&name) || name.starts_with('.')
 }
 
 /// Creates a file, or finds that it exists with the same bytes.

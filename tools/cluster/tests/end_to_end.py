@@ -1,116 +1,14 @@
-"""Whole solves with the real program: worker and scheduler killed, a store that fails, bad input.
+"""Whole solves with the real program: worker and scheduler killed, a store that fails, bad input."""
 
-TRINIM names the program; `tools/cluster/check` sets it.
-"""
-
-import filecmp
 import json
 import os
-import subprocess
-import tempfile
-import unittest
-from pathlib import Path
 
 from tests.session import Session, starts
+from tests.whole import LAYOUT, LONG, TRINIM, Whole, trinim
 from trinim_cluster import service
-from trinim_cluster.plan import Plan, parse
-
-TRINIM = os.environ["TRINIM"]
-LONG = 300.0  # seconds after which a session counts as hanging
-
-# Seven layers in 128 blocks of 2^19 positions and fewer to evaluate: enough to be in the middle of.
-LAYOUT = ["--layers", "7", "--bid-cells", "(0,0)(6,0)(6,6)(3,1)(3,2)(4,1)(4,3)(5,2)(5,3)"]
-LOSSES = 19_496_523  # [LWS09], table 4-1
-
-# A program before the program. It notes each start of a task, and takes its time, so that what is
-# killed is in the middle of one; the lines at MISDEED are a test's own.
-WRAPPER = """#!/bin/sh
-case "$*" in
-*--block*|*--batch*)
-    echo "$*" >>{starts}
-    sleep {seconds}
-    ;;
-esac
-{misdeed}
-exec {program} "$@"
-"""
 
 
-def trinim(*arguments: str) -> str:
-    """Output of the real program; it has to succeed."""
-    return subprocess.run([TRINIM, *arguments], check=True, capture_output=True, text=True).stdout
-
-
-class Solves(unittest.TestCase):
-    reference: tempfile.TemporaryDirectory[str]
-    solved: Path
-    digest: str
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.reference = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.reference.cleanup)
-        cls.solved = Path(cls.reference.name) / "solved"
-        report = json.loads(trinim("solve", *LAYOUT, "--out", str(cls.solved), "--json"))
-        assert report["losses"] == LOSSES
-        cls.digest = report["digest"]
-
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.store = self.folder / "store"
-        self.starts = self.folder / "starts"
-
-    def wrapper(self, misdeed: str = "", seconds: float = 0.0) -> str:
-        path = self.folder / "trinim-wrapper"
-        path.write_text(
-            WRAPPER.format(starts=self.starts, seconds=seconds, misdeed=misdeed, program=TRINIM)
-        )
-        path.chmod(0o755)
-        return str(path)
-
-    def session(self, *arguments: str, program: str, store: str | None = None) -> Session:
-        started = Session(
-            self.folder,
-            store or str(self.store),
-            ["--workers", "2", "--trinim", program, *LAYOUT, *arguments],
-        )
-        self.addCleanup(started.end)
-        return started
-
-    def plan(self) -> Plan:
-        return parse(trinim("task", "plan", "--store", str(self.store)).splitlines())
-
-    def check_result(self, session: Session, database: Path) -> None:
-        """Losses, digest, and every byte of every file as `solve` leaves them."""
-        report = session.report()
-        self.assertEqual((report["losses"], report["digest"]), (LOSSES, self.digest))
-        self.check_bytes(database)
-
-    def check_bytes(self, database: Path) -> None:
-        names = sorted(file.name for file in (self.solved / "db").iterdir())
-        self.assertEqual(sorted(file.name for file in database.iterdir()), names)
-        same, different, unreadable = filecmp.cmpfiles(
-            self.solved / "db", database, names, shallow=False
-        )
-        self.assertEqual((different, unreadable), ([], []))
-        self.assertEqual(len(same), len(names))
-
-    def kill_worker_and_scheduler(self, session: Session, blocks: int) -> None:
-        session.wait_for_done(blocks // 3, LONG)
-        session.kill("worker-0")
-        session.wait_for_done(blocks * 2 // 3, LONG)
-        session.kill("scheduler")
-        self.assertEqual(session.wait(LONG), 0, session.said())
-        events = session.events()
-        kills = [event["name"] for event in events if event.get("code") == -9]
-        self.assertEqual(kills, ["worker-0", "scheduler"])
-        self.assertEqual(session.report()["cluster"]["schedulers_lost"], 1)
-        # One on the killed worker; two that the killed scheduler had given out.
-        self.assertLessEqual(starts(self.starts), blocks + 1 + 2)
-        self.assertGreaterEqual(starts(self.starts), blocks)
-
+class Solves(Whole):
     def test_worker_and_scheduler_are_killed(self) -> None:
         session = self.session(program=self.wrapper(seconds=0.2))
         session.wait_for_done(1, LONG)
@@ -119,6 +17,26 @@ class Solves(unittest.TestCase):
         self.check_result(session, self.store / "db")
         self.assertEqual(list((self.store / "tmp").iterdir()), [])
         trinim("verify", str(self.store))
+        self.check_shares(blocks)
+
+    def check_shares(self, blocks: int) -> None:
+        """The shares of a check add up to the whole, and a damaged block is told by name."""
+        session = self.check_in_shares()
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        report = session.report()
+        whole = json.loads(trinim("verify", str(self.store), "--json"))
+        for key in ("ok", "files", "file_bytes", "blocks", "positions", "differences"):
+            self.assertEqual(report[key], whole[key], key)
+        self.assertEqual((report["blocks"], report["findings"]), (blocks, []))
+        file = self.store / "db" / f"{blocks - 1:06}.blk"
+        damaged = bytearray(file.read_bytes())
+        damaged[-1] ^= 1
+        file.write_bytes(damaged)
+        session = self.check_in_shares()
+        self.assertEqual(session.wait(LONG), 3, session.said())
+        report = session.report()
+        self.assertEqual((report["ok"], report["damaged"]), (False, True))
+        self.assertIn(file.name, json.dumps(report["findings"]))
 
     def test_batches(self) -> None:
         session = self.session("--batches", "20", program=self.wrapper())

@@ -28,7 +28,9 @@ def main() -> None:
         print("trinim", os.environ.get("FAKE_VERSION", "0.0.0 (fake)"))
         return
     parser.add_argument("task", choices=["task"])
-    parser.add_argument("command", nargs="?", choices=["init", "plan", "list", "finish", "sweep"])
+    parser.add_argument(
+        "command", nargs="?", choices=["init", "plan", "list", "finish", "sweep", "verify"]
+    )
     parser.add_argument("--store", required=True, type=Path)
     parser.add_argument("--layers", type=int)
     parser.add_argument("--keep", default="database")
@@ -38,6 +40,7 @@ def main() -> None:
     parser.add_argument("--threads")
     parser.add_argument("--memory")
     parser.add_argument("--wait")
+    parser.add_argument("--shard")
     parser.add_argument("--older-than", default="1h")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--die-with-parent", action="store_true")
@@ -82,6 +85,9 @@ def main() -> None:
                 digest.update((store / "db" / f"block-{block}").read_bytes())
             report = {"schema": "trinim.solve/1", "finished": True, "layers": layers}
             print(json.dumps(report | {"losses": blocks, "digest": digest.hexdigest()}))
+        case "verify":
+            number, of = map(int, arguments.shard.split("/"))
+            verify(store, layers, range(blocks * (number - 1) // of, blocks * number // of))
         case None:
             if arguments.die_with_parent:
                 ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
@@ -164,6 +170,22 @@ def compute(store: Path, layers: int, blocks: list[int]) -> None:
     seconds = time.monotonic() - begin
     report = {"computed": computed, "skipped": skipped, "seconds": seconds}
     print(json.dumps(report | {"read_bytes": 0, "written_bytes": 32 * len(computed)}))
+
+
+def verify(store: Path, layers: int, blocks: range) -> None:
+    """Compares each block of a share with the hash of its sources."""
+    findings = []
+    for block in blocks:
+        fault(block)
+        content = hashlib.sha256(str(block).encode())
+        for source in sources(block, layers):
+            content.update((store / "db" / f"block-{source}").read_bytes())
+        if (store / "db" / f"block-{block}").read_bytes() != content.digest():
+            findings.append(f"block {block} is damaged")
+    time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
+    report = {"ok": not findings, "damaged": bool(findings), "findings": findings}
+    print(json.dumps(report | {"blocks": len(blocks), "positions": len(blocks)}))
+    sys.exit(3 if findings else 0)
 
 
 def fault(block: int) -> None:

@@ -1,4 +1,4 @@
-"""A session of `trinim-cluster solve` as a process, and what to kill in it when."""
+"""A session of `trinim-cluster` as a process, and what to kill in it when."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Session:
-    """Starts a solve; its log of events tells how far it is and which processes it has."""
+    """Starts a solve or a check; its log of events tells how far it is and which processes it has."""
 
     def __init__(
         self,
@@ -23,6 +23,7 @@ class Session:
         arguments: Sequence[str],
         environment: Mapping[str, str] | None = None,
         local: bool = True,
+        command: str = "solve",
     ) -> None:
         self.log = folder / "events.jsonl"
         self.output = folder / "output.json"
@@ -35,7 +36,7 @@ class Session:
                         sys.executable,
                         "-m",
                         "trinim_cluster",
-                        "solve",
+                        command,
                         "--json",
                         "--progress",
                         "1s",

@@ -84,6 +84,49 @@ class Sessions(unittest.TestCase):
             (again["digest"], again["cluster"]["resumed_blocks"]), (first["digest"], 16)
         )
 
+    def check(self, shares: int, *arguments: str) -> Session:
+        """A check of the store in shares."""
+        started = Session(
+            self.folder,
+            str(self.store),
+            ["--trinim", FAKE, "--workers", "2", "--shares", str(shares), *arguments],
+            {"FAKE_FAULTS": str(self.faults), "FAKE_SECONDS": self.seconds},
+            command="verify",
+        )
+        self.addCleanup(started.end)
+        return started
+
+    def test_shares_of_a_check_survive_kills_and_find_what_is_there(self) -> None:
+        session = self.session()
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        session.log.unlink()
+        self.seconds = "0.3"
+        session = self.check(shares=9)
+        session.wait_for_done(2, LONG)
+        session.kill("worker-1")
+        session.wait_for_done(5, LONG)
+        session.kill("scheduler")
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        report = session.report()
+        self.assertEqual((report["ok"], report["blocks"], report["shares"]), (True, 16, 9))
+        self.assertEqual(report["cluster"]["schedulers_lost"], 1)
+        # More shares than blocks; a damaged block is found once, and again by those that need it.
+        self.seconds = "0"
+        (self.store / "db" / "block-14").write_bytes(b"damage")
+        session = self.check(shares=99)
+        self.assertEqual(session.wait(LONG), 3, session.said())
+        report = session.report()
+        self.assertEqual((report["ok"], report["damaged"], report["shares"]), (False, True, 16))
+        self.assertEqual(
+            report["findings"], ["block 14 is damaged", "block 15 is damaged"], session.said()
+        )
+        self.assertEqual(report["cluster"]["starts"], 16)
+        # A share that cannot be checked is no finding.
+        (self.faults / "3").write_text("65")
+        session = self.check(shares=4)
+        self.assertEqual(session.wait(LONG), 4, session.said())
+        self.assertIn("task 0: exit code 65", session.report()["reason"])
+
     def test_a_killed_driver_leaves_no_process_and_continues(self) -> None:
         self.seconds = "0.3"
         session = self.session()

@@ -5,8 +5,8 @@ import random
 import unittest
 
 from tests.test_plan import random_plan
-from trinim_cluster.cli import duration
 from trinim_cluster.driver import Patience
+from trinim_cluster.options import duration
 from trinim_cluster.plan import Plan, Task
 from trinim_cluster.progress import Progress, Speed, readable_seconds, seconds_left
 

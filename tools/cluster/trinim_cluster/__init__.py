@@ -7,11 +7,13 @@ plan        the tasks, their sources and costs; priorities
 ledger      which task is waiting, ready, running, done, failed
 trinim      the program: its commands, exit codes, reports
 work        what a slot of a worker does: one `trinim task`
+shares      the check of a finished store, as tasks
 service     scheduler and workers as processes that are started again
 driver      plan and ledger against a Dask scheduler, until everything is committed
 progress    rate, ETA, metrics
 simulate    the same schedule on made-up machines
 ten         ten layers: tasks and bytes, without solving anything
+options     the options of the command line
 cli         the command `trinim-cluster`
 """
 

@@ -6,7 +6,6 @@ import argparse
 import json
 import logging
 import os
-import re
 import shutil
 import signal
 import sys
@@ -16,18 +15,23 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from trinim_cluster import VERSION, service, trinim
+from trinim_cluster import service, shares, trinim
 from trinim_cluster.ledger import Ledger
+from trinim_cluster.options import parser
 from trinim_cluster.plan import PlanError, parse
 from trinim_cluster.progress import Progress, write_metrics
 from trinim_cluster.service import Service, Tls
 from trinim_cluster.trinim import Store, TrinimError
 
+if TYPE_CHECKING:
+    from trinim_cluster.driver import Driver, Work
+
 COMPLETE = 0
 FAILED = 1
 USAGE = 2
+UNCHECKED = 4
 REFUSED = trinim.REFUSED
 NO_PROGRESS = trinim.TRY_AGAIN
 
@@ -40,141 +44,6 @@ class Stop(Exception):
         self.code = code
         self.reason = reason
         self.hint = hint
-
-
-def duration(text: str) -> float:
-    """Seconds of 90, 90s, 5m, 2h."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h)?", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no duration like 90s, 5m or 2h")
-    return float(match[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[match[2] or "s"]
-
-
-def at_least_one(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
-    return number
-
-
-def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(
-        prog="trinim-cluster",
-        description="Runs one solve of trinim on many machines.",
-        allow_abbrev=False,
-    )
-    top.add_argument("--version", action="version", version=f"trinim-cluster {VERSION}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    solve = commands.add_parser(
-        "solve",
-        help="solve a board into a store, or continue",
-        description="Solves a board into a store, or continues. Options that are not listed here, "
-        "like --layers, --rule and --bid-cells, go to `trinim task init`.",
-        allow_abbrev=False,
-    )
-    solve.add_argument(
-        "--store", required=True, help="a folder all machines see, or s3://BUCKET/PREFIX"
-    )
-    solve.add_argument("--json", action="store_true", help="print the report of the solve as JSON")
-    solve.add_argument("--keep", default="database", help="database (default) or counts")
-    solve.add_argument(
-        "--trinim", default="trinim", metavar="PROGRAM", help="the program, here and on the workers"
-    )
-    solve.add_argument(
-        "--batches", type=at_least_one, metavar="N", help="group the blocks into about N tasks"
-    )
-    solve.add_argument("--threads", type=at_least_one, default=1, help="threads of a task [1]")
-    solve.add_argument("--memory", metavar="SIZE", help="memory budget of a task")
-    solve.add_argument("--wait", metavar="DURATION", help="how long a task waits for a source")
-    solve.add_argument(
-        "--retries", type=int, default=3, help="new starts of a task that crashes [3]"
-    )
-    solve.add_argument(
-        "--patience",
-        type=duration,
-        default=600.0,
-        metavar="DURATION",
-        help="give up after so long without a worker, or while no task succeeds [10m]",
-    )
-    solve.add_argument(
-        "--progress",
-        type=duration,
-        default=10.0,
-        metavar="DURATION",
-        help="time between lines [10s]",
-    )
-    solve.add_argument("--quiet", action="store_true", help="no progress")
-    solve.add_argument("--log", metavar="FILE", help="append each event as a JSON line")
-    solve.add_argument("--metrics", metavar="FILE", help="keep metrics for Prometheus in this file")
-    cluster = solve.add_argument_group(
-        "cluster", "without --scheduler and --scheduler-file: on this machine"
-    )
-    cluster.add_argument(
-        "--workers",
-        type=at_least_one,
-        help="processes with slots, on this machine [the processors / threads]",
-    )
-    cluster.add_argument(
-        "--slots", type=at_least_one, default=1, help="tasks that a local worker runs at a time [1]"
-    )
-    cluster.add_argument(
-        "--logs", metavar="DIR", help="where the logs of local processes go [deleted in the end]"
-    )
-    scheduler_options(cluster)
-    tls_options(cluster)
-
-    scheduler = commands.add_parser(
-        "scheduler", help="run a scheduler, and start it again when it dies", allow_abbrev=False
-    )
-    scheduler.add_argument(
-        "--scheduler-file", required=True, metavar="FILE", help="where it tells its address"
-    )
-    scheduler.add_argument("--host", help="address to listen on")
-    scheduler.add_argument("--port", type=at_least_one, default=8786, help="[8786]")
-    tls_options(scheduler)
-
-    worker = commands.add_parser(
-        "worker", help="run a worker, and start it again when it dies", allow_abbrev=False
-    )
-    scheduler_options(worker)
-    worker.add_argument("--slots", type=at_least_one, default=1, help="tasks at a time [1]")
-    worker.add_argument("--host", help="address of this machine")
-    worker.add_argument(
-        "--local-directory", metavar="DIR", help="Dask's own files [the folder for temporary files]"
-    )
-    worker.add_argument(
-        "--patience",
-        type=duration,
-        default=600.0,
-        metavar="DURATION",
-        help="end after so long without a scheduler [10m]",
-    )
-    tls_options(worker)
-
-    from trinim_cluster import simulate, ten
-
-    simulate.options(commands)
-    ten.options(commands)
-    return top
-
-
-def scheduler_options(group: argparse._ActionsContainer) -> None:
-    group.add_argument(
-        "--scheduler-file", metavar="FILE", help="the file in which a scheduler tells its address"
-    )
-    group.add_argument(
-        "--scheduler", metavar="ADDRESS", help="address of a scheduler, like tcp://10.0.0.1:8786"
-    )
-
-
-def tls_options(group: argparse._ActionsContainer) -> None:
-    for name, what in (
-        ("ca", "certificate of the authority"),
-        ("cert", "certificate"),
-        ("key", "its key"),
-    ):
-        group.add_argument(f"--tls-{name}", metavar="FILE", help=what)
 
 
 def tls_of(arguments: argparse.Namespace) -> Tls | None:
@@ -198,6 +67,8 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         match arguments.command:
             case "solve":
                 code = solve(arguments, others)
+            case "verify":
+                code = verify(arguments)
             case "scheduler":
                 code = run_scheduler(arguments)
             case "worker":
@@ -231,6 +102,100 @@ CONTINUE = "run the same command to continue"
 
 def solve(arguments: argparse.Namespace, init: list[str]) -> int:
     """Init, plan, drive, finish."""
+    begin = time.monotonic()
+    store = store_of(arguments)
+    ledger, version = open_store(store, arguments, init)
+    report: dict[str, Any] | None = None
+
+    def rounds(driver: Driver) -> None:
+        nonlocal report
+        for _ in range(FINISHES):
+            driver.run()
+            if not ledger.complete:
+                raise failures(ledger, FAILED)
+            report = finish(store, ledger)
+            if report is not None:
+                break
+
+    sweep_s = 30.0 if arguments.keep == "counts" else None
+    driver = drive(arguments, store, store, ledger, version, sweep_s, lambda event: None, rounds)
+    if report is None:
+        raise Stop(NO_PROGRESS, "the store's listing misses blocks that are committed", CONTINUE)
+    report["cluster"] = figures(driver, begin)
+    if arguments.json:
+        print(json.dumps(report))
+    else:
+        for key in ("layers", "rule", "positions", "losses", "start", "digest"):
+            if key in report:
+                print(f"{key:10} {report[key]}")
+        print(f"time       {report['cluster']['elapsed_s']:.1f} s, {ledger.starts} tasks started")
+    return COMPLETE
+
+
+def verify(arguments: argparse.Namespace) -> int:
+    """Shares as tasks without sources; what they found, added up."""
+    begin = time.monotonic()
+    store = store_of(arguments)
+    try:
+        version = trinim.version(store.program)
+        blocks = parse(store.plan(None)).blocks
+    except TrinimError as error:
+        raise Stop(trinim_code(error), str(error)) from error
+    except PlanError as error:
+        raise Stop(REFUSED, str(error)) from error
+    of = min(arguments.shares or SHARES, blocks)
+    ledger = Ledger(shares.plan(of), arguments.retries)
+    reports: dict[int, dict[str, Any]] = {}
+
+    def collect(event: dict[str, object]) -> None:
+        report = event.get("report")
+        if event.get("verdict") == "done" and isinstance(report, dict):
+            reports[int(str(event["task"]))] = report
+
+    def rounds(driver: Driver) -> None:
+        driver.run()
+        if not ledger.complete:
+            raise failures(ledger, UNCHECKED)
+
+    work = shares.Shares(store, of)
+    driver = drive(arguments, store, work, ledger, version, None, collect, rounds)
+    report = shares.total([reports[number] for number in sorted(reports)], of)
+    report["cluster"] = figures(driver, begin)
+    if arguments.json:
+        print(json.dumps(report))
+    else:
+        for finding in report["findings"]:
+            print("wrong:     ", json.dumps(finding))
+        print(f"verdict    {'correct' if report['ok'] else 'wrong'}")
+        print(f"values     {report['positions']:,} positions in {report['blocks']:,} blocks")
+        print(f"time       {report['cluster']['elapsed_s']:.1f} s, {of} shares")
+    return shares.exit_code(report)
+
+
+def store_of(arguments: argparse.Namespace) -> Store:
+    """The store and the program, by the names that all workers know."""
+    try:
+        program = trinim.find(arguments.trinim)
+    except FileNotFoundError as error:
+        raise Stop(USAGE, str(error)) from error
+    location = arguments.store
+    if "://" not in location:
+        # Workers have other working directories.
+        location = os.path.abspath(location)
+    return Store(program, location)
+
+
+def drive(
+    arguments: argparse.Namespace,
+    store: Store,
+    work: Work,
+    ledger: Ledger,
+    version: str,
+    sweep_s: float | None,
+    collect: Callable[[dict[str, object]], None],
+    rounds: Callable[[Driver], None],
+) -> Driver:
+    """Runs `rounds` with a driver of this work and a cluster, which is started if none runs."""
     # Dask takes half a second to import; the other commands do without.
     from trinim_cluster.driver import Driver, Interrupted, NoProgress, Options, Scheduler
     from trinim_cluster.local import LocalCluster
@@ -247,23 +212,16 @@ def solve(arguments: argparse.Namespace, init: list[str]) -> int:
             USAGE,
             "TLS is for a scheduler that runs already; a local one listens on the loopback only",
         )
-    try:
-        program = trinim.find(arguments.trinim)
-    except FileNotFoundError as error:
-        raise Stop(USAGE, str(error)) from error
-    location = arguments.store
-    if "://" not in location:
-        # Workers have other working directories.
-        location = os.path.abspath(location)
-    store = Store(program, location)
-
-    begin = time.monotonic()
-    ledger, version = open_store(store, arguments, init)
     events = Events(arguments.log)
-    events(
+
+    def tell(event: dict[str, object]) -> None:
+        collect(event)
+        events(event)
+
+    tell(
         {
             "event": "run",
-            "store": location,
+            "store": store.location,
             "tasks": len(ledger.plan.tasks),
             "slots": arguments.slots,
             "threads": arguments.threads,
@@ -277,22 +235,22 @@ def solve(arguments: argparse.Namespace, init: list[str]) -> int:
             else:
                 processors = len(os.sched_getaffinity(0))
                 workers = arguments.workers or max(1, processors // arguments.threads)
-                cluster = LocalCluster(workers, arguments.slots, folder.path, events)
+                cluster = LocalCluster(workers, arguments.slots, folder.path, tell)
                 scheduler = Scheduler(file=cluster.scheduler_file)
             options = Options(
                 task_options=task_options(arguments),
                 patience_s=arguments.patience,
                 progress_s=arguments.progress,
-                sweep_s=30.0 if arguments.keep == "counts" else None,
+                sweep_s=sweep_s,
             )
             driver = Driver(
-                store,
+                work,
                 ledger.plan,
                 ledger,
                 scheduler,
                 version,
                 options,
-                events,
+                tell,
                 shower(arguments),
                 cluster.tend if cluster is not None else lambda: None,
             )
@@ -302,17 +260,10 @@ def solve(arguments: argparse.Namespace, init: list[str]) -> int:
 
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, interrupt)
-            report: dict[str, Any] | None = None
             try:
                 if cluster is not None:
                     cluster.start()
-                for _ in range(FINISHES):
-                    driver.run()
-                    if not ledger.complete:
-                        raise failures(ledger)
-                    report = finish(store, ledger)
-                    if report is not None:
-                        break
+                rounds(driver)
                 folder.success = True
             except NoProgress as error:
                 raise Stop(NO_PROGRESS, str(error), CONTINUE) from error
@@ -327,9 +278,13 @@ def solve(arguments: argparse.Namespace, init: list[str]) -> int:
         raise Stop(NO_PROGRESS, str(error), CONTINUE) from error
     finally:
         events.close()
-    if report is None:
-        raise Stop(NO_PROGRESS, "the store's listing misses blocks that are committed", CONTINUE)
-    report["cluster"] = {
+    return driver
+
+
+def figures(driver: Driver, begin: float) -> dict[str, Any]:
+    """What the cluster did, for the report."""
+    ledger = driver.ledger
+    return {
         "tasks": len(ledger.plan.tasks),
         "starts": ledger.starts,
         "executions": driver.executions,
@@ -338,15 +293,11 @@ def solve(arguments: argparse.Namespace, init: list[str]) -> int:
         "resumed_blocks": driver.resumed_blocks,
         "elapsed_s": time.monotonic() - begin,
     }
-    if arguments.json:
-        print(json.dumps(report))
-    else:
-        for key in ("layers", "rule", "positions", "losses", "start", "digest"):
-            if key in report:
-                print(f"{key:10} {report[key]}")
-        print(f"time       {report['cluster']['elapsed_s']:.1f} s, {ledger.starts} tasks started")
-    return COMPLETE
 
+
+# Enough for the slots of a cluster, and few enough that the blocks that shares have in common are
+# not read too often.
+SHARES = 64
 
 # Each is preceded by a pause and by a new look at the store.
 FINISHES = 5
@@ -372,10 +323,10 @@ def trinim_code(error: TrinimError) -> int:
 
 def task_options(arguments: argparse.Namespace) -> list[str]:
     options = ["--threads", str(arguments.threads)]
-    if arguments.memory is not None:
-        options += ["--memory", arguments.memory]
-    if arguments.wait is not None:
-        options += ["--wait", arguments.wait]
+    for name in ("memory", "wait"):
+        value = getattr(arguments, name, None)
+        if value is not None:
+            options += [f"--{name}", value]
     return options
 
 
@@ -392,14 +343,14 @@ def finish(store: Store, ledger: Ledger) -> dict[str, Any] | None:
     return None
 
 
-def failures(ledger: Ledger) -> Stop:
+def failures(ledger: Ledger, code: int) -> Stop:
     failed = sorted(ledger.failed.values(), key=lambda failure: failure.task)
     words = [f"task {failure.task}: {failure.reason}" for failure in failed[:10]]
     if len(failed) > 10:
         words.append(f"and {len(failed) - 10} more")
     behind = len(ledger.blocked)
     text = f"{len(failed)} tasks failed for good, {behind} tasks need them; " + "; ".join(words)
-    return Stop(FAILED, text, "remove the cause, then " + CONTINUE)
+    return Stop(code, text, "remove the cause, then " + CONTINUE)
 
 
 def shower(arguments: argparse.Namespace) -> Callable[[Progress], None]:

@@ -11,23 +11,39 @@ from __future__ import annotations
 import itertools
 import queue
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from distributed import Client, Future
 from distributed.security import Security
 
-from trinim_cluster import trinim, work
+from trinim_cluster import work
 from trinim_cluster.ledger import Ledger, Verdict
 from trinim_cluster.plan import Plan
 from trinim_cluster.progress import Progress, Speed, seconds_left
 from trinim_cluster.service import Tls, address_in
-from trinim_cluster.trinim import Store, TrinimError
+from trinim_cluster.trinim import TrinimError
 
 Tell = Callable[[dict[str, object]], None]
+
+
+class Work(Protocol):
+    """What the tasks of a plan are, as processes: those of a store, or shares of a check."""
+
+    def task(self, blocks: Sequence[int], options: Sequence[str]) -> list[str]:
+        """The command line of a task."""
+
+    def verdict(self, code: int) -> Verdict:
+        """What its exit code means."""
+
+    def listing(self) -> list[int]:
+        """The blocks that are known to be done."""
+
+    def sweep(self) -> None:
+        """Removes what nothing needs any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +143,7 @@ class Driver:
 
     def __init__(
         self,
-        store: Store,
+        store: Work,
         plan: Plan,
         ledger: Ledger,
         scheduler: Scheduler,
@@ -309,7 +325,7 @@ class Driver:
         self.executions += 1
         task = self.plan.tasks[number]
         code = int(result["code"])
-        verdict = trinim.verdict(code)
+        verdict = self.store.verdict(code)
         reason = str(result["message"])
         if result.get("foreign"):
             verdict = Verdict.AGAIN

@@ -100,6 +100,15 @@ class Store:
         command = [self.program, "task", "--store", self.location, *what]
         return [*command, "--json", "--die-with-parent", *options]
 
+    def verdict(self, code: int) -> Verdict:
+        """What the exit code of that means."""
+        return verdict(code)
+
+    def shard(self, number: int, of: int, options: Sequence[str]) -> list[str]:
+        """The command line that checks a share, from 1."""
+        command = [self.program, "task", "verify", "--store", self.location]
+        return [*command, "--shard", f"{number}/{of}", "--json", "--die-with-parent", *options]
+
     def _run(self, command: str, arguments: Sequence[str]) -> str:
         line = [self.program, "task", command, "--store", self.location, *arguments]
         ended = subprocess.run(
@@ -125,7 +134,7 @@ def last_words(errors: str, output: str = "") -> str:
 
 
 def version(program: str) -> str:
-    """What `trinim --version` says."""
+    """What `trinim --version` says, without the processor, on which no byte depends."""
     ended = subprocess.run(
         [program, "--version"],
         stdin=subprocess.DEVNULL,
@@ -135,7 +144,8 @@ def version(program: str) -> str:
     )
     if ended.returncode != 0:
         raise TrinimError("--version", ended.returncode, last_words(ended.stderr, ended.stdout))
-    return ended.stdout.strip()
+    lines = ended.stdout.strip().splitlines()
+    return "\n".join(line for line in lines if line.split()[:1] != ["kernels"])
 
 
 def die_with_parent(parent: int) -> None:

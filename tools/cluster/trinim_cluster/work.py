@@ -10,6 +10,7 @@ import json
 import platform
 import subprocess
 import time
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -27,10 +28,11 @@ def version(program: str) -> str:
 def compute(command: list[str], expected_version: str) -> dict[str, Any]:
     """Runs the command line of a task.
 
-    The result has `code`, `message`, `report` (of `--json`, or null), `host`, `worker` (its
-    address) and the times `began` and `ended`, in seconds of this host's clock. `code` is 65 if the
-    program here is another version than the driver's: it would compute no block of this run, and
-    the worker leaves the cluster. Whoever keeps it running starts it again, more and more slowly.
+    The result has `code`, `message`, `report` (of `--json`, also of a failure; or null), `host`,
+    `worker` (its address) and the times `began` and `ended`, in seconds of this host's clock.
+    `code` is 65 if the program here is another version than the driver's: it would compute no block
+    of this run, and the worker leaves the cluster. Whoever keeps it running starts it again, more
+    and more slowly.
     """
     began = time.time()
     result: dict[str, Any] = {
@@ -67,12 +69,9 @@ def compute(command: list[str], expected_version: str) -> dict[str, Any]:
         return result | {"code": 127, "message": str(error), "ended": time.time()}
     result["code"] = ended.returncode
     result["ended"] = time.time()
-    if ended.returncode == trinim.DONE:
-        try:
-            result["report"] = json.loads(ended.stdout)
-        except ValueError:
-            result["report"] = None
-    else:
+    with suppress(ValueError):
+        result["report"] = json.loads(ended.stdout)
+    if ended.returncode != trinim.DONE:
         result["message"] = trinim.last_words(ended.stderr, ended.stdout)
     return result
 

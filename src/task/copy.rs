@@ -1,0 +1,144 @@
+//! Copies a finished store, or a part of it, into another: to a machine, or from it.
+//!
+//! # Invariants
+//! 1. No file is copied whose bytes are not those that were committed: a summary has a hash of its
+//!    own and the checksum of its block, `SUMS` has that of the manifest.
+//! 2. The target is a store from the beginning. What it has already is compared and not fetched
+//!    again, and nothing in it is overwritten, so that a copy continues after any stop.
+//! 3. `SUMS` comes last: with it, the copy is complete.
+//!
+//! # Cost
+//! Each thread holds a block's file.
+
+use super::compute::is_committed;
+use super::definition::{Definition, init};
+use super::store::{Store, commit};
+use super::summary::StoredSummary;
+use super::{DATABASE, Error, block_name, summary_name};
+use crate::database::{BlockForm, Game, LIST_BYTES_MAX, MANIFEST, SUMS, Sums, Terms};
+use parking_lot::Mutex;
+use pipeline::{BlockId, Damage, Error as RunError, Expected, parallel};
+use std::collections::BTreeSet;
+
+/// The work of a copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// Files that were copied.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that the target had already.
+    pub present: u64,
+}
+
+impl Copied {
+    fn add(&mut self, file: &[u8], was_there: bool) {
+        if was_there {
+            self.present += 1;
+        } else {
+            self.files += 1;
+            self.bytes += file.len() as u64;
+        }
+    }
+}
+
+/// Checks that a store is finished.
+///
+/// # Errors
+/// [`Error::Unsealed`]; those of the store.
+pub fn require_sealed(store: &dyn Store) -> Result<(), Error> {
+    let missing = || Error::Unsealed { path: store.path("") };
+    store.begin(&list_name(SUMS), 1)?.map(drop).ok_or_else(missing)
+}
+
+/// Copies a finished store `from` into `to`, on `threads` threads; of the blocks only those in
+/// `blocks`, if that is given.
+///
+/// # Errors
+/// [`Error::Unsealed`]; [`Error::Differs`] if the target was begun for another solve;
+/// [`RunError::Corrupt`] with a file whose bytes are not those that were committed, in either
+/// store; [`RunError::Io`], also for a missing file; those of the stores.
+pub fn copy(
+    from: &dyn Store,
+    to: &dyn Store,
+    (definition, game, terms): (&Definition, &Game, Terms),
+    blocks: Option<&BTreeSet<BlockId>>,
+    threads: usize,
+) -> Result<Copied, Error> {
+    let form = BlockForm::of(terms.task(game));
+    let lists = lists(from)?;
+    init(to, terms.task(game))?;
+    let is_wanted = |block: &BlockId| blocks.is_none_or(|blocks| blocks.contains(block));
+    let wanted: Vec<BlockId> = BlockId::all(definition.blocks()).filter(is_wanted).collect();
+    let copied = Mutex::new(Copied::default());
+    let one = |_: &mut (), index: usize| -> Result<(), Error> {
+        let block = wanted[index];
+        let name = summary_name(block);
+        let stored = StoredSummary::read(from, &form, block)?.ok_or_else(|| missing(from, &name))?;
+        let bytes = stored.to_bytes(&form, block);
+        copied.lock().add(&bytes, !put(to, &name, &bytes)?);
+        if definition.keeps_files() {
+            let name = block_name(block);
+            if is_committed(to, definition, &form, block)? {
+                let bytes = to.read(&name, stored.file_bytes)?.ok_or_else(|| missing(to, &name))?;
+                check(to, &name, &bytes, &stored)?;
+                copied.lock().add(&bytes, true);
+            } else {
+                let bytes = from.read(&name, stored.file_bytes)?.ok_or_else(|| missing(from, &name))?;
+                check(from, &name, &bytes, &stored)?;
+                copied.lock().add(&bytes, !put(to, &name, &bytes)?);
+            }
+        }
+        Ok(())
+    };
+    parallel::for_each(threads, wanted.len(), || Ok(()), one)
+        .map_err(|mut errors: Vec<Error>| errors.swap_remove(0))?;
+    let mut copied = copied.into_inner();
+    for (name, bytes) in &lists {
+        copied.add(bytes, !put(to, name, bytes)?);
+    }
+    Ok(copied)
+}
+
+/// Reads the manifest and then `SUMS`, which has the checksum of the manifest.
+fn lists(store: &dyn Store) -> Result<[(String, Vec<u8>); 2], Error> {
+    require_sealed(store)?;
+    let [manifest, sums] = [MANIFEST, SUMS].map(list_name);
+    let read = |name: &str| store.read(name, LIST_BYTES_MAX)?.ok_or_else(|| missing(store, name));
+    let (manifest_bytes, sums_bytes) = (read(&manifest)?, read(&sums)?);
+    let told = Sums::parse(&sums_bytes).lines.get(MANIFEST).map(|(sum, _)| *sum);
+    if told != Some(blake3::hash(&manifest_bytes)) {
+        return Err(RunError::corrupt(store.path(&manifest), None, "not the manifest of SUMS").into());
+    }
+    Ok([(manifest, manifest_bytes), (sums, sums_bytes)])
+}
+
+/// Creates a file unless it is there with the same bytes; returns whether it was created.
+fn put(store: &dyn Store, name: &str, bytes: &[u8]) -> Result<bool, Error> {
+    if super::store::is_there(store, name, bytes)? {
+        return Ok(false);
+    }
+    commit(store, name, bytes)?;
+    Ok(true)
+}
+
+/// Compares the file of a block with what was committed.
+fn check(store: &dyn Store, name: &str, bytes: &[u8], stored: &StoredSummary) -> Result<(), Error> {
+    let found = bytes.len() as u64;
+    if found != stored.file_bytes {
+        let damage = Damage::Length { expected: Expected::Exactly(stored.file_bytes), found };
+        return Err(RunError::corrupt(store.path(name), None, damage).into());
+    }
+    if blake3::hash(bytes) != stored.sum {
+        return Err(RunError::corrupt(store.path(name), None, "its bytes are not those that were committed").into());
+    }
+    Ok(())
+}
+
+fn missing(store: &dyn Store, name: &str) -> Error {
+    RunError::io("read", store.path(name), std::io::ErrorKind::NotFound.into()).into()
+}
+
+fn list_name(name: &str) -> String {
+    format!("{DATABASE}/{name}")
+}

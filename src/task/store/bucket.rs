@@ -1,0 +1,321 @@
+//! A store in a bucket of an object store: S3, or a service that speaks its protocol.
+//!
+//! # Commit
+//! ```text
+//! PUT name, If-None-Match: *      one creation wins, and the file is there, as a whole
+//! ```
+//! A service that ignores the condition is refused by [`init`](crate::task::init), which creates
+//! the first file twice.
+//!
+//! # Invariants
+//! 1. Whether a file is there is decided by a request for its name, never by a listing.
+//! 2. A request that fails without a verdict is repeated, at most [`ATTEMPTS`] times, with longer
+//!    and longer pauses. Below that, the client repeats what the service calls temporary
+//!    ([`RETRIES`], [`RETRY_TIME`]).
+//! 3. A creation whose answer was lost may have succeeded. Repeated, it finds the name taken:
+//!    [`Store::create`] then returns false for a file of its own, with the same bytes.
+//!
+//! # Cost
+//! A request each for reading, beginning and removing, one or two for creating, and one for each
+//! thousand names of a listing. A file is in memory as a whole, once more than its caller has it.
+//!
+//! # Not here
+//! Uploads in parts: one request takes at most [`PUT_BYTES_MAX`] bytes, the file of a block of 2^38
+//! positions and more. So there are no temporary files, and nothing for a sweep to find.
+
+use super::{Begin, Store, Temporary, is_ours};
+use futures_util::TryStreamExt;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::path::Path as ObjectPath;
+use object_store::{
+    BackoffConfig, ClientConfigKey, Error as ObjectError, GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode,
+    PutOptions, PutPayload, Result as ObjectResult, RetryConfig,
+};
+use pipeline::{Damage, Error, Expected};
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// How often a request is sent that fails without a verdict.
+pub const ATTEMPTS: u32 = 3;
+/// How often the client repeats one request that the service refuses for the moment.
+const RETRIES: usize = 8;
+/// Time after which the client repeats a request no more.
+const RETRY_TIME: Duration = Duration::from_secs(45);
+/// Pause before the second attempt; each further one is twice as long.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Time for a request with all its bytes, unless the environment says otherwise.
+const REQUEST_TIME: &str = "300 s";
+/// The variable that does.
+const REQUEST_TIME_VARIABLE: &str = "AWS_TIMEOUT";
+/// Most bytes of one request to S3.
+pub const PUT_BYTES_MAX: u64 = 5 << 30;
+/// What [`Error::Limit`] says of a longer file.
+const PUT_LIMIT: &str = "length of an object in bytes";
+/// The code of S3 for a bucket that is not there.
+const NO_SUCH_BUCKET: &str = "NoSuchBucket";
+/// Codes of S3 for credentials that are missing, wrong, old, or lack a right; some have a status
+/// that does not tell.
+const FORBIDDEN: [&str; 5] =
+    ["AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"];
+/// Most characters of what a service said in a message.
+const TOLD_AT_MOST: usize = 500;
+
+/// A part of a bucket: all objects under a prefix.
+pub struct BucketStore {
+    objects: Arc<dyn ObjectStore>,
+    /// For messages.
+    place: PathBuf,
+    prefix: ObjectPath,
+    pause: Duration,
+    runtime: Runtime,
+}
+
+impl BucketStore {
+    /// Returns the store under a prefix of these objects; `place` is its full name, for messages.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the prefix has an empty part or a part that names no object, or if the
+    /// system refuses a worker.
+    pub fn new(objects: Arc<dyn ObjectStore>, place: &str, prefix: &str) -> Result<BucketStore, Error> {
+        let invalid = |error: object_store::path::Error| io::Error::new(ErrorKind::InvalidInput, told(&error));
+        let prefix = ObjectPath::parse(prefix).map_err(|error| Error::io("use", place, invalid(error)))?;
+        // It waits for the service while the callers compute.
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(|error| Error::io("open", place, error))?;
+        Ok(BucketStore { objects, place: place.into(), prefix, pause: PAUSE, runtime })
+    }
+
+    /// Opens the store in a bucket of S3. Service, region and credentials are those of the usual
+    /// variables `AWS_*`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] of the kind `NotFound` if there is no such bucket, `PermissionDenied` without
+    /// the right to read and list it, `InvalidInput` for a variable or name that cannot be; any
+    /// other kind if the service does not answer.
+    pub fn s3(bucket: &str, prefix: &str) -> Result<BucketStore, Error> {
+        let place = format!("s3://{bucket}/{prefix}");
+        let place = place.trim_end_matches('/');
+        let is_part = |char: char| char.is_ascii_alphanumeric() || "._-".contains(char);
+        if bucket.is_empty() || !bucket.chars().all(is_part) {
+            let invalid = io::Error::new(ErrorKind::InvalidInput, "expected s3://BUCKET/PREFIX");
+            return Err(Error::io("use", place, invalid));
+        }
+        // Fails if the process has one already, which then serves.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(RetryConfig {
+            max_retries: RETRIES,
+            retry_timeout: RETRY_TIME,
+            backoff: BackoffConfig::default(),
+        });
+        if std::env::var_os(REQUEST_TIME_VARIABLE).is_none() {
+            builder = builder.with_config(AmazonS3ConfigKey::Client(ClientConfigKey::Timeout), REQUEST_TIME);
+        }
+        let objects = builder.build().map_err(|error| {
+            let invalid = io::Error::new(ErrorKind::InvalidInput, told(&error));
+            Error::io("use", place, invalid)
+        })?;
+        let store = BucketStore::new(Arc::new(objects), place, prefix)?;
+        store.begin(super::DEFINITION, 1)?;
+        Ok(store)
+    }
+
+    /// The same store with another first pause before a request is repeated.
+    pub fn with_pause(self, pause: Duration) -> BucketStore {
+        BucketStore { pause, ..self }
+    }
+
+    /// Returns the name of an object, or of a folder.
+    fn location(&self, name: &str) -> ObjectPath {
+        self.prefix.parts().chain(ObjectPath::from(name).parts()).collect()
+    }
+
+    /// Returns the error of a request.
+    fn failed(&self, operation: &'static str, name: &str, error: &ObjectError) -> Error {
+        let kind = match error {
+            _ if is_absent_bucket(error) => ErrorKind::NotFound,
+            _ if is_forbidden(error) => ErrorKind::PermissionDenied,
+            ObjectError::NotFound { .. } => ErrorKind::NotFound,
+            ObjectError::NotSupported { .. } | ObjectError::NotImplemented { .. } => ErrorKind::Unsupported,
+            ObjectError::InvalidPath { .. } | ObjectError::UnknownConfigurationKey { .. } => ErrorKind::InvalidInput,
+            _ => ErrorKind::Other,
+        };
+        Error::io(operation, self.path(name), io::Error::new(kind, told(error)))
+    }
+
+    /// Sends a request until there is a verdict, but not for ever.
+    fn request<T, F>(&self, operation: &'static str, name: &str, send: impl Fn() -> F) -> Result<T, Error>
+    where
+        F: Future<Output = ObjectResult<T>>,
+    {
+        let answer = self.runtime.block_on(async {
+            let mut pause = self.pause;
+            for _ in 1..ATTEMPTS {
+                match send().await {
+                    Err(error) if is_undecided(&error) => tokio::time::sleep(pause).await,
+                    decided => return decided,
+                }
+                pause *= 2;
+            }
+            send().await
+        });
+        answer.map_err(|error| self.failed(operation, name, &error))
+    }
+}
+
+/// Returns whether the same request may have another answer.
+fn is_undecided(error: &ObjectError) -> bool {
+    // A name that is taken: see the creation.
+    let is_open = matches!(
+        error,
+        ObjectError::Generic { .. } | ObjectError::JoinError { .. } | ObjectError::AlreadyExists { .. }
+    );
+    is_open && !is_forbidden(error) && !is_absent_bucket(error)
+}
+
+/// Returns whether the credentials lack a right, or are none.
+fn is_forbidden(error: &ObjectError) -> bool {
+    matches!(error, ObjectError::PermissionDenied { .. } | ObjectError::Unauthenticated { .. })
+        || code_of(&error.to_string()).is_some_and(|code| FORBIDDEN.contains(&code))
+}
+
+fn is_absent_bucket(error: &ObjectError) -> bool {
+    code_of(&error.to_string()) == Some(NO_SUCH_BUCKET)
+}
+
+/// Returns an element of the page that a service answers an error with.
+fn element<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
+    Some(text.split_once(begin)?.1.split_once(end)?.0)
+}
+
+/// Returns the code of an error of S3, which tells more than the status.
+fn code_of(text: &str) -> Option<&str> {
+    element(text, "<Code>", "</Code>")
+}
+
+/// Returns what an error says, on one line: of a page, its code and message.
+fn told(error: &dyn std::error::Error) -> String {
+    let text = error.to_string();
+    if let Some(code) = code_of(&text) {
+        return format!("{code}: {}", element(&text, "<Message>", "</Message>").unwrap_or_default());
+    }
+    // The last cause is often the one that helps, and is not told by those above it.
+    let cause = std::iter::successors(error.source(), |error| error.source()).last().map(ToString::to_string);
+    let cause = cause.filter(|cause| !text.contains(cause)).map_or_else(String::new, |cause| format!(": {cause}"));
+    let line = (text + &cause).split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(TOLD_AT_MOST).collect()
+}
+
+/// Turns the answer that there is no such object into none.
+fn if_there<T>(answer: ObjectResult<T>) -> ObjectResult<Option<T>> {
+    match answer {
+        Ok(found) => Ok(Some(found)),
+        Err(error @ ObjectError::NotFound { .. }) if !is_absent_bucket(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl Store for BucketStore {
+    fn path(&self, name: &str) -> PathBuf {
+        if name.is_empty() { self.place.clone() } else { self.place.join(name) }
+    }
+
+    fn prepare(&self) -> Result<(), Error> {
+        let depth = self.prefix.parts().count();
+        let first = |location: &ObjectPath| Some(location.parts().nth(depth)?.as_ref().to_owned());
+        let foreign = self.request("list", "", || async {
+            let mut found = self.objects.list(Some(&self.prefix));
+            while let Some(object) = found.try_next().await? {
+                if let Some(foreign) = first(&object.location).filter(|name| !is_ours(name)) {
+                    return Ok(Some(foreign));
+                }
+            }
+            Ok(None)
+        });
+        match foreign? {
+            Some(name) => Err(Error::NotEmpty { path: self.path(""), name }),
+            None => Ok(()),
+        }
+    }
+
+    fn read(&self, name: &str, most_bytes: u64) -> Result<Option<Vec<u8>>, Error> {
+        let location = self.location(name);
+        let read = self.request("read", name, || async {
+            let Some(found) = if_there(self.objects.get(&location).await)? else { return Ok(None) };
+            let length = found.meta.size;
+            if length > most_bytes {
+                return Ok(Some(Err(length)));
+            }
+            Ok(Some(Ok(found.bytes().await?)))
+        });
+        match read? {
+            Some(Ok(bytes)) => Ok(Some(bytes.into())),
+            Some(Err(found)) => {
+                let expected = Expected::AtMost(most_bytes);
+                Err(Error::corrupt(self.path(name), None, Damage::Length { expected, found }))
+            }
+            None => Ok(None),
+        }
+    }
+
+    fn begin(&self, name: &str, bytes: usize) -> Result<Option<Begin>, Error> {
+        let location = self.location(name);
+        self.request("read", name, || async {
+            let options = GetOptions { range: Some(GetRange::Bounded(0..bytes as u64)), ..GetOptions::default() };
+            match if_there(self.objects.get_opts(&location, options).await) {
+                Ok(None) => Ok(None),
+                Ok(Some(found)) => {
+                    let length = found.meta.size;
+                    Ok(Some((found.bytes().await?.into(), length)))
+                }
+                // Nothing has no first bytes.
+                Err(error) => match self.objects.head(&location).await {
+                    Ok(found) if found.size == 0 => Ok(Some((Vec::new(), 0))),
+                    _ => Err(error),
+                },
+            }
+        })
+    }
+
+    fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, Error> {
+        let (length, limit) = (bytes.len() as u64, PUT_BYTES_MAX);
+        if length > limit {
+            return Err(Error::Limit { what: PUT_LIMIT, value: length, limit });
+        }
+        let (location, payload) = (self.location(name), PutPayload::from(bytes.to_vec()));
+        self.request("create", name, || async {
+            let options = PutOptions::from(PutMode::Create);
+            match self.objects.put_opts(&location, payload.clone(), options).await {
+                Ok(_) => Ok(true),
+                // Also the answer while another creation is under way, which may fail.
+                Err(taken @ ObjectError::AlreadyExists { .. }) => {
+                    if_there(self.objects.head(&location).await)?.map_or(Err(taken), |_| Ok(false))
+                }
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, Error> {
+        let location = self.location(folder);
+        let listed = self.request("list", folder, || self.objects.list_with_delimiter(Some(&location)))?;
+        let named = listed.objects.into_iter();
+        Ok(named.filter_map(|object| Some((object.location.filename()?.to_owned(), object.size))).collect())
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Error> {
+        let location = self.location(name);
+        self.request("remove", name, || async { if_there(self.objects.delete(&location).await).map(|_| ()) })
+    }
+
+    /// What was answered is safe.
+    fn settle(&self, _folder: &str) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn temporaries(&self) -> Result<Vec<Temporary>, Error> {
+        Ok(Vec::new())
+    }
+}

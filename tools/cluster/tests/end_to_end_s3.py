@@ -1,0 +1,145 @@
+"""Whole solves in a bucket of an S3 server on the loopback: kills, counts, what is refused.
+
+The server is that of moto, which keeps the objects in memory. The program has to be built with
+`--features s3`.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+
+from tests.session import starts
+from tests.whole import LAYOUT, LONG, TRINIM, Whole, trinim
+from trinim_cluster.service import free_port
+
+BUCKET = "solves"
+VARIABLES = {
+    "AWS_ACCESS_KEY_ID": "anyone",
+    "AWS_SECRET_ACCESS_KEY": "anything",
+    "AWS_REGION": "us-east-1",
+    "AWS_ALLOW_HTTP": "true",
+}
+
+
+def serve(environment: dict[str, str], cleanup: Callable[..., object]) -> str:
+    """Starts a server; its address. It is stopped by the cleanup."""
+    port = free_port("127.0.0.1")
+    address = f"http://127.0.0.1:{port}"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", str(port)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **environment},
+    )
+    cleanup(process.wait)
+    cleanup(process.kill)
+    deadline = time.monotonic() + LONG
+    while True:
+        try:
+            urllib.request.urlopen(f"{address}/moto-api/", timeout=5).close()
+            return address
+        except (urllib.error.URLError, TimeoutError) as error:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"no S3 server at {address}: {error}") from error
+            time.sleep(0.05)
+
+
+def refused(environment: dict[str, str], *arguments: str) -> tuple[int, str]:
+    """Exit code and errors of the real program."""
+    ended = subprocess.run(
+        [TRINIM, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    return ended.returncode, ended.stderr
+
+
+class Buckets(Whole):
+    address: str
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.address = serve({}, cls.addClassCleanup)
+        request = urllib.request.Request(f"{cls.address}/{BUCKET}", method="PUT")
+        urllib.request.urlopen(request, timeout=60).close()
+        # The driver, its workers and their tasks inherit them.
+        patch = mock.patch.dict(os.environ, VARIABLES | {"AWS_ENDPOINT_URL": cls.address})
+        patch.start()
+        cls.addClassCleanup(patch.stop)
+
+    def place(self) -> str:
+        return f"s3://{BUCKET}/{self.id()}"
+
+    def bring_home(self) -> Path:
+        """A copy of the store in a folder."""
+        trinim("task", "copy", "--store", self.place(), "--to", str(self.store))
+        return self.store
+
+    def test_worker_and_scheduler_are_killed(self) -> None:
+        session = self.session(program=self.wrapper(seconds=0.2))
+        session.wait_for_done(1, LONG)
+        blocks = len(self.plan().tasks)
+        self.kill_worker_and_scheduler(session, blocks)
+        home = self.bring_home()
+        self.check_result(session, home / "db")
+        trinim("verify", str(home))
+        # In shares, from the bucket itself.
+        check = self.check_in_shares()
+        self.assertEqual(check.wait(LONG), 0, check.said())
+        report = check.report()
+        self.assertEqual((report["ok"], report["blocks"], report["findings"]), (True, blocks, []))
+        # The same command again computes nothing.
+        before = starts(self.starts)
+        session = self.session(program=self.wrapper())
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual(starts(self.starts), before)
+
+    def test_counts_and_batches(self) -> None:
+        """Blocks are removed while the solve goes on; what a solve keeps is left."""
+        session = self.session("--batches", "20", "--keep", "counts", program=self.wrapper())
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.assertEqual(session.report()["digest"], self.digest)
+        database = self.bring_home() / "db"
+        self.assertEqual(
+            sorted(file.name for file in database.iterdir()), ["SUMS", "manifest.json"]
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            trinim("solve", *LAYOUT, "--keep", "counts", "--out", f"{folder}/solved")
+            for name in ("SUMS", "manifest.json"):
+                here, there = database / name, Path(folder) / "solved" / "db" / name
+                self.assertEqual(here.read_bytes(), there.read_bytes())
+
+    def test_what_is_refused(self) -> None:
+        absent = f"s3://not-{BUCKET}/x"
+        code, said = refused({}, "task", "init", "--store", absent, "--layers", "3")
+        self.assertEqual(code, 2)
+        self.assertIn(f"--store {absent}: there is no such bucket", said)
+        # Another solve at the same place, by the driver.
+        trinim("task", "init", "--store", self.place(), "--layers", "7")
+        session = self.session(program=TRINIM)
+        self.assertEqual(session.wait(LONG), 65, session.said())
+        self.assertIn("bid_cells", session.report()["reason"])
+        # A server that knows no one.
+        strict = serve({"INITIAL_NO_AUTH_ACTION_COUNT": "0"}, self.addCleanup)
+        variables = {"AWS_ENDPOINT_URL": strict}
+        for command in (["init", "--layers", "3"], ["list"]):
+            code, said = refused(variables, "task", *command, "--store", self.place())
+            self.assertEqual(code, 65, said)
+            self.assertIn(f"{self.place()}/task.json: InvalidAccessKeyId", said)
+        # No server at all: whoever asks is told to try again, after a while.
+        variables = {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{free_port('127.0.0.1')}"}
+        code, said = refused(variables, "task", "list", "--store", self.place())
+        self.assertEqual(code, 75, said)
+        self.assertIn("the same command may succeed later", said)

@@ -1,0 +1,160 @@
+"""The options of the command `trinim-cluster`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from trinim_cluster import VERSION, simulate, ten
+
+
+def duration(text: str) -> float:
+    """Seconds of 90, 90s, 5m, 2h."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h)?", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration like 90s, 5m or 2h")
+    return float(match[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[match[2] or "s"]
+
+
+def at_least_one(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
+    return number
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="trinim-cluster",
+        description="Runs one solve of trinim on many machines.",
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"trinim-cluster {VERSION}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    solve = commands.add_parser(
+        "solve",
+        help="solve a board into a store, or continue",
+        description="Solves a board into a store, or continues. Options that are not listed here, "
+        "like --layers, --rule and --bid-cells, go to `trinim task init`.",
+        allow_abbrev=False,
+    )
+    solve.add_argument("--keep", default="database", help="database (default) or counts")
+    solve.add_argument(
+        "--batches", type=at_least_one, metavar="N", help="group the blocks into about N tasks"
+    )
+    solve.add_argument("--memory", metavar="SIZE", help="memory budget of a task")
+    solve.add_argument("--wait", metavar="DURATION", help="how long a task waits for a source")
+    run_options(solve)
+
+    check = commands.add_parser(
+        "verify",
+        help="check a finished store, in shares",
+        description="Checks a finished store: every byte, and every position against its children, "
+        "as `trinim verify` does, in shares on all slots.",
+        allow_abbrev=False,
+    )
+    check.add_argument(
+        "--shares", type=at_least_one, metavar="N", help="number of shares [64, or one a block]"
+    )
+    run_options(check)
+
+    scheduler = commands.add_parser(
+        "scheduler", help="run a scheduler, and start it again when it dies", allow_abbrev=False
+    )
+    scheduler.add_argument(
+        "--scheduler-file", required=True, metavar="FILE", help="where it tells its address"
+    )
+    scheduler.add_argument("--host", help="address to listen on")
+    scheduler.add_argument("--port", type=at_least_one, default=8786, help="[8786]")
+    tls_options(scheduler)
+
+    worker = commands.add_parser(
+        "worker", help="run a worker, and start it again when it dies", allow_abbrev=False
+    )
+    scheduler_options(worker)
+    worker.add_argument("--slots", type=at_least_one, default=1, help="tasks at a time [1]")
+    worker.add_argument("--host", help="address of this machine")
+    worker.add_argument(
+        "--local-directory", metavar="DIR", help="Dask's own files [the folder for temporary files]"
+    )
+    worker.add_argument(
+        "--patience",
+        type=duration,
+        default=600.0,
+        metavar="DURATION",
+        help="end after so long without a scheduler [10m]",
+    )
+    tls_options(worker)
+
+    simulate.options(commands)
+    ten.options(commands)
+    return top
+
+
+def run_options(command: argparse.ArgumentParser) -> None:
+    """The options of whatever runs tasks on a cluster."""
+    command.add_argument(
+        "--store", required=True, help="a folder all machines see, or s3://BUCKET/PREFIX"
+    )
+    command.add_argument("--json", action="store_true", help="print the report as JSON")
+    command.add_argument(
+        "--trinim", default="trinim", metavar="PROGRAM", help="the program, here and on the workers"
+    )
+    command.add_argument("--threads", type=at_least_one, default=1, help="threads of a task [1]")
+    command.add_argument(
+        "--retries", type=int, default=3, help="new starts of a task that crashes [3]"
+    )
+    command.add_argument(
+        "--patience",
+        type=duration,
+        default=600.0,
+        metavar="DURATION",
+        help="give up after so long without a worker, or while no task succeeds [10m]",
+    )
+    command.add_argument(
+        "--progress",
+        type=duration,
+        default=10.0,
+        metavar="DURATION",
+        help="time between lines [10s]",
+    )
+    command.add_argument("--quiet", action="store_true", help="no progress")
+    command.add_argument("--log", metavar="FILE", help="append each event as a JSON line")
+    command.add_argument(
+        "--metrics", metavar="FILE", help="keep metrics for Prometheus in this file"
+    )
+    cluster = command.add_argument_group(
+        "cluster", "without --scheduler and --scheduler-file: on this machine"
+    )
+    cluster.add_argument(
+        "--workers",
+        type=at_least_one,
+        help="processes with slots, on this machine [the processors / threads]",
+    )
+    cluster.add_argument(
+        "--slots", type=at_least_one, default=1, help="tasks that a local worker runs at a time [1]"
+    )
+    cluster.add_argument(
+        "--logs", metavar="DIR", help="where the logs of local processes go [deleted in the end]"
+    )
+    scheduler_options(cluster)
+    tls_options(cluster)
+
+
+def scheduler_options(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
+        "--scheduler-file", metavar="FILE", help="the file in which a scheduler tells its address"
+    )
+    group.add_argument(
+        "--scheduler", metavar="ADDRESS", help="address of a scheduler, like tcp://10.0.0.1:8786"
+    )
+
+
+def tls_options(group: argparse._ActionsContainer) -> None:
+    for name, what in (
+        ("ca", "certificate of the authority"),
+        ("cert", "certificate"),
+        ("key", "its key"),
+    ):
+        group.add_argument(f"--tls-{name}", metavar="FILE", help=what)
