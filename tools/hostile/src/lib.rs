@@ -22,13 +22,14 @@ mod database;
 mod formulas;
 mod logs;
 pub mod long;
+mod played;
 mod texts;
 
 /// A target: name and function.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     ("entry", logs::entry),
     ("frame", logs::frame),
     ("codec", logs::codec),
@@ -45,6 +46,7 @@ pub const TARGETS: [Target; 16] = [
     ("game", formulas::game),
     ("dag", formulas::dag),
     ("transcript", texts::transcript),
+    ("played", played::played),
 ];
 
 /// Returns the target with this name.

@@ -17,7 +17,7 @@ pub fn position(bytes: &[u8]) {
     for text in [position::rows(&board, found), position::hex(found)] {
         assert_eq!(position::parse(&board, &text), Ok(found), "{text}");
     }
-    assert!(position::picture(&board, found).lines().count() >= board.layers() as usize);
+    assert!(position::picture(&board, found).lines().count() >= board.rows().len());
 }
 
 /// BID cells of a small board: the layout is rejected, or maps positions to blocks and back.

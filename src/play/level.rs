@@ -1,0 +1,129 @@
+//! How the program chooses its moves.
+//!
+//! A level is a rate of slips: the share of moves, of a thousand, that are drawn from all legal
+//! ones. The other moves are the best known: one that wins; without one, a move of unknown value;
+//! and in a lost position the [hardest reply](hardest). Towards the end of the game no level slips,
+//! as no player does.
+
+use super::answers::{AnswerError, Answers};
+use super::survey::{Choice, Survey, survey};
+use crate::game::Value;
+use crate::random::Random;
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// How well the program plays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Never gives a won game away.
+    #[default]
+    Perfect,
+    /// Slips in one of four moves while more than ten pieces are left.
+    Club,
+    /// Slips in two of three moves while more than four pieces are left.
+    Beginner,
+}
+
+impl Level {
+    /// All levels, the best first.
+    pub const ALL: [Level; 3] = [Level::Perfect, Level::Club, Level::Beginner];
+
+    /// Returns the name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Perfect => "perfect",
+            Level::Club => "club",
+            Level::Beginner => "beginner",
+        }
+    }
+
+    /// Returns how many of a thousand moves are drawn from all moves when so many pieces are left.
+    const fn slips(self, pieces: u32) -> u64 {
+        match self {
+            Level::Club if pieces > 10 => 250,
+            Level::Beginner if pieces > 4 => 667,
+            _ => 0,
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The error for a text that names no level.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown level {text:?}: expected perfect, club or beginner")]
+pub struct ParseLevelError {
+    text: String,
+}
+
+impl FromStr for Level {
+    type Err = ParseLevelError;
+
+    fn from_str(text: &str) -> Result<Level, ParseLevelError> {
+        let found = Level::ALL.into_iter().find(|level| level.name() == text);
+        found.ok_or_else(|| ParseLevelError { text: text.to_owned() })
+    }
+}
+
+/// Chooses the program's move; `None` if no piece is left.
+///
+/// # Errors
+/// Those of [`survey`].
+pub fn choose(answers: &dyn Answers, position: u64, level: Level, seed: u64) -> Result<Option<u64>, AnswerError> {
+    let survey = survey(answers, position)?;
+    if survey.moves.is_empty() {
+        return Ok(None);
+    }
+    // Mixed, so that the positions of a game draw independent numbers.
+    let mut random = Random::new(seed ^ Random::new(position).bits());
+    if random.below(1000) < level.slips(position.count_ones()) {
+        return Ok(Some(survey.moves[random.index(survey.moves.len())].taken));
+    }
+    let winning = survey.winning();
+    if !winning.is_empty() {
+        return Ok(Some(winning[random.index(winning.len())].taken));
+    }
+    let unknown: Vec<&Choice> = survey.moves.iter().filter(|choice| choice.after.is_none()).collect();
+    if !unknown.is_empty() {
+        return Ok(Some(unknown[random.index(unknown.len())].taken));
+    }
+    Ok(hardest(answers, &survey)?.map(|reply| reply.taken))
+}
+
+/// A move from a lost position, with what the opponent needs to find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The pieces taken.
+    pub taken: u64,
+    /// The answers that are known to win for the opponent.
+    pub winning_answers: usize,
+    /// All answers of the opponent.
+    pub answers: usize,
+}
+
+/// Returns the losing move after which the fewest answers win; among equals the one that leaves
+/// most answers, then the smallest mask. `None` if no move loses.
+///
+/// # Errors
+/// Those of [`survey`].
+///
+/// # Cost
+/// One look-up for each pair of a move and an answer: 60,000 for the full board of eight layers.
+pub fn hardest(answers: &dyn Answers, lost: &Survey) -> Result<Option<Reply>, AnswerError> {
+    let mut best: Option<Reply> = None;
+    for choice in lost.moves.iter().filter(|choice| choice.after == Some(Value::Win)) {
+        let next = survey(answers, lost.position ^ choice.taken)?;
+        let reply = Reply { taken: choice.taken, winning_answers: next.winning().len(), answers: next.moves.len() };
+        let rank = |reply: &Reply| (reply.winning_answers, usize::MAX - reply.answers, reply.taken);
+        if best.is_none_or(|best| rank(&reply) < rank(&best)) {
+            best = Some(reply);
+        }
+    }
+    Ok(best)
+}

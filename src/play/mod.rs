@@ -1,0 +1,31 @@
+//! Playing a removal game against the solver: what a terminal, a server and a page share.
+//!
+//! [`Answers`] is whatever knows values: a database, a book, a board in memory ([`Table`]). A
+//! [`Session`] is one game between a person and the program, with undo, redo, sides exchanged and
+//! positions set up; [`transcript`] writes and reads it. [`level`] chooses the program's moves.
+//!
+//! # Invariants
+//! 1. A move of the program is a function of answers, position, level and seed, so a game can be
+//!    repeated, and taken back moves come again.
+//! 2. Nothing claims a value that the answers do not hold: unknown stays unknown, unless a known
+//!    move proves it.
+//!
+//! # Not here
+//! Files, clocks and printing: `src/cli/play` and `src/cli/serve` have them.
+
+pub mod answers;
+pub mod level;
+pub mod line;
+pub mod names;
+pub mod places;
+pub mod session;
+pub mod survey;
+mod table;
+pub mod transcript;
+
+pub use answers::{AnswerError, Answers};
+pub use level::Level;
+pub use names::Names;
+pub use session::{Player, Session};
+pub use survey::{Choice, Survey, survey};
+pub use table::Table;

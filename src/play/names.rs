@@ -1,0 +1,246 @@
+//! Names of cells, and moves as players write them.
+//!
+//! Up to 26 cells have letters, `a` at the top. On larger boards a name is the letter of the row
+//! and the number in the row, from 1: `c2` is the second cell of the third row. A move is `d-f`,
+//! from cell to cell along a line, or the list of its cells, `d,e,f`, in any order.
+//!
+//! # Invariants
+//! 1. No text has two readings: a name belongs to one cell, and `d-f` is refused if more than one
+//!    shortest move joins the two cells.
+
+use super::places::places;
+use crate::game::Board;
+use crate::game::position::cells;
+
+/// Boards with so many cells or fewer have letters.
+const LETTERS: u32 = 26;
+
+/// The names of the cells of a board.
+#[derive(Clone, Debug)]
+pub struct Names {
+    names: Vec<String>,
+}
+
+impl Names {
+    /// Returns the names for a board.
+    pub fn of(board: &Board) -> Names {
+        let letter = |index: u32| char::from(b'a' + (index % LETTERS) as u8);
+        let names = if board.cells() <= LETTERS {
+            (0..board.cells()).map(|cell| letter(cell).to_string()).collect()
+        } else {
+            places(board).iter().map(|place| format!("{}{}", letter(place.row), place.col + 1)).collect()
+        };
+        Names { names }
+    }
+
+    /// Returns the names by index of the cell.
+    pub fn all(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the name of a cell of the board.
+    pub fn cell(&self, cell: u32) -> &str {
+        &self.names[cell as usize]
+    }
+
+    /// Returns the longest name, in characters.
+    pub fn width(&self) -> usize {
+        self.names.iter().map(String::len).max().unwrap_or(1)
+    }
+
+    /// Writes a move: `d`, `d-f`, or its cells where that would not name it.
+    pub fn write(&self, board: &Board, taken: u64) -> String {
+        let all = cells(taken);
+        match all[..] {
+            [] => String::new(),
+            [only] => self.cell(only).to_owned(),
+            // The ends of a run are its first and last cell: cells count along every line.
+            [first, .., last] if between(board, first, last)[..] == [taken] => {
+                format!("{}-{}", self.cell(first), self.cell(last))
+            }
+            _ => all.iter().map(|cell| self.cell(*cell)).collect::<Vec<_>>().join(","),
+        }
+    }
+
+    /// Reads a move that is legal in `position`.
+    ///
+    /// # Errors
+    /// [`MoveError`] with what is wrong, in words for the player.
+    pub fn read(&self, board: &Board, position: u64, text: &str) -> Result<u64, MoveError> {
+        let taken = match text.split_once('-') {
+            Some((from, to)) => {
+                let (from, to) = (self.find(from)?, self.find(to)?);
+                match between(board, from, to)[..] {
+                    [one] => one,
+                    [] => return Err(MoveError::NoLine { from: self.cell(from).into(), to: self.cell(to).into() }),
+                    _ => return Err(MoveError::Several { from: self.cell(from).into(), to: self.cell(to).into() }),
+                }
+            }
+            None => self.list(board, text)?,
+        };
+        match cells(taken & !position).first() {
+            Some(empty) => Err(MoveError::Empty { cell: self.cell(*empty).to_owned() }),
+            None => Ok(taken),
+        }
+    }
+
+    fn list(&self, board: &Board, text: &str) -> Result<u64, MoveError> {
+        let separated = |char: char| char == ',' || char.is_whitespace();
+        let mut taken = 0;
+        let mut words = text.split(separated).filter(|word| !word.is_empty()).peekable();
+        if words.peek().is_none() {
+            return Err(MoveError::Nothing);
+        }
+        for word in words {
+            let cell = self.find(word)?;
+            if taken >> cell & 1 == 1 {
+                return Err(MoveError::Twice { cell: self.cell(cell).to_owned() });
+            }
+            taken |= 1 << cell;
+        }
+        if board.moves().binary_search(&taken).is_err() {
+            let named: Vec<&str> = cells(taken).into_iter().map(|cell| self.cell(cell)).collect();
+            return Err(MoveError::NotAMove { cells: named.join(",") });
+        }
+        Ok(taken)
+    }
+
+    fn find(&self, name: &str) -> Result<u32, MoveError> {
+        let wanted = name.trim().to_ascii_lowercase();
+        let found = (0..).zip(&self.names).find(|(_, name)| **name == wanted);
+        found.map(|(cell, _)| cell).ok_or_else(|| MoveError::NoCell {
+            name: name.trim().chars().take(20).collect(),
+            first: self.names.first().cloned().unwrap_or_default(),
+            last: self.names.last().cloned().unwrap_or_default(),
+        })
+    }
+}
+
+/// Returns the shortest moves that take both cells; more than one where the board has several
+/// lines through them.
+pub fn between(board: &Board, from: u32, to: u32) -> Vec<u64> {
+    let both = 1 << from | 1 << to;
+    let through = board.moves().iter().copied().filter(|mask| mask & both == both);
+    let through: Vec<u64> = through.collect();
+    let least = through.iter().map(|mask| mask.count_ones()).min();
+    through.into_iter().filter(|mask| Some(mask.count_ones()) == least).collect()
+}
+
+/// Why a text is not a move.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MoveError {
+    /// No cell is named.
+    #[error("expected a move, like d-f or d,e,f")]
+    Nothing,
+    /// No cell has this name.
+    #[error("no cell is named {name:?}: the cells are {first} to {last}")]
+    NoCell {
+        /// The name in the text.
+        name: String,
+        /// The name of the first cell.
+        first: String,
+        /// The name of the last cell.
+        last: String,
+    },
+    /// A cell is in the list twice.
+    #[error("{cell} is named twice")]
+    Twice {
+        /// Its name.
+        cell: String,
+    },
+    /// No move takes both ends.
+    #[error("no move leads from {from} to {to}: a move takes neighbouring pieces of one line")]
+    NoLine {
+        /// The first end.
+        from: String,
+        /// The other end.
+        to: String,
+    },
+    /// More than one move joins the ends.
+    #[error("more than one move leads from {from} to {to}: name all its cells, separated by commas")]
+    Several {
+        /// The first end.
+        from: String,
+        /// The other end.
+        to: String,
+    },
+    /// The cells of the list are not those of a move.
+    #[error("{cells} is not a move: a move takes neighbouring pieces of one line")]
+    NotAMove {
+        /// The names.
+        cells: String,
+    },
+    /// A cell of the move is empty.
+    #[error("there is no piece on {cell}")]
+    Empty {
+        /// Its name.
+        cell: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_move_is_read_back_from_both_of_its_forms() {
+        for (layers, take) in [(1, None), (3, None), (6, None), (7, None), (9, None), (5, Some(2))] {
+            let board = Board::triangle(layers, take).unwrap();
+            let names = Names::of(&board);
+            let distinct: std::collections::BTreeSet<&String> = names.all().iter().collect();
+            assert_eq!(distinct.len(), board.cells() as usize);
+            for taken in board.moves() {
+                let short = names.write(&board, *taken);
+                assert!(!short.contains(','), "every move of a triangle is a run: {short}");
+                assert_eq!(names.read(&board, board.full(), &short), Ok(*taken), "{short}");
+                assert_eq!(names.read(&board, board.full(), &short.to_uppercase()), Ok(*taken));
+                let back: Vec<&str> = short.rsplit('-').collect();
+                assert_eq!(names.read(&board, board.full(), &back.join(" - ")), Ok(*taken));
+                let list: Vec<&str> = cells(*taken).into_iter().rev().map(|cell| names.cell(cell)).collect();
+                for separator in [",", " ", ", "] {
+                    assert_eq!(names.read(&board, board.full(), &list.join(separator)), Ok(*taken));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_move_is_refused_with_the_reason() {
+        let board = Board::triangle(4, None).unwrap();
+        let names = Names::of(&board);
+        let cases = [
+            ("", "expected a move, like d-f or d,e,f"),
+            (" , ", "expected a move, like d-f or d,e,f"),
+            ("z", "no cell is named \"z\": the cells are a to j"),
+            ("def", "no cell is named \"def\": the cells are a to j"),
+            ("d-", "no cell is named \"\": the cells are a to j"),
+            ("d-e-f", "no cell is named \"e-f\": the cells are a to j"),
+            ("d,d", "d is named twice"),
+            ("a-e", "no move leads from a to e: a move takes neighbouring pieces of one line"),
+            ("d,f", "d,f is not a move: a move takes neighbouring pieces of one line"),
+            ("a,b,c", "a,b,c is not a move: a move takes neighbouring pieces of one line"),
+            ("g-j", "there is no piece on h"),
+            ("h", "there is no piece on h"),
+        ];
+        let position = board.full() & !(1 << 7);
+        for (text, reason) in cases {
+            assert_eq!(names.read(&board, position, text).unwrap_err().to_string(), reason, "{text}");
+        }
+        let short = Board::triangle(4, Some(2)).unwrap();
+        assert!(names.read(&short, short.full(), "d-f").is_err());
+        assert!(names.read(&short, short.full(), "d-e").is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_a_legal_move(layers in 1u32..=9, bits: u64, text in "[a-k0-9,-]{0,8}|\\PC{0,12}") {
+            let board = Board::triangle(layers, None).unwrap();
+            let position = bits & board.full();
+            if let Ok(taken) = Names::of(&board).read(&board, position, &text) {
+                prop_assert!(board.moves().contains(&taken) && position & taken == taken);
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A position with everything that is known about it.
+
+use super::answers::{AnswerError, Answers, known, legal};
+use crate::game::Value;
+
+/// A legal move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The pieces taken.
+    pub taken: u64,
+    /// The value after the move for the opponent, if it is known; a loss makes the move a winning
+    /// one.
+    pub after: Option<Value>,
+}
+
+impl Choice {
+    /// Returns whether the move is known to win.
+    pub fn wins(&self) -> bool {
+        self.after == Some(Value::Loss)
+    }
+}
+
+/// A position with its moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Survey {
+    /// The position.
+    pub position: u64,
+    /// Its value for the player to move, if it is known.
+    pub value: Option<Value>,
+    /// The moves: winning ones, losing ones, then those of unknown value, each by ascending mask.
+    pub moves: Vec<Choice>,
+}
+
+impl Survey {
+    /// Returns the moves that are known to win.
+    pub fn winning(&self) -> &[Choice] {
+        &self.moves[..self.moves.partition_point(Choice::wins)]
+    }
+
+    /// Returns the number of moves whose value is not known.
+    pub fn unknown(&self) -> usize {
+        self.moves.iter().filter(|choice| choice.after.is_none()).count()
+    }
+}
+
+/// Surveys a position. A value that the source does not hold is concluded from the moves if these
+/// are known: one winning move proves a win, and only losing moves prove a loss.
+///
+/// # Errors
+/// Those of [`Answers::value`], but for unknown values.
+pub fn survey(answers: &dyn Answers, position: u64) -> Result<Survey, AnswerError> {
+    let value = known(answers.value(position))?;
+    let rank = |choice: &Choice| match choice.after {
+        Some(Value::Loss) => 0,
+        Some(Value::Win) => 1,
+        None => 2,
+    };
+    let choice = |taken| Ok(Choice { taken, after: known(answers.value(position ^ taken))? });
+    let mut moves = legal(answers.board(), position).map(choice).collect::<Result<Vec<_>, AnswerError>>()?;
+    // The sort is stable, and the moves of a board ascend.
+    moves.sort_by_key(rank);
+    let concluded = || match moves.iter().map(rank).min() {
+        None => Some(answers.rule().empty()),
+        Some(0) => Some(Value::Win),
+        _ if moves.iter().all(|choice| choice.after.is_some()) => Some(Value::Loss),
+        _ => None,
+    };
+    Ok(Survey { position, value: value.or_else(concluded), moves })
+}
