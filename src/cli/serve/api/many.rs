@@ -1,0 +1,144 @@
+//! `POST /v1/positions`: many positions at once, one a line, one answer a line.
+//!
+//! # Invariants
+//! 1. Answers are aligned with the lines that are not empty; a line that is no position, whose
+//!    value is not known, or whose turn comes too late has an error as its answer.
+//! 2. At most a few chunks of answers are in memory: the client sets the pace.
+
+use super::super::app::App;
+use super::super::asked;
+use super::super::offer::Offer;
+use super::super::problem::Problem;
+use super::super::query::Query;
+use super::answer::{json, typed};
+use super::position;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::Response;
+use hyper::body::{Body as HttpBody, Frame};
+use serde::Serialize;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{Receiver, channel};
+use tokio::time::timeout;
+
+/// Longest body, in bytes.
+pub const BODY_BYTES: usize = 1 << 20;
+/// Most positions.
+pub const POSITIONS: usize = 10_000;
+/// How long a client may take for the body.
+const BODY_TIME: Duration = Duration::from_secs(20);
+/// How long the answers may take.
+pub const ANSWER_TIME: Duration = Duration::from_secs(30);
+/// Positions that are answered as one job.
+const CHUNK: usize = 32;
+/// Chunks that wait for the client.
+const WAITING: usize = 2;
+
+/// An error in place of an answer, as `probe --json` prints it.
+#[derive(Serialize)]
+struct Failure<'a> {
+    position: &'a str,
+    error: &'a str,
+}
+
+/// Chunks of an answer on their way.
+struct Chunks(Receiver<Bytes>);
+
+impl HttpBody for Chunks {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(context).map(|chunk| chunk.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
+
+/// Reads the body within its limits.
+async fn body(request: Request) -> Result<String, Problem> {
+    let too_large = || {
+        let limit = format!("the body is longer than {BODY_BYTES} bytes");
+        Problem::with(StatusCode::PAYLOAD_TOO_LARGE, limit)
+    };
+    let length =
+        request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > BODY_BYTES as u64) {
+        return Err(too_large());
+    }
+    let read = timeout(BODY_TIME, to_bytes(request.into_body(), BODY_BYTES)).await;
+    let late = |_| Problem::with(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
+    // The only other error is a client that breaks off, who does not see this.
+    let bytes = read.map_err(late)?.map_err(|_| too_large())?;
+    String::from_utf8(bytes.into()).map_err(|_| Problem::request("the body is not UTF-8"))
+}
+
+/// Returns the position in a line: as it stands, or as a JSON string.
+fn unquoted(line: &str) -> String {
+    let line = line.trim();
+    let quoted = line.starts_with('"').then(|| serde_json::from_str(line).ok()).flatten();
+    quoted.unwrap_or_else(|| line.to_owned())
+}
+
+/// Handles the path.
+pub async fn positions(State(app): State<Arc<App>>, request: Request) -> Result<Response, Problem> {
+    let query = Query::read(request.uri().query(), &asked::BOARD)?;
+    let offer = asked::offer(&app, &query)?;
+    let text = body(request).await?;
+    let lines: Vec<String> = text.lines().map(unquoted).filter(|line| !line.is_empty()).collect();
+    if lines.len() > POSITIONS {
+        let message = format!("{} positions: at most {POSITIONS} in one request", lines.len());
+        return Err(Problem::with(StatusCode::PAYLOAD_TOO_LARGE, message));
+    }
+    app.metrics.positions.fetch_add(lines.len() as u64, Ordering::Relaxed);
+    let (sender, receiver) = channel(WAITING);
+    let end = Instant::now() + ANSWER_TIME;
+    tokio::spawn(async move {
+        let mut rest = lines.as_slice();
+        while let Some(chunk) = rest.get(..CHUNK.min(rest.len())).filter(|chunk| !chunk.is_empty()) {
+            rest = &rest[chunk.len()..];
+            let (job_offer, job_lines) = (offer.clone(), chunk.to_vec());
+            let answered = match Instant::now() < end {
+                true => app.work(move || Ok(answers(&job_offer, &job_lines))).await,
+                false => Err(Problem::with(StatusCode::SERVICE_UNAVAILABLE, "the time for this request is over")),
+            };
+            let bytes = answered.unwrap_or_else(|problem| refused(chunk, &problem));
+            // The client may be gone.
+            if sender.send(bytes.into()).await.is_err() {
+                return;
+            }
+        }
+    });
+    Ok(typed("application/x-ndjson", Body::new(Chunks(receiver))))
+}
+
+/// Answers the lines of a chunk.
+fn answers(offer: &Offer, lines: &[String]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        match asked::read(offer, line).and_then(|position| position::answer(offer, position)) {
+            Ok(answer) => {
+                text.push_str(&answer);
+                text.push('\n');
+            }
+            Err(problem) => text.push_str(&refused(std::slice::from_ref(line), &problem)),
+        }
+    }
+    text
+}
+
+/// Answers each line with an error.
+fn refused(lines: &[String], problem: &Problem) -> String {
+    let failure = |line: &String| {
+        let position: String = line.chars().take(200).collect();
+        json("trinim.position/1", &Failure { position: &position, error: problem.detail() })
+    };
+    lines.iter().filter_map(|line| failure(line).ok()).map(|line| line + "\n").collect()
+}

@@ -1,0 +1,126 @@
+//! The boards that the server answers for.
+
+use super::super::answers;
+use super::super::exit::Refused;
+use super::super::output::Out;
+use super::super::stats;
+use super::problem::Problem;
+use std::path::PathBuf;
+use std::sync::Arc;
+use trinim::Game;
+use trinim::database::{Access, BuiltIn, Database, Keep};
+use trinim::game::Rule;
+use trinim::play::transcript::board_name;
+use trinim::play::{Answers, Names, Table};
+
+/// One board under one rule.
+pub struct Offer {
+    /// The name of the board.
+    pub board: String,
+    /// The rule.
+    pub rule: Rule,
+    /// The source of values.
+    pub answers: Arc<dyn Answers>,
+    /// The names of its cells.
+    pub names: Names,
+    /// What of its values is known.
+    pub keep: Keep,
+    /// Changes whenever an answer could: digest of the solution, what is kept of it, and the
+    /// version of the program.
+    pub identity: String,
+    /// The report of `trinim stats`, as JSON.
+    pub stats: String,
+}
+
+impl Offer {
+    /// Describes a board with the manifest of its database and the source that will answer.
+    fn of(database: &Database, answers: Arc<dyn Answers>) -> anyhow::Result<Arc<Offer>> {
+        let manifest = database.manifest();
+        let values = if manifest.by_nimber.is_some() { "nimbers" } else { "outcomes" };
+        Ok(Arc::new(Offer {
+            board: board_name(answers.board()),
+            rule: answers.rule(),
+            names: Names::of(answers.board()),
+            keep: manifest.keep,
+            identity: format!("{} {} {} {values}", env!("CARGO_PKG_VERSION"), manifest.digest, manifest.keep),
+            stats: stats::json(database)?,
+            answers,
+        }))
+    }
+}
+
+/// All offers, sorted by board and rule.
+pub struct Offers(Vec<Arc<Offer>>);
+
+impl Offers {
+    /// Opens the folders with caches of about `cache_bytes` bytes together, solves the small boards
+    /// with so many `layers`, and adds what is built in. A folder takes the place of what would be
+    /// offered without it.
+    ///
+    /// # Errors
+    /// [`Refused`] if two folders hold the same board and rule; those of [`Database::open_with`]
+    /// and of the solves.
+    pub fn open(folders: &[PathBuf], layers: &[u32], cache_bytes: usize, out: &Out) -> anyhow::Result<Offers> {
+        let mut offers = Offers(Vec::new());
+        for folder in folders {
+            let database = Arc::new(Database::open_with(folder, Access::Read, cache_bytes / folders.len())?);
+            let offer = Offer::of(&database, database.clone())?;
+            if offers.has(&offer.board, offer.rule) {
+                let message =
+                    format!("{} holds {}, {}, as another folder does", folder.display(), offer.board, offer.rule);
+                return Err(Refused::new(message, "name only one folder for each board and rule").into());
+            }
+            offers.0.push(offer);
+        }
+        for layers in layers {
+            for rule in Rule::ALL {
+                // What is built in is offered in any case.
+                if !offers.has(&triangle(*layers), rule) && BuiltIn::of(*layers, rule).is_none() {
+                    let game = Game::triangle(*layers, rule, answers::BLOCK_BITS)?;
+                    if game.board.cells() > answers::CELLS_AT_ONCE {
+                        let message = format!("--layers {layers}: too large to be solved at the start");
+                        let hint = format!("trinim solve --layers {layers} solves it; then name the folder");
+                        return Err(Refused::new(message, hint).into());
+                    }
+                    let offer = |database: &Database| Offer::of(database, Arc::new(Table::of(database)?));
+                    offers.0.push(answers::at_once(&game, offer, out)?);
+                }
+            }
+        }
+        for built_in in BuiltIn::all() {
+            if !offers.has(&triangle(built_in.layers), built_in.rule) {
+                let database = Arc::new(Database::open_built_in(built_in)?);
+                offers.0.push(Offer::of(&database, database.clone())?);
+            }
+        }
+        offers.0.sort_by(|one, other| (&one.board, one.rule).cmp(&(&other.board, other.rule)));
+        Ok(offers)
+    }
+
+    fn has(&self, board: &str, rule: Rule) -> bool {
+        self.0.iter().any(|offer| offer.board == board && offer.rule == rule)
+    }
+
+    /// Returns all offers.
+    pub fn all(&self) -> &[Arc<Offer>] {
+        &self.0
+    }
+
+    /// Finds the offer of a board under a rule.
+    ///
+    /// # Errors
+    /// [`Problem`] with status 404 and what there is.
+    pub fn find(&self, board: &str, rule: Rule) -> Result<&Arc<Offer>, Problem> {
+        let found = self.0.iter().find(|offer| offer.board == board && offer.rule == rule);
+        found.ok_or_else(|| {
+            let boards: Vec<String> = self.0.iter().map(|offer| format!("{} {}", offer.board, offer.rule)).collect();
+            let board: String = board.chars().take(40).collect();
+            Problem::missing(format!("no board {board:?} with rule {rule}: there is {}", boards.join(", ")))
+        })
+    }
+}
+
+/// Returns the name of a triangle without limit on the pieces of a move.
+fn triangle(layers: u32) -> String {
+    format!("triangle:{layers}")
+}

@@ -1,0 +1,359 @@
+// The page: settings, turns, answers, and the address that names the position.
+
+import { ask } from "/api.js";
+import { BoardView } from "/board.js";
+import { Game, isPosition } from "/game.js";
+
+const $ = (id) => document.getElementById(id);
+const WORDS = { win: "win", loss: "loss" };
+
+let offers = [];
+let game = null;
+let seed = 1;
+/** Grows with every change of the game, so that late answers are recognised. */
+let epoch = 0;
+
+const view = new BoardView($("board"), {
+  take: (move) => play(move),
+  preview: (move) => preview(move),
+  toggle: (cell) => {
+    game.set(game.toggled(cell));
+    changed();
+    view.cells[cell].focus();
+  },
+});
+
+const isAgainstProgram = () => $("opponent").value !== "person";
+const isProgramsTurn = () => isAgainstProgram() && game.player === 1 && game.winner() === null && !view.editing;
+const mine = () => (isAgainstProgram() ? [0] : [0, 1]);
+const who = (player) => {
+  if (!isAgainstProgram()) return `Player ${player + 1}`;
+  return player === 0 ? "You" : "The program";
+};
+
+/** Parameters of a question about a position. */
+const about = (position) => ({ board: game.offer.board, rule: game.offer.rule, p: position });
+
+function say(text) { $("turn").textContent = text; }
+
+// The game.
+
+function begin(position = null, player = Number($("first").value)) {
+  const offer = offers.find((one) => one.board === $("boards").value && one.rule === $("rule").value);
+  const kept = isPosition(position, offer) ? position : null;
+  game = new Game(offer, kept, player);
+  seed = 1 + Math.floor(Math.random() * 1e9);
+  view.layOut(game);
+  $("counts").replaceChildren();
+  if ($("statistics").open) statistics();
+  changed();
+}
+
+function play(move) {
+  const taken = `${who(game.player)} took ${game.name(move)}.`;
+  const hadFocus = $("board").contains(document.activeElement);
+  game.play(move);
+  changed(taken);
+  if (hadFocus) view.cells[move[0]].focus();
+}
+
+/** Shows the game after a change, and lets the program move if it is its turn. */
+function changed(news = "") {
+  epoch += 1;
+  view.locked = isProgramsTurn();
+  view.update(game);
+  view.mark("good", []);
+  view.mark("bad", []);
+  const winner = game.winner();
+  const next = () => {
+    if (view.editing) return "Set up: choose cells to fill or empty them.";
+    if (winner !== null) return `No piece can be taken: ${won(winner)}`;
+    if (isProgramsTurn()) return "The program is choosing …";
+    return isAgainstProgram() ? "Your move." : `${who(game.player)} to move.`;
+  };
+  say(`${news} ${next()}`.trim());
+  $("undo").disabled = !game.stands.slice(0, game.at).some((stand) => mine().includes(stand.player));
+  $("redo").disabled = game.at === game.stands.length - 1;
+  $("hint").disabled = winner !== null || view.locked;
+  $("swap").disabled = winner !== null || view.locked;
+  record();
+  address();
+  values();
+  if (isProgramsTurn()) reply(epoch);
+}
+
+function won(winner) {
+  if (!isAgainstProgram()) return `${who(winner)} wins.`;
+  return winner === 0 ? "you win." : "the program wins.";
+}
+
+async function reply(asked) {
+  try {
+    const level = $("opponent").value;
+    const [answer] = await Promise.all([
+      ask("/v1/reply", { ...about(game.position), level, seed }),
+      // Long enough for the eye to see what the person took.
+      new Promise((done) => { setTimeout(done, 350); }),
+    ]);
+    if (asked === epoch && answer.move) play(answer.move.cells);
+  } catch (error) {
+    if (asked === epoch) say(`No move of the program: ${error.message}.`);
+  }
+}
+
+function record() {
+  const items = game.stands.slice(1, game.at + 1).map((stand, index) => {
+    const item = document.createElement("li");
+    const before = game.stands[index];
+    item.textContent = stand.move
+      ? `${who(before.player)}: ${game.name(stand.move)}`
+      : stand.position === before.position ? "sides exchanged" : "position set up";
+    return item;
+  });
+  $("record").replaceChildren(...items);
+  $("record").lastElementChild?.scrollIntoView?.({ block: "nearest" });
+}
+
+/** Puts the game into the address, so that it can be shared and reloaded. */
+function address() {
+  const parameters = new URLSearchParams({
+    board: game.offer.board, rule: game.offer.rule, p: game.position, to: game.player, opponent: $("opponent").value,
+  });
+  const hash = `#${parameters.toString().replaceAll("%2F", "/").replaceAll("%3A", ":")}`;
+  history.replaceState(null, "", hash);
+  $("link").href = hash;
+}
+
+// Answers.
+
+async function values() {
+  $("answer").hidden = !$("values").checked;
+  if (!$("values").checked) return;
+  const asked = epoch;
+  $("moves").replaceChildren();
+  try {
+    const found = await ask("/v1/position", about(game.position));
+    if (asked !== epoch) return;
+    const winning = found.moves.filter((move) => move.value === "loss").length;
+    const more = found.moves_not_kept ? `; ${found.moves_not_kept} more are not known` : "";
+    const moves = `${winning} of ${found.moves.length} moves win${more}`;
+    $("verdict").replaceChildren(worded(found.value), ` for the player to move: ${moves}.`);
+    $("moves").replaceChildren(...found.moves.map((move) => chip(move)));
+    colour(found);
+  } catch (error) {
+    const text = error.unknown ? "The value of this position is not known here." : error.message;
+    if (asked === epoch) $("verdict").textContent = text;
+  }
+}
+
+function worded(value) {
+  const span = document.createElement("span");
+  span.className = value;
+  span.textContent = `${value === "win" ? "+" : "−"} ${WORDS[value]}`;
+  return span;
+}
+
+/** A move as a button, in the colour and with the sign of what it does for whoever makes it. */
+function chip(move) {
+  const item = document.createElement("li");
+  const button = document.createElement("button");
+  const wins = move.value === "loss";
+  button.type = "button";
+  button.className = wins ? "win" : "loss";
+  button.textContent = `${wins ? "+" : "−"} ${game.name(move.cells)}`;
+  button.setAttribute("aria-label", `${game.name(move.cells)} ${wins ? "wins" : "loses"}`);
+  button.disabled = view.locked;
+  button.addEventListener("click", () => play(move.cells));
+  for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => view.show(move.cells));
+  for (const event of ["blur", "pointerleave"]) button.addEventListener(event, () => view.show(null));
+  item.append(button);
+  return item;
+}
+
+/** Colours the pieces: those of a winning move, and those that only losing moves take. */
+function colour(found) {
+  const of = (value) => found.moves.filter((move) => move.value === value).flatMap((move) => move.cells);
+  const good = new Set(of("loss"));
+  view.mark("good", good);
+  view.mark("bad", of("win").filter((cell) => !good.has(cell)));
+}
+
+let previewed = null;
+
+/** Says what the other side would answer to a move that is about to be made. */
+async function preview(move) {
+  previewed = move;
+  view.mark("reply", []);
+  const isWanted = $("explain").checked && move && game && !view.editing && isMove(move);
+  // The line keeps its place, so that nothing below it jumps.
+  $("why").hidden = !$("explain").checked;
+  if (!isWanted) {
+    $("why").textContent = "Choose a move to see what the other side would answer.";
+    return;
+  }
+  const name = game.name(move);
+  try {
+    const found = await ask("/v1/position", about(game.after(move)));
+    if (previewed !== move) return;
+    const answer = found.moves.find((one) => one.value === "loss");
+    if (found.value === "loss") {
+      const all = found.moves.length ? `none of the ${found.moves.length} answers wins` : "no piece is left";
+      $("why").replaceChildren(`${name} `, verb("wins"), `: ${all}.`);
+    } else if (answer) {
+      view.mark("reply", answer.cells);
+      $("why").replaceChildren(`${name} `, verb("loses"), `: the answer is ${game.name(answer.cells)}.`);
+    } else {
+      const why = found.moves_not_kept ? "the answer is not known here" : "the other side has no move and wins";
+      $("why").replaceChildren(`${name} `, verb("loses"), `: ${why}.`);
+    }
+  } catch (error) {
+    if (previewed === move) $("why").textContent = error.unknown ? `${name}: not known here.` : error.message;
+  }
+}
+
+function isMove(move) { return game.moves().some((one) => one.join() === move.join()); }
+
+function verb(word) {
+  const span = document.createElement("span");
+  span.className = word === "wins" ? "win" : "loss";
+  span.textContent = word;
+  return span;
+}
+
+async function hint() {
+  const asked = epoch;
+  try {
+    const found = await ask("/v1/position", about(game.position));
+    const best = found.moves.find((move) => move.value === "loss");
+    let text = best && `Hint: ${game.name(best.cells)} wins.`;
+    if (!best) {
+      const { move } = await ask("/v1/reply", { ...about(game.position), level: "perfect", seed });
+      const lost = found.value === "loss";
+      text = "Hint: no move is known to win here.";
+      if (lost) text = `Hint: every move loses; hardest to answer is ${game.name(move.cells)}.`;
+      if (asked === epoch && lost) view.show(move.cells);
+    } else if (asked === epoch) {
+      view.show(best.cells);
+    }
+    if (asked === epoch) say(text);
+  } catch (error) {
+    if (asked === epoch) say(error.unknown ? "Hint: the value of this position is not known here." : error.message);
+  }
+}
+
+// Statistics.
+
+async function statistics() {
+  const { board, rule } = game.offer;
+  const number = new Intl.NumberFormat("en");
+  const percent = (share) => `${(100 * share).toFixed(2)} %`;
+  try {
+    const found = await ask("/v1/stats", { board, rule });
+    const text = document.createElement("p");
+    text.textContent = `${number.format(found.positions)} positions, ${number.format(found.losses)} of them lost for `
+      + `the player to move (${percent(found.loss_rate)}). The start is a ${found.start}; `
+      + `${found.winning_first_moves.length} of ${found.first_moves} first moves win.`;
+    const table = document.createElement("table");
+    const row = (kind, cells) => {
+      const line = document.createElement("tr");
+      for (const cell of cells) {
+        const made = document.createElement(kind);
+        if (kind === "th") made.scope = "col";
+        made.textContent = cell;
+        line.append(made);
+      }
+      return line;
+    };
+    const head = document.createElement("thead");
+    head.append(row("th", ["pieces", "positions", "losses", "share"]));
+    const body = document.createElement("tbody");
+    body.append(...found.by_pieces.map((one) => row("td", [
+      one.pieces, number.format(one.positions), number.format(one.losses), percent(one.losses / one.positions),
+    ])));
+    const caption = document.createElement("caption");
+    caption.textContent = "Losses by number of pieces";
+    table.append(caption, head, body);
+    const scroll = document.createElement("div");
+    scroll.className = "scroll";
+    scroll.append(table);
+    $("counts").replaceChildren(text, scroll);
+  } catch (error) {
+    $("counts").textContent = error.message;
+  }
+}
+
+// Controls.
+
+function undo() { if (!$("undo").disabled && game.undo(mine())) changed("Taken back."); }
+function redo() { if (!$("redo").disabled && game.redo(mine())) changed("Played again."); }
+
+$("undo").addEventListener("click", undo);
+$("redo").addEventListener("click", redo);
+$("hint").addEventListener("click", hint);
+$("new").addEventListener("click", () => begin());
+$("swap").addEventListener("click", () => { game.swap(); changed("Sides exchanged."); });
+$("values").addEventListener("change", () => { view.mark("good", []); view.mark("bad", []); values(); });
+$("explain").addEventListener("change", () => preview(null));
+$("edit").addEventListener("change", () => { view.editing = $("edit").checked; changed(); });
+$("statistics").addEventListener("toggle", () => { if ($("statistics").open) statistics(); });
+$("opponent").addEventListener("change", () => changed());
+$("first").addEventListener("change", () => begin());
+for (const id of ["boards", "rule"]) $(id).addEventListener("change", () => { rulesOf(); begin(); });
+
+$("entry").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (view.locked || game.winner() !== null) return;
+  try {
+    const move = game.read($("move").value);
+    $("move").value = "";
+    play(move);
+  } catch (error) {
+    say(`Not understood: ${error.message}.`);
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+  const act = { u: undo, r: redo, h: () => !$("hint").disabled && hint() }[event.key.toLowerCase()];
+  if (act) act();
+});
+
+/** Offers only the rules that the board has. */
+function rulesOf() {
+  const has = (rule) => offers.some((one) => one.board === $("boards").value && one.rule === rule);
+  for (const option of $("rule").options) option.disabled = !has(option.value);
+  if (!has($("rule").value)) $("rule").value = [...$("rule").options].find((option) => !option.disabled).value;
+  const ends = $("rule").value === "misere" ? "loses" : "wins";
+  $("rules").textContent = `Take neighbouring pieces of one line. Whoever takes the last piece ${ends}.`;
+}
+
+/** Reads the address; what it does not name, or names wrongly, stays as it is. */
+function restore() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const choose = (select, value) => {
+    if ([...select.options].some((option) => option.value === value && !option.disabled)) select.value = value;
+  };
+  choose($("boards"), given.get("board"));
+  rulesOf();
+  choose($("rule"), given.get("rule"));
+  choose($("opponent"), given.get("opponent"));
+  rulesOf();
+  begin(given.get("p"), given.get("to") === "1" ? 1 : given.get("to") === "0" ? 0 : undefined);
+}
+
+addEventListener("hashchange", restore);
+
+async function start() {
+  try {
+    offers = (await ask("/v1/boards")).boards;
+    const boards = [...new Set(offers.map((one) => one.board))];
+    $("boards").replaceChildren(...boards.map((board) => new Option(board.replace(":", " "), board)));
+    const usual = boards.find((board) => board === "triangle:5");
+    if (usual) $("boards").value = usual;
+    restore();
+  } catch (error) {
+    say(`The page cannot begin: ${error.message}.`);
+  }
+}
+
+start();

@@ -1,0 +1,344 @@
+"""The page of `trinim serve` in headless Chromium; see the script `check` beside this file.
+
+The values that the page shows are compared with the definition of the game, computed here.
+"""
+
+import os
+import re
+import subprocess
+import time
+import unittest
+from functools import cache
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+PROGRAM = os.environ["TRINIM"]
+CHROMIUM = os.environ["CHROMIUM"]
+SHOTS = os.environ.get("SHOTS")
+
+
+def lines(layers):
+    """The lines of a triangle: rows, columns and diagonals, as lists of cells."""
+    cell = lambda row, col: row * (row + 1) // 2 + col
+    for fixed in range(layers):
+        yield [cell(fixed, col) for col in range(fixed + 1)]
+        yield [cell(row, fixed) for row in range(fixed, layers)]
+        yield [cell(row, row - fixed) for row in range(fixed, layers)]
+
+
+def moves(layers):
+    runs = {
+        frozenset(line[i:j]) for line in lines(layers) for i in range(len(line)) for j in range(i + 1, len(line) + 1)
+    }
+    return [sum(1 << cell for cell in run) for run in runs]
+
+
+@cache
+def loses(layers, position):
+    """Whether the player to move loses, in misère play."""
+    children = [position ^ move for move in MOVES[layers] if position & move == move]
+    return bool(children) and not any(loses(layers, child) for child in children)
+
+
+MOVES = {4: moves(4)}
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--layers", "2,4,5", "--quiet"]
+        cls.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        cls.address = re.match(r"listening on (http://\S+)", cls.server.stdout.readline()).group(1)
+        cls.playwright = sync_playwright().start()
+        cls.browser = cls.playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.playwright.stop()
+        cls.server.terminate()
+        if cls.server.wait(20) != 0:
+            raise AssertionError(f"the server ended with {cls.server.returncode}")
+        cls.server.stdout.close()
+
+    def open(self, hash="", **options):
+        """Opens the page; requests to elsewhere and errors fail the test at its end."""
+        context = self.browser.new_context(**{"viewport": {"width": 1100, "height": 900}, **options})
+        context.set_default_timeout(10_000)
+        self.addCleanup(context.close)
+        page = context.new_page()
+        troubles = []
+        page.on(
+            "request", lambda request: request.url.startswith((self.address, "data:")) or troubles.append(request.url)
+        )
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        # A value that is not known is an answer too.
+        page.on(
+            "console", lambda message: message.type != "error" or "404" in message.text or troubles.append(message.text)
+        )
+        self.addCleanup(lambda: self.assertEqual(troubles, []))
+        page.goto(self.address + hash)
+        page.wait_for_selector(".cell")
+        return page
+
+    def shot(self, page, name):
+        if SHOTS:
+            Path(SHOTS).mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=f"{SHOTS}/{name}.png", full_page=True)
+
+    def cell(self, page, name):
+        return page.locator(".cell", has=page.locator("text", has_text=re.compile(f"^{name}$")))
+
+    def center(self, page, name):
+        self.cell(page, name).scroll_into_view_if_needed()
+        box = self.cell(page, name).locator("circle").bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def until(self, page, expression):
+        """Waits until an expression holds: Playwright would evaluate text in the page, whose policy forbids that."""
+        end = time.monotonic() + 10
+        while not page.evaluate(expression):
+            self.assertLess(time.monotonic(), end, expression)
+            page.wait_for_timeout(20)
+
+    def held(self, page):
+        return page.locator(".cell.piece").count()
+
+    def yours(self, page):
+        self.until(page, "document.querySelector('#turn').textContent.match(/(Your move|wins?)\\.$/)")
+
+    def drag(self, page, names):
+        page.mouse.move(*self.center(page, names[0]))
+        page.mouse.down()
+        for name in names[1:]:
+            page.mouse.move(*self.center(page, name), steps=4)
+        page.mouse.up()
+
+    def test_a_move_is_dragged_and_the_program_answers(self):
+        page = self.open("#board=triangle:5&rule=misere")
+        self.drag(page, ["d", "e", "f"])
+        self.yours(page)
+        self.assertRegex(page.locator("#record").inner_text(), r"You: d-f\s+The program: \S+")
+        self.assertLess(self.held(page), 12)
+        before = self.held(page)
+        # Around a corner, over a gap, from an empty cell: nothing happens.
+        for names in (["a", "b", "e"], ["d", "d"], ["k", "a"]):
+            if all(self.cell(page, name).evaluate("one => one.matches('.piece')") for name in (names[0], names[-1])):
+                continue
+            self.drag(page, names)
+            self.assertEqual(self.held(page), before)
+        self.shot(page, "game")
+
+    def test_moves_are_chosen_by_clicks_by_keys_and_by_name(self):
+        page = self.open("#board=triangle:4&opponent=person")
+        self.cell(page, "g").click()
+        self.cell(page, "j").click()
+        self.assertEqual(self.held(page), 6)
+        self.assertIn("Player 1 took g-j.", page.locator("#turn").inner_text())
+        # One piece, chosen twice.
+        self.cell(page, "a").click()
+        self.cell(page, "a").click()
+        self.assertEqual(self.held(page), 5)
+        # By the keyboard alone: d to f.
+        self.cell(page, "d").focus()
+        for key in ("Enter", "ArrowRight", "ArrowRight", "Enter"):
+            page.keyboard.press(key)
+        self.assertEqual(self.held(page), 2)
+        self.assertEqual(page.evaluate("document.activeElement.getAttribute('aria-label')"), "d, empty")
+        page.keyboard.press("u")
+        self.assertEqual(self.held(page), 5)
+        page.keyboard.press("r")
+        self.assertEqual(self.held(page), 2)
+        for text, reason in (
+            ("z", "no cell is named"),
+            ("d", "no piece on d"),
+            ("", "type a move"),
+            ("b-c-b", "no move leads"),
+        ):
+            page.fill("#move", text)
+            page.keyboard.press("Enter")
+            self.assertIn(reason, page.locator("#turn").inner_text())
+        page.fill("#move", "C-B")
+        page.keyboard.press("Enter")
+        self.assertIn("No piece can be taken: Player 1 wins.", page.locator("#turn").inner_text())
+
+    def test_values_are_those_of_the_definition(self):
+        page = self.open("#board=triangle:4&rule=misere&opponent=person")
+        page.check("#values")
+        # Every piece that is left, down to the end.
+        for taken in (None, "g-j", "a", "d-e", "f", "b", "c"):
+            if taken:
+                page.fill("#move", taken)
+                page.keyboard.press("Enter")
+            rows = re.search(r"p=([01/]+)", page.url).group(1)
+            position = sum(1 << cell for cell, held in enumerate(rows.replace("/", "")) if held == "1")
+            legal = [move for move in MOVES[4] if position & move == move]
+            self.until(page, f"document.querySelectorAll('#moves button').length === {len(legal)}")
+            value = "loss" if loses(4, position) else "win"
+            self.until(page, f"document.querySelector('#verdict span')?.className === '{value}'")
+            wins = sum(loses(4, position ^ move) for move in legal)
+            self.assertEqual(page.locator("#moves button.win").count(), wins, rows)
+            good = [move for move in legal if loses(4, position ^ move)]
+            marked = sum(
+                1 << int(cell)
+                for cell in page.locator(".cell.good").evaluate_all("all => all.map(one => one.dataset.cell)")
+            )
+            wanted = 0
+            for move in good:
+                wanted |= move
+            self.assertEqual(marked, wanted, rows)
+
+    def test_why_names_the_answer_to_the_move_that_is_chosen(self):
+        page = self.open("#board=triangle:2&opponent=person")
+        page.check("#explain")
+        self.assertIn("Choose a move", page.locator("#why").inner_text())
+        self.cell(page, "a").click()
+        self.until(page, "document.querySelector('#why').textContent.includes('the answer is')")
+        self.assertRegex(page.locator("#why").inner_text(), r"a loses: the answer is [bc]\.")
+        self.assertEqual(page.locator(".cell.reply").count(), 1)
+        self.shot(page, "why")
+        page.mouse.move(*self.center(page, "b"))
+        self.until(page, "document.querySelector('#why').textContent.startsWith('a-b wins')")
+        page.keyboard.press("Escape")
+
+    def test_a_perfect_program_wins_what_is_won(self):
+        page = self.open("#board=triangle:4&rule=misere&to=1")
+        self.yours(page)
+        page.check("#values")
+        while not page.locator("#turn").inner_text().endswith("wins."):
+            page.locator("#moves button").first.click()
+            self.yours(page)
+        self.assertIn("the program wins.", page.locator("#turn").inner_text())
+        page.click("#undo")
+        self.assertIn("Taken back. Your move.", page.locator("#turn").inner_text())
+        page.click("#hint")
+        self.until(page, "document.querySelector('#turn').textContent.startsWith('Hint: ')")
+
+    def test_the_address_keeps_the_position(self):
+        page = self.open("#board=triangle:5&rule=normal&opponent=person")
+        page.fill("#move", "d-f")
+        page.keyboard.press("Enter")
+        self.assertIn("p=1/11/000/1111/11111&to=1", page.url)
+        page.reload()
+        page.wait_for_selector(".cell.piece")
+        self.assertEqual(self.held(page), 12)
+        self.assertEqual(page.input_value("#rule"), "normal")
+        self.assertTrue(page.locator("#link").get_attribute("href").endswith("&opponent=person"))
+        page.check("#edit")
+        self.cell(page, "e").click()
+        self.assertIn("p=1/11/010/1111/11111", page.url)
+        self.assertEqual(page.evaluate("document.activeElement.getAttribute('aria-label')"), "e, piece")
+        page.uncheck("#edit")
+        page.click("#swap")
+        self.assertIn("to=0", page.url)
+        # Nonsense is ignored.
+        odd = self.open("#board=triangle:99&rule=nim&p=1/2&to=7&opponent=god")
+        self.assertEqual(self.held(odd), 15)
+        page.evaluate("location.hash = '#board=triangle:4&p=1/00/000/0000'")
+        self.until(page, "document.querySelectorAll('.cell').length === 10")
+        self.assertEqual(self.held(page), 1)
+
+    def test_nine_layers_say_what_they_do_not_know(self):
+        page = self.open("#board=triangle:9&rule=misere&opponent=person")
+        page.check("#values")
+        page.wait_for_selector("#moves button.win")
+        self.assertEqual(self.held(page), 45)
+        self.shot(page, "nine")
+        page.evaluate("location.hash = '#board=triangle:9&p=1/11/111/0000/00000/000000/0000000/00000000/000000000'")
+        self.until(page, "document.querySelector('#verdict').textContent.includes('not known here')")
+        page.click("#hint")
+        self.until(page, "document.querySelector('#turn').textContent.includes('not known here')")
+
+    def test_statistics_are_shown(self):
+        page = self.open("#board=triangle:5&rule=misere")
+        page.click("summary")
+        page.wait_for_selector("#counts table")
+        self.assertIn("32,768 positions, 3,902 of them lost", page.locator("#counts").inner_text())
+        self.assertEqual(page.locator("#counts tbody tr").count(), 16)
+        self.shot(page, "statistics")
+
+    def test_on_a_phone_everything_fits_and_is_touched(self):
+        for scheme in ("light", "dark"):
+            page = self.open(
+                "#board=triangle:5&opponent=person",
+                viewport={"width": 360, "height": 740},
+                has_touch=True,
+                is_mobile=True,
+                color_scheme=scheme,
+            )
+            page.check("#values")
+            page.wait_for_selector("#moves button")
+            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 360)
+            small = page.evaluate(
+                "[...document.querySelectorAll('button, select, input:not([type])')].filter(one => one.checkVisibility())"
+                ".filter(one => one.getBoundingClientRect().height < 34).map(one => one.id || one.textContent)"
+            )
+            self.assertEqual(small, [])
+            self.shot(page, f"phone-{scheme}")
+            page.touchscreen.tap(*self.center(page, "k"))
+            page.touchscreen.tap(*self.center(page, "o"))
+            self.assertEqual(self.held(page), 10)
+
+    def test_a_screen_reader_finds_names_roles_and_news(self):
+        page = self.open("#board=triangle:4")
+        unnamed = page.evaluate(
+            "[...document.querySelectorAll('button, select, input, summary, a, [role=button]')]"
+            ".filter(one => !(one.labels?.length"
+            " || one.getAttribute('aria-label') || one.textContent.trim())).map(one => one.outerHTML)"
+        )
+        self.assertEqual(unnamed, [])
+        self.assertEqual(page.locator(".cell").evaluate_all("all => all.filter(one => one.tabIndex === 0).length"), 1)
+        self.assertEqual(self.cell(page, "d").get_attribute("role"), "button")
+        self.assertEqual(self.cell(page, "d").get_attribute("aria-label"), "d, piece")
+        self.cell(page, "d").click()
+        self.assertEqual(self.cell(page, "d").get_attribute("aria-pressed"), "true")
+        self.assertEqual(page.locator("#turn").get_attribute("aria-live"), "polite")
+        self.assertEqual(page.get_attribute("html", "lang"), "en")
+        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(one => one.id)")
+        self.assertEqual(len(ids), len(set(ids)))
+
+    def test_colours_can_be_told_apart_in_light_and_dark(self):
+        def luminance(colour):
+            parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+            linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+            return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+        def contrast(one, other):
+            lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+            return (lighter + 0.05) / (darker + 0.05)
+
+        for scheme in ("light", "dark"):
+            page = self.open("#board=triangle:5", color_scheme=scheme)
+            names = ["ground", "card", "ink", "soft", "piece", "mark", "win", "loss", "unknown", "button", "focus"]
+            colours = page.evaluate(
+                "names => Object.fromEntries(names.map(name => { const one = document.createElement('i');"
+                " one.style.color = `var(--${name})`; document.body.append(one);"
+                " return [name, getComputedStyle(one).color]; }))",
+                names,
+            )
+            # Text needs 4.5, shapes 3 (WCAG 2.2, 1.4.3 and 1.4.11).
+            for one, other, least in [
+                ("ink", "card", 4.5),
+                ("ink", "ground", 4.5),
+                ("ink", "button", 4.5),
+                ("soft", "card", 4.5),
+                ("soft", "ground", 4.5),
+                ("win", "card", 4.5),
+                ("loss", "card", 4.5),
+                ("unknown", "card", 4.5),
+                ("focus", "card", 4.5),
+                ("card", "piece", 4.5),
+                ("card", "mark", 4.5),
+                ("win", "button", 4.5),
+                ("loss", "button", 4.5),
+                ("piece", "card", 3),
+                ("focus", "ground", 3),
+            ]:
+                found = contrast(colours[one], colours[other])
+                self.assertGreaterEqual(found, least, f"{scheme}: {one} on {other}")
+            self.shot(page, f"wide-{scheme}")
+
+
+if __name__ == "__main__":
+    unittest.main()
