@@ -5,7 +5,7 @@
 //!    is refused before the work begins.
 //! 2. A file appears under its name whole or not at all.
 
-use super::exit::Refused;
+use super::super::exit::Refused;
 use pipeline::Error;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -77,6 +77,42 @@ impl Export {
         Export::claim(path, ExportKind { flag: "--svg", what: "SVG picture", signature: "<svg" })
     }
 
+    /// Checks that `path` can be written; an existing file is refused unless it may be replaced.
+    ///
+    /// # Errors
+    /// Those of [`Export::claim`].
+    pub fn claim_new(path: &Path, flag: &'static str, replace: bool) -> anyhow::Result<Export> {
+        if !replace && path.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+            let message = format!("{flag} {} exists", path.display());
+            return Err(Refused::new(message, "choose another name, or replace the file with --force").into());
+        }
+        Export::claim(path, ExportKind { flag, what: "file", signature: "" })
+    }
+
+    /// Begins the file under a temporary name.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the system refuses.
+    pub fn begin(&self) -> Result<tempfile::NamedTempFile, Error> {
+        self.temporary()
+    }
+
+    /// Gives a file that was begun its name, once it is on the disk.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the system refuses, or if a file appeared there that must not be
+    /// replaced; the file that was begun is removed.
+    pub fn finish(&self, file: tempfile::NamedTempFile, replace: bool) -> Result<(), Error> {
+        file.as_file().sync_all().map_err(|error| self.failed(error))?;
+        let named = if replace { file.persist(&self.path) } else { file.persist_noclobber(&self.path) };
+        named.map(drop).map_err(|error| self.failed(error.error))
+    }
+
+    /// The error for a write that failed.
+    pub fn failed(&self, error: io::Error) -> Error {
+        Error::io("write", &self.path, error)
+    }
+
     fn temporary(&self) -> Result<tempfile::NamedTempFile, Error> {
         let readable = fs::Permissions::from_mode(0o666);
         let made = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(&self.folder);
@@ -88,10 +124,9 @@ impl Export {
     /// # Errors
     /// Returns [`Error::Io`] if the system refuses.
     pub fn write(&self, text: &str) -> Result<(), Error> {
-        let failed = |error| Error::io("write", &self.path, error);
         let mut file = self.temporary()?;
-        file.write_all(text.as_bytes()).map_err(failed)?;
-        file.persist(&self.path).map_err(|error| failed(error.error))?;
+        file.write_all(text.as_bytes()).map_err(|error| self.failed(error))?;
+        file.persist(&self.path).map_err(|error| self.failed(error.error))?;
         Ok(())
     }
 }

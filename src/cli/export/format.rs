@@ -1,0 +1,245 @@
+//! The forms of an export: how a row is written.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use trinim::game::{Board, Value, position};
+
+/// Which positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// All losses.
+    Losses,
+    /// One loss of each class of images.
+    Canonical,
+    /// All positions.
+    Values,
+}
+
+/// The choices of `--what`.
+pub const WHATS: [(What, &str, &str); 3] = [
+    (What::Losses, "losses", "positions that the player to move loses"),
+    (What::Canonical, "canonical", "one loss of each class of images, with the size of the class"),
+    (What::Values, "values", "all positions, with their values"),
+];
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A NumPy file.
+    Npy,
+    /// Numbers and words separated by commas, after a header.
+    Csv,
+    /// Positions as rows of cells.
+    Rows,
+}
+
+/// The choices of `--format`.
+pub const FORMATS: [(Format, &str, &str); 3] = [
+    (Format::Npy, "npy", "NumPy's format, for numpy.load"),
+    (Format::Csv, "csv", "comma-separated values with a header; masks are decimal"),
+    (Format::Rows, "rows", "one position a line, like 1/11/101, as probe reads it"),
+];
+
+/// Returns the name of a choice.
+pub fn name<T: PartialEq>(choices: &[(T, &str, &str)], choice: T) -> String {
+    choices.iter().find(|(one, ..)| *one == choice).map_or(String::new(), |(_, name, _)| (*name).to_owned())
+}
+
+/// Returns the number that stands for a value: 1 for a win of the player to move.
+pub fn of_value(value: Value) -> u8 {
+    u8::from(value == Value::Win)
+}
+
+impl What {
+    /// Returns the name of the second column, if there is one.
+    fn column(self) -> Option<&'static str> {
+        match self {
+            What::Losses => None,
+            What::Canonical => Some("orbit_size"),
+            What::Values => Some("value"),
+        }
+    }
+}
+
+impl Format {
+    /// Returns the format that the end of a file's name says, npy unless it is `csv` or `txt`.
+    pub fn of_file(path: Option<&Path>) -> Format {
+        match path.and_then(Path::extension).and_then(OsStr::to_str) {
+            Some("csv") => Format::Csv,
+            Some("txt") => Format::Rows,
+            _ => Format::Npy,
+        }
+    }
+
+    /// Whether the output is not text.
+    pub fn is_binary(self) -> bool {
+        self == Format::Npy
+    }
+
+    /// Returns what comes before the rows.
+    pub fn header(self, what: What, rows: u64) -> Vec<u8> {
+        match self {
+            Format::Npy => npy_header(what, rows),
+            Format::Csv => match what.column() {
+                None => b"position\n".to_vec(),
+                Some(column) => format!("position,{column}\n").into_bytes(),
+            },
+            Format::Rows => Vec::new(),
+        }
+    }
+}
+
+/// The header of NumPy's format, version 1.0: a Python literal, filled up to 64 bytes.
+fn npy_header(what: What, rows: u64) -> Vec<u8> {
+    let descr = match what.column() {
+        None => "'<u8'".to_owned(),
+        Some(column) => format!("[('position', '<u8'), ('{column}', '|u1')]"),
+    };
+    let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({rows},), }}");
+    const FIXED_BYTES: usize = 10;
+    let all = (FIXED_BYTES + text.len() + 1).next_multiple_of(64);
+    let mut header = b"\x93NUMPY\x01\x00".to_vec();
+    header.extend_from_slice(&((all - FIXED_BYTES) as u16).to_le_bytes());
+    header.extend_from_slice(text.as_bytes());
+    header.resize(all - 1, b' ');
+    header.push(b'\n');
+    header
+}
+
+/// Writes rows of one form.
+pub trait Write: Sync {
+    /// Appends a row; `other` is the second column, if there is one.
+    fn row(&self, out: &mut Vec<u8>, position: u64, other: u8);
+}
+
+/// Rows of [`Format::Npy`] with one column.
+pub struct Masks;
+
+/// Rows of [`Format::Npy`] with two columns.
+pub struct Pairs;
+
+/// Rows of [`Format::Csv`].
+pub struct Csv(pub What);
+
+/// Rows of [`Format::Rows`].
+pub struct Text {
+    what: What,
+    /// The empty position, and the place of each cell in it.
+    empty: Vec<u8>,
+    places: Vec<usize>,
+}
+
+impl Write for Masks {
+    #[inline(always)]
+    fn row(&self, out: &mut Vec<u8>, position: u64, _: u8) {
+        out.extend_from_slice(&position.to_le_bytes());
+    }
+}
+
+impl Write for Pairs {
+    #[inline(always)]
+    fn row(&self, out: &mut Vec<u8>, position: u64, other: u8) {
+        out.extend_from_slice(&position.to_le_bytes());
+        out.push(other);
+    }
+}
+
+/// Appends a number in decimal.
+fn decimal(out: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+impl What {
+    /// Appends the second column as text.
+    fn append(self, out: &mut Vec<u8>, separator: u8, other: u8) {
+        match self {
+            What::Losses => {}
+            What::Canonical => {
+                out.push(separator);
+                decimal(out, other.into());
+            }
+            What::Values => {
+                out.push(separator);
+                out.extend_from_slice(if other == 1 { b"win" } else { b"loss" });
+            }
+        }
+        out.push(b'\n');
+    }
+}
+
+impl Write for Csv {
+    fn row(&self, out: &mut Vec<u8>, position: u64, other: u8) {
+        decimal(out, position);
+        self.0.append(out, b',', other);
+    }
+}
+
+impl Text {
+    /// Prepares the text of positions of a board.
+    pub fn new(board: &Board, what: What) -> Text {
+        let empty = position::rows(board, 0).into_bytes();
+        let place = |cell: u32| {
+            let with = position::rows(board, 1 << cell).into_bytes();
+            empty.iter().zip(with).position(|(without, with)| *without != with).unwrap_or(0)
+        };
+        let places = (0..board.cells()).map(place).collect();
+        Text { what, empty, places }
+    }
+}
+
+impl Write for Text {
+    fn row(&self, out: &mut Vec<u8>, position: u64, other: u8) {
+        let start = out.len();
+        out.extend_from_slice(&self.empty);
+        let text = &mut out[start..];
+        let mut pieces = position;
+        while pieces != 0 {
+            text[self.places[pieces.trailing_zeros() as usize]] = b'1';
+            pieces &= pieces - 1;
+        }
+        self.what.append(out, b'\t', other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_those_of_the_library() {
+        let board = Board::triangle(5, None).unwrap();
+        let (text, csv) = (Text::new(&board, What::Losses), Csv(What::Losses));
+        for position in (0..=board.full()).step_by(37).chain([board.full()]) {
+            let (mut row, mut mask) = (Vec::new(), Vec::new());
+            text.row(&mut row, position, 0);
+            csv.row(&mut mask, position, 0);
+            assert_eq!(String::from_utf8(row).unwrap(), format!("{}\n", position::rows(&board, position)));
+            assert_eq!(String::from_utf8(mask).unwrap(), format!("{position}\n"));
+        }
+        let mut out = Vec::new();
+        decimal(&mut out, u64::MAX);
+        assert_eq!(out, u64::MAX.to_string().into_bytes());
+    }
+
+    #[test]
+    fn headers_are_aligned_and_end_in_a_newline() {
+        for what in [What::Losses, What::Canonical, What::Values] {
+            for rows in [0, 7, 4_124_279_452, u64::MAX] {
+                let header = Format::Npy.header(what, rows);
+                assert_eq!((header.len() % 64, header.last()), (0, Some(&b'\n')));
+                assert_eq!(header.len() - 10, usize::from(header[8]) | usize::from(header[9]) << 8);
+                assert!(String::from_utf8_lossy(&header).contains(&format!("'shape': ({rows},)")));
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+"""The triangle: cells, moves, symmetries, and positions as text.
+
+A position is a whole number, the mask of the cells that hold a piece. Cell (r, c) has the index
+r (r + 1) / 2 + c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Masks = NDArray[np.uint64]
+
+
+def index(row: int, column: int) -> int:
+    """The index of a cell."""
+    return row * (row + 1) // 2 + column
+
+
+@dataclass(frozen=True)
+class Board:
+    """A triangle of so many layers, whose moves take at most so many pieces."""
+
+    layers: int
+    max_take: int | None = None
+
+    @property
+    def cells(self) -> int:
+        """The number of cells."""
+        return self.layers * (self.layers + 1) // 2
+
+    @property
+    def full(self) -> int:
+        """The position with a piece on every cell."""
+        return (1 << self.cells) - 1
+
+    @cached_property
+    def moves(self) -> tuple[int, ...]:
+        """All moves as masks of the pieces they take, ascending."""
+        found = set()
+        for row, column in self._places():
+            for down, right in ((0, 1), (1, 0), (1, 1)):
+                taken = 0
+                for step in range(min(self.max_take or self.layers, self.layers)):
+                    r, c = row + step * down, column + step * right
+                    if r >= self.layers or c > r:
+                        break
+                    taken |= 1 << index(r, c)
+                    found.add(taken)
+        return tuple(sorted(found))
+
+    @cached_property
+    def symmetries(self) -> tuple[tuple[int, ...], ...]:
+        """The symmetries as images of the cells: cell i goes to cell image[i]; identity first."""
+        found: list[tuple[int, ...]] = []
+        for order in permutations(range(3)):
+            image = []
+            for row, column in self._places():
+                distances = (column, row - column, self.layers - 1 - row)
+                left, right = distances[order[0]], distances[order[1]]
+                image.append(index(left + right, left))
+            if tuple(image) not in found:
+                found.append(tuple(image))
+        return tuple(found)
+
+    def _places(self) -> list[tuple[int, int]]:
+        return [(row, column) for row in range(self.layers) for column in range(row + 1)]
+
+    def images(self, positions: Masks) -> list[Masks]:
+        """The images of positions under each symmetry."""
+        return [permute(positions, image) for image in self.symmetries]
+
+    def canonical(self, position: int) -> int:
+        """The image of a position with the smallest mask of empty cells."""
+        return int(max(image[0] for image in self.images(np.array([position], np.uint64))))
+
+    def rows(self, position: int) -> str:
+        """The position as rows from the apex, like 1/11/101."""
+        bits = [str(position >> cell & 1) for cell in range(self.cells)]
+        return "/".join(
+            "".join(bits[index(row, 0) : index(row + 1, 0)]) for row in range(self.layers)
+        )
+
+    def parse(self, text: str) -> int:
+        """The position written as rows, or as a mask like 0x2f."""
+        if text.startswith("0x"):
+            position = int(text[2:], 16)
+        else:
+            rows = text.split("/")
+            if [len(row) for row in rows] != list(range(1, self.layers + 1)):
+                raise ValueError(f"{text!r}: expected {self.layers} rows like 1/11/101")
+            cells = "".join(rows)
+            if set(cells) - set("01"):
+                raise ValueError(f"{text!r}: expected 0 and 1")
+            position = sum(1 << cell for cell, bit in enumerate(cells) if bit == "1")
+        if position > self.full:
+            raise ValueError(f"{text!r} has pieces outside the board")
+        return position
+
+
+def permute(masks: Masks, image: Sequence[int]) -> Masks:
+    """Moves bit i of each mask to bit image[i]; other bits are lost."""
+    out = np.zeros_like(masks)
+    for low in range(0, len(image), 8):
+        table = np.zeros(256, np.uint64)
+        for bit, to in enumerate(image[low : low + 8]):
+            table[np.arange(256) >> bit & 1 == 1] |= np.uint64(1 << to)
+        out |= table[(masks >> np.uint64(low)) & np.uint64(0xFF)]
+    return out

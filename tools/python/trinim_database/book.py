@@ -1,0 +1,107 @@
+"""The book: the canonical losses with at least so many pieces."""
+
+from __future__ import annotations
+
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import xxhash
+import zstandard
+from numpy.typing import NDArray
+
+from trinim_database.board import Board
+from trinim_database.errors import Damaged
+
+HEADER = 128
+FRAME_LOSSES = 65_536
+
+
+class Book:
+    """An open book."""
+
+    def __init__(self, path: Path, board: Board, pieces: int, identity: int) -> None:
+        self.path = path
+        self.board = board
+        self.pieces = pieces
+        data = path.read_bytes()
+        if len(data) < HEADER or data[:8] != b"TRINIMBO":
+            raise Damaged(f"{path} is no book")
+        if xxhash.xxh3_64_intdigest(data[:120]) != int.from_bytes(data[120:128], "little"):
+            raise Damaged(f"{path}: the hash of the header is wrong")
+        found = tuple(np.frombuffer(data[8:24], "<u4").tolist())
+        if found != (1, 0, pieces, board.cells):
+            raise Damaged(f"{path} is of another version or board: {found}")
+        game, losses, frames, at, digest = np.frombuffer(data[24:64], "<u8").tolist()
+        index = data[at:]
+        if game != identity or frames != -(-losses // FRAME_LOSSES) or len(index) != 32 * frames:
+            raise Damaged(f"{path} belongs to another board or rule, or has another length")
+        if xxhash.xxh3_64_intdigest(index) != digest:
+            raise Damaged(f"{path}: the hash of the index is wrong")
+        self.losses = losses
+        self._data = data
+        self._index = np.frombuffer(index, "<u8").reshape(-1, 4)
+        self._first = self._index[:, 0]
+        self._cached: tuple[int, NDArray[np.uint64]] | None = None
+
+    def number(self, position: int) -> int:
+        """The number of a position: by empty cells, then by their mask."""
+        cells = self.board.cells
+        empty = [cell for cell in range(cells) if not position >> cell & 1]
+        rank = sum(comb(cell, place) for place, cell in enumerate(empty, 1))
+        return rank + sum(comb(cells, fewer) for fewer in range(len(empty)))
+
+    def position(self, number: int) -> int:
+        """The position with a number."""
+        cells = self.board.cells
+        empties = 0
+        while number >= comb(cells, empties):
+            number -= comb(cells, empties)
+            empties += 1
+        position = self.board.full
+        for place in range(empties, 0, -1):
+            cell = max(cell for cell in range(cells) if comb(cell, place) <= number)
+            number -= comb(cell, place)
+            position &= ~(1 << cell)
+        return position
+
+    def is_loss(self, position: int) -> bool:
+        """Whether a position with enough pieces is a loss."""
+        number = self.number(self.board.canonical(position))
+        frame = int(np.searchsorted(self._first, number, side="right")) - 1
+        return frame >= 0 and bool((self.numbers(frame) == number).any())
+
+    @property
+    def frames(self) -> int:
+        """The number of frames."""
+        return len(self._index)
+
+    def numbers(self, frame: int) -> NDArray[np.uint64]:
+        """The numbers in a frame, ascending."""
+        if self._cached and self._cached[0] == frame:
+            return self._cached[1]
+        first, offset, length, digest = self._index[frame].tolist()
+        stored = self._data[offset : offset + length]
+        if xxhash.xxh3_64_intdigest(stored) != digest:
+            raise Damaged(f"{self.path}: the hash of frame {frame} is wrong")
+        count = min(FRAME_LOSSES, self.losses - frame * FRAME_LOSSES)
+        try:
+            raw = zstandard.ZstdDecompressor().decompress(stored, max_output_size=9 * count)
+        except zstandard.ZstdError as error:
+            raise Damaged(f"{self.path}: frame {frame}: {error}") from error
+        groups = np.frombuffer(raw, np.uint8)
+        # The last group of a difference has no 128; each group is worth 7 bits more than the last.
+        ends = groups < 128
+        if np.count_nonzero(ends) != count - 1 or (len(groups) and not ends[-1]):
+            raise Damaged(f"{self.path}: frame {frame} has another number of losses")
+        owner = np.concatenate([[0], np.cumsum(ends)[:-1]]) if len(groups) else np.zeros(0, int)
+        begins = np.concatenate([[0], np.flatnonzero(ends)[:-1] + 1])
+        place = np.arange(len(groups)) - begins[owner] if len(groups) else owner
+        parts = (groups & 127).astype(np.uint64) << (7 * place).astype(np.uint64)
+        steps = np.zeros(count, np.uint64)
+        np.add.at(steps, owner + 1, parts)
+        steps[1:] += np.uint64(1)
+        steps[0] = first
+        numbers = np.cumsum(steps, dtype=np.uint64)
+        self._cached = (frame, numbers)
+        return numbers
