@@ -29,14 +29,16 @@ pub enum Exit {
     Usage = 2,
     /// Files are damaged.
     Corrupt = 3,
-    /// Input or output failed, disk or memory ran out, or the folder is in use.
+    /// Input or output failed, or disk or memory ran out.
     System = 4,
     /// Stopped by `--max-duration` after a checkpoint.
     TimeUp = 5,
+    /// Another process works in the folder.
+    InUse = 6,
     /// The folder has another format version or was begun with other parameters.
     OtherRun = 7,
-    /// A task in a store is refused: another run, another version, damage, or other bytes under a
-    /// name.
+    /// A task in a store is refused: another run, another version, no permission, damage, or other
+    /// bytes under a name.
     TaskRefused = 65,
     /// A task may succeed later: a source is missing, or the store failed or is full.
     TaskAgain = 75,
@@ -49,6 +51,11 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Whether it is the code of an orderly stop.
+    pub fn is_stop(self) -> bool {
+        matches!(self, Exit::TimeUp | Exit::Interrupted | Exit::Terminated | Exit::HungUp)
+    }
+
     /// Returns the exit code of a check: files left by a stop are not damage.
     pub fn of_check(report: &care::Report) -> Exit {
         if report.is_sound() { Exit::Done } else { Exit::Corrupt }
@@ -72,10 +79,11 @@ pub const TABLE: &str = "Exit codes:
     formula, bench an answer; report, layout --paper, plane and evolve claims a published value or claim that does not hold
     2  usage error: a bad argument, position or folder
     3  files are damaged
-    4  input or output failed, disk or memory ran out, or the folder is in use
+    4  input or output failed, or disk or memory ran out
     5  stopped by --max-duration after a checkpoint; run the same command to continue
+    6  another process works in the folder; the message names it
     7  the folder has another format version or was begun with other parameters
-   65  task: the store is of another run or version, or damaged; nothing was overwritten
+   65  task: the store is of another run or version, forbidden, or damaged; nothing was overwritten
    75  task: a source is missing, or the store failed or is full; run the same command again
   129  stopped by SIGHUP after a checkpoint; run the same command to continue
   130  stopped by SIGINT after a checkpoint; run the same command to continue
@@ -153,7 +161,7 @@ pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
     if let Some(InUse { folder, .. }) = error.downcast_ref() {
         let shown = folder.display();
         return Some((
-            Exit::System,
+            Exit::InUse,
             format!("trinim status {shown} shows how far it is; wait, or choose another --out"),
         ));
     }
@@ -208,7 +216,7 @@ const MEMORY: &str = "free memory on this machine, or use fewer --threads or sma
 fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
     match error {
         RunError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
-        RunError::Locked { .. } => (Exit::System, "wait for the other process, or choose another --out".into()),
+        RunError::Locked { .. } => (Exit::InUse, "wait for the other process, or choose another --out".into()),
         RunError::Parameters { .. } => {
             (Exit::OtherRun, "repeat the parameters this folder was begun with, or choose another --out".into())
         }
@@ -264,6 +272,9 @@ fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
         }
         DatabaseError::NotKept { .. } => {
             (Exit::Usage, "trinim solve --keep database --out DIR solves again and keeps every value".into())
+        }
+        DatabaseError::NotATriangle { path, .. } => {
+            (Exit::Usage, format!("trinim stats {} shows its counts", path.display()).into())
         }
         DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
         DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),

@@ -19,13 +19,19 @@ struct Failure<'a> {
 
 /// Returns the command of these arguments, with its subcommands, if it has `--json`.
 pub fn json_command(matches: &ArgMatches) -> Option<String> {
+    let (command, at) = innermost(matches);
+    let has_json = at.try_get_one::<bool>("json").ok().flatten() == Some(&true);
+    has_json.then_some(command)
+}
+
+/// Returns the command of these arguments, with its subcommands, and its own arguments.
+pub fn innermost(matches: &ArgMatches) -> (String, &ArgMatches) {
     let (mut path, mut at) = (Vec::new(), matches);
     while let Some((name, inner)) = at.subcommand() {
         path.push(name);
         at = inner;
     }
-    let has_json = at.try_get_one::<bool>("json").ok().flatten() == Some(&true);
-    has_json.then(|| path.join(" "))
+    (path.join(" "), at)
 }
 
 /// Writes the failure of `command` to standard output, after whatever it had written.

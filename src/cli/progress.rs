@@ -1,5 +1,5 @@
-//! Progress of a run: a bar on a terminal that can redraw it, lines elsewhere (`--progress`), and a
-//! line at SIGUSR1.
+//! Progress of a run: a bar on a terminal that can redraw it, lines elsewhere, events as JSON
+//! (`--progress`), and a line at SIGUSR1.
 //!
 //! # The estimate
 //! The plan says how long each block takes on its machine: its sources decoded, turned, applied,
@@ -14,13 +14,16 @@
 
 use super::args;
 use super::exit::{Exit, Refused};
+use super::failure;
 use super::output::{self, Out, Paint, note};
 use super::signals::Signals;
-use clap::{Args, ValueEnum};
+use super::watch::{self, Blocks, Reading};
+use clap::{ArgMatches, Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pipeline::{BlockId, Counts, Metrics, Stopwatch};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -32,8 +35,8 @@ use trinim::solve::baseline::Counters;
 /// Time between two readings of the counters.
 const TICK: Duration = Duration::from_millis(100);
 
-/// `--progress` and `--progress-interval`.
-#[derive(Clone, Copy, Args)]
+/// `--progress`, `--progress-interval` and `--metrics`.
+#[derive(Clone, Args)]
 pub struct ProgressArgs {
     /// How to show progress on standard error; --quiet shows none
     #[arg(long, help_heading = "Output", value_name = "HOW", value_enum, default_value = "auto")]
@@ -42,6 +45,19 @@ pub struct ProgressArgs {
     /// Time between two lines of progress, like 1s, 1m
     #[arg(long, help_heading = "Output", value_name = "TIME", value_parser = args::duration, default_value = "10s")]
     progress_interval: Duration,
+
+    /// Keep figures of the work in FILE, as OpenMetrics text that a node exporter reads; every 5
+    /// seconds and at the end
+    #[arg(long, help_heading = "Output", value_name = "FILE")]
+    metrics: Option<PathBuf>,
+}
+
+/// Begins to watch the command of these arguments, if it shows progress.
+pub fn watch(matches: &ArgMatches) {
+    let (command, own) = failure::innermost(matches);
+    let Some(choice) = own.try_get_one::<Choice>("progress").ok().flatten() else { return };
+    let metrics = own.try_get_one::<PathBuf>("metrics").ok().flatten().cloned();
+    watch::begin(command, *choice == Choice::Json, metrics);
 }
 
 /// How to show progress.
@@ -51,8 +67,10 @@ enum Choice {
     Auto,
     /// A bar; needs a terminal that can redraw it
     Bar,
-    /// A line from time to time
+    /// A line from time to time, with the time in UTC
     Lines,
+    /// Events as JSON, one a line and nothing else; JSON.md lists them
+    Json,
     /// Nothing
     None,
 }
@@ -61,6 +79,7 @@ enum Choice {
 enum Style {
     Bar,
     Lines,
+    Json,
     Hidden,
 }
 
@@ -80,8 +99,29 @@ impl ProgressArgs {
     /// Returns [`Refused`] for a bar where none can be drawn.
     pub fn on(&self, out: &Out) -> Result<Progress, Refused> {
         let redraws = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let style = if out.quiet { Style::Hidden } else { self.progress.style(redraws)? };
+        let style = match (self.progress, out.quiet) {
+            // The stream is for programs, and they have asked for it.
+            (Choice::Json, _) => Style::Json,
+            (_, true) => Style::Hidden,
+            (choice, false) => choice.style(redraws)?,
+        };
+        if let Some(path) = &self.metrics {
+            refuse_metrics(path)?;
+        }
         Ok(Progress { quiet: out.quiet, style, interval: self.progress_interval, paint: out.error_paint })
+    }
+}
+
+/// Refuses a file of metrics that cannot be replaced.
+fn refuse_metrics(path: &Path) -> Result<(), Refused> {
+    let refused = |what: String| Refused::new(format!("--metrics {what}"), "name a file in a folder that exists");
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(refused(format!("{}: there is no folder {}", path.display(), folder.display())));
+    }
+    match path.metadata() {
+        Ok(found) if !found.is_file() => Err(refused(format!("{} is not a regular file", path.display()))),
+        _ => Ok(()),
     }
 }
 
@@ -90,6 +130,7 @@ impl Choice {
         match (self, redraws) {
             (Choice::Auto | Choice::Bar, true) => Ok(Style::Bar),
             (Choice::Auto, false) | (Choice::Lines, _) => Ok(Style::Lines),
+            (Choice::Json, _) => Ok(Style::Json),
             (Choice::None, _) => Ok(Style::Hidden),
             (Choice::Bar, false) => {
                 let message = "--progress bar: standard error is not a terminal that can redraw a line";
@@ -148,6 +189,11 @@ impl Total {
         }
     }
 
+    /// The same work on blocks of so many bitmaps.
+    pub fn with_planes(self, planes: usize) -> Total {
+        Total { block_bytes: self.block_bytes * planes as u64, ..self }
+    }
+
     /// The work of a solve by a baseline, which always starts over: `edges` are applied to `blocks`
     /// blocks of a board of `positions` positions.
     pub fn from_the_start(layout: &Layout, blocks: u64, edges: u64, positions: u64) -> Total {
@@ -167,8 +213,8 @@ impl Total {
         if self.work > 0.0 { self.resumed_work / self.work } else { 1.0 }
     }
 
-    /// Returns the share of the whole work done, and the time left in words.
-    fn shares(&self, counts: &Counts, elapsed: f64) -> (f64, String) {
+    /// Returns the share of the whole work done, and the time left in seconds.
+    fn shares(&self, counts: &Counts, elapsed: f64) -> (f64, Option<f64>) {
         let settled = counts.blocks_computed;
         let ([work, time], [_, all]) = match &self.session {
             // Blocks are settled in about the order in which they are handed out.
@@ -182,7 +228,7 @@ impl Total {
             }
         };
         let share = if self.work > 0.0 { (self.resumed_work + work) / self.work } else { 1.0 };
-        (share.min(1.0), time_left(elapsed, time, all - time))
+        (share.min(1.0), left_s(elapsed, time, all - time))
     }
 
     /// Returns the positions that `settled` blocks of this session stand for, on average.
@@ -212,20 +258,22 @@ pub fn positions(layout: &Layout, block: BlockId) -> u64 {
     u64::from(layout.orbit_size(block)) << layout.offset_bits()
 }
 
-/// A function of the elapsed seconds that returns the share of work done and a status line.
-pub type Status<'a> = &'a (dyn Fn(f64) -> (f64, String) + Sync);
+/// A function of the elapsed seconds that returns what is known of the work then.
+pub type Status<'a> = &'a (dyn Fn(f64) -> Reading + Sync);
 
 /// A function that prints a remark without disturbing the bar.
 pub type Say<'a> = &'a (dyn Fn(String) + Sync);
 
 /// The status of a solve after `elapsed` seconds.
-pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String) {
+pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> Reading {
     let counts = metrics.snapshot();
     let settled = counts.blocks_computed;
-    let (share, left) = total.shares(&counts, elapsed);
+    let (share, eta_s) = total.shares(&counts, elapsed);
+    let left = in_words(eta_s);
     let committed = counts.blocks_committed;
     let phase = if committed == total.blocks { "sealing" } else { "solving" };
-    let positions = output::per_second(total.positions_of(settled) / elapsed, "positions");
+    let rate = total.positions_of(settled) / elapsed;
+    let positions = output::per_second(rate, "positions");
     let log_bytes = counts.log_bytes_written + counts.log_bytes_read + counts.published_bytes_read;
     let logs = output::bytes_per_second(log_bytes as f64 / elapsed);
     let published = counts.published_bytes as f64 / (settled * total.block_bytes).max(1) as f64;
@@ -236,34 +284,59 @@ pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> (f64, String)
         total.blocks,
         published * 100.0
     );
-    (share, line)
+    let blocks = Blocks {
+        blocks: total.blocks,
+        finished_blocks: blocks,
+        committed_blocks: committed,
+        log_bytes_written: counts.log_bytes_written,
+        log_bytes_read: counts.log_bytes_read + counts.published_bytes_read,
+    };
+    Reading { share, line, eta_s, rate_positions_per_second: Some(rate), blocks: Some(blocks) }
 }
 
 /// The status of a baseline in blocks after `elapsed` seconds.
-pub fn in_blocks(metrics: &Metrics, counters: &Counters, total: &Total, elapsed: f64) -> (f64, String) {
+pub fn in_blocks(metrics: &Metrics, counters: &Counters, total: &Total, elapsed: f64) -> Reading {
     let counts = metrics.snapshot();
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let settled = counts.blocks_computed;
-    let (share, left) = total.shares(&counts, elapsed);
-    let positions = output::per_second(total.positions_of(settled) / elapsed, "positions");
+    let (share, eta_s) = total.shares(&counts, elapsed);
+    let left = in_words(eta_s);
+    let rate = total.positions_of(settled) / elapsed;
+    let positions = output::per_second(rate, "positions");
     let block_bytes = of(&counters.block_bytes_read) + of(&counters.block_bytes_written);
     let moved = output::bytes_per_second(block_bytes as f64 / elapsed);
-    (share, format!("solving  {settled}/{} blocks  ETA {left}  {positions}  blocks {moved}", total.blocks))
+    let line = format!("solving  {settled}/{} blocks  ETA {left}  {positions}  blocks {moved}", total.blocks);
+    let finished_blocks = total.resumed_blocks + settled;
+    let blocks = Blocks { blocks: total.blocks, finished_blocks, ..Blocks::default() };
+    Reading { share, line, eta_s, rate_positions_per_second: Some(rate), blocks: Some(blocks) }
 }
 
 /// The status of a baseline in memory after `elapsed` seconds; cutting the board into blocks takes
 /// little of the time.
-pub fn in_memory(counters: &Counters, all: u64, elapsed: f64) -> (f64, String) {
+pub fn in_memory(counters: &Counters, all: u64, elapsed: f64) -> Reading {
     let visited = counters.positions_visited.load(Ordering::Relaxed);
     let share = visited as f64 / all as f64;
     let phase = if visited == all { "publishing" } else { "solving" };
-    let positions = output::per_second(visited as f64 / elapsed, "positions");
-    (share, format!("{phase}  ETA {}  {positions}", time_left(elapsed, share, 1.0 - share)))
+    let rate = visited as f64 / elapsed;
+    let positions = output::per_second(rate, "positions");
+    let reading = at_share(share, elapsed, |left| format!("{phase}  ETA {left}  {positions}"));
+    Reading { rate_positions_per_second: Some(rate), ..reading }
 }
 
-/// Estimates the time left, in words, if `done` took `elapsed` seconds.
-pub fn time_left(elapsed: f64, done: f64, left: f64) -> String {
-    if done > 0.0 { output::seconds(elapsed * left.max(0.0) / done) } else { "unknown".to_owned() }
+/// The status of work whose time is proportional to its share; `line` gets the time left in words.
+pub fn at_share(share: f64, elapsed: f64, line: impl FnOnce(String) -> String) -> Reading {
+    let eta_s = left_s(elapsed, share, 1.0 - share);
+    Reading { share, line: line(in_words(eta_s)), eta_s, ..Reading::default() }
+}
+
+/// Estimates the time left in seconds, if `done` took `elapsed` seconds.
+fn left_s(elapsed: f64, done: f64, left: f64) -> Option<f64> {
+    (done > 0.0).then(|| elapsed * left.max(0.0) / done)
+}
+
+/// Writes an estimated time.
+fn in_words(left_s: Option<f64>) -> String {
+    left_s.map_or_else(|| "unknown".to_owned(), output::seconds)
 }
 
 /// Shows progress while `work` runs. What the work says by [`Say`] is a remark, left out if quiet.
@@ -282,7 +355,7 @@ pub fn during<T>(status: Status<'_>, signals: &Signals, progress: &Progress, wor
 }
 
 fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiver<String>) {
-    let watch = Stopwatch::start();
+    let clock = Stopwatch::start();
     let live = progress.style == Style::Bar;
     let bar = if live {
         ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr())
@@ -295,8 +368,10 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
     let say = |text: String| if live { bar.suspend(|| note(&text)) } else { note(&text) };
     let mut told_stop = false;
     let mut next_line = progress.interval;
+    let (watched_every, mut next_watched) = (watch::interval(), Duration::ZERO);
+    watch::started();
     loop {
-        match said.recv_timeout(signals.time_left(watch.elapsed()).min(TICK)) {
+        match said.recv_timeout(signals.time_left(clock.elapsed()).min(TICK)) {
             Ok(text) => {
                 say(text);
                 continue;
@@ -304,28 +379,44 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}
         }
-        let elapsed = watch.elapsed();
+        let elapsed = clock.elapsed();
         signals.look_at_clock(elapsed);
-        let (share, line) = status(elapsed.as_secs_f64());
+        let reading = status(elapsed.as_secs_f64());
         if live {
-            bar.set_position((share * 1000.0) as u64);
-            bar.set_message(line.clone());
-        } else if progress.style == Style::Lines && elapsed >= next_line {
+            bar.set_position((reading.share * 1000.0) as u64);
+            bar.set_message(reading.line.clone());
+        } else if progress.style != Style::Hidden && elapsed >= next_line {
             next_line = elapsed + progress.interval;
-            note(format_args!("{:5.1} % {line}", share * 100.0));
+            match progress.style {
+                Style::Json => watch::progress(&reading),
+                _ => note(format_args!("{} {}", watch::utc_now(), in_percent(&reading))),
+            }
+        }
+        if let Some(every) = watched_every.filter(|_| elapsed >= next_watched) {
+            next_watched = elapsed + every;
+            watch::watching(&reading);
         }
         if signals.status.swap(false, Ordering::Relaxed) {
-            say(format!("{:5.1} % {line}", share * 100.0));
+            say(in_percent(&reading));
         }
         if signals.stopped() && !told_stop {
             told_stop = true;
+            watch::stopping();
             say(progress.paint.mark(match signals.exit() {
                 Exit::TimeUp => "the time is up: stopping at the next safe point",
                 _ => "stopping at the next safe point; press Ctrl-C again to quit now",
             }));
         }
     }
+    // What was done since the last look.
+    if watched_every.is_some() {
+        watch::watching(&status(clock.elapsed().as_secs_f64()));
+    }
     bar.finish_and_clear();
+}
+
+fn in_percent(reading: &Reading) -> String {
+    format!("{:5.1} % {}", reading.share * 100.0, reading.line)
 }
 
 #[cfg(test)]
@@ -339,6 +430,7 @@ mod tests {
         assert_eq!(styles(Choice::Auto), [Some(Style::Bar), Some(Style::Lines)]);
         assert_eq!(styles(Choice::Bar), [Some(Style::Bar), None]);
         assert_eq!(styles(Choice::Lines), [Some(Style::Lines); 2]);
+        assert_eq!(styles(Choice::Json), [Some(Style::Json); 2]);
         assert_eq!(styles(Choice::None), [Some(Style::Hidden); 2]);
     }
 
@@ -357,8 +449,8 @@ mod tests {
         assert_eq!(rest.positions_of(rest.blocks - rest.resumed_blocks), rest.positions as f64);
 
         let metrics = Metrics::default();
-        let (share, line) = of_solve(&metrics, &rest, 1.0);
-        assert_eq!(share, rest.resumed_share());
+        let Reading { share, line, eta_s, .. } = of_solve(&metrics, &rest, 1.0);
+        assert_eq!((share, eta_s), (rest.resumed_share(), None));
         assert!(share > 0.1 && line.contains("ETA unknown"), "{share} {line}");
         // A hundred blocks of this session took two seconds.
         let counts = Counts { blocks_computed: 100, ..metrics.snapshot() };
@@ -372,10 +464,11 @@ mod tests {
         let expected = (sum(0, &begun) + sum(0, &first)) / sum(0, &layout.order());
         assert!((share - expected).abs() < 1e-9, "{share} {expected}");
         let others = sum(3, &layout.order()) - sum(3, &begun);
-        assert_eq!(left, output::seconds(2.0 * (others - sum(3, &first)) / sum(3, &first)));
+        let wanted = 2.0 * (others - sum(3, &first)) / sum(3, &first);
+        assert!((left.unwrap() - wanted).abs() < 1e-9 * wanted, "{left:?} {wanted}");
 
         let none = Total::of(&layout, &shape, 3, &all);
         assert_eq!((none.resumed_share(), none.positions), (1.0, 0));
-        assert_eq!(of_solve(&metrics, &none, 1.0).0, 1.0);
+        assert_eq!(of_solve(&metrics, &none, 1.0).share, 1.0);
     }
 }

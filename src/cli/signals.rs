@@ -81,6 +81,11 @@ impl Signals {
         }
     }
 
+    /// Ends a long command: from now on a signal quits at once again.
+    pub fn release(&self) {
+        self.quits.store(true, Ordering::Relaxed);
+    }
+
     /// Whether a stop was requested.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)

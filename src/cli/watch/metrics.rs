@@ -1,0 +1,146 @@
+//! `--metrics FILE`: figures of a long command in OpenMetrics text, for the textfile folder of
+//! Prometheus's node exporter.
+//!
+//! All are gauges without time stamps: the exporter reads Prometheus's older text form, in which
+//! these are the same, and refuses time stamps.
+//!
+//! # Invariants
+//! 1. A reader finds a whole file: each is written under another name in the same folder and
+//!    renamed.
+
+use serde::Serialize;
+use std::fmt::{self, Write};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What is known of the work at one moment.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Reading {
+    /// Share of the whole work that is done, 0 to 1.
+    pub share: f64,
+    /// The same and more in words.
+    #[serde(rename = "message")]
+    pub line: String,
+    /// Estimate of the time left.
+    pub eta_s: Option<f64>,
+    /// Positions decided in a second, with their images, in this session.
+    pub rate_positions_per_second: Option<f64>,
+    /// Blocks of a solve.
+    #[serde(flatten)]
+    pub blocks: Option<Blocks>,
+}
+
+/// The blocks of a solve at one moment.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Blocks {
+    /// All blocks.
+    pub blocks: u64,
+    /// Blocks that this and earlier sessions have finished.
+    pub finished_blocks: u64,
+    /// Blocks among them that a kill cannot undo.
+    pub committed_blocks: u64,
+    /// Written to update logs in this session.
+    pub log_bytes_written: u64,
+    /// Read from update logs and published blocks in this session.
+    pub log_bytes_read: u64,
+}
+
+/// A file of metrics.
+pub struct Metrics {
+    path: PathBuf,
+    command: String,
+}
+
+/// The states of a command.
+const STATES: [&str; 4] = ["running", "stopped", "failed", "finished"];
+
+impl Metrics {
+    /// Names the file.
+    pub fn new(path: PathBuf, command: &str) -> Metrics {
+        Metrics { path, command: command.to_owned() }
+    }
+
+    /// Writes the file; a failure is ignored, because the work matters more.
+    pub fn write(&self, state: &str, exit_code: Option<u8>, elapsed_s: f64, reading: &Reading) {
+        if let Ok(text) = self.text(state, exit_code, elapsed_s, reading) {
+            let _ = self.replace(&text);
+        }
+    }
+
+    fn replace(&self, text: &str) -> std::io::Result<()> {
+        let folder = match self.path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let readable = fs::Permissions::from_mode(0o666);
+        // The exporter reads *.prom only.
+        let file = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(folder)?;
+        fs::write(file.path(), text)?;
+        file.persist(&self.path).map(drop).map_err(|error| error.error)
+    }
+
+    fn text(
+        &self,
+        state: &str,
+        exit_code: Option<u8>,
+        elapsed_s: f64,
+        reading: &Reading,
+    ) -> Result<String, fmt::Error> {
+        let mut out = String::new();
+        let name = "trinim_state";
+        writeln!(out, "# HELP {name} State of the last command: 1 for the one that it is in.\n# TYPE {name} gauge")?;
+        for one in STATES {
+            writeln!(out, "{name}{{command=\"{}\",state=\"{one}\"}} {}", self.command, u8::from(one == state))?;
+        }
+        let mut gauge = |name: &str, help: &str, value: Option<f64>| match value {
+            Some(value) => writeln!(
+                out,
+                "# HELP trinim_{name} {help}\n# TYPE trinim_{name} gauge\ntrinim_{name}{{command=\"{}\"}} {value}",
+                self.command
+            ),
+            None => Ok(()),
+        };
+        gauge("exit_code", "Exit code of the command, once it has ended.", exit_code.map(f64::from))?;
+        gauge("updated_timestamp_seconds", "When this was written, in seconds since 1970.", Some(now_s()))?;
+        gauge("elapsed_seconds", "Time since the command began.", Some(elapsed_s))?;
+        gauge("progress_ratio", "Share of the whole work that is done.", Some(reading.share))?;
+        gauge("eta_seconds", "Estimate of the time left.", reading.eta_s)?;
+        gauge(
+            "rate_positions_per_second",
+            "Positions decided in a second, with their images, in this session.",
+            reading.rate_positions_per_second,
+        )?;
+        let blocks = reading.blocks.as_ref();
+        gauge("blocks", "Blocks of the solve.", blocks.map(|blocks| blocks.blocks as f64))?;
+        gauge(
+            "finished_blocks",
+            "Blocks that this and earlier sessions have finished.",
+            blocks.map(|blocks| blocks.finished_blocks as f64),
+        )?;
+        gauge(
+            "committed_blocks",
+            "Finished blocks that a kill cannot undo.",
+            blocks.map(|blocks| blocks.committed_blocks as f64),
+        )?;
+        gauge(
+            "log_written_bytes",
+            "Bytes written to update logs in this session.",
+            blocks.map(|blocks| blocks.log_bytes_written as f64),
+        )?;
+        gauge(
+            "log_read_bytes",
+            "Bytes read from update logs and published blocks in this session.",
+            blocks.map(|blocks| blocks.log_bytes_read as f64),
+        )?;
+        out.push_str("# EOF\n");
+        Ok(out)
+    }
+}
+
+/// Returns the seconds since 1970-01-01 UTC, in milliseconds.
+pub fn now_s() -> f64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_millis() as f64 / 1e3
+}

@@ -1,0 +1,260 @@
+//! What a long command tells other programs while it runs: a stream of JSON on standard error
+//! (`--progress json`), a file of metrics (`--metrics`), and a service manager.
+//!
+//! One command runs at a time, and whatever it says on its way goes through one watcher, from the
+//! moment that its arguments are read to its exit code.
+//!
+//! # Invariants
+//! 1. With `--progress json`, standard error has one object a line and nothing else, whatever
+//!    happens: texts for people become events too.
+//! 2. The stream ends with `finished`, `stopped` or `failed`, and so does the file of metrics.
+//! 3. Nobody's absence stops the work: a failed write to any of these is ignored.
+
+mod metrics;
+mod notify;
+
+pub use metrics::{Blocks, Reading};
+
+use metrics::Metrics;
+use notify::Notify;
+use parking_lot::Mutex;
+use pipeline::Stopwatch;
+use serde::Serialize;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Schema of an event.
+const SCHEMA: &str = "trinim.progress/1";
+
+/// What happened.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Event<'a> {
+    Started {
+        version: &'a str,
+        pid: u32,
+    },
+    Progress(&'a Reading),
+    Commit {
+        blocks: u64,
+        committed_blocks: u64,
+    },
+    /// A text for people.
+    Note {
+        message: &'a str,
+    },
+    Finished(End<'a>),
+    Stopped(End<'a>),
+    Failed(End<'a>),
+}
+
+/// How the command ended.
+#[derive(Serialize)]
+struct End<'a> {
+    exit_code: u8,
+    reason: Option<&'a str>,
+    hint: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'a str,
+    /// Seconds since 1970-01-01 UTC.
+    time_s: f64,
+    elapsed_s: f64,
+    command: &'a str,
+    #[serde(flatten)]
+    event: Event<'a>,
+}
+
+/// The watcher of the command of this process.
+struct Watcher {
+    command: String,
+    watch: Stopwatch,
+    json: bool,
+    metrics: Option<Metrics>,
+    notify: Option<Notify>,
+    last: Mutex<Reading>,
+}
+
+static WATCHER: OnceLock<Watcher> = OnceLock::new();
+
+/// Begins to watch a command; for the arguments of a command, once.
+pub fn begin(command: String, json: bool, metrics: Option<PathBuf>) {
+    let metrics = metrics.map(|path| Metrics::new(path, &command));
+    let watcher = Watcher {
+        command,
+        watch: Stopwatch::start(),
+        json,
+        metrics,
+        notify: Notify::of_environment(),
+        last: Mutex::default(),
+    };
+    let _ = WATCHER.set(watcher);
+}
+
+/// Whether standard error is a stream of JSON.
+pub fn is_json() -> bool {
+    WATCHER.get().is_some_and(|watcher| watcher.json)
+}
+
+/// Writes a text for people as an event; `false` if standard error is for people.
+pub fn note(message: impl FnOnce() -> String) -> bool {
+    match WATCHER.get().filter(|watcher| watcher.json) {
+        Some(watcher) => {
+            watcher.write(Event::Note { message: &message() });
+            true
+        }
+        None => false,
+    }
+}
+
+/// Tells that the work begins.
+pub fn started() {
+    if let Some(watcher) = WATCHER.get() {
+        watcher.write(Event::Started { version: env!("CARGO_PKG_VERSION"), pid: std::process::id() });
+        watcher.tell("READY=1\nSTATUS=started");
+        watcher.record("running", None);
+    }
+}
+
+/// Returns how often [`watching`] wants to be called, if at all.
+pub fn interval() -> Option<Duration> {
+    let watcher = WATCHER.get()?;
+    let keepalive = watcher.notify.as_ref().and_then(Notify::keepalive);
+    let metrics = watcher.metrics.as_ref().map(|_| METRICS_INTERVAL);
+    keepalive.into_iter().chain(metrics).min()
+}
+
+/// Time between two writes of the metrics.
+const METRICS_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Tells a file of metrics and the service manager that the command is alive.
+pub fn watching(reading: &Reading) {
+    if let Some(watcher) = WATCHER.get() {
+        *watcher.last.lock() = reading.clone();
+        watcher.tell(&format!("WATCHDOG=1\nSTATUS={:.1} % {}", reading.share * 100.0, reading.line));
+        watcher.record("running", None);
+    }
+}
+
+/// Writes how far the work is.
+pub fn progress(reading: &Reading) {
+    if let Some(watcher) = WATCHER.get() {
+        watcher.write(Event::Progress(reading));
+    }
+}
+
+/// Writes that blocks became durable.
+pub fn commit(blocks: u64, committed_blocks: u64) {
+    if let Some(watcher) = WATCHER.get() {
+        watcher.write(Event::Commit { blocks, committed_blocks });
+    }
+}
+
+/// Tells that a stop was requested.
+pub fn stopping() {
+    if let Some(watcher) = WATCHER.get() {
+        watcher.tell("STOPPING=1\nSTATUS=stopping at the next safe point");
+    }
+}
+
+/// How a command ended, for [`ended`].
+pub enum Ended {
+    /// It ran to its end.
+    Finished,
+    /// It stopped when it was told to.
+    Stopped,
+    /// It failed.
+    Failed,
+}
+
+/// Writes how the command ended, why and what to do next; the texts may be empty.
+pub fn ended(how: Ended, exit_code: u8, reason: &str, hint: &str) {
+    let Some(watcher) = WATCHER.get() else { return };
+    let end = End {
+        exit_code,
+        reason: Some(reason).filter(|text| !text.is_empty()),
+        hint: Some(hint).filter(|text| !text.is_empty()),
+    };
+    let (state, event) = match how {
+        Ended::Finished => ("finished", Event::Finished(end)),
+        Ended::Stopped => ("stopped", Event::Stopped(end)),
+        Ended::Failed => ("failed", Event::Failed(end)),
+    };
+    watcher.write(event);
+    watcher.tell(&format!("STOPPING=1\nSTATUS={state}, exit code {exit_code}"));
+    watcher.record(state, Some(exit_code));
+}
+
+impl Watcher {
+    fn write(&self, event: Event<'_>) {
+        if !self.json {
+            return;
+        }
+        let (time_s, elapsed_s) = (metrics::now_s(), self.watch.elapsed().as_secs_f64());
+        let line = Line { schema: SCHEMA, time_s, elapsed_s, command: &self.command, event };
+        if let Ok(mut text) = serde_json::to_string(&line) {
+            text.push('\n');
+            let _ = io::stderr().write_all(text.as_bytes());
+        }
+    }
+
+    fn tell(&self, state: &str) {
+        if let Some(notify) = &self.notify {
+            notify.send(state);
+        }
+    }
+
+    fn record(&self, state: &str, exit_code: Option<u8>) {
+        if let Some(metrics) = &self.metrics {
+            metrics.write(state, exit_code, self.watch.elapsed().as_secs_f64(), &self.last.lock());
+        }
+    }
+}
+
+/// Returns the time, as `2026-11-23T02:50:30Z`.
+pub fn utc_now() -> String {
+    utc(metrics::now_s())
+}
+
+/// Formats a time in seconds since 1970 as `2026-11-23T02:50:30Z`.
+fn utc(time_s: f64) -> String {
+    let seconds = time_s as i64;
+    let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Days to a date of the civil calendar, by eras of 400 years (Howard Hinnant,
+    // chrono-compatible low-level date algorithms).
+    let days = days + 719_468;
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `date -u -d @SECONDS +%FT%TZ` writes them.
+    #[test]
+    fn times_are_those_of_the_calendar() {
+        for (seconds, text) in [
+            (0.0, "1970-01-01T00:00:00Z"),
+            (951_782_399.0, "2000-02-28T23:59:59Z"),
+            (951_868_799.9, "2000-02-29T23:59:59Z"),
+            (951_868_800.0, "2000-03-01T00:00:00Z"),
+            (1_795_402_230.0, "2026-11-23T02:50:30Z"),
+            (4_107_542_399.0, "2100-02-28T23:59:59Z"),
+            (4_107_542_400.0, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(utc(seconds), text);
+        }
+    }
+}
