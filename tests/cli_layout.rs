@@ -318,14 +318,14 @@ fn bad_arguments_are_refused() {
     let distinct: String = (3..8u32).flat_map(|row| (0..=row).map(move |col| format!("({row},{col})"))).collect();
     let wrong: [(&[&str], &str); 18] = [
         (&["-k", "8", "--bid-cells", "(1,0)(1,0)"], "BID cell (1,0) is listed twice"),
-        (&["-k", "8", "--bid-cells", "(8,0)"], "BID cell (8,0) is not on a board of 8 layers"),
-        (&["-k", "8", "--bid-cells", "(2,3)"], "BID cell (2,3) is not on a board of 8 layers"),
+        (&["-k", "8", "--bid-cells", "(8,0)"], "BID cell (8,0) is not on the board triangle:8"),
+        (&["-k", "8", "--bid-cells", "(2,3)"], "BID cell (2,3) is not on the board triangle:8"),
         (&["-k", "9", "--bid-cells", &many], "is listed twice"),
         (&["-k", "8", "--bid-cells", &distinct], "30 BID cells are too many: expected at most 24"),
         (&["-k", "8", "--bid-cells", ""], "row and column from 0, or none"),
         (&["-k", "8", "--bid-cells", "(1,0)", "--block-bits", "9"], "cannot be used with"),
         (&["-k", "11"], "expected 1 to 9, or 10 in plan and layout"),
-        (&["--json"], "--layers"),
+        (&[], "--layers"),
         (&["--paper", "-k", "8"], "cannot be used with"),
         (&["-k", "8", "--order", "search", "--effort", "0"], "--effort"),
         (&["-k", "8", "--order", ""], "expected numeric, popcount, chosen, search or a file"),

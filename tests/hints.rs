@@ -136,11 +136,11 @@ fn a_folder_in_use_is_left_alone() {
     let folder = scratch();
     let path = folder.path();
     let mut child = begin(path, "busy");
-    let (_, error) = ends(path, 4, &[&SLOW[..], &["busy"]].concat());
+    let (_, error) = ends(path, 6, &[&SLOW[..], &["busy"]].concat());
     let wanted = format!("error: busy is in use by process {}, ", child.id());
     assert!(error.starts_with(&wanted) && error.contains(" blocks saved\n"), "{error}");
     assert!(error.contains("hint: trinim status busy shows how far it is"), "{error}");
-    let (_, repair) = ends(path, 4, &["repair", "busy"]);
+    let (_, repair) = ends(path, 6, &["repair", "busy"]);
     assert!(repair.contains(&wanted), "{repair}");
     child.kill().unwrap();
     child.wait().unwrap();

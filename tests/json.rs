@@ -97,7 +97,11 @@ fn everything(path: &Path) -> Fields {
         &["stats", "six", "--json"],
         &["solve", "-k", "4", "--keep", "book", "--audit", "9", "--out", "book", "--json"],
         &["stats", "book", "--json"],
+        &["solve", "-k", "3", "--rule", "normal", "--values", "nimbers", "--out", "nimbers", "--json"],
+        &["stats", "nimbers", "--json"],
+        &["probe", "nimbers", "--json", "0x3f"],
         &["probe", "six", "--json", "0x1"],
+        &["export", "six", "--what", "canonical", "--sample", "5", "-o", "sample.csv", "--json"],
         &["verify", "six", "--json"],
         &["status", "six", "--json"],
         &["plan", "-k", "10", "--json"],
@@ -113,6 +117,7 @@ fn everything(path: &Path) -> Fields {
         &["task", "sweep", "--store", "tasks", "--json"],
         &["task", "finish", "--store", "tasks", "--json"],
         &["task", "verify", "--store", "tasks", "--shard", "1/2", "--json"],
+        &["task", "copy", "--store", "tasks", "--to", "copied", "--json"],
         &["plane", "at", "520", "1459", "--flip", "free", "--json"],
         &["plane", "at", "1", "2", "--flip", "free", "--json"],
         &["plane", "points", "--count", "2", "--json"],
@@ -132,6 +137,12 @@ fn everything(path: &Path) -> Fields {
         &["evolve", "experiment", "2", "--runs", "1", "--json"],
     ] {
         seen.run(path, 0, command);
+    }
+    let stream = ["solve", "-k", "7", "--block-bits", "16", "--progress", "json", "--progress-interval", "10ms"];
+    for (code, out) in [(0, "stream"), (7, "six")] {
+        let (found, _, error) = run(path, &[&stream[..], &["--out", out]].concat());
+        assert_eq!(found, code, "{error}");
+        seen.add(&error, "--progress json");
     }
     seen.run(path, 2, &["probe", "six", "--json", "nonsense"]);
     seen.run(path, 1, &["plane", "verify", "--max", "20", "--flip", "turn", "--json"]);

@@ -49,7 +49,7 @@ fn pages_keep_the_lines_of_examples_and_say_codes_and_variables() {
         assert!(!sections.contains_key("EXTRA"), "{name}");
         let codes: Vec<String> =
             sections["EXIT STATUS"].windows(2).filter(|pair| pair[0] == ".TP").map(|pair| plain(pair[1])).collect();
-        assert_eq!(codes, ["0", "1", "2", "3", "4", "5", "7", "65", "75", "129", "130", "143"], "{name}");
+        assert_eq!(codes, ["0", "1", "2", "3", "4", "5", "6", "7", "65", "75", "129", "130", "143"], "{name}");
         assert!(sections["ENVIRONMENT"].iter().any(|line| plain(line) == "TRINIM_COLOR"), "{name}");
 
         let command = name.trim_end_matches(".1");
@@ -64,7 +64,8 @@ fn pages_keep_the_lines_of_examples_and_say_codes_and_variables() {
     }
     let solve = sections(&pages["trinim-solve.1"]);
     let synopsis: String = solve["SYNOPSIS"].iter().map(|line| plain(line)).collect();
-    for wanted in ["trinim solve --layers K [", "[--rule RULE]", "[--max-duration TIME]", "[--json]"] {
+    for wanted in ["trinim solve [--layers K] [--board BOARD] [", "[--rule RULE]", "[--max-duration TIME]", "[--json]"]
+    {
         assert!(synopsis.contains(wanted), "{synopsis}");
     }
     assert!(solve["ENVIRONMENT"].iter().any(|line| plain(line) == "TRINIM_SOLVE_OUT"));
@@ -192,8 +193,8 @@ fn the_long_version_says_what_was_built_and_what_it_runs_on() {
     let (long, _) = ends(folder.path(), 0, &["--version"]);
     assert!(long.starts_with(&short), "{long}");
     let labels: Vec<&str> = long.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(labels, ["commit", "built", "formats", "kernels", "codecs"]);
-    assert!(long.contains("database 1 to 3, run folder 1") && long.contains("portable"), "{long}");
+    assert_eq!(labels, ["commit", "built", "formats", "kernels", "codecs", "stores"]);
+    assert!(long.contains("database 1 to 5, run folder 1") && long.contains("portable"), "{long}");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Argument values: sizes, durations, shares, cells. Every parse error says what was expected.
 
 use super::choice::offered;
-use super::keep::{self, KeepChoice};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use pipeline::CodecChoice;
@@ -10,6 +9,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use trinim::database::Values;
 use trinim::draw::table::binary;
 use trinim::game::Rule;
 use trinim::game::{Board, Cell, LAYERS_MAX};
@@ -239,7 +239,7 @@ pub fn codecs() -> impl Iterator<Item = &'static str> {
     ["auto"].into_iter().chain(pipeline::log::codec::all().iter().map(|codec| codec.name()))
 }
 
-fn codec() -> impl TypedValueParser<Value = CodecName> {
+pub fn codec() -> impl TypedValueParser<Value = CodecName> {
     offered(codecs(), |name| {
         let choice = CodecChoice::parse(name).ok_or_else(|| format!("unknown codec {name:?}"))?;
         Ok(CodecName { name: name.to_owned(), choice })
@@ -285,77 +285,13 @@ pub enum LogPlacement {
 }
 
 impl LogPlacement {
-    /// Returns the engine's setting for a board of `layers` layers.
-    pub fn placement(self, layers: u32) -> Placement {
+    /// Returns the engine's setting for these values of a board.
+    pub fn placement(self, board: &Board, values: Values) -> Placement {
         match self {
             LogPlacement::Dedicated => Placement::Dedicated,
             LogPlacement::Shared => Placement::Shared,
-            LogPlacement::Auto => plan::default_placement(layers),
+            LogPlacement::Auto => plan::default_placement(board.size_in_layers(), values),
         }
-    }
-}
-
-/// The game and its division into blocks, for `solve` and `plan`.
-#[derive(Clone, Args)]
-pub struct GameArgs {
-    /// Layers of the triangle; 1 to 9, and 10 where nothing is solved
-    #[arg(long, help_heading = "Game", short = 'k', value_name = "K", value_parser = layers)]
-    pub layers: u32,
-
-    /// Whoever takes the last piece loses (misere) or wins (normal)
-    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = rule(), default_value = "misere")]
-    pub rule: Rule,
-
-    /// Most pieces a move may take [default: no limit]
-    #[arg(long, help_heading = "Game", value_name = "N", value_parser = max_take)]
-    pub max_take: Option<u32>,
-
-    /// What is kept: database, every value; book or book:PIECES, the values of positions with at
-    /// least so many pieces, usually all but 8; counts, only counts and winning first moves
-    /// [default: as the folder was begun, else database, and book from nine layers on]
-    #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
-    pub keep: Option<KeepChoice>,
-
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
-    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory, default_value = "1GiB")]
-    pub memory: Size,
-
-    /// Threads, 0 for all; fewer run if the memory is too small for all
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0")]
-    pub threads: usize,
-
-    /// Where logs go; with a database, its blocks take the place of shared logs
-    #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
-    pub log_placement: LogPlacement,
-
-    /// Codec of the logs: auto measures the run's own data; or a name: raw, zstd1, zstd3, gaps,
-    /// rows, ...
-    #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = codec(), default_value = "auto")]
-    pub codec: CodecName,
-
-    /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
-    /// memory]
-    #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = cells, conflicts_with = "block_bits")]
-    pub bid_cells: Option<BidCells>,
-
-    /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
-    #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = block_bits)]
-    pub block_bits: Option<u32>,
-
-    /// Time between checkpoints, like 500ms, 5s, 1m: a kill loses at most this much work
-    #[arg(long, help_heading = "Expert", value_name = "TIME", value_parser = duration, default_value = "5s")]
-    pub commit_interval: Duration,
-}
-
-impl GameArgs {
-    /// Returns the board.
-    ///
-    /// # Errors
-    /// Returns [`trinim::game::BoardError`], which the parsers rule out.
-    pub fn board(&self) -> anyhow::Result<Board> {
-        // A limit of at least the longest line is no limit: the same game gets the same parameters.
-        let max_take = self.max_take.filter(|take| *take < self.layers);
-        Ok(Board::triangle(self.layers, max_take)?)
     }
 }
 

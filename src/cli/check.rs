@@ -5,8 +5,9 @@ use super::choice::named;
 use super::exit::{Exit, Stopped};
 use super::output::{Out, counted, grouped, seconds};
 use super::owner::{self, Owner};
-use super::progress::{self, ProgressArgs, time_left};
+use super::progress::{self, ProgressArgs};
 use super::signals::Signals;
+use super::watch::Reading;
 use clap::Args;
 use pipeline::Stopwatch;
 use pipeline::checkpoint::{LOCK, PUBLISHED};
@@ -94,6 +95,11 @@ impl Counter {
         self.done.fetch_max(done, Ordering::Relaxed);
     }
 
+    /// Forgets the work done, for another kind of work.
+    pub fn restart(&self) {
+        self.done.store(0, Ordering::Relaxed);
+    }
+
     /// Whether all work is done.
     pub fn is_complete(&self) -> bool {
         let all = self.all.load(Ordering::Relaxed);
@@ -101,18 +107,12 @@ impl Counter {
     }
 
     /// Returns the share of work done and a status line after `elapsed` seconds.
-    pub fn status(&self, doing: &str, unit: &str, elapsed: f64) -> (f64, String) {
+    pub fn status(&self, doing: &str, unit: &str, elapsed: f64) -> Reading {
         let (done, all) = (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
         let share = (done as f64 / all.max(1) as f64).min(1.0);
-        (
-            share,
-            format!(
-                "{doing}  {} of {} {unit}  ETA {}",
-                grouped(done),
-                grouped(all),
-                time_left(elapsed, share, 1.0 - share)
-            ),
-        )
+        progress::at_share(share, elapsed, |left| {
+            format!("{doing}  {} of {} {unit}  ETA {left}", grouped(done), grouped(all))
+        })
     }
 }
 

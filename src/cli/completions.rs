@@ -44,7 +44,7 @@ pub fn hinted(command: Command) -> Command {
         let name = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
         let hint = match name.as_deref() {
             _ if !arg.get_action().takes_values() => return arg,
-            Some("DIR" | "FOLDER") => ValueHint::DirPath,
+            Some("DIR" | "FOLDER" | "STORE") => ValueHint::DirPath,
             Some("FILE") => ValueHint::FilePath,
             // An order is a name or a file.
             Some("ORDER") => ValueHint::AnyPath,

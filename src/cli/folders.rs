@@ -1,6 +1,7 @@
 //! What is wrong with a folder that a command cannot use, and the command that helps, with its
 //! arguments filled in.
 
+use super::board::{arguments, default_folder};
 use super::exit::{Exit, Refused};
 use super::output::{counted, grouped};
 use super::owner::{self, Owner};
@@ -9,7 +10,7 @@ use pipeline::checkpoint::{self, FORMAT, LOCK, PUBLISHED};
 use pipeline::{Error as RunError, RealStorage};
 use std::path::{Path, PathBuf};
 use trinim::care;
-use trinim::database::{Database, DatabaseError, Game, Keep, MANIFEST, SUMS};
+use trinim::database::{Database, DatabaseError, Game, Keep, MANIFEST, SUMS, Values};
 use trinim::game::{Board, Cell, Rule};
 use trinim::solve::baseline;
 
@@ -154,43 +155,60 @@ fn solves(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Reads how far a run is: its game, the blocks saved, and the command that resumes it.
-fn unfinished(run: &Path) -> Option<(Game, u64, String)> {
-    let inspection = checkpoint::inspect(&RealStorage::open(run).ok()?).ok()?;
-    let game = Game::from_parameters(&inspection.parameters.0)?;
-    let mut command = solve(&game.board, game.rule);
-    for (flag, name) in ["--strategy", "--redundancy"].into_iter().zip(baseline::PARAMETERS) {
-        if let Some(value) = inspection.parameters.get(name).filter(|value| *value != "none") {
-            command.push_str(&format!(" {flag} {value}"));
-        }
-    }
-    let is_default = run.to_str() == Some(&default_name(&game.board, game.rule));
-    if !is_default {
-        command.push_str(&format!(" --out {}", quoted(&run.to_string_lossy())));
-    }
-    Some((game, inspection.records.len() as u64, command))
+/// An unfinished run, or a finished one.
+pub struct Begun {
+    /// The game.
+    pub game: Game,
+    /// Blocks saved.
+    pub saved: u64,
+    /// Arguments of `trinim` that go on with it, the subcommand first.
+    pub words: Vec<String>,
 }
 
-/// The command that solves a game.
-fn solve(board: &Board, rule: Rule) -> String {
-    let rule = if rule == Rule::Normal { " --rule normal" } else { "" };
-    let take = board.max_take().map_or(String::new(), |take| format!(" --max-take {take}"));
-    format!("trinim solve --layers {}{rule}{take}", board.layers())
+/// Reads how far a run is; `None` if there is no run, or none of this program.
+pub fn begun(run: &Path) -> Option<Begun> {
+    let inspection = checkpoint::inspect(&RealStorage::open(run).ok()?).ok()?;
+    let game = Game::from_parameters(&inspection.parameters.0)?;
+    let mut words = solve(&game.board, game.rule);
+    for (flag, name) in ["--strategy", "--redundancy"].into_iter().zip(baseline::PARAMETERS) {
+        if let Some(value) = inspection.parameters.get(name).filter(|value| *value != "none") {
+            words.extend([flag.to_owned(), value.to_owned()]);
+        }
+    }
+    let values = Values::from_parameters(&inspection.parameters.0)?;
+    if !values.is_outcomes() {
+        words.extend(["--values".to_owned(), values.to_string()]);
+    }
+    let is_default = run.to_str() == Some(&default_folder(&game.board, game.rule, values));
+    if !is_default {
+        words.extend(["--out".to_owned(), run.to_string_lossy().into_owned()]);
+    }
+    Some(Begun { game, saved: inspection.records.len() as u64, words })
+}
+
+/// The same with the command that resumes it as a text.
+fn unfinished(run: &Path) -> Option<(Game, u64, String)> {
+    let Begun { game, saved, words } = begun(run)?;
+    Some((game, saved, typed(&words)))
+}
+
+/// Writes a command as it is typed.
+fn typed(words: &[String]) -> String {
+    words.iter().fold("trinim".to_owned(), |line, word| format!("{line} {}", quoted(word)))
+}
+
+/// The arguments that solve a game; none of them needs quotes.
+fn solve(board: &Board, rule: Rule) -> Vec<String> {
+    ["solve"].into_iter().chain(arguments(board, rule).split(' ')).map(str::to_owned).collect()
 }
 
 /// The command that keeps every value, for a folder that has not.
 pub fn keep_all(database: &Database) -> String {
-    keeping_all(&solve(database.board(), database.rule()))
+    keeping_all(&typed(&solve(database.board(), database.rule())))
 }
 
 fn keeping_all(command: &str) -> String {
     format!("{command} --keep {} --out DIR solves again and keeps them, in another folder", Keep::Database)
-}
-
-/// The folder of a solve without `--out`.
-pub fn default_name(board: &Board, rule: Rule) -> String {
-    let take = board.max_take().map_or(String::new(), |take| format!("-take{take}"));
-    format!("trinim-k{}-{rule}{take}", board.layers())
 }
 
 /// The refusal of a folder that was begun with other parameters.

@@ -1,5 +1,6 @@
 //! `--keep`: what a solve keeps.
 
+use std::fmt;
 use trinim::database::Keep;
 use trinim::game::Board;
 
@@ -13,12 +14,26 @@ pub enum KeepChoice {
 }
 
 impl KeepChoice {
+    /// Returns whether every value is kept.
+    pub fn is_database(&self) -> bool {
+        *self == KeepChoice::Exactly(Keep::Database)
+    }
+
     /// Returns what is kept of a board; `None` for a book of more pieces than the board has.
     pub fn of(self, board: &Board) -> Option<Keep> {
         match self {
             KeepChoice::Exactly(Keep::Book { pieces }) if pieces > board.cells() => None,
             KeepChoice::Exactly(keep) => Some(keep),
             KeepChoice::Book => Some(Keep::book(board)),
+        }
+    }
+}
+
+impl fmt::Display for KeepChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeepChoice::Exactly(keep) => keep.fmt(f),
+            KeepChoice::Book => f.write_str("book"),
         }
     }
 }

@@ -9,9 +9,11 @@
 //! 1. No argument, file or signal makes the program panic.
 //! 2. Only these files print, read clocks (through the engine's stopwatch) and handle signals.
 
+mod answers;
 mod args;
 mod audit;
 mod bench;
+mod board;
 mod check;
 mod choice;
 mod claims;
@@ -21,6 +23,7 @@ mod exit;
 mod export;
 mod failure;
 mod folders;
+mod game;
 mod help;
 mod input;
 mod keep;
@@ -32,15 +35,20 @@ mod owner;
 mod parents;
 mod plan;
 mod plane;
+mod play;
 mod precedence;
 mod probe;
 mod progress;
 mod refusal;
 mod repair;
 mod report;
+mod resume;
+#[cfg(feature = "serve")]
+mod serve;
 mod signals;
 mod solve;
 mod solved;
+mod spot;
 mod stats;
 mod status;
 mod summary;
@@ -48,6 +56,7 @@ mod task;
 mod variables;
 mod verify;
 mod version;
+mod watch;
 mod words;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -79,8 +88,11 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   trinim solve --layers 7          solve the misère game in ./trinim-k7-misere
+  trinim resume trinim-k7-misere   go on with an unfinished solve
   trinim stats trinim-k7-misere    show counts, value of the start, winning first moves
   trinim probe trinim-k7-misere 1/11/101/0000/00000/000000/0000000
+  trinim play --layers 4           play against the program
+  trinim export trinim-k7-misere -o losses.npy    write all losses, for numpy.load
   trinim verify trinim-k7-misere   check every byte, and every position against its children
   trinim status trinim-k7-misere   show how far a solve is, from another shell
   trinim check trinim-k7-misere    find damaged files; trinim repair restores them
@@ -94,9 +106,14 @@ Examples:
 
 #[derive(Subcommand)]
 enum Command {
-    Solve(solve::SolveArgs),
+    Solve(Box<solve::SolveArgs>),
+    Resume(resume::ResumeArgs),
     Stats(stats::StatsArgs),
     Probe(probe::ProbeArgs),
+    Play(play::PlayArgs),
+    #[cfg(feature = "serve")]
+    Serve(serve::ServeArgs),
+    Export(export::ExportArgs),
     Verify(verify::VerifyArgs),
     Status(status::StatusArgs),
     Check(check::CheckArgs),
@@ -134,17 +151,24 @@ pub fn main() -> ExitCode {
             if let Some(command) = json_command {
                 failure::write(&command, exit, &error, &mut out);
             }
-            exit
+            ended(exit, Some(&error));
+            return ExitCode::from(exit as u8);
         }
     };
+    ended(exit, None);
     ExitCode::from(exit as u8)
 }
 
 fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
     match command {
-        Command::Solve(args) => solve::run(args, out),
+        Command::Solve(args) => solve::run(*args, out),
+        Command::Resume(args) => resume::run(args, out),
         Command::Stats(args) => stats::run(args, out),
         Command::Probe(args) => probe::run(args, out),
+        Command::Play(args) => play::run(args, out),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args, out),
+        Command::Export(args) => export::run(args, out),
         Command::Verify(args) => verify::run(args, out),
         Command::Status(args) => status::run(args, out),
         Command::Check(args) => check::run(args, out),
@@ -188,6 +212,7 @@ fn parse() -> Result<(Cli, Option<String>), Exit> {
     let suited = precedence::suited(help::unbroken(command()), &given);
     let parsed = suited.try_get_matches_from(given).and_then(|matches| {
         let json_command = failure::json_command(&matches);
+        progress::watch(&matches);
         Ok((Cli::from_arg_matches(&matches)?, json_command))
     });
     parsed.map_err(|error| match error.kind() {
@@ -208,12 +233,27 @@ fn parse() -> Result<(Cli, Option<String>), Exit> {
     })
 }
 
+/// Tells those who watch how the command ended.
+fn ended(exit: Exit, error: Option<&anyhow::Error>) {
+    let how = match error {
+        _ if exit.is_stop() => watch::Ended::Stopped,
+        Some(_) if exit != Exit::Done => watch::Ended::Failed,
+        _ => watch::Ended::Finished,
+    };
+    let hint = error.and_then(exit::classify).map_or(String::new(), |(_, hint)| hint);
+    watch::ended(how, exit as u8, &error.map_or(String::new(), exit::reason), &hint);
+}
+
 /// Prints an error and its hint, and returns the exit code.
 fn report(error: &anyhow::Error, out: &Out) -> Exit {
     let Some((exit, hint)) = exit::classify(error) else { return Exit::Done };
+    // The last event has both.
+    if watch::is_json() {
+        return exit;
+    }
     let reason = exit::reason(error);
     match exit {
-        Exit::Interrupted | Exit::Terminated | Exit::HungUp | Exit::TimeUp => note(reason),
+        exit if exit.is_stop() => note(reason),
         _ => note(format_args!("{} {reason}", out.error_paint.bad("error:"))),
     }
     if !hint.is_empty() {

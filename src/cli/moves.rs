@@ -30,7 +30,7 @@ pub fn draw(board: &Board, position: u64, moves: &[u64], out: &mut Out) -> anyho
             (format!("{}{alike}", cells.join(" ")), output::picture(board, position, *taken, out.paint))
         })
         .collect();
-    output::side_by_side(out, 2 * board.layers() as usize - 1, &pictures)?;
+    output::side_by_side(out, board, &pictures)?;
     if classes.len() > PICTURES {
         writeln!(out, "and {} more; --json lists all", classes.len() - PICTURES)?;
     }

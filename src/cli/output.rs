@@ -6,6 +6,7 @@
 //! 2. Nothing here panics when a stream is closed or full.
 
 use super::args::Size;
+use super::watch;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
@@ -89,6 +90,11 @@ struct Tagged<'a, T> {
     report: &'a T,
 }
 
+/// Returns a value as JSON on one line, after the name and version of its schema.
+pub fn tagged(schema: &str, report: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_string(&Tagged { schema, report })
+}
+
 /// Returns the width of the terminal, else `COLUMNS`, else 80.
 fn columns() -> usize {
     let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
@@ -129,7 +135,7 @@ impl Out {
 
     /// Writes a value as JSON on one line, after the name and version of its schema.
     pub fn json_line(&mut self, schema: &str, report: &impl Serialize) -> io::Result<()> {
-        let text = serde_json::to_string(&Tagged { schema, report }).map_err(io::Error::other)?;
+        let text = tagged(schema, report).map_err(io::Error::other)?;
         writeln!(self, "{text}")
     }
 
@@ -185,8 +191,12 @@ impl Write for Out {
     }
 }
 
-/// Prints a line on standard error, and ignores a failure: there is nowhere to report it.
+/// Prints a line on standard error, or an event where that is a stream of events, and ignores a
+/// failure: there is nowhere to report it.
 pub fn note(text: impl Display) {
+    if watch::note(|| text.to_string()) {
+        return;
+    }
     let _ = writeln!(io::stderr(), "{text}");
 }
 
@@ -230,14 +240,22 @@ pub fn picture(board: &Board, position: u64, taken: u64, paint: Paint) -> Vec<St
         (_, 1) => "x".to_owned(),
         _ => paint.faint("."),
     };
-    // Pad on the right too, so that pictures fit side by side.
-    let rows = board.picture(1, cell);
-    let layers = board.layers() as usize;
-    rows.lines().enumerate().map(|(row, line)| format!("{line}{}", " ".repeat(layers - 1 - row))).collect()
+    padded(board, cell)
 }
 
-/// Writes pictures side by side, as many as fit the width, each under its caption.
-pub fn side_by_side(out: &mut Out, width: usize, pictures: &[(String, Vec<String>)]) -> io::Result<()> {
+/// Draws the board with `cell(index)`, one character that may be coloured, at every cell: one
+/// string per row, padded on the right too, so that pictures fit side by side.
+pub fn padded(board: &Board, cell: impl Fn(u32) -> String) -> Vec<String> {
+    let plain = board.picture(1, |_| "x".to_owned());
+    let width = plain.lines().map(str::len).max().unwrap_or(0);
+    let picture = board.picture(1, cell);
+    let rows = picture.lines().zip(plain.lines());
+    rows.map(|(line, plain)| format!("{line}{}", " ".repeat(width - plain.len()))).collect()
+}
+
+/// Writes pictures of one board side by side, as many as fit the width, each under its caption.
+pub fn side_by_side(out: &mut Out, board: &Board, pictures: &[(String, Vec<String>)]) -> io::Result<()> {
+    let width = board.picture(1, |_| "x".to_owned()).lines().map(str::len).max().unwrap_or(0);
     let column = width.max(pictures.iter().map(|(caption, _)| caption.len()).max().unwrap_or(0)) + 3;
     for group in pictures.chunks(((out.columns + 3) / column).max(1)) {
         let captions: String = group.iter().map(|(caption, _)| format!("{caption:column$}")).collect();

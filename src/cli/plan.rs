@@ -1,16 +1,18 @@
 //! `trinim plan`: what a solve would need.
 
-use super::args::{GameArgs, JsonArgs, Size};
+use super::args::{JsonArgs, Size};
+use super::board::CELLS_MAX;
 use super::exit::Exit;
+use super::game::GameArgs;
 use super::layout::BID_LEGEND;
 use super::output::{Out, bytes_per_second, counted, grouped, seconds};
-use super::solve::{LAYERS_MAX, free_bytes, request, too_many_pieces};
+use super::solve::{free_bytes, request, too_many_pieces};
 use super::summary;
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
-use trinim::database::Keep;
+use trinim::database::{Keep, Values};
 use trinim::game::Board;
 use trinim::layout::Layout;
 use trinim::plan::{KeepPlan, Plan};
@@ -54,10 +56,10 @@ struct Report<'a> {
 /// Runs the subcommand.
 pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let game = &args.game;
-    let board = game.board()?;
+    let board = game.board.plannable()?;
     let keep = game.keep.map_or(Some(Keep::usual(&board)), |choice| choice.of(&board));
     let keep = keep.ok_or_else(|| too_many_pieces(&board))?;
-    let request = request(&board, game, keep);
+    let request = request(&board, game, Values::Outcomes, keep);
     let plan = match &game.bid_cells {
         Some(cells) => Plan::of(request, &Layout::new(&board, &cells.0)?)?,
         None => Plan::suggested(request, game.block_bits),
@@ -89,8 +91,8 @@ fn warn(report: &mut Report<'_>) {
         report.feasible = false;
         report.warnings.push(text);
     };
-    if plan.layers > LAYERS_MAX {
-        short(format!("this version solves up to {LAYERS_MAX} layers: these are numbers only"));
+    if plan.cells > CELLS_MAX {
+        short(format!("this version solves up to {CELLS_MAX} cells, nine layers: these are numbers only"));
     }
     if plan.shape.canonical_blocks > trinim::layout::CANONICAL_BLOCKS_MAX {
         short(format!("{} are too many", counted(plan.shape.canonical_blocks, "block")));
@@ -129,10 +131,10 @@ fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()
     let shape = &plan.shape;
     let size = |bytes: u64| Size(bytes).to_string();
     let guess = if shape.estimated { "about " } else { "" };
-    let cells: String = plan.bid_cells().iter().map(ToString::to_string).collect();
+    let cells: String = shape.bid_cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect();
     let memory = &plan.memory;
     out.table(&[
-        ("board", summary::board(plan.layers, plan.rule, board.max_take())),
+        ("board", summary::board(board, plan.rule)),
         ("positions", format!("{} (2^{})", grouped(plan.positions), plan.cells)),
         ("moves", grouped(report.moves as u64)),
         (

@@ -5,14 +5,18 @@ use super::exit::Exit;
 use super::folders;
 use super::moves;
 use super::output::{self, Out, counted};
-use super::solved::SolvedArgs;
+use super::signals::Signals;
+use super::solved::{Solved, SolvedArgs};
+use super::spot::{Spot, SpotArgs};
 use clap::Args;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use trinim::database::{Access, Database, DatabaseError, Probe};
 use trinim::game::Board;
 use trinim::game::position::{self, cells};
-use trinim::game::{Outcome, Value};
+use trinim::game::{Outcome, Rule, Value};
+use trinim::solve::PartError;
 
 /// Longest line that can be a position, in bytes.
 const LINE_BYTES: u64 = 1024;
@@ -24,6 +28,7 @@ Examples:
   trinim probe trinim-k5-misere 1/11/111/1111/11111       the full board
   trinim probe trinim-k5-misere 0x7fff --json             the same as a mask
   trinim probe trinim-k5-misere --json < positions.txt    one position per line, one answer per line
+  trinim probe trinim-k5-misere --brief < positions.txt   position and value, one short line each
 
 A line that is not a position gets an error as its answer; the other lines are still answered, and the exit code \
 is 2.";
@@ -50,6 +55,13 @@ pub struct ProbeArgs {
     #[arg(value_name = "POSITION")]
     positions: Vec<String>,
 
+    /// Answer with the position and its value only, on one short line
+    #[arg(long, help_heading = "Output")]
+    brief: bool,
+
+    #[command(flatten)]
+    spot: SpotArgs,
+
     #[command(flatten)]
     json: JsonArgs,
 
@@ -59,15 +71,28 @@ pub struct ProbeArgs {
     map: bool,
 }
 
+/// What `--json` prints of a position.
 #[derive(Serialize)]
-struct Answer {
+pub struct Answer {
     position: String,
     hex: String,
     value: Value,
     outcome: Outcome,
+    /// Only from nimbers.
+    nimber: Option<u32>,
     moves: Vec<Move>,
     /// Moves to positions whose values were not kept.
     moves_not_kept: u64,
+}
+
+/// An answer with `--brief`: the first fields of an [`Answer`].
+#[derive(Serialize)]
+struct Brief {
+    position: String,
+    hex: String,
+    value: Value,
+    outcome: Outcome,
+    nimber: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -75,6 +100,7 @@ struct Move {
     cells: Vec<u32>,
     child: String,
     value: Value,
+    nimber: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -85,29 +111,53 @@ struct Failure<'a> {
 
 /// Runs the subcommand.
 pub fn run(mut args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    if args.solved.layers.is_some()
+    if (args.solved.board.layers.is_some() || args.solved.board.board.is_some())
         && let Some(first) = args.solved.folder.take_if(|first| !first.is_dir())
     {
         args.positions.insert(0, first.to_string_lossy().into_owned());
     }
-    let database = args.solved.open(if args.map { Access::Map } else { Access::Read })?;
-    let mut asking = Asking { database, not_kept: false, json: args.json.json, exit: Exit::Done, first: true };
+    let signals = Signals::register()?;
+    let (board, rule, database) = match args.solved.find(if args.map { Access::Map } else { Access::Read })? {
+        Solved::Database(database) => (database.board().clone(), database.rule(), Some(database)),
+        Solved::Nothing(board) => (board, args.solved.rule, None),
+    };
+    let mut asking = Asking {
+        board,
+        rule,
+        database,
+        args: args.spot,
+        spot: None,
+        signals,
+        not_kept: false,
+        brief: args.brief,
+        json: args.json.json,
+        exit: Exit::Done,
+        first: true,
+    };
     if args.positions.is_empty() {
         asking.standard_input(out)?;
     }
     for position in &args.positions {
         if position == "-" { asking.standard_input(out)? } else { asking.answer(position, out)? }
     }
-    if asking.not_kept {
-        out.remark(format_args!("hint: {}", folders::keep_all(&asking.database)));
+    if let Some(database) = asking.database.filter(|_| asking.not_kept) {
+        out.remark(format_args!("hint: {}", folders::keep_all(&database)));
     }
     Ok(asking.exit)
 }
 
 struct Asking {
-    database: Database,
+    board: Board,
+    rule: Rule,
+    /// Asked first, if there is one.
+    database: Option<Box<Database>>,
+    args: SpotArgs,
+    /// Solves what the database does not have, once that is needed.
+    spot: Option<Spot>,
+    signals: Signals,
     /// Whether a position was refused because its value is not kept.
     not_kept: bool,
+    brief: bool,
     json: bool,
     exit: Exit,
     first: bool,
@@ -137,21 +187,20 @@ impl Asking {
     }
 
     fn answer(&mut self, text: &str, out: &mut Out) -> anyhow::Result<()> {
-        let board = self.database.board();
-        let probed = match position::parse(board, text) {
-            Ok(position) => self.database.probe(position).map_err(|error| {
-                let exit = match error {
-                    DatabaseError::Corrupt { .. } => Exit::Corrupt,
-                    DatabaseError::NotKept { .. } => Exit::Usage,
-                    _ => Exit::System,
-                };
-                self.not_kept |= exit == Exit::Usage;
-                let chain: Vec<String> = anyhow::Error::new(error).chain().map(ToString::to_string).collect();
-                (exit, chain.join(": "))
-            }),
+        let probed = match position::parse(&self.board, text) {
+            Ok(position) => self.probe(position, out)?,
             Err(error) => Err((Exit::Usage, error.to_string())),
         };
+        let board = &self.board;
         match probed {
+            Ok(Probe { position, value, nimber, .. }) if self.brief => {
+                let (rows, hex) = (position::rows(board, position), position::hex(position));
+                if self.json {
+                    out.json_line(SCHEMA, &Brief { position: rows, hex, value, outcome: value.outcome(), nimber })?;
+                } else {
+                    writeln!(out, "{rows}  {value}")?;
+                }
+            }
             Ok(probe) if self.json => out.json_line(SCHEMA, &answer(board, &probe))?,
             Ok(probe) => {
                 if !std::mem::replace(&mut self.first, false) {
@@ -180,6 +229,52 @@ impl Asking {
     }
 }
 
+impl Asking {
+    /// Asks the database, and solves what it does not have as far as that can be done on the spot.
+    /// The inner error is the answer for this position; the outer one ends the command.
+    fn probe(&mut self, position: u64, out: &Out) -> anyhow::Result<Result<Probe, (Exit, String)>> {
+        let kept = self.database.as_ref().map(|database| look_up(database, position, self.brief));
+        let kept = match kept {
+            Some(Ok(probe)) if probe.moves_not_kept == 0 => return Ok(Ok(probe)),
+            Some(Err(error)) if !matches!(error, DatabaseError::NotKept { .. }) => {
+                let exit = if matches!(error, DatabaseError::Corrupt { .. }) { Exit::Corrupt } else { Exit::System };
+                return Ok(Err((exit, chain(error))));
+            }
+            kept => kept,
+        };
+        let spot = match &mut self.spot {
+            Some(spot) => spot,
+            None => self.spot.insert(self.args.solver(&self.board, self.rule, &self.signals, out)?),
+        };
+        match (spot.probe(position, &self.signals)?, kept) {
+            (Ok(probe), _) => Ok(Ok(probe)),
+            // What is kept of the position is better than nothing.
+            (Err(PartError::TooMany { .. }), Some(Ok(probe))) => Ok(Ok(probe)),
+            (Err(PartError::TooMany { .. }), Some(Err(error))) => {
+                self.not_kept = true;
+                Ok(Err((Exit::Usage, chain(error))))
+            }
+            (Err(error @ PartError::TooMany { .. }), None) => Ok(Err((Exit::Usage, chain(error)))),
+            (Err(error), _) => Err(error.into()),
+        }
+    }
+}
+
+/// Looks up a position; its moves too, unless the answer is brief.
+fn look_up(database: &Database, position: u64, brief: bool) -> Result<Probe, DatabaseError> {
+    if !brief {
+        return database.probe(position);
+    }
+    let (value, nimber) = (database.value(position)?, database.nimber(position)?);
+    Ok(Probe { position, value, nimber, children: Vec::new(), moves_not_kept: 0 })
+}
+
+/// Tells an error with its causes.
+fn chain(error: impl std::error::Error + Send + Sync + 'static) -> String {
+    let chain: Vec<String> = anyhow::Error::new(error).chain().map(ToString::to_string).collect();
+    chain.join(": ")
+}
+
 /// Skips the rest of a line.
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     loop {
@@ -193,17 +288,20 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-fn answer(board: &Board, probe: &Probe) -> Answer {
+/// Returns what is printed of a position.
+pub fn answer(board: &Board, probe: &Probe) -> Answer {
     let moves = probe.children.iter().map(|child| Move {
         cells: cells(child.taken),
         child: position::rows(board, child.position),
         value: child.value,
+        nimber: child.nimber,
     });
     Answer {
         position: position::rows(board, probe.position),
         hex: position::hex(probe.position),
         value: probe.value,
         outcome: probe.value.outcome(),
+        nimber: probe.nimber,
         moves: moves.collect(),
         moves_not_kept: probe.moves_not_kept,
     }
@@ -234,10 +332,23 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
         (more, _) => format!("{moves}; the values after {} more were not kept", counted(more, "move")),
     };
     writeln!(out, "{verdict} for the player to move ({outcome}-position); {moves}")?;
+    if let Some(nimber) = probe.nimber {
+        writeln!(out, "nimber {nimber}{}", nimbers_of_moves(probe))?;
+    }
     if winning.is_empty() {
         return Ok(());
     }
     writeln!(out)?;
     moves::draw(board, probe.position, &winning, out)?;
     Ok(())
+}
+
+/// Lists the nimbers that moves lead to, each with the number of moves.
+fn nimbers_of_moves(probe: &Probe) -> String {
+    let mut moves: BTreeMap<u32, u64> = BTreeMap::new();
+    for nimber in probe.children.iter().filter_map(|child| child.nimber) {
+        *moves.entry(nimber).or_default() += 1;
+    }
+    let listed: Vec<String> = moves.iter().map(|(nimber, moves)| format!("{nimber} ({moves})")).collect();
+    if listed.is_empty() { String::new() } else { format!("; moves lead to {}", listed.join(", ")) }
 }

@@ -16,7 +16,7 @@ const PLAIN: [(&str, &str); 7] = [
 ];
 
 /// Commands whose first argument is the folder of a solve.
-const OF_A_FOLDER: [&str; 6] = ["stats", "probe", "verify", "status", "check", "repair"];
+const OF_A_FOLDER: [&str; 8] = ["resume", "stats", "probe", "export", "verify", "status", "check", "repair"];
 /// Commands that take the board as `--layers`.
 const OF_A_BOARD: [&str; 4] = ["solve", "plan", "layout", "bench"];
 
@@ -91,7 +91,9 @@ fn advice(error: &Error, path: &[&str], words: &[String]) -> Option<String> {
             let is_missing = about.iter().any(|text| text.starts_with("--layers"));
             is_missing.then(|| format!("trinim {name} --layers 7"))
         }
-        ErrorKind::MissingRequiredArgument if OF_A_FOLDER.contains(&name) => {
+        ErrorKind::MissingRequiredArgument
+            if OF_A_FOLDER.contains(&name) && about.iter().all(|text| !text.starts_with("--")) =>
+        {
             Some(format!("name the folder of a solve, like trinim {name} trinim-k7-misere"))
         }
         _ => None,

@@ -1,45 +1,70 @@
 //! The solved board that `probe` and `stats` ask.
 
 use super::args;
+use super::board::{BoardArgs, arguments};
 use super::exit::Refused;
 use clap::Args;
 use std::path::PathBuf;
 use trinim::database::{Access, BuiltIn, CACHE_BYTES, Database};
-use trinim::game::Rule;
+use trinim::game::{Board, Rule};
 
-/// A finished solve in a folder, or what the program carries, for `probe` and `stats`.
+/// A finished solve in a folder, or a board of which the program may carry something, for `probe`
+/// and `stats`.
 #[derive(Args)]
 pub struct SolvedArgs {
-    /// Folder of a finished solve, or its db folder
-    #[arg(value_name = "DIR", required_unless_present = "layers")]
+    /// Folder of a finished solve, or its db folder; with --layers or --board none is needed
+    #[arg(value_name = "DIR", required_unless_present_any = ["layers", "board"])]
     pub folder: Option<PathBuf>,
 
-    /// Layers of the triangle; needs no DIR for 9, whose counts and book are built in
-    #[arg(long, help_heading = "Game", short = 'k', value_name = "K", value_parser = args::layers)]
-    pub layers: Option<u32>,
+    #[command(flatten)]
+    pub board: BoardArgs,
 
-    /// Whoever takes the last piece loses (misere) or wins (normal); for --layers
+    /// Whoever takes the last piece loses (misere) or wins (normal); for --layers and --board
     #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
     pub rule: Rule,
+}
+
+/// What is known of a board without solving anything.
+pub enum Solved {
+    /// A folder, or what is built in.
+    Database(Box<Database>),
+    /// Nothing.
+    Nothing(Board),
 }
 
 impl SolvedArgs {
     /// Opens the database; a folder goes before `--layers`, which a variable may have set.
     ///
     /// # Errors
-    /// [`Refused`] if nothing is built in of the board; those of [`Database::open_with`].
-    pub fn open(&self, access: Access) -> anyhow::Result<Database> {
+    /// Those of [`BoardArgs::required`] and [`Database::open_with`].
+    pub fn find(&self, access: Access) -> anyhow::Result<Solved> {
         if let Some(folder) = &self.folder {
-            return Ok(Database::open_with(folder, access, CACHE_BYTES)?);
+            return Ok(Solved::Database(Box::new(Database::open_with(folder, access, CACHE_BYTES)?)));
         }
-        let (layers, rule) = (self.layers.unwrap_or_default(), self.rule);
-        let Some(built_in) = BuiltIn::of(layers, rule) else {
-            let carried: Vec<String> =
-                BuiltIn::all().iter().map(|built_in| format!("{} {}", built_in.layers, built_in.rule)).collect();
-            let message = format!("--layers {layers} --rule {rule}: not built in; there is {}", carried.join(" and "));
-            let hint = format!("trinim solve --layers {layers} --rule {rule}");
-            return Err(Refused::new(message, hint).into());
-        };
-        Ok(Database::open_built_in(built_in)?)
+        let board = self.board.required()?;
+        let plain = board.layers().filter(|_| board.max_take().is_none());
+        match plain.and_then(|layers| BuiltIn::of(layers, self.rule)) {
+            Some(built_in) => Ok(Solved::Database(Box::new(Database::open_built_in(built_in)?))),
+            None => Ok(Solved::Nothing(board)),
+        }
+    }
+
+    /// Opens the database, which must be there.
+    ///
+    /// # Errors
+    /// [`Refused`] if nothing is built in of the board; those of [`SolvedArgs::find`].
+    pub fn open(&self, access: Access) -> anyhow::Result<Database> {
+        match self.find(access)? {
+            Solved::Database(database) => Ok(*database),
+            Solved::Nothing(board) => {
+                let carried: Vec<String> =
+                    BuiltIn::all().iter().map(|built_in| format!("{} {}", built_in.layers, built_in.rule)).collect();
+                let (rule, carried) = (self.rule, carried.join(" and "));
+                let what =
+                    board.layers().map_or_else(|| board.name().to_owned(), |layers| format!("--layers {layers}"));
+                let message = format!("{what} --rule {rule}: not built in; there is {carried}");
+                Err(Refused::new(message, format!("trinim solve {}", arguments(&board, rule))).into())
+            }
+        }
     }
 }

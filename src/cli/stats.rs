@@ -10,10 +10,13 @@ use clap::Args;
 use serde::Serialize;
 use std::io::Write;
 use trinim::database::census::PieceCount;
-use trinim::database::{Access, Keep, LayerCount};
+use trinim::database::{Access, Database, Keep, LayerCount};
 use trinim::game::Board;
 use trinim::game::Value;
 use trinim::game::position::cells;
+
+/// Schema of the report.
+const SCHEMA: &str = "trinim.stats/1";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,22 +65,35 @@ struct BookReport {
 /// Runs the subcommand.
 pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let database = args.solved.open(Access::Read)?;
-    let manifest = database.manifest();
-    let census = &manifest.census;
     if args.csv {
+        let census = &database.manifest().census;
         writeln!(out, "pieces,positions,losses")?;
         for PieceCount { pieces, positions, losses } in &census.by_pieces {
             writeln!(out, "{pieces},{positions},{losses}")?;
         }
         return Ok(Exit::Done);
     }
-    let board = database.board();
-    let start = database.probe(board.full())?;
-    let winning: Vec<u64> =
-        start.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
-    let report = Report {
-        summary: Summary::of(manifest, database.layout()),
-        first_moves: board.moves().len(),
+    let winning = winning(&database)?;
+    let report = report(&database, &winning)?;
+    if args.json.json {
+        out.json(SCHEMA, &report)?
+    } else {
+        print(&report, database.board(), &winning, out)?
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns the winning moves of the full board.
+fn winning(database: &Database) -> anyhow::Result<Vec<u64>> {
+    let start = database.probe(database.board().full())?;
+    Ok(start.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect())
+}
+
+fn report<'a>(database: &'a Database, winning: &[u64]) -> anyhow::Result<Report<'a>> {
+    let manifest = database.manifest();
+    Ok(Report {
+        summary: Summary::of(manifest, database.game()),
+        first_moves: database.board().moves().len(),
         book: match (manifest.keep, database.book()?) {
             (Keep::Book { pieces }, Some(book)) => {
                 Some(BookReport { pieces, losses: book.losses(), bytes: book.file_bytes() })
@@ -85,15 +101,18 @@ pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
             _ => None,
         },
         winning_first_moves: winning.iter().map(|mask| cells(*mask)).collect(),
-        by_pieces: &census.by_pieces,
+        by_pieces: &manifest.census.by_pieces,
         by_layers: manifest.by_layers.as_deref(),
-    };
-    if args.json.json {
-        out.json("trinim.stats/1", &report)?
-    } else {
-        print(&report, board, &winning, out)?
-    }
-    Ok(Exit::Done)
+    })
+}
+
+/// Returns the report as JSON on one line.
+///
+/// # Errors
+/// Those of [`Database::probe`] and [`Database::book`].
+#[cfg(feature = "serve")]
+pub fn json(database: &Database) -> anyhow::Result<String> {
+    Ok(super::output::tagged(SCHEMA, &report(database, &winning(database)?)?)?)
 }
 
 fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> anyhow::Result<()> {
@@ -119,6 +138,14 @@ fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> 
         writeln!(out, "\n{:>6}  {:>20}  {:>18}   (the rows below are empty)", "layers", "positions", "losses")?;
         for row in rows {
             writeln!(out, "{:>6}  {:>20}  {:>18}", row.layers, grouped(row.positions), grouped(row.losses))?;
+        }
+    }
+
+    if let Some(rows) = &report.summary.by_nimber {
+        writeln!(out, "\n{:>6}  {:>20}  {:>8}", "nimber", "positions", "%")?;
+        for row in rows {
+            let share = row.positions as f64 / report.summary.positions as f64 * 100.0;
+            writeln!(out, "{:>6}  {:>20}  {share:>8.3}", row.nimber, grouped(row.positions))?;
         }
     }
 

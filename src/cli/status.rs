@@ -11,7 +11,7 @@ use super::exit::Exit;
 use super::output::{Out, counted, grouped, per_second, seconds};
 use super::owner::{self, Owner};
 use super::progress;
-use super::summary::board;
+use super::summary;
 use clap::Args;
 use pipeline::BlockId;
 use pipeline::checkpoint::{self, BlockRecord, Inspection, LOCK, LOGS, METADATA, PUBLISHED};
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use trinim::care;
-use trinim::database::{Encoding, Game, Keep, SUMS};
+use trinim::database::{Game, Keep, SUMS, Terms, Values};
 use trinim::plan::Shape;
 
 const EXAMPLES: &str = "\
@@ -52,9 +52,14 @@ struct Report {
     state: &'static str,
     #[serde(flatten)]
     owner: Owner,
-    layers: u32,
+    board: String,
+    #[serde(skip)]
+    words: String,
+    layers: Option<u32>,
     rule: String,
+    min_take: Option<u32>,
     max_take: Option<u32>,
+    values: Values,
     keep: Keep,
     blocks: u64,
     finished_blocks: u64,
@@ -94,8 +99,7 @@ pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
 fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Report> {
     let foreign = || care::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
     let Game { board, rule, layout } = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
-    let keep = Keep::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
-    Encoding::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
+    let Terms { values, keep, .. } = Terms::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let owner = owner::of(&storage.path(LOCK));
     let blocks = layout.canonical_blocks().len();
     let records = &inspection.records;
@@ -137,9 +141,13 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     Ok(Report {
         state,
         owner,
+        words: summary::board(&board, rule),
+        board: board.name().to_owned(),
         layers: board.layers(),
+        min_take: board.min_take(),
         rule: rule.to_string(),
         max_take: board.max_take(),
+        values,
         keep,
         blocks: blocks as u64,
         finished_blocks: records.len() as u64,
@@ -196,7 +204,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let positions = report.finished_positions as f64 / report.positions as f64;
     let mut rows = vec![
         ("state", format!("{}, {owner}", report.state)),
-        ("board", board(report.layers, &report.rule, report.max_take)),
+        ("board", report.words.clone()),
         ("blocks", format!("{} of {} saved", grouped(report.finished_blocks), grouped(report.blocks))),
         (
             "positions",

@@ -2,15 +2,17 @@
 
 use super::output::{Paint, counted, grouped};
 use serde::Serialize;
-use trinim::database::{Audited, Keep, Manifest};
-use trinim::game::Value;
-use trinim::layout::Layout;
+use trinim::database::{Audited, Game, Keep, Manifest, NimberCount, Values};
+use trinim::game::{Board, Value};
 
 /// Facts about a solved board that need no block.
 #[derive(Serialize)]
 pub struct Summary {
-    layers: u32,
+    board: String,
+    /// Of a triangle.
+    layers: Option<u32>,
     rule: String,
+    min_take: Option<u32>,
     max_take: Option<u32>,
     /// All positions.
     pub positions: u64,
@@ -19,6 +21,9 @@ pub struct Summary {
     loss_rate: f64,
     start: Value,
     digest: String,
+    values: Values,
+    /// Positions by nimber, if the values are nimbers.
+    pub by_nimber: Option<Vec<NimberCount>>,
     keep: Keep,
     audit: Option<Audited>,
     bid_cells: Vec<u8>,
@@ -29,18 +34,22 @@ pub struct Summary {
 
 impl Summary {
     /// Summarises a finished database.
-    pub fn of(manifest: &Manifest, layout: &Layout) -> Summary {
+    pub fn of(manifest: &Manifest, Game { board, rule, layout }: &Game) -> Summary {
         let census = &manifest.census;
         Summary {
-            layers: manifest.layers,
-            rule: manifest.rule.clone(),
-            max_take: manifest.max_take,
+            board: board.name().to_owned(),
+            layers: board.layers(),
+            rule: rule.name().to_owned(),
+            min_take: board.min_take(),
+            max_take: board.max_take(),
             positions: census.positions(),
             wins: census.wins(),
             losses: census.losses(),
             loss_rate: census.loss_rate(),
             start: census.start(),
             digest: manifest.digest.clone(),
+            values: manifest.values(),
+            by_nimber: manifest.by_nimber.clone(),
             keep: manifest.keep,
             audit: manifest.audit,
             bid_cells: manifest.bid_cells.clone(),
@@ -71,19 +80,32 @@ impl Summary {
             ("audit", format!("{positions} compared with their children, {misses} wrong, seed {seed}"))
         });
         let rows = vec![
-            ("board", board(self.layers, &self.rule, self.max_take)),
+            ("board", described(&self.board, &self.rule, [self.min_take, self.max_take])),
             ("positions", grouped(self.positions)),
             ("wins", grouped(self.wins)),
             ("losses", format!("{} ({:.4} %)", grouped(self.losses), self.loss_rate * 100.0)),
             ("start", format!("{} for the player to move", paint.value(self.start))),
             ("digest", self.digest.clone()),
         ];
-        rows.into_iter().chain(audit).collect()
+        let largest = self.by_nimber.as_ref().and_then(|rows| rows.last());
+        let nimbers = largest.map(|largest| ("nimbers", format!("0 to {}", largest.nimber)));
+        rows.into_iter().chain(nimbers).chain(audit).collect()
     }
 }
 
 /// Describes a board and its rule in words.
-pub fn board(layers: u32, rule: impl std::fmt::Display, max_take: Option<u32>) -> String {
-    let take = max_take.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
-    format!("{}, {rule}{take}", super::output::counted(layers.into(), "layer"))
+pub fn board(board: &Board, rule: impl std::fmt::Display) -> String {
+    described(board.name(), rule, [board.min_take(), board.max_take()])
+}
+
+/// Names a board in words: `7 layers`, `rect:6x6`.
+pub fn board_words(name: &str) -> String {
+    let layers = name.strip_prefix("triangle:").and_then(|layers| layers.parse().ok());
+    layers.map_or_else(|| name.to_owned(), |layers| counted(layers, "layer"))
+}
+
+fn described(name: &str, rule: impl std::fmt::Display, [least, most]: [Option<u32>; 2]) -> String {
+    let least = least.map_or(String::new(), |take| format!(", at least {take} pieces a move"));
+    let most = most.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
+    format!("{}, {rule}{least}{most}", board_words(name))
 }

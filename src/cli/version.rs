@@ -19,7 +19,8 @@ pub fn long() -> String {
          built    for {} on {}, {build}\n\
          formats  database 1 to {DATABASE_VERSION}, run folder {FORMAT_VERSION}\n\
          kernels  {} on this machine; auto takes {}\n\
-         codecs   {}",
+         codecs   {}\n\
+         stores   {}",
         env!("CARGO_PKG_VERSION"),
         COMMIT.unwrap_or("unknown"),
         std::env::consts::ARCH,
@@ -27,5 +28,6 @@ pub fn long() -> String {
         names(kernels),
         Kernel::detect().isa(),
         names(codecs),
+        if cfg!(feature = "s3") { "folder, s3" } else { "folder" },
     )
 }

@@ -4,6 +4,7 @@ use super::super::exit::Refused;
 use super::super::input::InputKind;
 use super::super::output::counted;
 use crate::cli::choice::choice;
+use crate::cli::summary::board_words;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
@@ -94,9 +95,10 @@ impl EvolveGameArgs {
                 return Err(refused(message, "leave out --database"));
             };
             let manifest = database.manifest();
-            if manifest.layers != triangle.layers || manifest.max_take.is_some() {
+            if manifest.layers != Some(triangle.layers) || manifest.max_take.is_some() {
                 let take = manifest.max_take.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
-                let message = format!("the database has {} layers{take}, the game is {game}", manifest.layers);
+                let board = board_words(database.board().name());
+                let message = format!("the database has {board}{take}, the game is {game}");
                 return Err(refused(message, "name the database of the same board, solved without --max-take"));
             }
             if self.misere && database.rule() == Rule::Normal {

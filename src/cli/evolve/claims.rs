@@ -4,7 +4,7 @@ use super::super::args::{JsonArgs, ThreadsArgs};
 use super::super::claims;
 use super::super::exit::Exit;
 use super::super::output::Out;
-use super::super::progress::{self, ProgressArgs, time_left};
+use super::super::progress::{self, ProgressArgs};
 use super::super::signals::Signals;
 use super::args::{RunsArgs, refused};
 use clap::Args;
@@ -48,7 +48,7 @@ pub fn run(args: ClaimsArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let status = |elapsed: f64| {
         let done = done.load(Ordering::Relaxed);
         let share = done as f64 / total as f64;
-        (share, format!("evolving  {done} of {total} runs  ETA {}", time_left(elapsed, share, 1.0 - share)))
+        progress::at_share(share, elapsed, |left| format!("evolving  {done} of {total} runs  ETA {left}"))
     };
     let found = progress::during(&status, &signals, &shown, |_| all(effort, &signals.stop, &done));
     match found {

@@ -4,7 +4,7 @@ use super::super::args::{JsonArgs, ThreadsArgs};
 use super::super::exit::Exit;
 use super::super::export::Export;
 use super::super::output::Out;
-use super::super::progress::{self, ProgressArgs, time_left};
+use super::super::progress::{self, ProgressArgs};
 use super::super::signals::Signals;
 use super::args::{RunsArgs, refused};
 use super::settings::{Given, SettingsArgs};
@@ -102,7 +102,7 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let status = |elapsed: f64| {
         let done = done.load(Ordering::Relaxed);
         let share = done as f64 / total as f64;
-        (share, format!("evolving  {done} of {total} runs  ETA {}", time_left(elapsed, share, 1.0 - share)))
+        progress::at_share(share, elapsed, |left| format!("evolving  {done} of {total} runs  ETA {left}"))
     };
     let measured = progress::during(&status, &signals, &shown, |_| -> anyhow::Result<Vec<Sweep>> {
         let mut measured = Vec::new();

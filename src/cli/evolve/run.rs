@@ -4,7 +4,7 @@
 use super::super::args::{JsonArgs, ThreadsArgs};
 use super::super::exit::Exit;
 use super::super::output::Out;
-use super::super::progress::{self, ProgressArgs, time_left};
+use super::super::progress::{self, ProgressArgs};
 use super::super::signals::Signals;
 use super::args::{EvolveGameArgs, held_out, refused, runs};
 use super::run_report::Report;
@@ -105,7 +105,7 @@ pub fn run(args: RunArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let status = |elapsed: f64| {
         let done = done.load(Ordering::Relaxed);
         let share = done as f64 / args.runs as f64;
-        (share, format!("evolving  {done} of {} runs  ETA {}", args.runs, time_left(elapsed, share, 1.0 - share)))
+        progress::at_share(share, elapsed, |left| format!("evolving  {done} of {} runs  ETA {left}", args.runs))
     };
     let results =
         progress::during(&status, &signals, &shown, |_| run_all(&problem, &settings, &batch, &signals.stop, &done));

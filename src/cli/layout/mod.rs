@@ -8,17 +8,19 @@ mod paper;
 mod search;
 
 use super::args::{self, BidCells, JsonArgs, Size};
+use super::board::BoardArgs;
 use super::exit::Exit;
 use super::export::Export;
-use super::output::{Out, counted, grouped};
+use super::output::{Out, counted, grouped, padded};
+use super::summary::board_words;
 use clap::{Args, Subcommand};
 use order::{OrderArg, OrderRow};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use trinim::draw::board_picture::{Picture, Sheet};
-use trinim::game::{Board, Cell};
-use trinim::layout::{Counts, Edge, GROUP_SIZES, Layout};
+use trinim::game::Board;
+use trinim::layout::{Counts, Edge, Layout};
 use trinim::plan;
 
 const EXAMPLES: &str = "\
@@ -43,10 +45,8 @@ pub struct LayoutArgs {
     #[command(subcommand)]
     command: Option<LayoutCommand>,
 
-    /// Layers of the triangle; 1 to 9, and 10 where nothing is solved
-    #[arg(long, short = 'k', value_name = "K", value_parser = args::layers,
-          required_unless_present = "paper")]
-    layers: Option<u32>,
+    #[command(flatten)]
+    board: BoardArgs,
 
     /// Cells that name the block, like "(1,0)(1,1)", or none [default: the suggested ones]
     #[arg(long, value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
@@ -59,7 +59,7 @@ pub struct LayoutArgs {
     /// Show every count in the tables of [SWLK12], published and computed, and what its text says
     /// of layouts, with verdicts; exit code 1 if any does not hold, as some do not
     #[arg(long,
-          conflicts_with_all = ["layers", "bid_cells", "block_bits", "order", "write_order", "edges", "svg"])]
+          conflicts_with_all = ["layers", "board", "bid_cells", "block_bits", "order", "write_order", "edges", "svg"])]
     paper: bool,
 
     /// Compare orders of the blocks: numeric, popcount, chosen (what a solve uses), search, or a
@@ -102,11 +102,12 @@ pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Report {
-    bid_cells: Vec<Cell>,
+    bid_cells: Vec<u8>,
     #[serde(flatten)]
     counts: Counts,
     symmetries: usize,
-    layers: u32,
+    board: String,
+    layers: Option<u32>,
     /// Moves of the board.
     moves: usize,
     offset_bits: u32,
@@ -127,15 +128,15 @@ struct EdgeRow {
     /// The canonical block that represents the child.
     source: u32,
     /// BID cells that the moves take.
-    taken: Vec<Cell>,
+    taken: Vec<u8>,
 }
 
 /// Lists the updates of all canonical blocks, by target.
 fn edges(layout: &Layout) -> Vec<EdgeRow> {
-    let cells = cells_of(layout);
+    let cells = layout.bid_cells();
     let row = |edge: Edge| {
         let (target, trace) = (layout.bid(edge.target).0, layout.traces()[edge.trace.0 as usize].bid);
-        let taken = (0..).zip(&cells).filter(|(bit, _)| trace >> bit & 1 == 1).map(|(_, cell)| *cell).collect();
+        let taken = (0..).zip(cells).filter(|(bit, _)| trace >> bit & 1 == 1).map(|(_, cell)| *cell).collect();
         EdgeRow { target, child: target ^ trace, source: layout.bid(edge.source).0, taken }
     };
     layout.ordinals().flat_map(|target| layout.edges_into(target)).map(row).collect()
@@ -154,10 +155,11 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if let Some(LayoutCommand::Search(search)) = args.command {
         return search::run(search, out);
     }
-    // In every other case the parser requires layers.
-    let Some(layers) = args.layers.filter(|_| !args.paper) else { return paper::run(args.json.json, out) };
+    if args.paper {
+        return paper::run(args.json.json, out);
+    }
+    let board = args.board.plannable()?;
     let drawing = args.svg.as_deref().map(Export::claim_svg).transpose()?;
-    let board = Board::triangle(layers, None)?;
     let layout = match (&args.bid_cells, args.block_bits) {
         (Some(cells), _) => Layout::new(&board, &cells.0)?,
         (None, Some(bits)) => Layout::suggested(&board, bits),
@@ -173,9 +175,10 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let counts = layout.counts();
     let block_bytes = (1u64 << layout.offset_bits()).div_ceil(8);
     let report = Report {
-        bid_cells: cells_of(&layout),
+        bid_cells: layout.bid_cells().to_vec(),
         symmetries: layout.symmetries().len(),
-        layers,
+        board: board.name().to_owned(),
+        layers: board.layers(),
         moves: board.moves().len(),
         offset_bits: layout.offset_bits(),
         block_bytes,
@@ -194,7 +197,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
     } else {
         print(&report, &board, out)?;
         for edge in report.edges.iter().flatten().filter(|_| args.edges) {
-            let taken: String = edge.taken.iter().map(ToString::to_string).collect();
+            let taken = cells_text(&board, &edge.taken);
             let source =
                 if edge.source == edge.child { String::new() } else { format!(", an image of {}", edge.source) };
             writeln!(out, "{} from {}{source}: {taken}", edge.target, edge.child)?;
@@ -206,12 +209,12 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
 /// Returns the board with its BID cells as a picture.
 fn sheet(report: &Report, board: &Board) -> String {
     let counts = &report.counts;
-    let cells: String = report.bid_cells.iter().map(ToString::to_string).collect();
+    let cells = cells_text(board, &report.bid_cells);
     let caption = counted(counts.canonical_updates, "canonical update");
-    let taken = report.bid_cells.iter().map(|cell| 1u64 << cell.index()).sum();
+    let taken = mask(&report.bid_cells);
     let sheet = Sheet {
         board,
-        title: format!("A layout of {}", counted(report.layers.into(), "layer")),
+        title: format!("A layout of {}", board_words(&report.board)),
         lead: format!(
             "{}, {} canonical; BID cells name the block.",
             counted(counts.blocks, "block"),
@@ -225,16 +228,16 @@ fn sheet(report: &Report, board: &Board) -> String {
 }
 
 fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
-    for line in picture(board, &report.bid_cells, out) {
+    for line in picture(board, mask(&report.bid_cells), out) {
         writeln!(out, "{}", format!("  {line}").trim_end())?;
     }
     writeln!(out, "  {BID_LEGEND}\n")?;
-    let cells: String = report.bid_cells.iter().map(ToString::to_string).collect();
+    let cells = cells_text(board, &report.bid_cells);
     let cells = if cells.is_empty() { "none".to_owned() } else { format!("{}: {cells}", report.bid_cells.len()) };
     let counts = &report.counts;
-    let groups: Vec<String> = GROUP_SIZES
+    let groups: Vec<String> = counts
+        .groups
         .iter()
-        .zip(&counts.groups)
         .filter(|(_, groups)| **groups > 0)
         .map(|(size, groups)| format!("{} of {size}", grouped(*groups)))
         .collect();
@@ -277,17 +280,19 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the BID cells of a layout.
-fn cells_of(layout: &Layout) -> Vec<Cell> {
-    layout.bid_cells().iter().map(|cell| Cell::from_index((*cell).into())).collect()
+/// Returns the mask of distinct cells.
+fn mask(cells: &[u8]) -> u64 {
+    cells.iter().map(|cell| 1 << cell).sum()
+}
+
+/// Formats cells as `--bid-cells` reads them.
+fn cells_text(board: &Board, cells: &[u8]) -> String {
+    cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect()
 }
 
 /// Draws the board with BID cells as `X` and other cells as `.`, padded so that pictures fit side
 /// by side.
-fn picture(board: &Board, bid_cells: &[Cell], out: &Out) -> Vec<String> {
-    let is_bid = |index: u32| bid_cells.iter().any(|cell| cell.index() == index);
-    let picture =
-        board.picture(1, |index| if is_bid(index) { out.paint.mark("X") } else { out.paint.faint(".") }.to_string());
-    let layers = board.layers() as usize;
-    picture.lines().enumerate().map(|(row, line)| format!("{line}{}", " ".repeat(layers - 1 - row))).collect()
+fn picture(board: &Board, bid_cells: u64, out: &Out) -> Vec<String> {
+    let is_bid = |index: u32| bid_cells >> index & 1 == 1;
+    padded(board, |index| if is_bid(index) { out.paint.mark("X") } else { out.paint.faint(".") }.to_string())
 }

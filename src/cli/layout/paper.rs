@@ -1,7 +1,7 @@
 //! `trinim layout --paper`: the published counts beside the computed ones, and what the text says
 //! of the layouts, with verdicts.
 
-use super::{cells_of, picture};
+use super::{mask, picture};
 use crate::cli::args::Size;
 use crate::cli::claims;
 use crate::cli::exit::Exit;
@@ -21,7 +21,7 @@ struct RowReport {
     figure: &'static str,
     layers: u32,
     redundancy_removed: bool,
-    bid_cells: Vec<Cell>,
+    bid_cells: Vec<u8>,
     cells_known: String,
     published: Figures,
     computed: Figures,
@@ -64,7 +64,7 @@ fn report(row: &Row, layout: &Layout) -> RowReport {
         figure: row.figure.name,
         layers: row.figure.layers,
         redundancy_removed: row.reduced,
-        bid_cells: cells_of(layout),
+        bid_cells: layout.bid_cells().to_vec(),
         cells_known: known(row.figure.source),
         agrees: computed == row.published,
         published: row.published.clone(),
@@ -106,13 +106,13 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     for figures in figures.chunk_by(|one, next| one.layers == next.layers) {
         let board = Board::triangle(figures[0].layers, None)?;
         let pictures: Vec<(String, Vec<String>)> =
-            figures.iter().map(|row| (row.figure.to_owned(), picture(&board, &row.bid_cells, out))).collect();
-        side_by_side(out, 2 * board.layers() as usize - 1, &pictures)?;
+            figures.iter().map(|row| (row.figure.to_owned(), picture(&board, mask(&row.bid_cells), out))).collect();
+        side_by_side(out, &board, &pictures)?;
     }
     let rows: Vec<(&str, String)> = figures
         .iter()
         .map(|row| {
-            let cells: String = row.bid_cells.iter().map(ToString::to_string).collect();
+            let cells: String = row.bid_cells.iter().map(|cell| Cell::from_index((*cell).into()).to_string()).collect();
             (row.figure, format!("{cells}: {}", row.cells_known))
         })
         .collect();

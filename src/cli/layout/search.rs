@@ -1,10 +1,12 @@
 //! `trinim layout search`: the BID cells that cause the least work.
 
 use super::picture;
-use crate::cli::args::{self, JsonArgs};
+use crate::cli::args::JsonArgs;
+use crate::cli::board::RequiredBoard;
 use crate::cli::choice::explained;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Out, counted, grouped, side_by_side};
+use crate::cli::summary::board_words;
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
@@ -27,9 +29,8 @@ const SYMMETRIES: &[(Kept, &str)] =
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SearchArgs {
-    /// Layers of the triangle; 1 to 9, and 10 where nothing is solved
-    #[arg(long, short = 'k', value_name = "K", value_parser = args::layers)]
-    layers: u32,
+    #[command(flatten)]
+    board: RequiredBoard,
 
     /// Number of BID cells, 0 to 24
     #[arg(long, value_name = "B")]
@@ -59,7 +60,8 @@ pub struct SearchArgs {
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Report {
-    layers: u32,
+    board: String,
+    layers: Option<u32>,
     bits: u32,
     symmetry: Kept,
     exhaustive: bool,
@@ -73,7 +75,7 @@ struct Report {
 
 /// Runs the subcommand.
 pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let board = Board::triangle(args.layers, None)?;
+    let board = args.board.plannable()?;
     let request = Request {
         bits: args.bits,
         kept: args.symmetry,
@@ -83,7 +85,8 @@ pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     let found = search::search(&board, &request)?;
     let report = Report {
-        layers: args.layers,
+        board: board.name().to_owned(),
+        layers: board.layers(),
         bits: args.bits,
         symmetry: args.symmetry,
         exhaustive: found.exhaustive,
@@ -103,7 +106,7 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     let bits = counted(report.bits.into(), "BID cell");
     let looked_at = counted(report.sets, "set");
     match (report.layouts.is_empty(), report.exhaustive) {
-        (true, _) => writeln!(out, "No set of {bits} keeps these symmetries on {} layers.", report.layers)?,
+        (true, _) => writeln!(out, "No set of {bits} keeps these symmetries on {}.", board_words(&report.board))?,
         (false, true) => writeln!(out, "{bits}: {looked_at} examined, no other set of this kind is better.")?,
         (false, false) => writeln!(out, "{bits}: {looked_at} examined, others may be better.")?,
     }
@@ -114,12 +117,17 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
     let ranks: Vec<String> = (1..=report.layouts.len()).map(|rank| rank.to_string()).collect();
     let ranked = || ranks.iter().zip(&report.layouts);
     let pictures: Vec<(String, Vec<String>)> = ranked()
-        .map(|(rank, row)| (format!("{rank}: {}", short(row.canonical_updates)), picture(board, &row.cells, out)))
+        .map(|(rank, row)| {
+            (
+                format!("{rank}: {}", short(row.canonical_updates)),
+                picture(board, row.cells.iter().map(|cell| 1 << cell).sum(), out),
+            )
+        })
         .collect();
-    side_by_side(out, 2 * board.layers() as usize - 1, &pictures)?;
+    side_by_side(out, board, &pictures)?;
     let mut rows = Vec::new();
     for (rank, row) in ranked() {
-        let cells: String = row.cells.iter().map(ToString::to_string).collect();
+        let cells: String = row.cells.iter().map(|cell| board.cell(*cell).to_string()).collect();
         let (updates, blocks) = (short(row.canonical_updates), short(row.canonical_blocks));
         let symmetries = match row.symmetries {
             1 => "no symmetry".to_owned(),

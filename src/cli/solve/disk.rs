@@ -6,7 +6,7 @@ use super::super::output::Out;
 use super::folder::{free_bytes, used_bytes};
 use super::{Run, request};
 use pipeline::Placement;
-use trinim::database::Keep;
+use trinim::database::{Keep, Terms};
 use trinim::plan::{Plan, Request, placement_name};
 
 /// Codecs that take little space.
@@ -25,7 +25,7 @@ pub fn preflight(
     out: &Out,
 ) -> anyhow::Result<()> {
     let free = free_bytes(run.folder).saturating_add(used_bytes(run.folder));
-    let limit = run.args.max_disk.map_or(u64::MAX, |limit| limit.0);
+    let limit = run.args.session.max_disk.map_or(u64::MAX, |limit| limit.0);
     let may_take = free.min(limit);
     if needed_bytes <= may_take {
         return Ok(());
@@ -35,7 +35,7 @@ pub fn preflight(
         true => format!("about {needed} of disk space is needed, the limit is {}", Size(limit)),
         false => format!("about {needed} of disk space is needed, {} is free", Size(free)),
     };
-    if run.args.force {
+    if run.args.session.force {
         out.warn(format_args!("{message}; the solve stops safely when that is used up"));
         return Ok(());
     }
@@ -51,8 +51,9 @@ pub fn preflight(
 
 /// What a solve may keep instead: a folder that was begun stays as it is.
 pub fn other_keeps(run: &Run<'_>) -> impl Iterator<Item = Keep> {
-    let (begun, now) = (run.begun.is_some(), run.task.terms.keep);
-    Keep::choices(&run.task.game.board).into_iter().filter(move |keep| !begun && *keep != now)
+    let (begun, terms) = (run.begun.is_some(), run.task.terms);
+    let possible = move |keep| !begun && keep != terms.keep && Terms { keep, ..terms }.are_possible();
+    Keep::choices(&run.task.game.board).into_iter().filter(move |keep| possible(*keep))
 }
 
 /// Returns the changes of the options for update logs that fit: those that change least, without
@@ -69,7 +70,8 @@ pub fn fitting(run: &Run<'_>, plan: &Plan, may_take: u64) -> Vec<String> {
 /// Returns the changes of placement and codec with which keeping this fits, and their number.
 fn changes(run: &Run<'_>, plan: &Plan, may_take: u64, keep: Keep) -> Vec<(usize, String)> {
     let encoding = run.task.terms.encoding;
-    let given = Request { encoding, ..request(&run.task.game.board, &run.args.game, keep) };
+    let values = run.task.terms.values;
+    let given = Request { encoding, ..request(&run.task.game.board, &run.args.game, values, keep) };
     let placements = [given.placement, other(given.placement)];
     let codecs = [given.codec].into_iter().chain(SMALL.into_iter().filter(|codec| *codec != given.codec));
     let mut found = Vec::new();

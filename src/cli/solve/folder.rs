@@ -1,8 +1,8 @@
 //! The contents of a run folder before a solve starts or continues.
 
-use super::super::args::GameArgs;
 use super::super::audit::AuditChoice;
 use super::super::exit::Refused;
+use super::super::game::GameArgs;
 
 use super::super::keep::KeepChoice;
 use super::{Outcome, Run};
@@ -10,8 +10,8 @@ use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
-use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS};
-use trinim::game::{Board, Cell};
+use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Values};
+use trinim::game::Board;
 use trinim::layout::Layout;
 use trinim::plan;
 use trinim::solve::{Strategy, baseline};
@@ -44,14 +44,21 @@ pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
 }
 
 /// Returns the layout: given on the command line, kept from the run in the folder, or chosen.
-pub fn layout(board: &Board, game: &GameArgs, folder: &Path, begun: Option<&Inspection>) -> anyhow::Result<Layout> {
+pub fn layout(
+    board: &Board,
+    game: &GameArgs,
+    values: Values,
+    folder: &Path,
+    begun: Option<&Inspection>,
+) -> anyhow::Result<Layout> {
     if let Some(cells) = &game.bid_cells {
         return Ok(Layout::new(board, &cells.0)?);
     }
     if let Some(bits) = game.block_bits {
         return Ok(Layout::suggested(board, bits));
     }
-    let Some(begun) = begun else { return Ok(plan::choose_layout(board, game.memory.0)) };
+    let usual = || plan::choose_layout_for(board, values, game.memory.0);
+    let Some(begun) = begun else { return Ok(usual()) };
     // Report a different board before its layout, which would not fit.
     let layout = Layout::new(board, &[])?;
     for (name, wanted) in (Game { board: board.clone(), rule: game.rule, layout }).parameters() {
@@ -61,15 +68,11 @@ pub fn layout(board: &Board, game: &GameArgs, folder: &Path, begun: Option<&Insp
         }
     }
     let cells = begun.parameters.get("bid-cells").unwrap_or_default();
-    let cells: Result<Vec<Cell>, _> = cells
-        .split(',')
-        .filter(|index| !index.is_empty())
-        .map(|index| index.parse::<u8>().map(|index| Cell::from_index(u32::from(index))))
-        .collect();
-    match cells.ok().and_then(|cells| Layout::new(board, &cells).ok()) {
+    let cells: Result<Vec<u8>, _> = cells.split(',').filter(|index| !index.is_empty()).map(str::parse::<u8>).collect();
+    match cells.ok().and_then(|cells| Layout::of_cells(board, &cells).ok()) {
         Some(layout) => Ok(layout),
         // These parameters are not from this program; opening the folder reports that.
-        None => Ok(plan::choose_layout(board, game.memory.0)),
+        None => Ok(usual()),
     }
 }
 

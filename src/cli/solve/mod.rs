@@ -9,37 +9,37 @@ mod report;
 mod session;
 mod strategy;
 mod timeline;
+mod values;
 
 pub use folder::{free_bytes, too_many_pieces};
 pub use report::peak_rss_bytes;
 
-use super::args::{self, GameArgs, JsonArgs, KernelArgs, Size};
+use super::args::{self, JsonArgs, KernelArgs, Size};
 use super::audit::{self, AuditChoice};
-use super::exit::{Exit, Refused, Stopped};
-use super::folders;
+use super::board::default_folder;
+use super::exit::{Exit, Stopped};
+use super::game::GameArgs;
 use super::layout::order;
 use super::output::Out;
 use super::owner::{self, Owner};
 use super::parents::ParentsArgs;
 use super::progress::ProgressArgs;
 use super::signals::Signals;
-use clap::Args;
+use clap::{Args, FromArgMatches};
 use pipeline::checkpoint::{Inspection, LOCK};
 use pipeline::{Candidate, Stopwatch};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strategy::StrategyArgs;
 use timeline::TimelineArgs;
-use trinim::database::{Encoding, Game, Keep, Manifest, Task, Terms};
+use trinim::database::{Encoding, Game, Keep, Manifest, Task, Terms, Values};
 use trinim::game::Board;
 use trinim::plan::Request;
 use trinim::solve::{Strategy, baseline};
+use values::ValuesArgs;
 
 /// Time between two looks at a lock with `--wait`.
 const WAIT: Duration = Duration::from_millis(200);
-
-/// The most layers this version solves; larger boards can be planned.
-pub const LAYERS_MAX: u32 = 9;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,6 +51,8 @@ Examples:
   trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
   trinim solve --layers 6 --keep counts --out k6  the counts and the winning first moves, no database
   trinim solve --layers 6 --keep book:9 --out b6  also the values of positions with 9 pieces or more
+  trinim solve --layers 6 --rule normal --values nimbers
+                                                  the nimber of every position
   trinim solve --layers 7 --strategy block-pull --redundancy keep --kernel scalar
                                                   as the papers did, block by block
 
@@ -70,6 +72,9 @@ pub struct SolveArgs {
     game: GameArgs,
 
     #[command(flatten)]
+    values: ValuesArgs,
+
+    #[command(flatten)]
     strategy: StrategyArgs,
 
     #[command(flatten)]
@@ -82,25 +87,26 @@ pub struct SolveArgs {
     #[command(flatten)]
     parents: ParentsArgs,
 
-    /// Wait while another process works in the folder
-    #[arg(long, help_heading = "Limits")]
-    wait: bool,
-
     /// Order of the blocks, a file from trinim layout --write-order; does not change the result
     #[arg(long, help_heading = "Expert", value_name = "FILE")]
     order: Option<PathBuf>,
-
-    #[command(flatten)]
-    json: JsonArgs,
-
-    #[command(flatten)]
-    progress: ProgressArgs,
 
     /// Audit: compare so many positions of each block with their children while these pass by, 1
     /// to 10000, drawn with a seed if one follows; 0 for none [default: as the folder was begun,
     /// else none, and from nine layers on six million positions in all]
     #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = audit::parse)]
     audit: Option<AuditChoice>,
+
+    #[command(flatten)]
+    session: SessionArgs,
+}
+
+/// What a session may take and how it tells; a folder remembers none of it.
+#[derive(Clone, Args)]
+pub struct SessionArgs {
+    /// Wait while another process works in the folder
+    #[arg(long, help_heading = "Limits")]
+    wait: bool,
 
     /// Stop after a checkpoint once this much time has passed, like 90s, 30m, 1h30m, 2d; exit code
     /// 5, run the same command to continue
@@ -118,6 +124,29 @@ pub struct SolveArgs {
 
     #[command(flatten)]
     timeline: TimelineArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+impl SolveArgs {
+    /// Returns the arguments of the solve that `words` name, with other bounds: what `resume` runs.
+    ///
+    /// # Errors
+    /// Returns the error of the parser.
+    pub fn resuming(
+        words: &[String],
+        session: SessionArgs,
+        memory: Size,
+        threads: usize,
+    ) -> Result<SolveArgs, clap::Error> {
+        let command = SolveArgs::augment_args(clap::Command::new("solve")).no_binary_name(true);
+        let args = SolveArgs::from_arg_matches(&command.try_get_matches_from(words)?)?;
+        Ok(SolveArgs { session, game: GameArgs { memory, threads, ..args.game }, ..args })
+    }
 }
 
 /// What to solve, and where.
@@ -147,32 +176,33 @@ struct Outcome {
 /// Runs the subcommand.
 pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
-    let signals = Signals::register()?.with_limit(args.max_duration);
+    let signals = Signals::register()?.with_limit(args.session.max_duration);
     let game = &args.game;
-    if game.layers > LAYERS_MAX {
-        return Err(Refused::new(
-            format!("a board of {} layers cannot be solved: expected 1 to {LAYERS_MAX}", game.layers),
-            format!("trinim plan --layers {} shows what it would take", game.layers),
-        )
-        .into());
-    }
-    let strategy = args.strategy.chosen(game, &args.kernel, args.order.is_some())?;
-    let board = game.board()?;
-    let folder = args.out.clone().unwrap_or_else(|| folders::default_name(&board, game.rule).into());
+    let board = game.board.solvable()?;
+    let strategy = args.strategy.chosen(game, &board, &args.kernel, args.order.is_some())?;
+    let folder = args.out.clone().unwrap_or_else(|| default_folder(&board, game.rule, args.values.named()).into());
     folder::refuse_file(&folder)?;
     args.parents.check(&folder)?;
-    if args.wait {
+    if args.session.wait {
         wait(&folder, &watch, &signals, out)?;
     }
     let begun = folder::inspect(&folder)?;
-    let keep = folder::keep(args.game.keep, &board, &folder, begun.as_ref())?;
-    let layout = order::given(folder::layout(&board, game, &folder, begun.as_ref())?, args.order.as_deref())?;
-    let timeline = args.timeline.prepare()?;
+    let values = values::chosen(&args, strategy, &folder, begun.as_ref())?;
+    let keep = match values {
+        Values::Outcomes => folder::keep(args.game.keep, &board, &folder, begun.as_ref())?,
+        Values::Nimbers => Keep::Database,
+    };
+    let layout = folder::layout(&board, game, values, &folder, begun.as_ref())?;
+    let layout = order::given(layout, args.order.as_deref())?;
+    let timeline = args.session.timeline.prepare()?;
     let metrics = timeline.metrics();
     let counters = baseline::Counters::default();
     let solved = Game { board, rule: game.rule, layout };
-    let audit = folder::audit(args.audit, strategy, &solved, &folder, begun.as_ref())?;
-    let terms = Terms { keep, audit, ..Terms::default() };
+    let audit = match values {
+        Values::Outcomes => folder::audit(args.audit, strategy, &solved, &folder, begun.as_ref())?,
+        Values::Nimbers => None,
+    };
+    let terms = Terms { values, keep, audit, ..Terms::default() };
     // A folder of another program is refused when it is opened.
     let terms = begun.as_ref().map_or(terms, |begun| terms.in_the_forms_of(&begun.parameters.0));
     let task = terms.task(&solved);
@@ -192,13 +222,13 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
                 Strategy::Baseline(baseline) => session::baseline(&run, baseline, &metrics, &counters, &signals, out),
             };
             // Also for a run that was stopped or failed, where the timeline helps most.
-            let title = timeline::title(game.layers, game.rule, strategy);
+            let title = timeline::title(&solved.board, game.rule, strategy);
             timeline.draw(&title, watch.elapsed().as_secs_f64(), &metrics)?;
             outcome?
         }
     };
     let report = report::report(&run, outcome, &metrics, &counters, watch.elapsed().as_secs_f64());
-    if args.json.json {
+    if args.session.json.json {
         out.json("trinim.solve/1", &report)?
     } else {
         report::print(&report, out)?
@@ -225,15 +255,16 @@ fn wait(folder: &Path, watch: &Stopwatch, signals: &Signals, out: &Out) -> anyho
 }
 
 /// Builds the plan's request for a solve that begins with these arguments.
-pub fn request<'a>(board: &'a Board, game: &'a GameArgs, keep: Keep) -> Request<'a> {
+pub fn request<'a>(board: &'a Board, game: &'a GameArgs, values: Values, keep: Keep) -> Request<'a> {
     Request {
         board,
         rule: game.rule,
+        values,
         keep,
         encoding: Encoding::default(),
         memory_bytes: game.memory.0,
         threads: args::all_if_zero(game.threads),
-        placement: game.log_placement.placement(game.layers),
+        placement: game.log_placement.placement(board, values),
         codec: &game.codec.name,
         commit_interval: game.commit_interval,
     }

@@ -8,9 +8,8 @@ use pipeline::{Candidate, Metrics, Placement, Stage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::database::Encoding;
-use trinim::kernel::{Isa, bitmap_words};
-use trinim::layout::Layout;
+use trinim::database::{Encoding, Task};
+use trinim::kernel::Isa;
 use trinim::plan::placement_name;
 use trinim::solve::{Baseline, Redundancy, Strategy, baseline};
 
@@ -25,6 +24,8 @@ pub struct Report {
     #[serde(flatten)]
     summary: Summary,
     elapsed_s: f64,
+    /// Of this session; a session that only seals the database has none.
+    rate_positions_per_second: Option<f64>,
     peak_rss_bytes: u64,
     log_bytes_written: u64,
     log_bytes_read: u64,
@@ -39,8 +40,6 @@ pub struct Report {
     out: String,
     offset_bits: u32,
     resumed_blocks: u64,
-    #[serde(skip)]
-    session_positions: u64,
     #[serde(skip)]
     way: Strategy,
     strategy: &'static str,
@@ -100,10 +99,14 @@ pub fn report(
     };
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let counts = metrics.snapshot();
+    let placement = args.game.log_placement.placement(&task.game.board, task.terms.values);
     Report {
         finished: true,
-        summary: Summary::of(&manifest, layout),
+        summary: Summary::of(&manifest, run.task.game),
         elapsed_s,
+        rate_positions_per_second: Some(outcome.session_positions)
+            .filter(|positions| *positions > 0)
+            .map(|positions| positions as f64 / elapsed_s.max(1e-9)),
         peak_rss_bytes: peak_rss_bytes(),
         log_bytes_written: counts.log_bytes_written,
         log_bytes_read: counts.log_bytes_read,
@@ -113,12 +116,11 @@ pub fn report(
         published_bytes_read: counts.published_bytes_read,
         blocks_as_logs: task.terms.keep.is_database()
             && task.terms.encoding == Encoding::Rows
-            && args.game.log_placement.placement(args.game.layers) == Placement::Shared,
+            && placement == Placement::Shared,
         database_bytes: outcome.database_bytes,
         out: folder.to_string_lossy().into_owned(),
         offset_bits: layout.offset_bits(),
         resumed_blocks: outcome.resumed_blocks,
-        session_positions: outcome.session_positions,
         way: strategy,
         strategy: strategy.name(),
         redundancy: strategy.redundancy().name(),
@@ -131,14 +133,14 @@ pub fn report(
         kernel: kernel.to_string(),
         threads: args::all_if_zero(args.game.threads),
         workers: outcome.workers,
-        placement: if logs { placement_name(args.game.log_placement.placement(args.game.layers)) } else { NONE },
+        placement: if logs { placement_name(placement) } else { NONE },
         codec: if logs { args.game.codec.name.clone() } else { NONE.to_owned() },
         codec_candidates: outcome.candidates.iter().map(CodecRow::of).collect(),
         memory_bytes: args.game.memory.0,
         peak_leased_bytes: outcome.peak_leased_bytes,
         commits: counts.commits,
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
-        bitmap_bytes: bitmap_bytes(layout, metrics),
+        bitmap_bytes: bitmap_bytes(task, metrics),
     }
 }
 
@@ -192,11 +194,8 @@ fn moved(report: &Report) -> (&'static str, String) {
 /// Prints the report as text.
 pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let size = |bytes: u64| Size(bytes).to_string();
-    // A session that only seals the database has no rate.
-    let rate = match report.session_positions {
-        0 => String::new(),
-        positions => format!(" ({})", per_second(positions as f64 / report.elapsed_s.max(1e-9), "positions")),
-    };
+    let rate = report.rate_positions_per_second;
+    let rate = rate.map_or_else(String::new, |rate| format!(" ({})", per_second(rate, "positions")));
     let workers = counted(report.workers as u64, "worker");
     let mut rows = report.summary.rows(out.paint);
     let blocks = counted(report.summary.canonical_blocks, "block");
@@ -215,9 +214,9 @@ pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
 }
 
 /// Returns the bytes of bitmap processed: blocks settled, streams applied, encoded and decoded.
-fn bitmap_bytes(layout: &Layout, metrics: &Metrics) -> u64 {
+fn bitmap_bytes(task: Task<'_>, metrics: &Metrics) -> u64 {
     let counts = metrics.snapshot();
-    let block_bytes = 8 * bitmap_words(layout.offset_bits()) as u64;
+    let block_bytes = 8 * task.stream_words() as u64;
     (counts.blocks_computed + counts.edges_applied) * block_bytes + counts.raw_bytes_encoded + counts.raw_bytes_decoded
 }
 

@@ -6,6 +6,7 @@ use super::super::output::{Out, counted, grouped, seconds};
 use super::super::owner;
 use super::super::progress::{self, Say, Total};
 use super::super::signals::Signals;
+use super::super::watch;
 use super::{Outcome, Run, disk, request};
 use pipeline::{Error, Event, LimitedStorage, Metrics, Options, RealStorage, RunId, Storage, Thresholds};
 use std::sync::Arc;
@@ -19,10 +20,10 @@ use trinim::solve::{Baseline, Redundancy};
 pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out) -> anyhow::Result<Outcome> {
     let Run { args, task, folder, begun, .. } = *run;
     let game = task.game;
-    let shown = args.progress.on(out)?;
+    let shown = args.session.progress.on(out)?;
     let layout = &game.layout;
     let encoding = task.terms.encoding;
-    let request = Request { encoding, ..request(&game.board, &args.game, task.terms.keep) };
+    let request = Request { encoding, ..request(&game.board, &args.game, task.terms.values, task.terms.keep) };
     let plan = Plan::of(request, layout)?;
     plan.check(u64::MAX, 0)?;
     disk::preflight(run, plan.chosen().disk_peak_bytes, |may_take| disk::fitting(run, &plan, may_take), out)?;
@@ -43,15 +44,16 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let blocks = layout.canonical_blocks().len();
     let records = begun.iter().flat_map(|begun| &begun.records);
     let finished = records.map(|record| record.block).filter(|block| block.index() < blocks).collect();
-    let total = Total::of(layout, &plan.shape, plan.memory.held_streams, &finished);
+    let total = Total::of(layout, &plan.shape, plan.memory.held_streams, &finished).with_planes(task.planes());
     let started = AtomicUsize::new(0);
     let status = |elapsed: f64| progress::of_solve(metrics, &total, elapsed);
     let work = |say: Say<'_>| {
-        let observe = |event: &Event| {
-            if let Event::Opened { workers, finished_blocks, .. } = event {
+        let observe = |event: &Event| match event {
+            Event::Opened { workers, finished_blocks, .. } => {
                 started.store(*workers, Ordering::Relaxed);
                 say(header(run, &plan, &total, u64::from(*finished_blocks), *workers));
             }
+            Event::Committed { finished_blocks } => watch::commit(total.blocks, u64::from(*finished_blocks)),
         };
         trinim::solve::solve(task, kernel, &storage, &options, metrics, &observe)
     };
@@ -87,9 +89,9 @@ pub fn baseline(
 ) -> anyhow::Result<Outcome> {
     let Run { args, task, folder, begun, .. } = *run;
     let game = task.game;
-    let shown = args.progress.on(out)?;
+    let shown = args.session.progress.on(out)?;
     let layout = &game.layout;
-    let request = request(&game.board, &args.game, task.terms.keep);
+    let request = request(&game.board, &args.game, task.terms.values, task.terms.keep);
     let plan = Plan::of(request, layout)?;
     let planned = BaselinePlan::of(&plan, layout, baseline, request.threads)?;
     planned.check(u64::MAX, 0)?;
@@ -153,7 +155,7 @@ pub fn baseline(
 
 /// Opens or creates the run folder, limited to `--max-disk` if that is given.
 fn storage(run: &Run<'_>) -> anyhow::Result<Arc<dyn Storage>> {
-    let limit = run.args.max_disk;
+    let limit = run.args.session.max_disk;
     let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(run.folder)?);
     Ok(match limit {
         Some(limit) => Arc::new(LimitedStorage::new(storage, limit.0)?),

@@ -1,9 +1,12 @@
 //! The strategy, and the flags that make no sense with it.
 
-use super::super::args::{COMMIT_INTERVAL_DEFAULT, GameArgs, KernelArgs, LogPlacement};
+use super::super::args::{COMMIT_INTERVAL_DEFAULT, KernelArgs, LogPlacement};
 use super::super::exit::Refused;
+use super::super::game::GameArgs;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use trinim::database::Values;
+use trinim::game::Board;
 use trinim::kernel::Isa;
 use trinim::plan::placement_name;
 use trinim::solve::{Baseline, Redundancy, Strategy};
@@ -43,7 +46,13 @@ impl StrategyArgs {
     ///
     /// # Errors
     /// Returns [`Refused`] if another flag makes no sense with it.
-    pub fn chosen(&self, game: &GameArgs, kernel: &KernelArgs, ordered: bool) -> Result<Strategy, Refused> {
+    pub fn chosen(
+        &self,
+        game: &GameArgs,
+        board: &Board,
+        kernel: &KernelArgs,
+        ordered: bool,
+    ) -> Result<Strategy, Refused> {
         let refuse = |given: String, reason: &str| {
             let message = format!("{given} makes no sense with --strategy {}: {reason}", self.strategy);
             Err(Refused::new(message, "leave out one of the two"))
@@ -58,7 +67,7 @@ impl StrategyArgs {
             };
         };
         if game.log_placement != LogPlacement::Auto {
-            let placement = placement_name(game.log_placement.placement(game.layers));
+            let placement = placement_name(game.log_placement.placement(board, Values::Outcomes));
             return refuse(format!("--log-placement {placement}"), "it writes no logs");
         }
         if game.codec.name != "auto" {

@@ -1,17 +1,18 @@
 //! `--timeline`: what each thread of a solve did when.
 
 use crate::cli::export::{Export, ExportKind};
+use crate::cli::summary::board_words;
 use clap::Args;
 use pipeline::Metrics;
 use std::path::PathBuf;
-use trinim::game::Rule;
+use trinim::game::{Board, Rule};
 use trinim::report::timeline;
 use trinim::solve::Strategy;
 
 const KIND: ExportKind = ExportKind { flag: "--timeline", what: "timeline", signature: timeline::SIGNATURE };
 
 /// `--timeline`.
-#[derive(Args)]
+#[derive(Clone, Args)]
 pub struct TimelineArgs {
     /// Draw what each thread did when, as SVG; replaces an earlier timeline
     #[arg(long, help_heading = "Output", value_name = "FILE")]
@@ -56,8 +57,8 @@ impl Timeline {
 }
 
 /// Returns the title of the picture, in words.
-pub fn title(layers: u32, rule: Rule, strategy: Strategy) -> String {
-    let plural = if layers == 1 { "" } else { "s" };
+pub fn title(board: &Board, rule: Rule, strategy: Strategy) -> String {
+    let board = board_words(board.name());
     let play = match rule {
         Rule::Normal => "normal play",
         Rule::Misere => "misère play",
@@ -66,5 +67,5 @@ pub fn title(layers: u32, rule: Rule, strategy: Strategy) -> String {
         Strategy::UpdateLog => "update logs".to_owned(),
         Strategy::Baseline(way) => way.to_string(),
     };
-    format!("trinim solve, {layers} layer{plural}, {play}, {way}")
+    format!("trinim solve, {board}, {play}, {way}")
 }
