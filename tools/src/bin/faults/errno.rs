@@ -332,7 +332,7 @@ fn standard_output(setup: &Setup, sheet: &Sheet) -> Result<()> {
 
 /// Returns the lines without those about times and memory.
 fn comparable(out: &str) -> Vec<&str> {
-    let told = ["elapsed", "rss", "free", "time", "memory", "/s)", "seconds", "disk"];
+    let told = ["elapsed", "rss", "free", "time", "memory", "/s)", "per_second", "seconds", "disk"];
     out.lines().filter(|line| !told.iter().any(|word| line.contains(word))).collect()
 }
 

@@ -37,7 +37,7 @@ pub fn run(setup: &Setup, sheet: &Sheet) -> Result<()> {
             let ended = Solve { placement, ..SOLVE }.launch(setup, &lane.folder, &out).run()?;
             sheet.count("second starts", 1);
             let text = format!("second start {number} at call {at}");
-            behaves(sheet, &text, &ended, &[4]);
+            behaves(sheet, &text, &ended, &[6]);
             sheet.check(ended.error.contains("is in use by process"), || format!("{text}: {}", ended.summary()));
             sheet.check(ended.seconds < QUICKLY_S, || format!("{text}: took {:.2} s", ended.seconds));
             slowest = slowest.max(ended.seconds);
@@ -73,7 +73,7 @@ fn many_at_once(setup: &Setup, sheet: &Sheet, golden: &Golden, lane: &Lane) -> R
         let mut done = 0;
         for running in started {
             let ended = running.wait()?;
-            behaves(sheet, "starts at the same time", &ended, &[0, 4]);
+            behaves(sheet, "starts at the same time", &ended, &[0, 6]);
             done += u64::from(ended.code == Some(0));
         }
         sheet.count("races", 1);

@@ -75,7 +75,12 @@ fn storm(setup: &Setup, sheet: &Sheet, goldens: &Goldens, lane: &mut Lane, solve
         let text = format!("{solve}: {} after signal {signal}", if repairs { "a repair" } else { "a solve" });
         // 2: killed before it had begun anything, so that there is nothing to repair.
         if !killed {
-            behaves(sheet, &text, &ended, if repairs { &[0, 2, 4, 129, 130, 143] } else { &[0, 4, 129, 130, 143] });
+            behaves(
+                sheet,
+                &text,
+                &ended,
+                if repairs { &[0, 2, 4, 6, 129, 130, 143] } else { &[0, 4, 6, 129, 130, 143] },
+            );
         }
     }
     let safe = finished(&out).unwrap_or_default();
@@ -88,7 +93,7 @@ fn beside(setup: &Setup, sheet: &Sheet, lane: &mut Lane, solve: &Solve, out: &Pa
     for slot in &slots[..BESIDE] {
         let choice = lane.random.below(READERS.len() as u64 + 1) as usize;
         let Some((command, inner, more)) = READERS.get(choice) else {
-            running.push(("a second solve".to_owned(), &[0, 4], solve.launch(setup, slot, out).start()?));
+            running.push(("a second solve".to_owned(), &[0, 4, 6], solve.launch(setup, slot, out).start()?));
             continue;
         };
         let folder = if inner.is_empty() { out.to_path_buf() } else { out.join(inner) };

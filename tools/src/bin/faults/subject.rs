@@ -275,7 +275,7 @@ impl Ended {
 
     /// Returns the panic, abort, signal or hang that no run may end with, if there is one.
     pub fn misbehaviour(&self) -> Option<String> {
-        let bad_code = self.code.is_some_and(|code| ![0, 1, 2, 3, 4, 7, 129, 130, 143].contains(&code));
+        let bad_code = self.code.is_some_and(|code| ![0, 1, 2, 3, 4, 6, 7, 129, 130, 143].contains(&code));
         let panicked = self.error.contains("panicked") || self.out.contains("panicked");
         (self.hung || bad_code || panicked || self.signal.is_some()).then(|| self.summary())
     }
