@@ -231,7 +231,7 @@ fn imports_run_one_way() {
         ("src/draw/", &["game"]),
         ("src/report/", &["database", "draw", "game", "layout", "papers", "plane"]),
         ("src/plane/", &["claims", "game", "random"]),
-        ("src/play/", &["database", "game", "kernel", "random"]),
+        ("src/play/", &["database", "game", "kernel", "random", "solve"]),
         ("src/evolve/", &["claims", "game", "random"]),
     ];
     let mut found = String::new();

@@ -6,7 +6,7 @@ mod program;
 use common::scratch;
 use program::{ends, text, tree, trinim};
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -37,7 +37,7 @@ fn a_game_is_played_saved_and_replayed() {
     assert!(out.contains("hint: you win with a-b, a-c, b-c\n"), "{out}");
     assert!(out.contains("I take c\n") && out.contains("no piece can be taken: you win\n"), "{out}");
     assert!(out.contains("  1  + win  person   a-b\n  2  - loss  program  c\nthe person wins\n"), "{out}");
-    assert!(error.contains("solving 2 layers, misere ..") && error.contains("game over> "), "{error}");
+    assert!(!error.contains("solving") && error.contains("game over> "), "{error}");
     let saved = fs::read_to_string(path.join("won.txt")).unwrap();
     let expected = "# trinim game\nboard triangle:2\nrule misere\nstart 1/11\nfirst person\ntake a-b\ntake c\n";
     assert_eq!(saved, expected);
@@ -125,14 +125,23 @@ fn boards_come_from_folders_from_the_program_or_at_once() {
     let (out, error) = played(path, 0, &["four"], b"a-d\nhint\n");
     assert!(out.contains("triangle:4,take:2, normal:") && out.contains("no move leads from a to d"), "{out}");
     assert!(!error.contains("solving"), "{error}");
-    // Nine layers: coordinates, and a book that ends.
+    // Nine layers: coordinates, and a book that ends; then positions are solved, if they may be.
     let (out, _) = played(path, 0, &["-k", "9"], b"hint\nset 511\nmoves\nhint\na1\n");
     assert!(out.contains("cells are a1 to i9") && out.contains("hint: you win with "), "{out}");
+    assert!(!out.contains("I do not know") && !out.contains("unknown"), "{out}");
+    let (out, _) = played(path, 0, &["-k", "9", "--spot-pieces", "8"], b"set 511\nmoves\nhint\na1\n");
     assert!(out.contains("no move is known to win") && out.contains("unknown: a1 b1"), "{out}");
+    assert!(!out.contains("I do not know"), "eight pieces are left and known: {out}");
+    let (out, _) = played(path, 0, &["-k", "10", "--spot-pieces", "8"], b"a1\n");
     assert!(out.contains("I do not know the value of this position, and guess"), "{out}");
+    // A position in a database that keeps counts only.
+    ends(path, 0, &["solve", "-k", "4", "--keep", "counts", "--out", "counts"]);
+    let (out, _) = played(path, 0, &["counts"], b"moves\n");
+    assert!(out.contains("win: ") && out.contains("lose: ") && !out.contains("unknown"), "{out}");
+    fs::remove_dir_all(path.join("counts")).unwrap();
     for (args, reason, hint) in [
-        (&["-k", "8"][..], "too large to be solved at once", "trinim solve --layers 8 solves it"),
-        (&["-k", "10"], "too large to be solved at once", "trinim solve --layers 10"),
+        (&["-k", "11"][..], "expected 1 to 9, or 10", "trinim play --help"),
+        (&["--spot-pieces", "41"], "expected 0 to 40", "trinim play --help"),
         (&["absent"], "absent holds no finished database", "trinim"),
         (&["6"], "6 is no folder of a solve", "hint: trinim play --layers 6"),
         (&["--level", "master"], "'master' for '--level <LEVEL>'", "trinim play --help"),
@@ -147,27 +156,36 @@ fn boards_come_from_folders_from_the_program_or_at_once() {
     assert!(tree(path) == before, "nothing is left behind");
 }
 
-/// The temporary folder of a board that is solved at once is gone while the game is played.
+/// A small board needs no folder; what does not fit in memory is solved in one, which is gone at
+/// the end, also after a signal at the prompt.
 #[test]
 fn nothing_is_left_in_the_folder_for_temporary_files() {
     let folder = scratch();
     let path = folder.path();
     fs::create_dir(path.join("tmp")).unwrap();
-    let mut child =
-        trinim(path, &["play", "-k", "6"]).env("TMPDIR", path.join("tmp")).stdin(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(b"a\n").unwrap();
-    // The board is drawn once the solve is over.
-    let mut seen = [0];
-    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut seen).unwrap();
-    assert_eq!(fs::read_dir(path.join("tmp")).unwrap().count(), 0);
-    // At the prompt, a signal ends the program at once.
-    program::signal(&child, "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let (_, error) = {
-        let output = trinim(path, &["play", "-k", "6"]).env("TMPDIR", path.join("absent")).output().unwrap();
-        assert_eq!(output.status.code(), Some(4));
-        ((), text(&output.stderr))
+    let begin = |args: &[&str]| {
+        let mut command = trinim(path, &[&["play"], args].concat());
+        let mut child = command.env("TMPDIR", path.join("tmp")).stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.as_mut().unwrap().write_all(b"a1-g1\nhint\n").unwrap();
+        child
     };
+    let ends = |mut child: std::process::Child, files: usize| {
+        // Open until the end: the end of the input would end the game, too.
+        let _input = child.stdin.take();
+        // Ends with the answer to the hint, or the board after the program's move.
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        lines.find(|line| line.starts_with("hint: ")).unwrap();
+        assert_eq!(fs::read_dir(path.join("tmp")).unwrap().count(), files);
+        program::signal(&child, "INT");
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(fs::read_dir(path.join("tmp")).unwrap().count(), 0);
+    };
+    ends(begin(&["-k", "7"]), 0);
+    // In 66 MiB, what has more than 28 pieces is solved in a folder.
+    ends(begin(&["-k", "8", "--memory", "66MiB"]), 1);
+    let absent = path.join("absent");
+    let output = trinim(path, &["play", "--scratch"]).arg(&absent).output().unwrap();
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{error}");
     assert!(error.contains("absent") && error.contains("hint: "), "{error}");
 }

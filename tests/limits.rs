@@ -304,6 +304,28 @@ fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
     assert_eq!(json(path, 0, &["solve", "-k", "6", "-o", "run", "--json"])["losses"], 189_089);
 }
 
+/// The error of a position that was solved on the spot had no code of its own.
+#[test]
+fn a_position_that_cannot_be_solved_for_want_of_room_says_so() {
+    let folder = scratch();
+    let path = folder.path();
+    let limited = |limit: u32, more: &str| {
+        let binary = env!("CARGO_BIN_EXE_trinim");
+        // 29 pieces, which do not fit in the memory.
+        let probe = format!("probe --layers 8 0x1fffffff --memory 66MiB --scratch . {more}");
+        let shell = format!("ulimit -f {limit}; exec {binary} {probe}");
+        let output = Command::new("sh").args(["-c", &shell]).current_dir(path).output().unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    let (code, error) = limited(8, "");
+    assert_eq!(code, Some(4), "{error}");
+    assert!(error.contains("hint: make room"), "{error}");
+    assert_eq!(limited(1 << 20, "--brief").0, Some(0));
+    let (code, error) = limited(1 << 20, "--spot-pieces 28");
+    assert_eq!(code, Some(2), "{error}");
+    assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
+}
+
 /// With the usual limit of 1,024 open files, a solve of more blocks ended with "Too many open
 /// files": every log file of the session stayed open.
 #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Solving, Way, scratch};
-use pipeline::{Metrics, Options};
+use pipeline::Options;
 use proptest::prelude::*;
 use trinim::database::{Database, Game};
 use trinim::game::{Board, Rule, Takes, reference};
@@ -13,12 +13,12 @@ use trinim::solve::parts::{self, PartError, PartSolver};
 
 fn solver(board: &Board, rule: Rule, folder: &std::path::Path, memory_bytes: u64) -> PartSolver {
     let options = Options { threads: 2, memory_bytes, ..Options::default() };
-    PartSolver::new(board.clone(), rule, Kernel::detect(), folder, options)
+    PartSolver::new(board.clone(), rule, Kernel::detect(), options, parts::run_in(folder))
 }
 
 /// Compares a probe with the definition.
 fn agrees(board: &Board, rule: Rule, solver: &mut PartSolver, position: u64) {
-    let probe = solver.probe(position, &Metrics::default()).unwrap();
+    let probe = solver.probe(position).unwrap();
     assert_eq!(probe.value, reference::value_of(board.moves(), rule, position), "{position:#x} of {}", board.name());
     let mut children: Vec<u64> = probe.children.iter().map(|child| child.position).collect();
     let mut expected: Vec<u64> = reference::children(board.moves(), position).collect();
@@ -67,8 +67,7 @@ fn parts_of_seven_layers_agree_with_the_database() {
             while position.count_ones() > pieces {
                 position &= !(1 << random.below(28));
             }
-            let (found, expected) =
-                (solver.probe(position, &Metrics::default()).unwrap(), database.probe(position).unwrap());
+            let (found, expected) = (solver.probe(position).unwrap(), database.probe(position).unwrap());
             assert_eq!(found, expected, "{rule} {position:#x}");
         }
     }
@@ -78,13 +77,13 @@ fn parts_of_seven_layers_agree_with_the_database() {
 #[test]
 fn components_are_added_by_their_nimbers() {
     let board = Board::named("rect:8x8", Takes::ANY).unwrap();
-    let (folder, metrics) = (scratch(), Metrics::default());
+    let folder = scratch();
     // Columns 2 and 5 are empty: three components of 16, 16 and 16 pieces.
     let row = 0b1101_1011_u64;
     let position = (0..8).fold(0, |rows, index| rows | row << (8 * index));
     assert_eq!(position.count_ones(), 48);
     let mut normal = solver(&board, Rule::Normal, folder.path(), 512 << 20);
-    let probe = normal.probe(position, &metrics).unwrap();
+    let probe = normal.probe(position).unwrap();
     let nimber = |position| reference::grundy(board.moves(), position);
     assert_eq!(probe.value.is_loss(), nimber(position) == 0);
     for child in probe.children.iter().step_by(7) {
@@ -93,7 +92,7 @@ fn components_are_added_by_their_nimbers() {
     // The sum does not hold in misère play, and 64 pieces in one component are too many.
     let mut misere = solver(&board, Rule::Misere, folder.path(), 512 << 20);
     for (solver, position) in [(&mut misere, position), (&mut normal, board.full())] {
-        let error = solver.probe(position, &metrics).unwrap_err();
+        let error = solver.probe(position).unwrap_err();
         assert!(matches!(error, PartError::TooMany { .. }), "{error}");
         assert!(error.to_string().contains(&parts::PIECES_MAX.to_string()), "{error}");
     }

@@ -3,15 +3,20 @@
 mod common;
 
 use common::scratch;
+use pipeline::Options;
 use proptest::prelude::*;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use trinim::database::BuiltIn;
 use trinim::game::reference;
+use trinim::kernel::Kernel;
 use trinim::play::answers::legal;
 use trinim::play::level::{choose, hardest};
 use trinim::play::line::main_line;
 use trinim::play::session::{Hint, Stand, Turn};
-use trinim::play::{AnswerError, Answers, Level, Player, Session, Table, survey, transcript};
+use trinim::play::{AnswerError, Answers, Level, OnTheSpot, Player, Session, Table, survey, transcript};
+use trinim::random::Random;
+use trinim::solve::parts::{self, PartSolver};
 use trinim::{Board, Database, Game, Rule, Solve, Value};
 
 fn table(layers: u32, rule: Rule) -> Arc<dyn Answers> {
@@ -89,6 +94,48 @@ fn a_survey_of_a_book_says_nothing_wrong() {
             }
         }
         assert!(unknown > 1000 && concluded > 0, "{unknown} {concluded}");
+    }
+}
+
+/// What a book does not know is solved, and what is known does not depend on what was asked before.
+#[test]
+fn a_book_is_completed_on_the_spot() {
+    for table in four() {
+        let (board, rule) = (table.board(), table.rule());
+        let completed = |least, most| {
+            let options = Options { memory_bytes: 1 << 20, ..Options::default() };
+            let nowhere = parts::run_in(Path::new("/nonexistent"));
+            let solver = PartSolver::new(board.clone(), rule, Kernel::detect(), options, nowhere);
+            OnTheSpot::new(Some(Arc::new(Book(table.clone(), least))), solver.with_pieces_max(most))
+        };
+        // Up to 5 pieces are solved, from 8 on the book knows; a sum of components may be larger.
+        let answers = completed(8, 5);
+        let mut order: Vec<u64> = (0..=board.full()).collect();
+        Random::new(1).shuffle(&mut order);
+        let mut found: Vec<_> =
+            order.iter().map(|position| (*position, survey(&answers, *position).unwrap())).collect();
+        found.sort_by_key(|(position, _)| *position);
+        for (position, survey_here) in &found {
+            let fresh = survey(&completed(8, 5), *position).unwrap();
+            assert_eq!(*survey_here, fresh, "{position:#x}");
+            let whole = survey(&**table, *position).unwrap();
+            assert!(survey_here.value.is_none() || survey_here.value == whole.value, "{position:#x}");
+            if position.count_ones() <= 5 {
+                assert_eq!(*survey_here, whole, "{position:#x}");
+                assert_eq!(answers.probe(*position).unwrap(), table.probe(*position).unwrap());
+            }
+            match answers.value(*position) {
+                Ok(value) => assert_eq!(Some(value), whole.value),
+                Err(error) => {
+                    assert!((6..8).contains(&position.count_ones()), "{position:#x}: {error}");
+                    assert!(error.to_string().contains("too many to solve on the spot"), "{error}");
+                }
+            }
+        }
+        assert!(found.iter().any(|(_, survey)| survey.unknown() > 0));
+        // With every position within the limit, nothing is unknown.
+        let whole = completed(9, 10);
+        assert_eq!(survey(&whole, board.full()).unwrap(), survey(&**table, board.full()).unwrap());
     }
 }
 

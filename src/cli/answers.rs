@@ -1,16 +1,16 @@
-//! The sources of values that `play` and `serve` ask: a folder, what is built in, or a small board
-//! that is solved for the occasion.
+//! The sources of values that `play` and `serve` ask: a folder, what is built in, a small board
+//! that is solved for the occasion, and positions solved on the spot.
 
-use super::board::{arguments, default_folder};
 use super::exit::{Refused, Stopped};
 use super::output::Out;
 use super::signals::Signals;
+use super::spot::{self, SpotArgs};
 use super::summary::board_words;
 use std::path::Path;
 use std::sync::Arc;
-use trinim::database::{Access, BuiltIn, Database, Values};
+use trinim::database::{BuiltIn, Database, Keep};
 use trinim::game::{Board, Rule};
-use trinim::play::{AnswerError, Answers, Table};
+use trinim::play::{AnswerError, Answers, OnTheSpot};
 use trinim::{Game, Solve};
 
 /// Boards with so many cells or fewer are solved for the occasion: 2^28 positions, in about half a
@@ -21,36 +21,27 @@ const MEMORY_BYTES: u64 = 256 << 20;
 /// Most bits of an offset in such a solve.
 pub const BLOCK_BITS: u32 = 22;
 
-/// Opens the database in a folder, with a cache of about `cache_bytes` bytes.
+/// Opens the database in a folder; what it does not keep is solved when it is asked for.
 ///
 /// # Errors
-/// Those of [`Database::open`].
-pub fn in_folder(folder: &Path, cache_bytes: usize) -> anyhow::Result<Arc<dyn Answers>> {
-    Ok(Arc::new(Database::open_with(folder, Access::Read, cache_bytes)?))
+/// Those of [`Database::open`] and [`SpotArgs::solver`].
+pub fn in_folder(folder: &Path, spot: &SpotArgs, out: &Out) -> anyhow::Result<Arc<dyn Answers>> {
+    let database = Arc::new(Database::open(folder)?);
+    if database.manifest().keep == Keep::Database {
+        return Ok(database);
+    }
+    let solver = spot.solver(database.board(), database.rule(), out)?;
+    Ok(Arc::new(OnTheSpot::new(Some(database), solver)))
 }
 
-/// Finds answers without a folder: solves a small board, or opens what is built in.
+/// Answers for a board without a folder: what is built in, and what is solved when it is asked for.
 ///
 /// # Errors
-/// [`Refused`] if the board is too large and nothing is built in; those of the solve.
-pub fn without_folder(board: Board, rule: Rule, out: &Out) -> anyhow::Result<Arc<dyn Answers>> {
-    let plain = board.layers().filter(|_| board.max_take().is_none());
-    if let Some(built_in) = plain.and_then(|layers| BuiltIn::of(layers, rule)) {
-        return Ok(Arc::new(Database::open_built_in(built_in)?));
-    }
-    if board.cells() > CELLS_AT_ONCE {
-        let what =
-            board.layers().map_or_else(|| format!("--board {}", board.name()), |layers| format!("--layers {layers}"));
-        let message = format!("{what}: too large to be solved at once, and not built in");
-        let hint = format!(
-            "trinim solve {} solves it; then name the folder: trinim play {}",
-            arguments(&board, rule),
-            default_folder(&board, rule, Values::Outcomes)
-        );
-        return Err(Refused::new(message, hint).into());
-    }
-    let game = Game::on(board, rule, BLOCK_BITS);
-    Ok(Arc::new(at_once(&game, |database| Ok(Table::of(database)?), out)?))
+/// Those of [`SpotArgs::solver`], and of a database that is built in.
+pub fn without_folder(board: &Board, rule: Rule, spot: &SpotArgs, out: &Out) -> anyhow::Result<Arc<dyn Answers>> {
+    let built_in = BuiltIn::of_board(board, rule).map(Database::open_built_in).transpose()?;
+    let source = built_in.map(|database| Arc::new(database) as Arc<dyn Answers>);
+    Ok(Arc::new(OnTheSpot::new(source, spot.solver(board, rule, out)?)))
 }
 
 /// Solves a board in a temporary folder, which is gone afterwards, also after a signal, and returns
@@ -83,6 +74,7 @@ pub fn number(folder: &Path) -> Option<u64> {
 pub fn failed(error: AnswerError) -> anyhow::Error {
     match error {
         AnswerError::Database(error) => error.into(),
+        AnswerError::Solve(error) => spot::failed(error),
         error => Refused::new(error.to_string(), "a folder that keeps every value knows it").into(),
     }
 }

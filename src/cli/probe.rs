@@ -5,9 +5,8 @@ use super::exit::Exit;
 use super::folders;
 use super::moves;
 use super::output::{self, Out, counted};
-use super::signals::Signals;
 use super::solved::{Solved, SolvedArgs};
-use super::spot::{Spot, SpotArgs};
+use super::spot::{self, SpotArgs};
 use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,7 +15,7 @@ use trinim::database::{Access, Database, DatabaseError, Probe};
 use trinim::game::Board;
 use trinim::game::position::{self, cells};
 use trinim::game::{Outcome, Rule, Value};
-use trinim::solve::PartError;
+use trinim::solve::{PartError, PartSolver};
 
 /// Longest line that can be a position, in bytes.
 const LINE_BYTES: u64 = 1024;
@@ -116,7 +115,6 @@ pub fn run(mut args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     {
         args.positions.insert(0, first.to_string_lossy().into_owned());
     }
-    let signals = Signals::register()?;
     let (board, rule, database) = match args.solved.find(if args.map { Access::Map } else { Access::Read })? {
         Solved::Database(database) => (database.board().clone(), database.rule(), Some(database)),
         Solved::Nothing(board) => (board, args.solved.rule, None),
@@ -127,7 +125,6 @@ pub fn run(mut args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
         database,
         args: args.spot,
         spot: None,
-        signals,
         not_kept: false,
         brief: args.brief,
         json: args.json.json,
@@ -153,8 +150,7 @@ struct Asking {
     database: Option<Box<Database>>,
     args: SpotArgs,
     /// Solves what the database does not have, once that is needed.
-    spot: Option<Spot>,
-    signals: Signals,
+    spot: Option<PartSolver>,
     /// Whether a position was refused because its value is not kept.
     not_kept: bool,
     brief: bool,
@@ -244,9 +240,9 @@ impl Asking {
         };
         let spot = match &mut self.spot {
             Some(spot) => spot,
-            None => self.spot.insert(self.args.solver(&self.board, self.rule, &self.signals, out)?),
+            None => self.spot.insert(self.args.solver(&self.board, self.rule, out)?),
         };
-        match (spot.probe(position, &self.signals)?, kept) {
+        match (spot.probe(position), kept) {
             (Ok(probe), _) => Ok(Ok(probe)),
             // What is kept of the position is better than nothing.
             (Err(PartError::TooMany { .. }), Some(Ok(probe))) => Ok(Ok(probe)),
@@ -255,7 +251,7 @@ impl Asking {
                 Ok(Err((Exit::Usage, chain(error))))
             }
             (Err(error @ PartError::TooMany { .. }), None) => Ok(Err((Exit::Usage, chain(error)))),
-            (Err(error), _) => Err(error.into()),
+            (Err(error), _) => Err(spot::failed(error)),
         }
     }
 }

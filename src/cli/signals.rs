@@ -73,12 +73,17 @@ impl Signals {
         install();
         match INSTALLED.get() {
             Some(Ok(signals)) => {
-                signals.quits.store(false, Ordering::Relaxed);
+                signals.hold();
                 Ok(signals.clone())
             }
             Some(Err(error)) => Err(anyhow::Error::msg(format!("signals cannot be handled: {error}"))),
             None => Err(anyhow::Error::msg("signals cannot be handled")),
         }
+    }
+
+    /// Goes on with a long command after [`Signals::release`].
+    pub fn hold(&self) {
+        self.quits.store(false, Ordering::Relaxed);
     }
 
     /// Ends a long command: from now on a signal quits at once again.

@@ -42,8 +42,7 @@ impl SolvedArgs {
             return Ok(Solved::Database(Box::new(Database::open_with(folder, access, CACHE_BYTES)?)));
         }
         let board = self.board.required()?;
-        let plain = board.layers().filter(|_| board.max_take().is_none());
-        match plain.and_then(|layers| BuiltIn::of(layers, self.rule)) {
+        match BuiltIn::of_board(&board, self.rule) {
             Some(built_in) => Ok(Solved::Database(Box::new(Database::open_built_in(built_in)?))),
             None => Ok(Solved::Nothing(board)),
         }
@@ -59,11 +58,9 @@ impl SolvedArgs {
             Solved::Nothing(board) => {
                 let carried: Vec<String> =
                     BuiltIn::all().iter().map(|built_in| format!("{} {}", built_in.layers, built_in.rule)).collect();
-                let (rule, carried) = (self.rule, carried.join(" and "));
-                let what =
-                    board.layers().map_or_else(|| board.name().to_owned(), |layers| format!("--layers {layers}"));
-                let message = format!("{what} --rule {rule}: not built in; there is {carried}");
-                Err(Refused::new(message, format!("trinim solve {}", arguments(&board, rule))).into())
+                let (game, carried) = (arguments(&board, self.rule), carried.join(" and "));
+                let message = format!("{game}: not built in; there is {carried}");
+                Err(Refused::new(message, format!("trinim solve {game}")).into())
             }
         }
     }

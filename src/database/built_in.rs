@@ -1,7 +1,7 @@
 //! What the program carries of solved boards: manifest, with census and winning first moves, and
 //! book.
 
-use crate::game::Rule;
+use crate::game::{Board, Rule};
 use std::path::PathBuf;
 
 /// The finished solve of a board, as part of the program; [`Database::open_built_in`] opens it.
@@ -43,6 +43,13 @@ impl BuiltIn {
     /// Returns what is built in of a board without limit on the pieces of a move.
     pub fn of(layers: u32, rule: Rule) -> Option<&'static BuiltIn> {
         ALL.iter().find(|built_in| (built_in.layers, built_in.rule) == (layers, rule))
+    }
+
+    /// Returns what is built in of a board.
+    pub fn of_board(board: &Board, rule: Rule) -> Option<&'static BuiltIn> {
+        // A board with fewest pieces of a move above 1 has no layers.
+        let plain = board.layers().filter(|_| board.max_take().is_none());
+        plain.and_then(|layers| BuiltIn::of(layers, rule))
     }
 
     /// Returns what takes the place of a folder in messages.

@@ -2,6 +2,7 @@
 
 use crate::database::{Database, DatabaseError, Probe};
 use crate::game::{Board, Rule, Value};
+use crate::solve::parts::PartError;
 
 /// Something that knows values of positions of a board under a rule.
 ///
@@ -21,6 +22,16 @@ pub trait Answers: Send + Sync {
     /// [`AnswerError::Unknown`] if this source does not know it; [`AnswerError::Database`] if the
     /// files of a database cannot be read or are damaged.
     fn value(&self, position: u64) -> Result<Value, AnswerError>;
+
+    /// Returns the values of positions whose pieces are all in `position`, as far as they are
+    /// known.
+    ///
+    /// # Errors
+    /// Those of [`Answers::value`], but for unknown values.
+    fn values(&self, position: u64, parts: &[u64]) -> Result<Vec<Option<Value>>, AnswerError> {
+        debug_assert!(parts.iter().all(|part| part & !position == 0), "pieces outside {position:#x}");
+        parts.iter().map(|part| known(self.value(*part))).collect()
+    }
 
     /// Returns the value of a position and of all its children, as far as they are known.
     ///
@@ -64,6 +75,9 @@ pub enum AnswerError {
     /// The database cannot be read.
     #[error(transparent)]
     Database(DatabaseError),
+    /// The position could not be solved.
+    #[error(transparent)]
+    Solve(PartError),
 }
 
 impl From<DatabaseError> for AnswerError {

@@ -1,8 +1,9 @@
 //! Playing a removal game against the solver: what a terminal, a server and a page share.
 //!
-//! [`Answers`] is whatever knows values: a database, a book, a board in memory ([`Table`]). A
-//! [`Session`] is one game between a person and the program, with undo, redo, sides exchanged and
-//! positions set up; [`transcript`] writes and reads it. [`level`] chooses the program's moves.
+//! [`Answers`] is whatever knows values: a database, a book, a board in memory ([`Table`]), or any
+//! of them and what is solved when it is asked for ([`OnTheSpot`]). A [`Session`] is one game
+//! between a person and the program, with undo, redo, sides exchanged and positions set up;
+//! [`transcript`] writes and reads it. [`level`] chooses the program's moves.
 //!
 //! # Invariants
 //! 1. A move of the program is a function of answers, position, level and seed, so a game can be
@@ -17,6 +18,7 @@ pub mod answers;
 pub mod level;
 pub mod line;
 pub mod names;
+mod on_the_spot;
 pub mod places;
 pub mod session;
 pub mod survey;
@@ -26,6 +28,7 @@ pub mod transcript;
 pub use answers::{AnswerError, Answers};
 pub use level::Level;
 pub use names::Names;
+pub use on_the_spot::OnTheSpot;
 pub use session::{Player, Session};
 pub use survey::{Choice, Survey, survey};
 pub use table::Table;

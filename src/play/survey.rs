@@ -1,6 +1,6 @@
 //! A position with everything that is known about it.
 
-use super::answers::{AnswerError, Answers, known, legal};
+use super::answers::{AnswerError, Answers, legal};
 use crate::game::Value;
 
 /// A legal move.
@@ -47,16 +47,18 @@ impl Survey {
 /// are known: one winning move proves a win, and only losing moves prove a loss.
 ///
 /// # Errors
-/// Those of [`Answers::value`], but for unknown values.
+/// Those of [`Answers::values`].
 pub fn survey(answers: &dyn Answers, position: u64) -> Result<Survey, AnswerError> {
-    let value = known(answers.value(position))?;
+    let taken: Vec<u64> = legal(answers.board(), position).collect();
+    let after: Vec<u64> = taken.iter().map(|taken| position ^ taken).chain([position]).collect();
+    let mut values = answers.values(position, &after)?;
+    let value = values.pop().flatten();
     let rank = |choice: &Choice| match choice.after {
         Some(Value::Loss) => 0,
         Some(Value::Win) => 1,
         None => 2,
     };
-    let choice = |taken| Ok(Choice { taken, after: known(answers.value(position ^ taken))? });
-    let mut moves = legal(answers.board(), position).map(choice).collect::<Result<Vec<_>, AnswerError>>()?;
+    let mut moves: Vec<Choice> = taken.into_iter().zip(values).map(|(taken, after)| Choice { taken, after }).collect();
     // The sort is stable, and the moves of a board ascend.
     moves.sort_by_key(rank);
     let concluded = || match moves.iter().map(rank).min() {

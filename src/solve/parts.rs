@@ -20,20 +20,36 @@ use super::workload::settle_plane;
 use crate::database::{Access, Database, DatabaseError, Game, Probe, Task, Values};
 use crate::game::{Board, Part, Rule, Value};
 use crate::kernel::{Kernel, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
-use crate::plan;
+use crate::plan::{self, PlanError};
 use pipeline::{Bitmap, Metrics, Options, RealStorage, Storage};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The most pieces of a position that is solved on the spot.
+/// The most pieces of a position that is solved on the spot, unless the caller sets another limit.
 pub const PIECES_MAX: u32 = 36;
 
-/// The most pieces of a component whose nimbers are found: 8 MiB for each value.
+/// The largest such limit: 2^40 values take some 16 GiB of disk.
+pub const PIECES_LIMIT: u32 = 40;
+
+/// The most pieces of a component whose nimbers are found, in any memory: 8 MiB for each value.
 const COMPONENT_PIECES_MAX: u32 = 26;
 
 /// Frames of a database of a part that stay in memory, in bytes.
 const CACHE_BYTES: usize = 64 << 20;
+
+/// A solve by update logs, in a folder that has room for it.
+pub type InFolder<'a> = dyn Fn(&Path, &Metrics) -> Result<(), PartError> + 'a;
+
+/// Runs a solve of a game. A program shows there how far it is, and may refuse it.
+pub type Runner = dyn Fn(&Game, &InFolder<'_>) -> Result<(), PartError> + Send;
+
+/// Returns what runs every solve in the same folder.
+pub fn run_in(folder: &Path) -> Box<Runner> {
+    let folder = folder.to_path_buf();
+    Box::new(move |_, solve| solve(&folder, &Metrics::default()))
+}
 
 /// Solves positions of a board on the spot, and remembers what it solved.
 pub struct PartSolver {
@@ -41,10 +57,11 @@ pub struct PartSolver {
     rule: Rule,
     kernel: Kernel,
     options: Options,
-    /// Where larger parts are solved, one folder each.
-    folder: PathBuf,
+    pieces_max: u32,
     known: Vec<Known>,
-    solved: u32,
+    /// Parts that were solved in folders.
+    in_folders: u32,
+    runner: Box<Runner>,
 }
 
 /// Pieces whose subsets are known.
@@ -60,7 +77,20 @@ enum Store {
     /// For each nimber the positions that have it.
     Nimbers(Vec<Bitmap>),
     /// In a folder.
-    Folder(Box<Database>),
+    Folder(Box<OnDisk>),
+}
+
+/// A part that was solved in a folder, which goes with it.
+struct OnDisk {
+    database: Database,
+    folder: PathBuf,
+}
+
+impl Drop for OnDisk {
+    fn drop(&mut self) {
+        // Nothing is lost if it stays: the caller removes the folder around it.
+        let _ = RealStorage::remove_folder(&self.folder);
+    }
 }
 
 /// How a position is solved.
@@ -82,12 +112,16 @@ pub enum Way {
 pub enum PartError {
     /// Too many pieces.
     #[error(
-        "{pieces} pieces are too many to solve on the spot: expected at most {PIECES_MAX}, or components of at most \
-         {COMPONENT_PIECES_MAX} in normal play"
+        "{pieces} pieces are too many to solve on the spot: expected at most {limit}, or components of at most \
+         {component_limit} in normal play"
     )]
     TooMany {
         /// The pieces of the position.
         pieces: u32,
+        /// The most pieces that are solved.
+        limit: u32,
+        /// The most pieces of a component.
+        component_limit: u32,
     },
     /// A solve failed or was stopped.
     #[error(transparent)]
@@ -95,18 +129,32 @@ pub enum PartError {
     /// A solved part cannot be read.
     #[error(transparent)]
     Database(#[from] DatabaseError),
+    /// A solve needs more than there is.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
 }
 
 impl PartSolver {
-    /// Creates a solver for positions of a board, with folders below `folder` and the memory and
-    /// threads of `options`.
-    pub fn new(board: Board, rule: Rule, kernel: Kernel, folder: &Path, options: Options) -> PartSolver {
-        PartSolver { board, rule, kernel, options, folder: folder.to_path_buf(), known: Vec::new(), solved: 0 }
+    /// Creates a solver for positions of a board, with the memory and threads of `options`;
+    /// `runner` names the folder of larger parts.
+    pub fn new(board: Board, rule: Rule, kernel: Kernel, options: Options, runner: Box<Runner>) -> PartSolver {
+        PartSolver { board, rule, kernel, options, pieces_max: PIECES_MAX, known: Vec::new(), in_folders: 0, runner }
+    }
+
+    /// Solves positions of so many pieces, at most [`PIECES_LIMIT`], in place of [`PIECES_MAX`].
+    #[must_use]
+    pub fn with_pieces_max(self, pieces: u32) -> PartSolver {
+        PartSolver { pieces_max: pieces.min(PIECES_LIMIT), ..self }
     }
 
     /// Returns the board.
     pub fn board(&self) -> &Board {
         &self.board
+    }
+
+    /// Returns the rule.
+    pub fn rule(&self) -> Rule {
+        self.rule
     }
 
     /// Returns how a position is solved.
@@ -118,49 +166,54 @@ impl PartSolver {
         if self.look_up(position)?.is_some() {
             return Ok(Way::Known);
         }
-        if pieces <= self.memory_pieces() {
+        if pieces <= self.memory_pieces().min(self.pieces_max) {
             return Ok(Way::Memory);
         }
         let splits = self.rule == Rule::Normal && {
             let components = self.board.components(position);
-            components.len() > 1 && components.iter().all(|part| part.count_ones() <= COMPONENT_PIECES_MAX)
+            components.len() > 1 && components.iter().all(|part| part.count_ones() <= self.component_pieces())
         };
         match pieces {
             _ if splits => Ok(Way::Components),
-            ..=PIECES_MAX => Ok(Way::Folder),
-            _ => Err(PartError::TooMany { pieces }),
+            _ if pieces <= self.pieces_max => Ok(Way::Folder),
+            _ => Err(self.too_many(position)),
         }
     }
 
     /// Returns the most pieces of a position that is solved in memory: its bitmap takes half of the
     /// memory at most.
     fn memory_pieces(&self) -> u32 {
-        (self.options.memory_bytes * 4).max(1 << 20).ilog2().min(PIECES_MAX)
+        (self.options.memory_bytes * 4).max(1 << 20).ilog2()
     }
 
-    /// Returns the game that is solved for a position by update logs.
-    ///
-    /// # Errors
-    /// [`PartError::TooMany`] unless some moves are possible.
-    pub fn game(&self, position: u64) -> Result<Game, PartError> {
-        let part = self.part(position)?;
-        let memory_bytes = self.options.memory_bytes + plan::PROGRAM_BYTES;
-        let layout = plan::choose_layout(&part.board, memory_bytes);
-        Ok(Game { board: part.board, rule: self.rule, layout })
+    /// Returns the most pieces of a component: a bitmap for each of sixteen nimbers takes half of
+    /// the memory. No component has more pieces than a position, so that what is known of larger
+    /// positions does not depend on what was solved before.
+    fn component_pieces(&self) -> u32 {
+        COMPONENT_PIECES_MAX.min(self.memory_pieces() - 4).min(self.pieces_max)
     }
 
     fn part(&self, position: u64) -> Result<Part, PartError> {
-        self.board.part(position).map_err(|_| PartError::TooMany { pieces: position.count_ones() })
+        self.board.part(position).map_err(|_| self.too_many(position))
     }
 
-    /// Solves a position, so that it and all positions with some of its pieces are known. The
-    /// metrics are those of a solve by update logs.
+    /// Returns the error for a position of too many pieces.
+    pub fn too_many(&self, position: u64) -> PartError {
+        let (limit, component_limit) = (self.pieces_max, self.component_pieces());
+        PartError::TooMany { pieces: position.count_ones(), limit, component_limit }
+    }
+
+    /// Solves a position, so that it and all positions with some of its pieces are known.
     ///
     /// # Errors
     /// [`PartError::TooMany`]; those of a solve, [`pipeline::Error::Interrupted`] after the stop
-    /// flag of the options was set.
-    pub fn solve(&mut self, position: u64, metrics: &Metrics) -> Result<(), PartError> {
-        match self.way(position)? {
+    /// flag of the options was set, and of the runner.
+    pub fn solve(&mut self, position: u64) -> Result<(), PartError> {
+        let way = self.way(position)?;
+        if way != Way::Known {
+            self.make_room();
+        }
+        match way {
             Way::Known => {}
             Way::Memory => {
                 let part = self.part(position)?;
@@ -168,17 +221,9 @@ impl PartSolver {
                 self.remember(Known { part, values: Store::Losses(losses) });
             }
             Way::Folder => {
-                let game = self.game(position)?;
-                self.solved += 1;
-                let folder = self.folder.join(format!("part-{}", self.solved));
-                let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&folder)?.with_syncs(false));
-                let placement = plan::default_placement(game.board.size_in_layers(), Values::Outcomes);
-                let options = Options { placement, ..self.options.clone() };
-                let task: Task<'_> = (&game).into();
-                solve(task, self.kernel, &storage, &options, metrics, &|_| {})?;
-                let database = Database::open_with(&folder, Access::Read, CACHE_BYTES)?;
                 let part = self.part(position)?;
-                self.remember(Known { part, values: Store::Folder(Box::new(database)) });
+                let solved = self.in_folder(&part)?;
+                self.remember(Known { part, values: Store::Folder(Box::new(solved)) });
             }
             Way::Components => {
                 for component in self.board.components(position) {
@@ -201,18 +246,21 @@ impl PartSolver {
             old.part.pieces & !known.part.pieces == 0 && (has_nimbers || !matches!(old.values, Store::Nimbers(_)))
         };
         self.known.retain(|old| !is_contained(old));
-        // Bitmaps of several parts share the memory: the oldest go first.
+        self.known.push(known);
+    }
+
+    /// Forgets what was solved first, until half of the memory is free for another part. A part in
+    /// a folder counts as that half, because the disk is to be shared, too.
+    fn make_room(&mut self) {
+        let half = self.options.memory_bytes / 2;
         let bytes = |known: &Known| match &known.values {
             Store::Losses(losses) => losses.words().len() as u64 * 8,
             Store::Nimbers(planes) => planes.iter().map(|plane| plane.words().len() as u64 * 8).sum(),
-            Store::Folder(_) => CACHE_BYTES as u64,
+            Store::Folder(_) => half,
         };
-        let most = self.options.memory_bytes;
-        while !has_nimbers && !self.known.is_empty() && self.known.iter().map(bytes).sum::<u64>() + bytes(&known) > most
-        {
+        while self.known.iter().map(bytes).sum::<u64>() > half {
             self.known.remove(0);
         }
-        self.known.push(known);
     }
 
     /// Solves a part as one block.
@@ -228,6 +276,27 @@ impl PartSolver {
         mark_phantoms(bits, words);
         self.kernel.settle(&SettlePlan::new(bits, part.board.moves()), words);
         Ok(bitmap)
+    }
+
+    /// Solves a part by update logs.
+    fn in_folder(&mut self, part: &Part) -> Result<OnDisk, PartError> {
+        self.in_folders += 1;
+        let name = format!("part-{}", self.in_folders);
+        let layout = plan::choose_layout(&part.board, self.options.memory_bytes + plan::PROGRAM_BYTES);
+        let game = Game { board: part.board.clone(), rule: self.rule, layout };
+        let solved = RefCell::new(None);
+        (self.runner)(&game, &|below, metrics| {
+            let folder = below.join(&name);
+            let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(&folder)?.with_syncs(false));
+            let placement = plan::default_placement(game.board.size_in_layers(), Values::Outcomes);
+            let options = Options { placement, ..self.options.clone() };
+            let task: Task<'_> = (&game).into();
+            solve(task, self.kernel, &storage, &options, metrics, &|_| {})?;
+            let database = Database::open_with(&folder, Access::Read, CACHE_BYTES)?;
+            solved.replace(Some(OnDisk { database, folder }));
+            Ok(())
+        })?;
+        Ok(solved.into_inner().expect("a runner runs the solve or returns an error"))
     }
 
     /// Finds the nimbers of all positions of a part.
@@ -257,7 +326,20 @@ impl PartSolver {
         })
     }
 
-    /// Returns the value of a position, if it is known.
+    /// Returns the value of a position, and solves it unless it is known.
+    ///
+    /// # Errors
+    /// Those of [`PartSolver::solve`].
+    pub fn value(&mut self, position: u64) -> Result<Value, PartError> {
+        self.solve(position)?;
+        Ok(self.look_up(position)?.expect("a solved position is known"))
+    }
+
+    /// Returns the value of a position, if it is known: that of a solved position, or of one with
+    /// some of its pieces.
+    ///
+    /// # Errors
+    /// [`PartError::Database`] if what was solved cannot be read.
     fn look_up(&self, position: u64) -> Result<Option<Value>, PartError> {
         if self.board.is_over(position) {
             return Ok(Some(self.rule.empty()));
@@ -267,7 +349,7 @@ impl PartSolver {
             match &known.values {
                 Store::Losses(losses) => return Ok(Some(Value::from_loss(is_set(losses, inside)))),
                 Store::Nimbers(planes) => return Ok(Some(Value::from_loss(is_set(&planes[0], inside)))),
-                Store::Folder(database) => return Ok(Some(database.value(inside)?)),
+                Store::Folder(solved) => return Ok(Some(solved.database.value(inside)?)),
             }
         }
         if self.rule == Rule::Normal {
@@ -283,8 +365,8 @@ impl PartSolver {
     ///
     /// # Errors
     /// Those of [`PartSolver::solve`].
-    pub fn probe(&mut self, position: u64, metrics: &Metrics) -> Result<Probe, PartError> {
-        self.solve(position, metrics)?;
+    pub fn probe(&mut self, position: u64) -> Result<Probe, PartError> {
+        self.solve(position)?;
         let known = |position| {
             let value = self.look_up(position)?;
             Ok::<Value, PartError>(value.expect("a solved position and its children are known"))

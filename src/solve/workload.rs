@@ -285,8 +285,8 @@ fn unreadable(error: DatabaseError) -> Unreadable {
     }
 }
 
-/// Settles the plane of a nimber: what earlier planes have settled counts as wins, and what is found
-/// here is settled for the next one.
+/// Settles the plane of a nimber: what earlier planes have settled counts as wins, and what is
+/// found here is settled for the next one.
 pub(super) fn settle_plane(kernel: Kernel, plan: &SettlePlan, settled: &mut [u64], plane: &mut [u64]) {
     plane.iter_mut().zip(&*settled).for_each(|(wins, settled)| *wins |= settled);
     kernel.settle(plan, plane);

@@ -96,6 +96,14 @@ impl RealStorage {
         Ok(Self { root, health: Arc::new(Health { syncs: true, poisoned: AtomicBool::new(false) }) })
     }
 
+    /// Removes a folder for temporary files with all that is in it.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`].
+    pub fn remove_folder(folder: &Path) -> Result<(), Error> {
+        fs::remove_dir_all(folder).map_err(|error| Error::io("remove", folder, error))
+    }
+
     /// Returns the folder.
     pub fn root(&self) -> &Path {
         &self.root

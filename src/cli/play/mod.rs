@@ -12,11 +12,11 @@ use super::board::BoardArgs;
 use super::choice::explained;
 use super::exit::{Exit, Refused};
 use super::output::Out;
+use super::spot::SpotArgs;
 use clap::{Args, ValueEnum};
 use seat::Seat;
 use std::io;
 use std::path::PathBuf;
-use trinim::database::CACHE_BYTES;
 use trinim::game::{Board, LAYERS_MAX, Rule};
 use trinim::play::{Level, Player};
 
@@ -27,7 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   trinim play                              five layers, solved on the spot; you begin
   trinim play --layers 4 --rule normal --first you
-  trinim play --layers 9 --level club      nine layers, with the built-in book of openings
+  trinim play --layers 9 --level club      nine layers: the built-in book, then positions solved on the spot
   trinim play trinim-k7-misere             with the values of a finished solve
 
 Cells have letters, or on large boards the letter of the row and a number. A move is d-f, from cell to cell along a \
@@ -53,8 +53,8 @@ const LEVELS: &[(Level, &str)] = &[
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PlayArgs {
-    /// Folder of a finished solve, or its db folder; without one, up to 7 layers, or another board
-    /// of up to 28 cells, are solved on the spot [default: 5 layers]
+    /// Folder of a finished solve, or its db folder; without one, and for what it does not keep,
+    /// positions are solved on the spot [default: 5 layers]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 
@@ -76,6 +76,9 @@ pub struct PlayArgs {
     /// Who begins
     #[arg(long, value_name = "WHO", value_enum, default_value = "me")]
     first: First,
+
+    #[command(flatten)]
+    spot: SpotArgs,
 }
 
 /// Runs the subcommand.
@@ -88,10 +91,10 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     // A folder goes before --layers, which a variable may have set.
     let answers = match &args.folder {
-        Some(folder) => answers::in_folder(folder, CACHE_BYTES)?,
+        Some(folder) => answers::in_folder(folder, &args.spot, out)?,
         None => {
             let board = args.board.board()?.map_or_else(|| Board::triangle(LAYERS, args.board.max_take), Ok)?;
-            answers::without_folder(board, args.rule, out)?
+            answers::without_folder(&board, args.rule, &args.spot, out)?
         }
     };
     let first = match args.first {

@@ -108,11 +108,15 @@ impl<R: BufRead> Seat<R> {
     }
 
     fn program(&mut self, out: &mut Out) -> anyhow::Result<()> {
-        let unknown = self.session.survey().map_err(failed)?.value.is_none();
+        let survey = self.session.survey().map_err(failed)?;
         let taken = self.session.choose(self.level, self.seed).map_err(failed)?;
         let taken = taken.ok_or_else(|| anyhow::anyhow!("no move was found in a game that is not over"))?;
-        if unknown {
-            writeln!(out, "I do not know the value of this position, and guess")?;
+        match survey.value {
+            None => writeln!(out, "I do not know the value of this position, and guess")?,
+            Some(Value::Win) if survey.winning().is_empty() => {
+                writeln!(out, "I win from here, but do not know how, and guess")?;
+            }
+            Some(_) => {}
         }
         writeln!(out, "I take {}", self.session.write(taken))?;
         self.session.take(taken);

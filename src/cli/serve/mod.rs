@@ -64,6 +64,11 @@ pub struct ServeArgs {
     /// Memory for what was read from the folders, together
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     cache: Size,
+
+    /// Most pieces of a position that is solved on the spot, where its value is not kept; 0 to 30:
+    /// 28 take a tenth of a second, and 64 MiB for each such board
+    #[arg(long, value_name = "N", default_value_t = 28, value_parser = clap::value_parser!(u32).range(..=30))]
+    spot_pieces: u32,
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
@@ -81,7 +86,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
         return Err(Refused::new(message, hint).into());
     }
     let cache_bytes = usize::try_from(args.cache.0).unwrap_or(usize::MAX);
-    let offers = Offers::open(&args.folders, &args.layers, cache_bytes, out)?;
+    let offers = Offers::open(&args.folders, &args.layers, cache_bytes, args.spot_pieces, out)?;
     let boards = offers.all().len() as u64;
     let refused = |error: std::io::Error| {
         let message = format!("cannot listen on {}: {error}", args.listen);

@@ -5,13 +5,16 @@ use super::super::exit::Refused;
 use super::super::output::Out;
 use super::super::stats;
 use super::problem::Problem;
+use pipeline::Options;
 use std::path::PathBuf;
 use std::sync::Arc;
 use trinim::Game;
 use trinim::database::{Access, BuiltIn, Database, Keep};
 use trinim::game::Rule;
+use trinim::kernel::Kernel;
 use trinim::play::transcript::board_name;
-use trinim::play::{Answers, Names, Table};
+use trinim::play::{Answers, Names, OnTheSpot, Table};
+use trinim::solve::parts::{self, PartSolver};
 
 /// One board under one rule.
 pub struct Offer {
@@ -23,8 +26,10 @@ pub struct Offer {
     pub answers: Arc<dyn Answers>,
     /// The names of its cells.
     pub names: Names,
-    /// What of its values is known.
+    /// What of its values is kept.
     pub keep: Keep,
+    /// Positions of so many pieces or fewer are solved on the spot if their values are not kept.
+    pub spot_pieces: Option<u32>,
     /// Changes whenever an answer could: digest of the solution, what is kept of it, and the
     /// version of the program.
     pub identity: String,
@@ -33,20 +38,37 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Describes a board with the manifest of its database and the source that will answer.
-    fn of(database: &Database, answers: Arc<dyn Answers>) -> anyhow::Result<Arc<Offer>> {
+    /// Describes a board with the manifest of its database and the source that will answer. What is
+    /// not kept is solved on the spot, up to `spot_pieces` pieces.
+    fn of(database: &Database, source: Arc<dyn Answers>, spot_pieces: u32) -> anyhow::Result<Arc<Offer>> {
         let manifest = database.manifest();
         let values = if manifest.by_nimber.is_some() { "nimbers" } else { "outcomes" };
+        let spot_pieces = (manifest.keep != Keep::Database && spot_pieces > 0).then_some(spot_pieces);
+        let version = env!("CARGO_PKG_VERSION");
+        let answers = match spot_pieces {
+            Some(pieces) => Arc::new(OnTheSpot::new(Some(source), in_memory(database, pieces))),
+            None => source,
+        };
         Ok(Arc::new(Offer {
             board: board_name(answers.board()),
             rule: answers.rule(),
             names: Names::of(answers.board()),
             keep: manifest.keep,
-            identity: format!("{} {} {} {values}", env!("CARGO_PKG_VERSION"), manifest.digest, manifest.keep),
+            spot_pieces,
+            identity: format!("{version} {} {} {values} {}", manifest.digest, manifest.keep, spot_pieces.unwrap_or(0)),
             stats: stats::json(database)?,
             answers,
         }))
     }
+}
+
+/// Returns a solver for positions of so many pieces or fewer, which needs no folder.
+fn in_memory(database: &Database, pieces: u32) -> PartSolver {
+    // A bitmap takes half of the memory, and has a bit for each position.
+    let options = Options { memory_bytes: (1 << pieces) / 4, threads: 1, ..Options::default() };
+    let runner = parts::run_in(&std::env::temp_dir());
+    PartSolver::new(database.board().clone(), database.rule(), Kernel::detect(), options, runner)
+        .with_pieces_max(pieces)
 }
 
 /// All offers, sorted by board and rule.
@@ -55,16 +77,23 @@ pub struct Offers(Vec<Arc<Offer>>);
 impl Offers {
     /// Opens the folders with caches of about `cache_bytes` bytes together, solves the small boards
     /// with so many `layers`, and adds what is built in. A folder takes the place of what would be
-    /// offered without it.
+    /// offered without it. Positions of up to `spot_pieces` pieces whose values are not kept are
+    /// solved when they are asked for.
     ///
     /// # Errors
     /// [`Refused`] if two folders hold the same board and rule; those of [`Database::open_with`]
     /// and of the solves.
-    pub fn open(folders: &[PathBuf], layers: &[u32], cache_bytes: usize, out: &Out) -> anyhow::Result<Offers> {
+    pub fn open(
+        folders: &[PathBuf],
+        layers: &[u32],
+        cache_bytes: usize,
+        spot_pieces: u32,
+        out: &Out,
+    ) -> anyhow::Result<Offers> {
         let mut offers = Offers(Vec::new());
         for folder in folders {
             let database = Arc::new(Database::open_with(folder, Access::Read, cache_bytes / folders.len())?);
-            let offer = Offer::of(&database, database.clone())?;
+            let offer = Offer::of(&database, database.clone(), spot_pieces)?;
             if offers.has(&offer.board, offer.rule) {
                 let message =
                     format!("{} holds {}, {}, as another folder does", folder.display(), offer.board, offer.rule);
@@ -82,7 +111,7 @@ impl Offers {
                         let hint = format!("trinim solve --layers {layers} solves it; then name the folder");
                         return Err(Refused::new(message, hint).into());
                     }
-                    let offer = |database: &Database| Offer::of(database, Arc::new(Table::of(database)?));
+                    let offer = |database: &Database| Offer::of(database, Arc::new(Table::of(database)?), 0);
                     offers.0.push(answers::at_once(&game, offer, out)?);
                 }
             }
@@ -90,7 +119,7 @@ impl Offers {
         for built_in in BuiltIn::all() {
             if !offers.has(&triangle(built_in.layers), built_in.rule) {
                 let database = Arc::new(Database::open_built_in(built_in)?);
-                offers.0.push(Offer::of(&database, database.clone())?);
+                offers.0.push(Offer::of(&database, database.clone(), spot_pieces)?);
             }
         }
         offers.0.sort_by(|one, other| (&one.board, one.rule).cmp(&(&other.board, other.rule)));

@@ -50,6 +50,7 @@ impl From<AnswerError> for Problem {
             AnswerError::Unknown { limits } => {
                 Problem::missing(format!("the value of this position is not known here: {limits}"))
             }
+            AnswerError::Solve(_) => Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the position cannot be solved"),
             // The message has the path of a file, which is nobody's business.
             _ => Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the database cannot be read, or is damaged"),
         }

@@ -27,8 +27,10 @@ struct Boards<'a> {
 struct Offered<'a> {
     board: &'a str,
     rule: Rule,
-    /// What is known: all values, a book, or counts.
+    /// What is kept: all values, a book, or counts.
     keep: Keep,
+    /// Most pieces of a position that is solved on the spot; none if all values are kept.
+    spot_pieces: Option<u32>,
     max_take: Option<u32>,
     start: String,
     cells: Vec<CellPlace<'a>>,
@@ -52,6 +54,7 @@ fn offered(offer: &Offer) -> Offered<'_> {
         board: &offer.board,
         rule: offer.rule,
         keep: offer.keep,
+        spot_pieces: offer.spot_pieces,
         max_take: board.max_take(),
         start: rows(board, board.full()),
         cells: named.map(|(name, place)| CellPlace { name, x: round(place.x), y: round(place.y) }).collect(),

@@ -16,13 +16,16 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use trinim::game::Value;
 use trinim::play::answers::known;
 use trinim::random::Random;
 
 /// Positions that are drawn until one fits.
 const DRAWS: u32 = 2000;
+
+/// How long that may take: positions may have to be solved.
+const DRAW_TIME: Duration = Duration::from_secs(5);
 
 /// What a position has to be like.
 #[derive(Clone, Copy)]
@@ -34,7 +37,11 @@ struct Wanted {
 fn draw(offer: &Offer, wanted: Wanted, seed: u64) -> Result<String, Problem> {
     let cells = offer.answers.board().cells();
     let mut random = Random::new(seed);
+    let begun = Instant::now();
     for _ in 0..DRAWS {
+        if begun.elapsed() > DRAW_TIME {
+            break;
+        }
         let pieces = wanted.pieces.unwrap_or_else(|| random.below(u64::from(cells) + 1) as u32);
         let mut order: Vec<u32> = (0..cells).collect();
         random.shuffle(&mut order);
@@ -44,7 +51,7 @@ fn draw(offer: &Offer, wanted: Wanted, seed: u64) -> Result<String, Problem> {
             return position::answer(offer, drawn);
         }
     }
-    Err(Problem::missing(format!("none of {DRAWS} positions drawn is like that and known")))
+    Err(Problem::missing("no position drawn is like that and known"))
 }
 
 /// Handles the path.
