@@ -72,6 +72,31 @@ fn positions_are_answered_as_probe_answers_them() {
     assert_eq!(server.end("TERM").0, Some(0));
 }
 
+/// Boards of families and of files, under both rules, as `probe` knows them.
+#[test]
+fn other_boards_are_solved_at_the_start() {
+    let folder = scratch();
+    let path = folder.path();
+    let star = "name = \"star\"\ncells = 5\nlines = [[0, 3], [0, 4], [1, 2], [1, 4], [2, 3]]\n";
+    std::fs::write(path.join("star.toml"), star).unwrap();
+    let server = Server::start(path, &["--layers", "4", "--board", "rect:3x3", "--board", "file:star.toml"]);
+    for (name, board, cells) in [("rect:3x3", "rect:3x3", 9), ("star", "file:star.toml", 5)] {
+        for rule in ["misere", "normal"] {
+            for position in (0..1 << cells).step_by(7) {
+                let position = format!("{position:#x}");
+                let found = server.get(&format!("/v1/position?{}", query(name, rule, &position))).json();
+                let probed = json(path, 0, &["probe", "--board", board, "--rule", rule, &position, "--json"]);
+                assert_eq!((&found["value"], &found["moves"]), (&probed["value"], &probed["moves"]));
+            }
+            assert_eq!(server.get(&format!("/v1/stats?board={name}&rule={rule}")).status, 200);
+        }
+    }
+    let boards = server.get("/v1/boards").json();
+    let named: Vec<&str> =
+        boards["boards"].as_array().unwrap().iter().map(|one| one["board"].as_str().unwrap()).collect();
+    assert_eq!(named.iter().filter(|name| **name == "star").count(), 2);
+}
+
 /// The paths of all fields below `value`; `[]` stands for the elements of a list.
 fn fields(value: &Value, at: &str, found: &mut BTreeSet<String>) {
     match value {

@@ -88,19 +88,11 @@ impl BoardArgs {
     /// [`Refused`] for a name or a file that describes no board.
     pub fn board(&self) -> anyhow::Result<Option<Board>> {
         let takes = Takes { least: self.min_take.unwrap_or(1), most: self.max_take };
-        if let Some(path) = self.board.as_deref().and_then(|board| board.strip_prefix("file:")) {
-            let text = BOARD.read(Path::new(path))?;
-            let refused = |error| Refused::new(format!("{path}: {error}"), BOARD.hint);
-            return Ok(Some(Board::from_toml(&text, takes).map_err(refused)?));
+        match (self.layers, &self.board) {
+            (Some(layers), _) => read("--layers", &format!("triangle:{layers}"), takes).map(Some),
+            (None, Some(board)) => read("--board", board, takes).map(Some),
+            (None, None) => Ok(None),
         }
-        let name = match (self.layers, &self.board) {
-            (Some(layers), _) => format!("triangle:{layers}"),
-            (None, Some(board)) => board.clone(),
-            (None, None) => return Ok(None),
-        };
-        let what = if self.layers.is_some() { "--layers" } else { "--board" };
-        let refused = |error| Refused::new(format!("{what}: {error}"), format!("expected {EXPECTED}"));
-        Ok(Some(Board::named(&name, takes).map_err(refused)?))
     }
 
     /// Returns the board, which the command needs.
@@ -143,6 +135,20 @@ impl BoardArgs {
         Err(Refused::new(message, format!("trinim plan {} shows what it would take", arguments(&board, Rule::Misere)))
             .into())
     }
+}
+
+/// Reads the name of a board, which `option` has given, or the file that it names.
+///
+/// # Errors
+/// [`Refused`] for a name or a file that describes no board.
+pub fn read(option: &str, name: &str, takes: Takes) -> anyhow::Result<Board> {
+    if let Some(path) = name.strip_prefix("file:") {
+        let text = BOARD.read(Path::new(path))?;
+        let refused = |error| Refused::new(format!("{path}: {error}"), BOARD.hint);
+        return Ok(Board::from_toml(&text, takes).map_err(refused)?);
+    }
+    let refused = |error| Refused::new(format!("{option}: {error}"), format!("expected {EXPECTED}"));
+    Ok(Board::named(name, takes).map_err(refused)?)
 }
 
 /// Returns the arguments that name a game.

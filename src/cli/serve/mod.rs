@@ -10,6 +10,7 @@
 mod api;
 mod app;
 mod asked;
+mod at_start;
 mod listen;
 mod metrics;
 mod offer;
@@ -22,6 +23,7 @@ mod tag;
 
 use super::answers;
 use super::args::{self, Size};
+use super::board;
 use super::exit::{Exit, Refused};
 use super::output::{Out, counted};
 use super::signals::Signals;
@@ -32,6 +34,7 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::time::Duration;
+use trinim::game::{Board, Takes};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,6 +64,11 @@ pub struct ServeArgs {
           value_parser = args::layers, default_value = "4,5,6")]
     layers: Vec<u32>,
 
+    /// Another board of up to 28 cells that is solved at the start, under both rules: rect:RxC,
+    /// hex:N, cram:RxC, or file:PATH; may be repeated
+    #[arg(long, help_heading = "Game", value_name = "BOARD")]
+    board: Vec<String>,
+
     /// Memory for what was read from the folders, together
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     cache: Size,
@@ -69,6 +77,14 @@ pub struct ServeArgs {
     /// 28 take a tenth of a second, and 64 MiB for each such board
     #[arg(long, value_name = "N", default_value_t = 28, value_parser = clap::value_parser!(u32).range(..=30))]
     spot_pieces: u32,
+}
+
+impl ServeArgs {
+    /// Returns the boards that are to be solved at the start.
+    fn boards(&self) -> anyhow::Result<Vec<Board>> {
+        let named = self.layers.iter().map(|layers| board::read("--layers", &format!("triangle:{layers}"), Takes::ANY));
+        named.chain(self.board.iter().map(|name| board::read("--board", name, Takes::ANY))).collect()
+    }
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
@@ -86,7 +102,8 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
         return Err(Refused::new(message, hint).into());
     }
     let cache_bytes = usize::try_from(args.cache.0).unwrap_or(usize::MAX);
-    let offers = Offers::open(&args.folders, &args.layers, cache_bytes, args.spot_pieces, out)?;
+    let small = args.boards()?;
+    let offers = Offers::open(&args.folders, &small, cache_bytes, args.spot_pieces, out)?;
     let boards = offers.all().len() as u64;
     let refused = |error: std::io::Error| {
         let message = format!("cannot listen on {}: {error}", args.listen);

@@ -1,16 +1,15 @@
 //! The boards that the server answers for.
 
-use super::super::answers;
 use super::super::exit::Refused;
 use super::super::output::Out;
 use super::super::stats;
+use super::at_start;
 use super::problem::Problem;
 use pipeline::Options;
 use std::path::PathBuf;
 use std::sync::Arc;
-use trinim::Game;
 use trinim::database::{Access, BuiltIn, Database, Keep};
-use trinim::game::Rule;
+use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::play::transcript::board_name;
 use trinim::play::{Answers, Names, OnTheSpot, Table};
@@ -75,8 +74,8 @@ fn in_memory(database: &Database, pieces: u32) -> PartSolver {
 pub struct Offers(Vec<Arc<Offer>>);
 
 impl Offers {
-    /// Opens the folders with caches of about `cache_bytes` bytes together, solves the small boards
-    /// with so many `layers`, and adds what is built in. A folder takes the place of what would be
+    /// Opens the folders with caches of about `cache_bytes` bytes together, solves the `small`
+    /// boards, and adds what is built in. A folder takes the place of what would be
     /// offered without it. Positions of up to `spot_pieces` pieces whose values are not kept are
     /// solved when they are asked for.
     ///
@@ -85,7 +84,7 @@ impl Offers {
     /// and of the solves.
     pub fn open(
         folders: &[PathBuf],
-        layers: &[u32],
+        small: &[Board],
         cache_bytes: usize,
         spot_pieces: u32,
         out: &Out,
@@ -101,19 +100,14 @@ impl Offers {
             }
             offers.0.push(offer);
         }
-        for layers in layers {
+        for board in small {
             for rule in Rule::ALL {
                 // What is built in is offered in any case.
-                if !offers.has(&triangle(*layers), rule) && BuiltIn::of(*layers, rule).is_none() {
-                    let game = Game::triangle(*layers, rule, answers::BLOCK_BITS)?;
-                    if game.board.cells() > answers::CELLS_AT_ONCE {
-                        let message = format!("--layers {layers}: too large to be solved at the start");
-                        let hint = format!("trinim solve --layers {layers} solves it; then name the folder");
-                        return Err(Refused::new(message, hint).into());
-                    }
-                    let offer = |database: &Database| Offer::of(database, Arc::new(Table::of(database)?), 0);
-                    offers.0.push(answers::at_once(&game, offer, out)?);
+                if offers.has(&board_name(board), rule) || BuiltIn::of_board(board, rule).is_some() {
+                    continue;
                 }
+                let offer = |database: &Database| Offer::of(database, Arc::new(Table::of(database)?), 0);
+                offers.0.push(at_start::solve(board, rule, offer, out)?);
             }
         }
         for built_in in BuiltIn::all() {
