@@ -4,7 +4,9 @@
 mod common;
 mod program;
 
-use common::{Bitmaps, Solving, Stopping, Sweep, Way, assert_same_files, database_files, layout_with, scratch};
+use common::{
+    Bitmaps, Solving, Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch,
+};
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
 use program::{ends, json, tree};
@@ -12,10 +14,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::TempDir;
-use trinim::care::{self, Depth, Repair, Request};
+use trinim::care;
 use trinim::database::{Database, DatabaseError, Game, Keep, Terms};
 use trinim::game::{Board, Rule, reference};
 use trinim::kernel::Kernel;
@@ -33,16 +34,6 @@ fn bound(game: &Game, pieces: u32, way: Way) -> TempDir {
     let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
     bind(game, pieces, storage, &way.options(&game.layout)).unwrap();
     folder
-}
-
-fn check(folder: &Path) -> care::Report {
-    let stop = AtomicBool::new(false);
-    care::check(folder, &Request { depth: Depth::Full, threads: 1, stop: &stop, progress: &|_, _| {} }).unwrap()
-}
-
-fn repair(folder: &Path) -> Result<(), care::Error> {
-    let stop = AtomicBool::new(false);
-    Repair::prepare(folder, false, 1, &stop, &|_, _| {})?.carry_out(&stop, &|_, _| {})
 }
 
 fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {

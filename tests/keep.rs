@@ -4,7 +4,7 @@
 mod common;
 mod program;
 
-use common::{Solving, Stopping, Sweep, Way, assert_same_files, database_files, scratch};
+use common::{Solving, Stopping, Sweep, Way, assert_same_files, check, database_files, repair, scratch};
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
 use program::{copy, ends, json, tree};
@@ -12,10 +12,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::TempDir;
-use trinim::care::{self, Depth, Repair, Request};
+use trinim::care;
 use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Terms};
 use trinim::game::{Board, Rule, Value, reference};
 use trinim::kernel::Kernel;
@@ -247,16 +246,6 @@ fn another_choice_is_another_run() {
     let storage = Arc::new(RealStorage::create(folder.path()).unwrap());
     let error = count(&game, storage, &way.options(&game.layout)).err().unwrap();
     assert!(matches!(error, RunError::Parameters { ref name, .. } if name == "counting"), "{error}");
-}
-
-fn check(folder: &Path) -> care::Report {
-    let stop = AtomicBool::new(false);
-    care::check(folder, &Request { depth: Depth::Full, threads: 1, stop: &stop, progress: &|_, _| {} }).unwrap()
-}
-
-fn repair(folder: &Path) -> Result<(), care::Error> {
-    let stop = AtomicBool::new(false);
-    Repair::prepare(folder, false, 1, &stop, &|_, _| {})?.carry_out(&stop, &|_, _| {})
 }
 
 /// Every changed bit and length of manifest and `SUMS` is found; no answer comes from them. The run

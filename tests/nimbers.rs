@@ -4,7 +4,7 @@
 mod common;
 mod program;
 
-use common::{Stopping, Sweep, Way, assert_same_files, database_files, layout_with, scratch};
+use common::{Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch};
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage, footprint_bytes};
 use program::{ends, json, tree};
@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::TempDir;
-use trinim::care::{self, Depth, Repair, Request};
 use trinim::database::{
     BlockForm, BlockSummary, Database, DatabaseError, Game, Manifest, Sums, Task, Terms, Values, block_file_name,
     stream_digest,
@@ -51,16 +50,6 @@ fn game(layers: u32, max_take: Option<u32>, layout: impl FnOnce(&Board) -> Layou
     let board = Board::triangle(layers, max_take).unwrap();
     let layout = layout(&board);
     Game { board, rule: Rule::Normal, layout }
-}
-
-fn check(folder: &Path) -> care::Report {
-    let stop = AtomicBool::new(false);
-    care::check(folder, &Request { depth: Depth::Full, threads: 1, stop: &stop, progress: &|_, _| {} }).unwrap()
-}
-
-fn repair(folder: &Path) -> Result<(), care::Error> {
-    let stop = AtomicBool::new(false);
-    Repair::prepare(folder, false, 1, &stop, &|_, _| {})?.carry_out(&stop, &|_, _| {})
 }
 
 fn verified(folder: &Path, depth: verify::Depth) -> verify::Report {

@@ -5,10 +5,12 @@ pub mod contract;
 mod scratch;
 mod stopping;
 mod sweep;
+mod upkeep;
 
 pub use scratch::scratch;
 pub use stopping::Stopping;
 pub use sweep::Sweep;
+pub use upkeep::{check, repair};
 
 use pipeline::{CodecChoice, Error, Event, Metrics, Options, Placement, RealStorage, RunId, Storage, footprint_bytes};
 use std::collections::BTreeMap;
