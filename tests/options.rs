@@ -5,7 +5,7 @@ mod common;
 mod program;
 
 use common::scratch;
-use program::{ends, text, tree, trinim};
+use program::{ends, json, text, tree, trinim};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -178,6 +178,24 @@ fn combinations_that_make_no_sense_are_refused_with_the_reason() {
         let (out, error) = ends(path, 2, &[&["solve", "-k", "5", "--strategy", strategy], more].concat());
         assert!(out.is_empty() && error.contains(reason) && error.contains("hint: "), "{error}");
     }
+    let normal = ["-k", "5", "--values", "nimbers", "--rule", "normal"];
+    for (command, more, reason) in [
+        ("solve", &["--rule", "misere"][..], "with --rule misere: a nimber is the value of a position in normal play"),
+        ("plan", &["--rule", "misere"], "with --rule misere: a nimber is the value of a position in normal play"),
+        ("solve", &["--keep", "counts"], "with --keep counts: counts and books are of wins and losses"),
+        ("plan", &["--keep", "book"], "counts and books are of wins and losses"),
+        ("solve", &["--audit", "5"], "with --audit: an audit compares wins and losses"),
+        ("solve", &["--strategy", "forward"], "with --strategy forward: the papers' strategies decide who wins"),
+    ] {
+        let normal = if more[0] == "--rule" { &normal[..4] } else { &normal[..] };
+        let (out, error) = ends(path, 2, &[&[command], normal, more].concat());
+        assert!(out.is_empty() && error.contains(reason) && error.contains("hint: "), "{error}");
+    }
+    let planned = |values| json(path, 0, &["plan", "-k", "8", "--rule", "normal", "--values", values, "--json"]);
+    let (nimbers, outcomes) = (planned("nimbers"), planned("outcomes"));
+    assert_eq!((&nimbers["values"], &outcomes["values"]), (&"nimbers".into(), &"outcomes".into()));
+    assert_eq!((nimbers["kept"].as_array().unwrap().len(), &nimbers["keep"]), (1, &"database".into()));
+    assert!(nimbers["placements"][0]["seconds"].as_f64() > outcomes["placements"][0]["seconds"].as_f64());
     let cases: [(&[&str], &str); 4] = [
         (&["-k", "8", "--strategy", "forward"], "the whole board in memory needs 8.1 GiB"),
         (&["-k", "9", "--strategy", "retrograde", "--block-bits", "30"], "the whole board in memory needs"),

@@ -6,7 +6,7 @@ use super::exit::Exit;
 use super::game::GameArgs;
 use super::layout::BID_LEGEND;
 use super::output::{Out, bytes_per_second, counted, grouped, seconds};
-use super::solve::{free_bytes, request, too_many_pieces};
+use super::solve::{agree_with_nimbers, free_bytes, request, too_many_pieces, values};
 use super::summary;
 use clap::Args;
 use serde::Serialize;
@@ -21,6 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   trinim plan --layers 8 --memory 256MiB
   trinim plan --layers 9 --memory 8GiB --out k9 --json
+  trinim plan --layers 8 --rule normal --values nimbers
   trinim plan --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
 
 Times are estimates from rates measured on one machine, which the report shows. Nothing is written.";
@@ -31,6 +32,10 @@ Times are estimates from rates measured on one machine, which the report shows. 
 pub struct PlanArgs {
     #[command(flatten)]
     game: GameArgs,
+
+    /// What is computed of each position: who wins, or its nimber, the Grundy value of normal play
+    #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values(), default_value = "outcomes")]
+    values: Values,
 
     /// Folder on the disk whose free space is reported
     #[arg(long, short, value_name = "DIR", default_value = ".")]
@@ -47,6 +52,8 @@ struct Report<'a> {
     plan: &'a Plan,
     /// Moves of the full board.
     moves: usize,
+    /// `outcomes` or `nimbers`.
+    values: Values,
     disk_free_bytes: u64,
     memory_available_bytes: u64,
     feasible: bool,
@@ -57,9 +64,13 @@ struct Report<'a> {
 pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let game = &args.game;
     let board = game.board.plannable()?;
-    let keep = game.keep.map_or(Some(Keep::usual(&board)), |choice| choice.of(&board));
+    if args.values == Values::Nimbers {
+        agree_with_nimbers(game)?;
+    }
+    let usual = if args.values == Values::Nimbers { Keep::Database } else { Keep::usual(&board) };
+    let keep = game.keep.map_or(Some(usual), |choice| choice.of(&board));
     let keep = keep.ok_or_else(|| too_many_pieces(&board))?;
-    let request = request(&board, game, Values::Outcomes, keep);
+    let request = request(&board, game, args.values, keep);
     let plan = match &game.bid_cells {
         Some(cells) => Plan::of(request, &Layout::new(&board, &cells.0)?)?,
         None => Plan::suggested(request, game.block_bits),
@@ -67,6 +78,7 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let mut report = Report {
         plan: &plan,
         moves: board.moves().len(),
+        values: args.values,
         disk_free_bytes: free_bytes(&args.out),
         memory_available_bytes: memory_available_bytes(),
         feasible: true,

@@ -225,7 +225,8 @@ impl Plan {
         let memory = memory(request, &shape);
         let of = |keep, placement| placement_plan(Request { keep, placement, ..request }, &shape, &memory);
         let placements = [Placement::Shared, Placement::Dedicated].map(|placement| of(keep, placement));
-        let others = Keep::choices(board).into_iter().filter(|choice| *choice != keep);
+        // Counts and books are of wins and losses.
+        let others = Keep::choices(board).into_iter().filter(|choice| *choice != keep && values.is_outcomes());
         let kept = [keep].into_iter().chain(others).map(|keep| {
             let PlacementPlan { disk_peak_bytes, seconds, .. } = of(keep, placement);
             KeepPlan { keep, bytes: kept_bytes(Request { keep, ..request }, &shape), disk_peak_bytes, seconds }

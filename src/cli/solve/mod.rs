@@ -13,6 +13,7 @@ mod values;
 
 pub use folder::{free_bytes, too_many_pieces};
 pub use report::peak_rss_bytes;
+pub use values::{agree_with as agree_with_nimbers, values};
 
 use super::args::{self, JsonArgs, KernelArgs, Size};
 use super::audit::{self, AuditChoice};

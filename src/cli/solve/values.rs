@@ -1,6 +1,7 @@
-//! `--values`: what is computed of each position, and the flags that make no sense with nimbers.
+//! `--values`: what is computed of each position, and the options that make no sense with nimbers.
 
 use super::super::exit::Refused;
+use super::super::game::GameArgs;
 use super::SolveArgs;
 use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
@@ -11,6 +12,8 @@ use trinim::database::Values;
 use trinim::game::Rule;
 use trinim::solve::Strategy;
 
+const LEAVE_OUT: &str = "leave out one of the two";
+
 /// `--values`.
 #[derive(Clone, Args)]
 pub struct ValuesArgs {
@@ -20,7 +23,8 @@ pub struct ValuesArgs {
     values: Option<Values>,
 }
 
-fn values() -> impl TypedValueParser<Value = Values> {
+/// Parses `--values`.
+pub fn values() -> impl TypedValueParser<Value = Values> {
     let names = [
         PossibleValue::new("outcomes").help("who wins"),
         PossibleValue::new("nimbers").help("the nimber; only with --rule normal"),
@@ -65,25 +69,34 @@ pub fn chosen(
     }
 }
 
-/// Refuses the flags that nimbers cannot have.
-fn agree(args: &SolveArgs, strategy: Strategy) -> Result<(), Refused> {
-    let refuse = |given: String, reason: &str, hint: &str| {
-        Err(Refused::new(format!("--values nimbers makes no sense with {given}: {reason}"), hint))
-    };
-    let leave_out = "leave out one of the two";
-    if args.game.rule != Rule::Normal {
+fn refuse(given: &str, reason: &str, hint: &str) -> Result<(), Refused> {
+    Err(Refused::new(format!("--values nimbers makes no sense with {given}: {reason}"), hint))
+}
+
+/// Refuses a game that nimbers cannot have.
+///
+/// # Errors
+/// Returns [`Refused`] with the option to change.
+pub fn agree_with(game: &GameArgs) -> Result<(), Refused> {
+    if game.rule != Rule::Normal {
         let reason = "a nimber is the value of a position in normal play";
-        return refuse(format!("--rule {}", args.game.rule), reason, "add --rule normal");
+        return refuse(&format!("--rule {}", game.rule), reason, "add --rule normal");
     }
+    match game.keep.filter(|keep| !keep.is_database()) {
+        Some(keep) => refuse(&format!("--keep {keep}"), "counts and books are of wins and losses", LEAVE_OUT),
+        None => Ok(()),
+    }
+}
+
+/// Refuses the options that nimbers cannot have.
+fn agree(args: &SolveArgs, strategy: Strategy) -> Result<(), Refused> {
+    agree_with(&args.game)?;
     if let Strategy::Baseline(baseline) = strategy {
-        return refuse(format!("--strategy {baseline}"), "the papers' strategies decide who wins", leave_out);
-    }
-    if let Some(keep) = args.game.keep.filter(|keep| !keep.is_database()) {
-        return refuse(format!("--keep {keep}"), "counts and books are of wins and losses", leave_out);
+        return refuse(&format!("--strategy {baseline}"), "the papers' strategies decide who wins", LEAVE_OUT);
     }
     if args.audit.is_some_and(|audit| audit.0.is_some()) {
         let hint = "leave out one of the two; trinim verify confirms every nimber";
-        return refuse("--audit".to_owned(), "an audit compares wins and losses", hint);
+        return refuse("--audit", "an audit compares wins and losses", hint);
     }
     Ok(())
 }
