@@ -10,6 +10,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
+use std::time::Duration;
 
 const STAR: &str = "\
 name = \"star\"
@@ -49,6 +50,64 @@ fn a_board_file_goes_through_every_command() {
     assert_eq!(probe["value"], solved["start"]);
     let (_, error) = ends(path, 2, &["report", dir, "--out", "report"]);
     assert!(error.contains("star") && !path.join("report").exists(), "{error}");
+}
+
+/// A board file with the lines of a rectangle, and one more from corner to corner.
+fn with_a_diagonal(name: &str, side: usize, takes: &str) -> String {
+    let mut lines: Vec<Vec<usize>> = (0..side).map(|row| (row * side..(row + 1) * side).collect()).collect();
+    lines.extend((0..side).map(|column| (0..side).map(|row| row * side + column).collect()));
+    lines.push((0..side).map(|row| row * (side + 1)).collect());
+    let cells: Vec<[usize; 2]> = (0..side * side).map(|cell| [cell % side, cell / side]).collect();
+    format!("name = {name:?}\ncells = {cells:?}\nlines = {lines:?}\n{takes}")
+}
+
+/// A folder that was begun with a board file was refused: only the file was thought to have the
+/// board.
+#[test]
+fn a_solve_of_a_board_file_is_resumed_without_the_file() {
+    let folder = scratch();
+    let path = folder.path();
+    let options = ["--block-bits", "14", "--commit-interval", "20ms"];
+    for (name, takes, more) in [
+        ("own", "", &["--rule", "normal"][..]),
+        // Another board than the name says.
+        ("rect:5x5", "min_take = 2\n", &["--max-take", "3"]),
+    ] {
+        fs::write(path.join("board.toml"), with_a_diagonal(name, 5, takes)).unwrap();
+        let solve = [&["solve", "--board", "file:board.toml"], &options[..], more].concat();
+        ends(path, 0, &[&solve[..], &["--out", "whole"]].concat());
+        let mut child = trinim(path, &[&solve[..], &["--out", "run"]].concat()).spawn().unwrap();
+        while !fs::metadata(path.join("run/m/journal.1.a")).is_ok_and(|journal| journal.len() > 0) {
+            assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be killed");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        fs::remove_file(path.join("board.toml")).unwrap();
+
+        // Every hint of the folder is a command that works without the file.
+        let (_, error) = ends(path, 2, &["stats", "run"]);
+        assert!(error.contains("not finished") && error.ends_with("hint: resume it: trinim resume run\n"), "{error}");
+        let (_, error) = ends(path, 7, &["solve", "--board", "rect:5x5", "--rule", "normal", "--out", "run"]);
+        assert!(error.contains("hint: continue it with trinim resume run, or choose"), "{error}");
+        let resumed = json_of(path, &["resume", "run", "--threads", "1", "--json"]);
+        let whole = json_of(path, &["stats", "whole", "--json"]);
+        assert_eq!((&resumed["digest"], &resumed["board"]), (&whole["digest"], &json!(name)));
+        assert_eq!([&resumed["min_take"], &resumed["max_take"]], [&whole["min_take"], &whole["max_take"]]);
+        assert!(resumed["resumed_blocks"].as_u64().unwrap() > 0, "{resumed}");
+        for file in ["db/manifest.json", "db/SUMS"] {
+            assert_eq!(
+                fs::read(path.join("run").join(file)).unwrap(),
+                fs::read(path.join("whole").join(file)).unwrap()
+            );
+        }
+        ends(path, 0, &["verify", "run", "--sample", "0.01"]);
+        let (_, error) = ends(path, 2, &["resume", "run"]);
+        assert!(error.contains("run is already solved"), "{error}");
+        for done in ["run", "whole"] {
+            fs::remove_dir_all(path.join(done)).unwrap();
+        }
+    }
 }
 
 #[test]

@@ -37,6 +37,13 @@ impl Deref for RequiredBoard {
     }
 }
 
+impl RequiredBoard {
+    /// Returns the arguments of a board that is known, whatever they named.
+    pub fn known(self, board: Board) -> RequiredBoard {
+        RequiredBoard(BoardArgs { known: Some(Box::new(board)), ..self.0 })
+    }
+}
+
 /// Not derived: only the requirement is new.
 impl Args for RequiredBoard {
     fn augment_args(command: Command) -> Command {
@@ -79,6 +86,10 @@ pub struct BoardArgs {
     /// Most pieces a move may take [default: no limit]
     #[arg(long, help_heading = "Game", value_name = "N", value_parser = args::max_take)]
     pub max_take: Option<u32>,
+
+    /// The board that a folder holds, in place of the arguments.
+    #[arg(skip)]
+    known: Option<Box<Board>>,
 }
 
 impl BoardArgs {
@@ -87,6 +98,9 @@ impl BoardArgs {
     /// # Errors
     /// [`Refused`] for a name or a file that describes no board.
     pub fn board(&self) -> anyhow::Result<Option<Board>> {
+        if let Some(board) = &self.known {
+            return Ok(Some(Board::clone(board)));
+        }
         let takes = Takes { least: self.min_take.unwrap_or(1), most: self.max_take };
         match (self.layers, &self.board) {
             (Some(layers), _) => read("--layers", &format!("triangle:{layers}"), takes).map(Some),
@@ -163,9 +177,13 @@ pub fn arguments(board: &Board, rule: Rule) -> String {
 
 /// Returns the name of a board as an argument: `file:PATH` unless a family has it.
 fn named(board: &Board) -> String {
-    let is_family =
-        board.name().split_once(':').is_some_and(|(family, _)| ["triangle", "rect", "hex", "cram"].contains(&family));
-    if is_family { board.name().to_owned() } else { "file:PATH".to_owned() }
+    if is_from_a_file(board) { "file:PATH".to_owned() } else { board.name().to_owned() }
+}
+
+/// Whether no name stands for this board. A file may give its board the name of another one.
+pub fn is_from_a_file(board: &Board) -> bool {
+    let takes = Takes { least: board.min_take().unwrap_or(1), most: board.max_take() };
+    board.layers().is_none() && Board::named(board.name(), takes).ok().as_ref() != Some(board)
 }
 
 /// Returns the part of a folder's name for a board: `k7`, `rect-6x6`.
@@ -207,5 +225,15 @@ mod tests {
             ("--board triangle:4 --min-take 2".into(), "trinim-triangle-4-misere-least2".into())
         );
         assert_eq!(of("cram:4x4", 1, None), ("--board cram:4x4".into(), "trinim-cram-4x4-misere".into()));
+    }
+
+    /// A file whose board was called `rect:2x2` was taken for the rectangle.
+    #[test]
+    fn a_board_from_a_file_has_no_name() {
+        for name in ["own", "rect:2x2", "triangle:2"] {
+            let text = format!("name = {name:?}\ncells = 4\nmoves = [[0], [1, 2], [3]]\n");
+            let own = Board::from_toml(&text, Takes::ANY).unwrap();
+            assert_eq!(arguments(&own, Rule::Misere), "--board file:PATH", "{name}");
+        }
     }
 }

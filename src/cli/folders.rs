@@ -1,7 +1,7 @@
 //! What is wrong with a folder that a command cannot use, and the command that helps, with its
 //! arguments filled in.
 
-use super::board::{arguments, default_folder};
+use super::board::{arguments, default_folder, is_from_a_file};
 use super::exit::{Exit, Refused};
 use super::output::{counted, grouped};
 use super::owner::{self, Owner};
@@ -188,7 +188,11 @@ pub fn begun(run: &Path) -> Option<Begun> {
 
 /// The same with the command that resumes it as a text.
 fn unfinished(run: &Path) -> Option<(Game, u64, String)> {
-    let Begun { game, saved, words } = begun(run)?;
+    let Begun { game, saved, mut words } = begun(run)?;
+    // The folder has the board, whatever became of the file.
+    if is_from_a_file(&game.board) {
+        words = vec!["resume".to_owned(), run.to_string_lossy().into_owned()];
+    }
     Some((game, saved, typed(&words)))
 }
 

@@ -12,15 +12,16 @@ use pipeline::{RealStorage, Storage};
 use std::path::{Path, PathBuf};
 use trinim::care;
 use trinim::database::{MANIFEST, SUMS};
+use trinim::game::Board;
 
 const EXAMPLES: &str = "\
 Examples:
   trinim resume trinim-k7-misere
   trinim resume trinim-k7-misere --wait --max-duration 8h --progress json
 
-The folder knows board, rule, layout, what is kept, the audit and the strategy, so this is the command with which the \
-solve was begun, without them. Memory, threads and limits are those of this command. A folder that is already \
-finished, or that another process works in, is refused.";
+The folder knows board (also one from a file), rule, layout, what is kept, the audit and the strategy, so this is the \
+command with which the solve was begun, without them. Memory, threads and limits are those of this command. A folder \
+that is already finished, or that another process works in, is refused.";
 
 /// Go on with an unfinished solve, as its folder was begun
 #[derive(Args)]
@@ -45,15 +46,15 @@ pub struct ResumeArgs {
 /// Runs the subcommand.
 pub fn run(args: ResumeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let folder = &args.folder;
-    let words = words(folder)?;
-    let solve = SolveArgs::resuming(&words[1..], args.session, args.memory, args.threads);
+    let (board, words) = begun(folder)?;
+    let solve = SolveArgs::resuming(&words[1..], board, args.session, args.memory, args.threads);
     // What a folder of this program says is what this program accepts.
     let solve = solve.map_err(|_| foreign(folder))?;
     solve::run(solve, out)
 }
 
-/// Returns the arguments of the solve that goes on with a folder.
-fn words(folder: &Path) -> anyhow::Result<Vec<String>> {
+/// Returns the board of an unfinished folder and the arguments of the solve that goes on with it.
+fn begun(folder: &Path) -> anyhow::Result<(Board, Vec<String>)> {
     let shown = quoted(&folder.to_string_lossy());
     let refused = |what: &str, hint: String| Refused::new(format!("{} {what}", folder.display()), hint);
     if !folder.join(FORMAT).is_file() {
@@ -77,11 +78,7 @@ fn words(folder: &Path) -> anyhow::Result<Vec<String>> {
         let hint = format!("trinim stats {shown} shows its results");
         return Err(refused("is already solved: there is nothing to resume", hint).into());
     }
-    if words.iter().any(|word| word == "file:PATH") {
-        let hint = format!("trinim solve --board file:PATH --out {shown}, with the file of the board");
-        return Err(refused("was begun with a board of its own: the folder does not have its file", hint).into());
-    }
-    Ok(words)
+    Ok((game.board, words))
 }
 
 fn foreign(folder: &Path) -> care::Error {

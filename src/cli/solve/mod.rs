@@ -134,19 +134,22 @@ pub struct SessionArgs {
 }
 
 impl SolveArgs {
-    /// Returns the arguments of the solve that `words` name, with other bounds: what `resume` runs.
+    /// Returns the arguments of the solve that `words` name, on the board of its folder and with
+    /// other bounds: what `resume` runs.
     ///
     /// # Errors
     /// Returns the error of the parser.
     pub fn resuming(
         words: &[String],
+        board: Board,
         session: SessionArgs,
         memory: Size,
         threads: usize,
     ) -> Result<SolveArgs, clap::Error> {
         let command = SolveArgs::augment_args(clap::Command::new("solve")).no_binary_name(true);
         let args = SolveArgs::from_arg_matches(&command.try_get_matches_from(words)?)?;
-        Ok(SolveArgs { session, game: GameArgs { memory, threads, ..args.game }, ..args })
+        let game = GameArgs { board: args.game.board.known(board), memory, threads, ..args.game };
+        Ok(SolveArgs { session, game, ..args })
     }
 }
 
