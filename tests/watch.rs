@@ -1,5 +1,5 @@
-//! What a long command tells other programs: events on standard error, a file of metrics, a service
-//! manager; and the files of `tools/batch` that read it.
+//! What a long command tells other programs: events on standard error, metrics in a file and over
+//! HTTP, a service manager; and the files of `tools/batch` that read it.
 
 mod common;
 mod program;
@@ -9,12 +9,15 @@ use program::{begin, ends, run, signal, text, trinim};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
-use std::process::Command;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use trinim::random::Random;
 
 /// A solve of seven layers in 5,600 blocks: a second or more.
 const MANY: [&str; 8] = ["solve", "-k", "7", "--block-bits", "14", "--commit-interval", "20ms", "--out"];
@@ -189,6 +192,192 @@ fn a_file_of_metrics_is_always_whole_and_ends_with_the_end() {
         assert!(asked.len() >= 4, "{asked:?}");
         assert!(asked.iter().all(|name| known.contains(*name)), "{name}: {asked:?}\n{known:?}");
     }
+}
+
+/// A command whose metrics are served, and its address.
+struct Served {
+    child: Child,
+    address: String,
+}
+
+impl Served {
+    /// Starts a solve of eight layers in small blocks, which takes minutes.
+    fn start(folder: &Path) -> Served {
+        let solve = ["solve", "-k", "8", "--block-bits", "22", "--commit-interval", "20ms", "--out", "run"];
+        let served = ["--metrics", "trinim.prom", "--metrics-listen", "127.0.0.1:0", "--progress", "json"];
+        let mut command = trinim(folder, &[&solve[..], &served].concat());
+        // Each reading goes into the file, too.
+        command.env("NOTIFY_SOCKET", folder.join("absent")).env("WATCHDOG_USEC", "100000");
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        let started: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(started["event"], "started");
+        let url = started["metrics_url"].as_str().unwrap();
+        let address = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/metrics")).unwrap().to_owned();
+        assert!(!address.ends_with(":0"), "{address}");
+        Served { child, address }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    /// Sends bytes and returns all that comes back until the connection ends.
+    fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        // An answer may come, and the connection end, before all is sent.
+        let _ = stream.write_all(bytes);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut found = Vec::new();
+        let _ = stream.read_to_end(&mut found);
+        text(&found)
+    }
+
+    /// The metrics, whose length has to be what the head says.
+    fn metrics(&self) -> String {
+        let found = self.raw(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n");
+        let (head, body) = found.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{found:?}"));
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        assert!(head.contains(&format!("\r\ncontent-length: {}\r\n", body.len())), "{head}");
+        assert!(head.contains("\r\ncontent-type: text/plain; version=0.0.4; charset=utf-8\r\n"), "{head}");
+        body.to_owned()
+    }
+
+    /// Stops the command, which has to end although `clients` are connected.
+    fn stop<T>(mut self, clients: T) {
+        signal(&self.child, "TERM");
+        assert_eq!(self.child.wait().unwrap().code(), Some(143));
+        drop(clients);
+        assert!(TcpStream::connect(&self.address).is_err());
+    }
+}
+
+/// A text of metrics without its values.
+fn shape(metrics: &str) -> Vec<&str> {
+    let of = |line: &str| line.starts_with('#') || line.contains("trinim_state");
+    metrics.lines().map(|line| if of(line) { line } else { line.rsplit_once(' ').unwrap().0 }).collect()
+}
+
+#[test]
+fn metrics_over_http_are_those_of_the_file() {
+    let folder = scratch();
+    let path = folder.path();
+    let served = Served::start(path);
+    let (mut asked, mut same) = (0, false);
+    let mut shares = Vec::new();
+    while asked < 600 && !(same && shares.last() > shares.first()) {
+        let (metrics, file) = (served.metrics(), fs::read_to_string(path.join("trinim.prom")).unwrap());
+        let figures = samples(&metrics);
+        assert_eq!(value(&figures, "trinim_state{command=\"solve\",state=\"running\"}"), Some(1.0));
+        shares.push(value(&figures, "trinim_progress_ratio{command=\"solve\"}").unwrap());
+        // The estimate comes a moment later.
+        same |= shape(&metrics) == shape(&file) && metrics.contains("trinim_eta_seconds");
+        asked += 1;
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(same && shares.is_sorted() && shares.last() > shares.first(), "{same} {shares:?}");
+    let strict = served.raw(b"GET /metrics?x HTTP/1.0\r\nAccept: application/openmetrics-text\r\n\r\n");
+    assert!(strict.contains("\r\ncontent-type: application/openmetrics-text; version=1.0.0;"), "{strict}");
+    served.stop(());
+    let stopped = samples(&fs::read_to_string(path.join("trinim.prom")).unwrap());
+    assert_eq!(value(&stopped, "trinim_exit_code{command=\"solve\"}"), Some(143.0));
+
+    // Other commands say where in words, which quiet leaves out; an address for all is warned of.
+    ends(path, 0, &["solve", "-k", "4", "--out", "four"]);
+    let (_, error) = ends(path, 0, &["verify", "four", "--metrics-listen", "127.0.0.1:0"]);
+    assert!(error.starts_with("metrics at http://127.0.0.1:") && error.contains("/metrics\n"), "{error}");
+    let (_, error) = ends(path, 0, &["check", "four", "--metrics-listen", "127.0.0.1:0", "--quiet"]);
+    assert_eq!(error, "");
+    let (_, error) = ends(path, 0, &["check", "four", "--metrics-listen", "0.0.0.0:0"]);
+    assert!(error.contains("warning: whoever reaches this address can read the metrics"), "{error}");
+
+    // What cannot be listened on is refused before anything is written.
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    for (address, code) in [
+        (taken.local_addr().unwrap().to_string(), 4),
+        ("192.0.2.1:0".to_owned(), 4),
+        ("localhost".to_owned(), 2),
+        ("9464".to_owned(), 2),
+        ("127.0.0.1:65536".to_owned(), 2),
+    ] {
+        let (_, error) = ends(path, code, &["solve", "-k", "3", "--out", "three", "--metrics-listen", &address]);
+        assert!(error.contains("--metrics-listen") && error.contains(&address), "{error}");
+        assert!(error.contains("\nhint: ") && !path.join("three").exists(), "{error}");
+    }
+}
+
+#[test]
+fn silent_slow_and_hostile_clients_hold_up_nothing() {
+    let folder = scratch();
+    let served = Served::start(folder.path());
+    let long = "x".repeat(200_000);
+    for (request, status) in [
+        ("GET / HTTP/1.1\r\n\r\n".to_owned(), "404 Not Found"),
+        ("GET /metrics/../trinim.prom HTTP/1.1\r\n\r\n".to_owned(), "404 Not Found"),
+        ("GET http://x/metrics HTTP/1.1\r\n\r\n".to_owned(), "404 Not Found"),
+        (
+            format!("POST /metrics HTTP/1.1\r\ncontent-length: 50000\r\n\r\n{}", &long[..50_000]),
+            "405 Method Not Allowed",
+        ),
+        ("HEAD /metrics HTTP/1.1\r\n\r\n".to_owned(), "405 Method Not Allowed"),
+        ("GET /metrics HTTP/9.9\r\n\r\n".to_owned(), "400 Bad Request"),
+        ("\r\n\r\n".to_owned(), "400 Bad Request"),
+        (format!("GET /metrics HTTP/1.1\r\nx: {}\r\n\r\n", &long[..9000]), "431 Request Header Fields Too Large"),
+    ] {
+        let found = served.raw(request.as_bytes());
+        assert!(found.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{:.80}: {found}", request);
+        assert!(!found.contains("trinim_"), "{found}");
+    }
+    // No request at all: an end of the connection, or an error that may be lost to its reset.
+    for bytes in [
+        b"".to_vec(),
+        b"GET".to_vec(),
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
+        b"GET /\x00\xff HTTP/1.1\r\n\r\n".to_vec(),
+        format!("GET /{long} HTTP/1.1\r\n\r\n").into_bytes(),
+        format!("GET /metrics HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(5000)).into_bytes(),
+    ] {
+        let found = served.raw(&bytes);
+        assert!(!found.contains("200 OK") && !found.contains("trinim_"), "{found}");
+    }
+    let mut noise = Random::new(5);
+    for _ in 0..300 {
+        let bytes: Vec<u8> = (0..noise.index(200)).map(|_| noise.bits() as u8).collect();
+        assert!(!served.raw(&bytes).contains("200 OK"));
+    }
+    // Who goes away without reading.
+    for _ in 0..50 {
+        served.connect().write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+    }
+
+    // A client that says nothing, one that stops in the middle, and one that has its answer and
+    // stays: the next waits a second for each.
+    let clock = Instant::now();
+    let mut clients = [served.connect(), served.connect(), served.connect()];
+    clients[1].write_all(b"GET /metrics HT").unwrap();
+    clients[2].write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+    let first = samples(&served.metrics());
+    assert!(clock.elapsed() < Duration::from_secs(15), "{:?}", clock.elapsed());
+    // One that sends a byte at a time never gets to the end of its line.
+    let mut slow = served.connect();
+    let clock = Instant::now();
+    while slow.write_all(b"x").is_ok() {
+        assert!(clock.elapsed() < Duration::from_secs(15), "a slow client was heard out");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // The work goes on beside them, and ends beside them.
+    let silent = [served.connect(), served.connect()];
+    let of = |samples: &[(String, f64)]| value(samples, "trinim_finished_blocks{command=\"solve\"}");
+    let clock = Instant::now();
+    while of(&samples(&served.metrics())) <= of(&first) {
+        assert!(clock.elapsed() < Duration::from_secs(60), "the work was held up");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let more = [served.connect(), served.connect()];
+    served.stop((clients, slow, silent, more));
 }
 
 /// Receives what a command tells its service manager.

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use pipeline::CodecChoice;
 use pipeline::Placement;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -317,6 +318,11 @@ impl ThreadsArgs {
     pub fn count(self) -> usize {
         all_if_zero(self.threads)
     }
+}
+
+/// Parses an address to listen on.
+pub fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "expected an address and a port, like 127.0.0.1:8080 or [::1]:0".to_owned())
 }
 
 /// `--json`.

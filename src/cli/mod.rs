@@ -29,6 +29,7 @@ mod input;
 mod keep;
 mod layout;
 mod manual;
+mod metrics;
 mod moves;
 mod output;
 mod owner;

@@ -15,6 +15,7 @@
 use super::args;
 use super::exit::{Exit, Refused};
 use super::failure;
+use super::metrics::MetricsArgs;
 use super::output::{self, Out, Paint, note};
 use super::signals::Signals;
 use super::watch::{self, Blocks, Reading};
@@ -23,7 +24,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pipeline::{BlockId, Counts, Metrics, Stopwatch};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -35,7 +36,7 @@ use trinim::solve::baseline::Counters;
 /// Time between two readings of the counters.
 const TICK: Duration = Duration::from_millis(100);
 
-/// `--progress`, `--progress-interval` and `--metrics`.
+/// `--progress`, `--progress-interval` and the metrics.
 #[derive(Clone, Args)]
 pub struct ProgressArgs {
     /// How to show progress on standard error; --quiet shows none
@@ -46,10 +47,8 @@ pub struct ProgressArgs {
     #[arg(long, help_heading = "Output", value_name = "TIME", value_parser = args::duration, default_value = "10s")]
     progress_interval: Duration,
 
-    /// Keep figures of the work in FILE, as OpenMetrics text that a node exporter reads; every 5
-    /// seconds and at the end
-    #[arg(long, help_heading = "Output", value_name = "FILE")]
-    metrics: Option<PathBuf>,
+    #[command(flatten)]
+    metrics: MetricsArgs,
 }
 
 /// Begins to watch the command of these arguments, if it shows progress.
@@ -96,7 +95,7 @@ impl ProgressArgs {
     /// Resolves the arguments for standard error as it is.
     ///
     /// # Errors
-    /// Returns [`Refused`] for a bar where none can be drawn.
+    /// Returns [`Refused`] for a bar where none can be drawn, and for metrics that cannot be told.
     pub fn on(&self, out: &Out) -> Result<Progress, Refused> {
         let redraws = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let style = match (self.progress, out.quiet) {
@@ -105,23 +104,8 @@ impl ProgressArgs {
             (_, true) => Style::Hidden,
             (choice, false) => choice.style(redraws)?,
         };
-        if let Some(path) = &self.metrics {
-            refuse_metrics(path)?;
-        }
+        self.metrics.begin(out)?;
         Ok(Progress { quiet: out.quiet, style, interval: self.progress_interval, paint: out.error_paint })
-    }
-}
-
-/// Refuses a file of metrics that cannot be replaced.
-fn refuse_metrics(path: &Path) -> Result<(), Refused> {
-    let refused = |what: String| Refused::new(format!("--metrics {what}"), "name a file in a folder that exists");
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        return Err(refused(format!("{}: there is no folder {}", path.display(), folder.display())));
-    }
-    match path.metadata() {
-        Ok(found) if !found.is_file() => Err(refused(format!("{} is not a regular file", path.display()))),
-        _ => Ok(()),
     }
 }
 
@@ -382,6 +366,7 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         let elapsed = clock.elapsed();
         signals.look_at_clock(elapsed);
         let reading = status(elapsed.as_secs_f64());
+        watch::keep(&reading);
         if live {
             bar.set_position((reading.share * 1000.0) as u64);
             bar.set_message(reading.line.clone());
@@ -409,8 +394,10 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         }
     }
     // What was done since the last look.
-    if watched_every.is_some() {
-        watch::watching(&status(clock.elapsed().as_secs_f64()));
+    let reading = status(clock.elapsed().as_secs_f64());
+    match watched_every {
+        Some(_) => watch::watching(&reading),
+        None => watch::keep(&reading),
     }
     bar.finish_and_clear();
 }

@@ -55,7 +55,7 @@ pub struct ServeArgs {
     folders: Vec<PathBuf>,
 
     /// Address and port; port 0 takes any free one
-    #[arg(long, value_name = "ADDRESS", value_parser = address, default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "ADDRESS", value_parser = args::address, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
 
     /// Layers of the triangle; these boards, up to 7 layers, are solved at the start, under both
@@ -85,10 +85,6 @@ impl ServeArgs {
         let named = self.layers.iter().map(|layers| board::read("--layers", &format!("triangle:{layers}"), Takes::ANY));
         named.chain(self.board.iter().map(|name| board::read("--board", name, Takes::ANY))).collect()
     }
-}
-
-fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "expected an address and a port, like 127.0.0.1:8080 or [::1]:0".to_owned())
 }
 
 /// Runs the subcommand.

@@ -1,5 +1,5 @@
-//! `--metrics FILE`: figures of a long command in OpenMetrics text, for the textfile folder of
-//! Prometheus's node exporter.
+//! Figures of a long command in OpenMetrics text; with `--metrics FILE`, as a file for the textfile
+//! folder of Prometheus's node exporter.
 //!
 //! All are gauges without time stamps: the exporter reads Prometheus's older text form, in which
 //! these are the same, and refuses time stamps.
@@ -11,8 +11,9 @@
 use serde::Serialize;
 use std::fmt::{self, Write};
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What is known of the work at one moment.
@@ -47,58 +48,47 @@ pub struct Blocks {
     pub log_bytes_read: u64,
 }
 
-/// A file of metrics.
-pub struct Metrics {
-    path: PathBuf,
-    command: String,
+/// How far a command is.
+#[derive(Debug)]
+pub struct Standing {
+    /// One of [`STATES`].
+    pub state: &'static str,
+    /// Once it has ended.
+    pub exit_code: Option<u8>,
+    /// What is known of the work.
+    pub reading: Reading,
 }
 
 /// The states of a command.
 const STATES: [&str; 4] = ["running", "stopped", "failed", "finished"];
 
-impl Metrics {
-    /// Names the file.
-    pub fn new(path: PathBuf, command: &str) -> Metrics {
-        Metrics { path, command: command.to_owned() }
-    }
+/// Replaces a file of metrics.
+pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let readable = fs::Permissions::from_mode(0o666);
+    // The exporter reads *.prom only.
+    let file = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(folder)?;
+    fs::write(file.path(), text)?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
 
-    /// Writes the file; a failure is ignored, because the work matters more.
-    pub fn write(&self, state: &str, exit_code: Option<u8>, elapsed_s: f64, reading: &Reading) {
-        if let Ok(text) = self.text(state, exit_code, elapsed_s, reading) {
-            let _ = self.replace(&text);
-        }
-    }
-
-    fn replace(&self, text: &str) -> std::io::Result<()> {
-        let folder = match self.path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let readable = fs::Permissions::from_mode(0o666);
-        // The exporter reads *.prom only.
-        let file = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(folder)?;
-        fs::write(file.path(), text)?;
-        file.persist(&self.path).map(drop).map_err(|error| error.error)
-    }
-
-    fn text(
-        &self,
-        state: &str,
-        exit_code: Option<u8>,
-        elapsed_s: f64,
-        reading: &Reading,
-    ) -> Result<String, fmt::Error> {
+impl Standing {
+    /// Writes the figures of `command`, which began `elapsed_s` seconds ago.
+    pub fn text(&self, command: &str, elapsed_s: f64) -> Result<String, fmt::Error> {
+        let Standing { state, exit_code, reading } = self;
         let mut out = String::new();
         let name = "trinim_state";
         writeln!(out, "# HELP {name} State of the last command: 1 for the one that it is in.\n# TYPE {name} gauge")?;
         for one in STATES {
-            writeln!(out, "{name}{{command=\"{}\",state=\"{one}\"}} {}", self.command, u8::from(one == state))?;
+            writeln!(out, "{name}{{command=\"{command}\",state=\"{one}\"}} {}", u8::from(one == *state))?;
         }
         let mut gauge = |name: &str, help: &str, value: Option<f64>| match value {
             Some(value) => writeln!(
                 out,
-                "# HELP trinim_{name} {help}\n# TYPE trinim_{name} gauge\ntrinim_{name}{{command=\"{}\"}} {value}",
-                self.command
+                "# HELP trinim_{name} {help}\n# TYPE trinim_{name} gauge\ntrinim_{name}{{command=\"{command}\"}} {value}"
             ),
             None => Ok(()),
         };

@@ -1,5 +1,6 @@
 //! What a long command tells other programs while it runs: a stream of JSON on standard error
-//! (`--progress json`), a file of metrics (`--metrics`), and a service manager.
+//! (`--progress json`), metrics in a file (`--metrics`) and over HTTP (`--metrics-listen`), and a
+//! service manager.
 //!
 //! One command runs at a time, and whatever it says on its way goes through one watcher, from the
 //! moment that its arguments are read to its exit code.
@@ -10,17 +11,19 @@
 //! 2. The stream ends with `finished`, `stopped` or `failed`, and so does the file of metrics.
 //! 3. Nobody's absence stops the work: a failed write to any of these is ignored.
 
+mod endpoint;
 mod metrics;
 mod notify;
 
 pub use metrics::{Blocks, Reading};
 
-use metrics::Metrics;
+use metrics::Standing;
 use notify::Notify;
 use parking_lot::Mutex;
 use pipeline::Stopwatch;
 use serde::Serialize;
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -35,6 +38,7 @@ enum Event<'a> {
     Started {
         version: &'a str,
         pid: u32,
+        metrics_url: Option<String>,
     },
     Progress(&'a Reading),
     Commit {
@@ -74,25 +78,40 @@ struct Watcher {
     command: String,
     watch: Stopwatch,
     json: bool,
-    metrics: Option<Metrics>,
+    /// The file of metrics.
+    metrics: Option<PathBuf>,
+    /// Where the metrics are asked for.
+    address: OnceLock<SocketAddr>,
     notify: Option<Notify>,
-    last: Mutex<Reading>,
+    standing: Mutex<Standing>,
 }
 
 static WATCHER: OnceLock<Watcher> = OnceLock::new();
 
 /// Begins to watch a command; for the arguments of a command, once.
 pub fn begin(command: String, json: bool, metrics: Option<PathBuf>) {
-    let metrics = metrics.map(|path| Metrics::new(path, &command));
     let watcher = Watcher {
         command,
         watch: Stopwatch::start(),
         json,
         metrics,
+        address: OnceLock::new(),
         notify: Notify::of_environment(),
-        last: Mutex::default(),
+        standing: Mutex::new(Standing { state: "running", exit_code: None, reading: Reading::default() }),
     };
     let _ = WATCHER.set(watcher);
+}
+
+/// Serves the metrics on an address until the process ends, and returns where they are and the
+/// address, with its port; `None` if they are served already.
+///
+/// # Errors
+/// Returns the system's, if the address cannot be listened on.
+pub fn listen(address: SocketAddr) -> io::Result<Option<(String, SocketAddr)>> {
+    let Some(watcher) = WATCHER.get().filter(|watcher| watcher.address.get().is_none()) else { return Ok(None) };
+    let address = endpoint::begin(address, move || watcher.text())?;
+    let _ = watcher.address.set(address);
+    Ok(Some((endpoint::url(address), address)))
 }
 
 /// Whether standard error is a stream of JSON.
@@ -114,9 +133,10 @@ pub fn note(message: impl FnOnce() -> String) -> bool {
 /// Tells that the work begins.
 pub fn started() {
     if let Some(watcher) = WATCHER.get() {
-        watcher.write(Event::Started { version: env!("CARGO_PKG_VERSION"), pid: std::process::id() });
+        let metrics_url = watcher.address.get().copied().map(endpoint::url);
+        watcher.write(Event::Started { version: env!("CARGO_PKG_VERSION"), pid: std::process::id(), metrics_url });
         watcher.tell("READY=1\nSTATUS=started");
-        watcher.record("running", None);
+        watcher.record();
     }
 }
 
@@ -133,10 +153,17 @@ const METRICS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Tells a file of metrics and the service manager that the command is alive.
 pub fn watching(reading: &Reading) {
+    keep(reading);
     if let Some(watcher) = WATCHER.get() {
-        *watcher.last.lock() = reading.clone();
         watcher.tell(&format!("WATCHDOG=1\nSTATUS={:.1} % {}", reading.share * 100.0, reading.line));
-        watcher.record("running", None);
+        watcher.record();
+    }
+}
+
+/// Keeps a reading for who asks for the metrics next.
+pub fn keep(reading: &Reading) {
+    if let Some(watcher) = WATCHER.get() {
+        watcher.standing.lock().reading.clone_from(reading);
     }
 }
 
@@ -186,7 +213,11 @@ pub fn ended(how: Ended, exit_code: u8, reason: &str, hint: &str) {
     };
     watcher.write(event);
     watcher.tell(&format!("STOPPING=1\nSTATUS={state}, exit code {exit_code}"));
-    watcher.record(state, Some(exit_code));
+    {
+        let mut standing = watcher.standing.lock();
+        (standing.state, standing.exit_code) = (state, Some(exit_code));
+    }
+    watcher.record();
 }
 
 impl Watcher {
@@ -208,9 +239,16 @@ impl Watcher {
         }
     }
 
-    fn record(&self, state: &str, exit_code: Option<u8>) {
-        if let Some(metrics) = &self.metrics {
-            metrics.write(state, exit_code, self.watch.elapsed().as_secs_f64(), &self.last.lock());
+    /// The metrics as they are now.
+    fn text(&self) -> String {
+        let elapsed_s = self.watch.elapsed().as_secs_f64();
+        // Writing into memory never fails.
+        self.standing.lock().text(&self.command, elapsed_s).unwrap_or_default()
+    }
+
+    fn record(&self) {
+        if let Some(path) = &self.metrics {
+            let _ = metrics::replace(path, &self.text());
         }
     }
 }
