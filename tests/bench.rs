@@ -226,17 +226,30 @@ fn a_timeline_is_well_formed_and_its_lanes_add_up() {
     };
     let report: Value = serde_json::from_str(&ends(path, 0, &solve("one")).0).unwrap();
     let drawn = fs::read_to_string(path.join("t.svg")).unwrap();
-    assert!(drawn.contains(">trinim solve, 6 layers, misère play, update logs"), "{drawn}");
+    assert!(drawn.contains(">What the threads did when: trinim solve, 6 layers, misère play<"), "{drawn}");
+    let (light, dark) = drawn.split_once("@media (prefers-color-scheme:dark)").unwrap();
+    assert!(light.contains(".settle{fill:#") && dark.contains(".settle{fill:#"), "{drawn}");
     let document = roxmltree::Document::parse(&drawn).unwrap();
     let mut sums: std::collections::BTreeMap<String, (f64, u32)> = Default::default();
     let mut lanes = std::collections::BTreeSet::new();
     for title in document.descendants().filter(|found| found.has_tag_name("title")).filter_map(|found| found.text()) {
-        if let Some((lane, rest)) = title.split_once(": ") {
+        if let Some((lane, rest)) = title.split_once(": ").filter(|(lane, _)| !lane.starts_with("What")) {
             let (words, seconds) = rest.trim_end_matches(" s").rsplit_once(' ').unwrap();
             let stage = match words {
-                "await logs" => "await_read",
-                "await writer" => "await_write",
-                other => other,
+                "reading" => "read",
+                "waiting to read" => "await_read",
+                "decoding" => "decode",
+                "turning" => "orient",
+                "applying" => "apply",
+                "checking" => "audit",
+                "settling" => "settle",
+                "packing results" => "publish",
+                "packing updates" => "encode",
+                "waiting to write" => "await_write",
+                "writing" => "write",
+                "securing" => "commit",
+                "waiting for work" => "idle",
+                other => panic!("{other}"),
             };
             lanes.insert(lane.to_owned());
             let sum = sums.entry(stage.to_owned()).or_default();

@@ -8,6 +8,6 @@
 
 pub mod board_picture;
 pub mod chart;
-mod scale;
+pub(crate) mod scale;
 pub mod svg;
 pub mod table;

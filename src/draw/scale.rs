@@ -8,7 +8,7 @@ use super::table::grouped;
 
 /// How an axis spreads its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spread {
+pub(crate) enum Spread {
     /// Equal differences are equal lengths.
     Linear,
     /// Equal ratios are equal lengths; values must be positive.
@@ -28,7 +28,7 @@ impl Spread {
 
 /// A range of values with its spread.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     spread: Spread,
     low: f64,
     high: f64,
@@ -37,7 +37,7 @@ pub(super) struct Scale {
 impl Scale {
     /// Creates the range of the values that can be shown, widened on both sides by `margin` of its
     /// length (on a linear scale never across zero).
-    pub(super) fn around(spread: Spread, values: impl Iterator<Item = f64>, margin: f64) -> Scale {
+    pub(crate) fn around(spread: Spread, values: impl Iterator<Item = f64>, margin: f64) -> Scale {
         let shown = values.filter(|value| spread.shows(*value));
         let (mut low, mut high) =
             shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -61,7 +61,7 @@ impl Scale {
 
     /// Returns the place of a value: 0 at the low end, 1 at the high end; values beyond are at the
     /// end.
-    pub(super) fn place(&self, value: f64) -> f64 {
+    pub(crate) fn place(&self, value: f64) -> f64 {
         let place = match self.spread {
             Spread::Linear => (value - self.low) / (self.high - self.low),
             Spread::Log if value <= 0.0 => 0.0,
@@ -82,7 +82,7 @@ impl Scale {
     }
 
     /// Returns the values and labels of about `wanted` ticks.
-    pub(super) fn ticks(&self, wanted: usize) -> Vec<(f64, String)> {
+    pub(crate) fn ticks(&self, wanted: usize) -> Vec<(f64, String)> {
         match self.spread {
             Spread::Linear => self.linear_ticks(wanted),
             Spread::Log => self.log_ticks(wanted),

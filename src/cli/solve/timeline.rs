@@ -56,7 +56,7 @@ impl Timeline {
     }
 }
 
-/// Returns the title of the picture, in words.
+/// Returns the run in words.
 pub fn title(board: &Board, rule: Rule, strategy: Strategy) -> String {
     let board = board_words(board.name());
     let play = match rule {
@@ -64,8 +64,8 @@ pub fn title(board: &Board, rule: Rule, strategy: Strategy) -> String {
         Rule::Misere => "misère play",
     };
     let way = match strategy {
-        Strategy::UpdateLog => "update logs".to_owned(),
-        Strategy::Baseline(way) => way.to_string(),
+        Strategy::UpdateLog => String::new(),
+        Strategy::Baseline(way) => format!(", strategy {way}"),
     };
-    format!("trinim solve, {board}, {play}, {way}")
+    format!("trinim solve, {board}, {play}{way}")
 }
