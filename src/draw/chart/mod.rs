@@ -30,22 +30,25 @@
 //!    interrupt their line.
 //! 2. A value that a logarithmic axis cannot show (zero or less) is an open mark on the edge of the
 //!    frame, and a note says so.
-//! 3. Lines with error bars are shifted sideways by a few pixels, so that bars at the same x can be
-//!    told apart; a single one is where its values say.
+//! 3. Lines with error bars are shifted sideways by a few pixels, so that the marks and bars of all
+//!    lines at one x stand side by side, closer to each other than to those of the next x; a single
+//!    one is where its values say.
 //! 4. Error bars count towards the range of the axis, so nothing is drawn outside the frame.
 
 mod frame;
+mod plot;
 mod rows;
 
 pub use rows::{RowChart, Span};
 
 use super::scale::{Scale, Spread};
-use super::svg::{Anchor, COLOURS, Path, Svg, text_width};
-use frame::{EDGE, FONT, Frame, MARK, Sample, Texts};
+use super::svg::{Anchor, Path, Svg, text_width};
+use frame::{EDGE, FONT, Frame, Sample, Texts};
+use plot::{CAP, PLOT_HEIGHT, Plot};
 
-const PLOT_HEIGHT: f64 = 330.0;
-/// Distance between neighbouring error bars at the same x, in pixels.
-const APART: f64 = 7.0;
+/// Distance between neighbouring error bars at the same x, in pixels: a little more than the widest
+/// mark.
+const APART: f64 = 11.0;
 
 /// An axis: its label, with the unit, and its kind.
 #[derive(Clone, Debug)]
@@ -231,11 +234,17 @@ impl Chart {
                 }
             }
         }
-        let (x_scale, y_scale) = (self.x.scale(xs.into_iter(), 0.03), self.y.scale(ys.iter().copied(), 0.06));
-        let mut texts = self.texts.clone();
-        let is_hidden = |point: &Point| y_scale.is_below(point.y);
         let lines =
             self.series.iter().filter_map(|series| if let Series::Line(line) = series { Some(line) } else { None });
+        // Error bars at the same x would hide each other.
+        let has_errors = |line: &Line| line.points.iter().any(|point| point.error.is_some());
+        let crowded = lines.clone().filter(|line| has_errors(line)).count() as f64;
+        // The outermost lines reach beyond their points; a plot is at least 500 pixels wide.
+        let reach = (crowded - 1.0).max(0.0) / 2.0 * APART + CAP + 2.0;
+        let margin = if crowded > 1.0 { (reach / 500.0).clamp(0.03, 0.2) } else { 0.03 };
+        let (x_scale, y_scale) = (self.x.scale(xs.into_iter(), margin), self.y.scale(ys.iter().copied(), 0.06));
+        let mut texts = self.texts.clone();
+        let is_hidden = |point: &Point| y_scale.is_below(point.y);
         if lines.clone().any(|line| line.look == Look::Marked && line.points.iter().any(is_hidden)) {
             texts.notes.push("Open marks on the lower edge: zero, which a logarithmic axis cannot show.".to_owned());
         }
@@ -268,9 +277,17 @@ impl Chart {
         frame.x_axis(&self.x, &x_scale);
         let plot = Plot { x: x_scale, y: y_scale, left: frame.left, right: frame.right, bottom: frame.bottom };
         let bar_series = self.series.iter().filter(|series| matches!(series, Series::Bars { .. })).count();
-        // Error bars at the same x would hide each other.
-        let has_errors = |line: &Line| line.points.iter().any(|point| point.error.is_some());
-        let crowded = lines.filter(|line| has_errors(line)).count();
+        let mut places: Vec<f64> = lines
+            .filter(|line| has_errors(line))
+            .flat_map(|line| &line.points)
+            .filter(|point| plot.x.shows(point.x))
+            .map(|point| plot.x(point.x))
+            .collect();
+        places.sort_by(f64::total_cmp);
+        // Tenths of a pixel are one place.
+        let gaps = places.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.1);
+        let apart = gaps.map(|gap| gap / (crowded + 1.0)).fold(APART, f64::min);
+        let cap = CAP.min(CAP / APART * apart);
         let mut earlier = 0;
         for (index, series) in self.series.iter().enumerate() {
             if let Series::Bars { bars, .. } = series {
@@ -284,9 +301,9 @@ impl Chart {
         let mut before = 0.0;
         for (index, series) in self.series.iter().enumerate() {
             if let Series::Line(line) = series {
-                let shift = if has_errors(line) { (before - (crowded as f64 - 1.0) / 2.0) * APART } else { 0.0 };
+                let shift = if has_errors(line) { (before - (crowded - 1.0) / 2.0) * apart } else { 0.0 };
                 before += f64::from(u8::from(has_errors(line)));
-                plot.line(&mut frame.svg, index, line, shift + line.shift);
+                plot.line(&mut frame.svg, index, line, shift + line.shift, cap);
             }
         }
         frame.svg
@@ -302,77 +319,6 @@ impl Chart {
         xs.sort_by(f64::total_cmp);
         let gap = xs.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).fold(f64::INFINITY, f64::min);
         if gap.is_finite() { 0.8 * gap } else { 0.8 }
-    }
-}
-
-/// The plot area of a [`Chart`] with its scales.
-struct Plot {
-    x: Scale,
-    y: Scale,
-    left: f64,
-    right: f64,
-    bottom: f64,
-}
-
-impl Plot {
-    fn x(&self, value: f64) -> f64 {
-        self.left + self.x.place(value) * (self.right - self.left)
-    }
-
-    fn y(&self, value: f64) -> f64 {
-        self.bottom - self.y.place(value) * PLOT_HEIGHT
-    }
-
-    /// Returns whether a value of the y axis has a place, if only on the lower edge.
-    fn has(&self, value: f64) -> bool {
-        self.y.shows(value) || self.y.is_below(value)
-    }
-
-    fn bars(&self, svg: &mut Svg, index: usize, bars: &[(f64, f64)], shift: f64, width: f64) {
-        for (x, value) in bars.iter().filter(|(x, value)| self.x.shows(*x) && self.has(*value)) {
-            let (left, right) = (self.x(x + shift), self.x(x + shift + width));
-            let (foot, top) = (self.y(0.0), self.y(*value));
-            let place = [left, foot.min(top), (right - left).max(0.5), (foot - top).abs()];
-            svg.rect(&format!("f{}", index % COLOURS), place, 0.0);
-        }
-    }
-
-    /// Draws a line, `shift` pixels to the right of its place.
-    fn line(&self, svg: &mut Svg, index: usize, line: &Line, shift: f64) {
-        let colour = index % COLOURS;
-        let (mut joined, mut marks, mut open, mut errors) = (Path::new(), Path::new(), Path::new(), Path::new());
-        let mut run = Vec::new();
-        for point in line.points.iter().filter(|point| self.x.shows(point.x)) {
-            let at = (self.x(point.x) + shift, self.y(point.y));
-            if self.y.shows(point.y) {
-                run.push(at);
-                match line.look {
-                    Look::Marked => marks.mark(colour, at.0, at.1, MARK),
-                    Look::Rings => open.circle(at.0, at.1, 1.9 * MARK),
-                    Look::Plain => {}
-                }
-            } else {
-                joined.polyline(&std::mem::take(&mut run), false);
-                if self.y.is_below(point.y) && line.look != Look::Plain {
-                    open.mark(colour, at.0, self.bottom, MARK);
-                }
-            }
-            if let Some((low, high)) = point.error.filter(|(low, high)| self.has(*low) && self.has(*high)) {
-                let (low, high) = (self.y(low), self.y(high));
-                errors.polyline(&[(at.0, low), (at.0, high)], false);
-                errors.polyline(&[(at.0 - 4.0, low), (at.0 + 4.0, low)], false);
-                errors.polyline(&[(at.0 - 4.0, high), (at.0 + 4.0, high)], false);
-            }
-        }
-        joined.polyline(&run, false);
-        match line.look {
-            Look::Marked => svg.path(&format!("line l{colour}"), &joined),
-            Look::Plain => svg.path(&format!("line dash l{colour}"), &joined),
-            Look::Rings => {}
-        }
-        svg.path(&format!("error l{colour}"), &errors);
-        svg.path(&format!("f{colour}"), &marks);
-        svg.path(&format!("{} l{colour}", if line.look == Look::Rings { "ring" } else { "open" }), &open);
     }
 }
 
@@ -445,18 +391,63 @@ mod tests {
     #[test]
     fn error_bars_at_the_same_x_are_side_by_side() {
         let points = || [1.0, 2.0].map(|x| Point::new(x, 5.0).between(4.0, 6.0));
-        let bars = |lines: usize| -> Vec<f64> {
-            let chart = Chart::new("t", Axis::linear("x"), Axis::linear("y"));
-            let chart = (0..lines).fold(chart, |chart, at| chart.line(Line::marked(format!("{at}"), points())));
+        // The places of the bars at 1, and of its tick.
+        let bars = |lines: usize| -> (Vec<f64>, f64) {
+            let chart = Chart::new("t", Axis::linear("x").whole(), Axis::linear("y"));
+            let chart = (0..lines).fold(chart, |chart, at| chart.line(Line::marked(format!("line {at}"), points())));
             let written = chart.draw().file();
             let document = roxmltree::Document::parse(&written).unwrap();
             let errors = document
                 .descendants()
                 .filter(|found| found.attribute("class").is_some_and(|class| class.starts_with("error")));
-            errors.map(|path| path.attribute("d").unwrap()[1..].split(' ').next().unwrap().parse().unwrap()).collect()
+            let tick = document.descendants().find(|found| found.has_tag_name("text") && found.text() == Some("1"));
+            let place = |path: roxmltree::Node<'_, '_>| {
+                path.attribute("d").unwrap()[1..].split(' ').next().unwrap().parse().unwrap()
+            };
+            (errors.map(place).collect(), tick.unwrap().attribute("x").unwrap().parse().unwrap())
         };
-        let ([one], [left, middle, right]) = (&bars(1)[..], &bars(3)[..]) else { panic!("a bar is missing") };
-        assert!((middle - one).abs() < 0.11 && middle - left > 6.0 && right - middle > 6.0, "{left} {middle} {right}");
+        let ((one, at), (three, middle_at)) = (bars(1), bars(3));
+        let ([one], [left, middle, right]) = (&one[..], &three[..]) else { panic!("a bar is missing") };
+        assert!((one - at).abs() < 0.11 && (middle - middle_at).abs() < 0.11, "{one} {at} {middle} {middle_at}");
+        // Ends are 8 pixels wide, marks 10.
+        assert!(middle - left > 10.0 && right - middle > 10.0, "{left} {middle} {right}");
+    }
+
+    /// Fifty points left no room between the bars of neighbours.
+    #[test]
+    fn error_bars_of_neighbours_keep_apart_and_inside() {
+        for (points, lines) in [(50, 3), (200, 2), (2, 9)] {
+            let line = |at: usize| {
+                let points = (1..=points).map(|x| Point::new(f64::from(x), 5.0).between(4.0, 6.0));
+                Line::marked(format!("{at}"), points)
+            };
+            let chart = Chart::new("t", Axis::linear("x"), Axis::linear("y"));
+            let written = (0..lines).fold(chart, |chart, at| chart.line(line(at))).draw().file();
+            let document = roxmltree::Document::parse(&written).unwrap();
+            let is_error = |class: &str| class.starts_with("error");
+            let errors = document.descendants().filter(|found| found.attribute("class").is_some_and(is_error));
+            // Each bar is a vertical line and its two ends.
+            let ends: Vec<Vec<[f64; 2]>> = errors
+                .map(|path| {
+                    let parts = path.attribute("d").unwrap()[1..].split('M').skip(1).step_by(3);
+                    let x = |part: &str| part.split(' ').next().unwrap().parse().unwrap();
+                    parts
+                        .map(|part| {
+                            let (from, to) = part.split_once('L').unwrap();
+                            [x(from), x(to)]
+                        })
+                        .collect()
+                })
+                .collect();
+            let mut in_order: Vec<[f64; 2]> =
+                (0..points as usize).flat_map(|at| ends.iter().map(move |line| line[at])).collect();
+            assert_eq!(in_order.len(), points as usize * lines);
+            for pair in in_order.windows(2) {
+                assert!(pair[0][1] <= pair[1][0] + 0.11, "{points} points, {lines} lines: {pair:?}");
+            }
+            let [first, last] = [in_order.remove(0), in_order.pop().unwrap()];
+            assert!(first[0] >= 60.0 && last[1] <= 702.1, "{lines} lines: {first:?} {last:?}");
+        }
     }
 
     #[test]
