@@ -6,6 +6,7 @@ The values that the page shows are compared with the definition of the game, com
 import os
 import re
 import subprocess
+import tempfile
 import time
 import unittest
 from functools import cache
@@ -41,15 +42,39 @@ def loses(layers, position):
     return bool(children) and not any(loses(layers, child) for child in children)
 
 
+@cache
+def nimber(layers, position):
+    """The least number that is no nimber of a child, in normal play."""
+    children = {nimber(layers, position ^ move) for move in MOVES[layers] if position & move == move}
+    return next(number for number in range(len(children) + 1) if number not in children)
+
+
 MOVES = {4: moves(4)}
+
+
+def mask(rows):
+    return sum(1 << cell for cell, held in enumerate(rows.replace("/", "")) if held == "1")
+
+
+def serve(*arguments):
+    """Starts a server; returns its process and its address."""
+    command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--quiet", *arguments]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return server, re.match(r"listening on (http://\S+)", server.stdout.readline()).group(1)
+
+
+def stop(server):
+    server.terminate()
+    ended = server.wait(20)
+    server.stdout.close()
+    if ended != 0:
+        raise AssertionError(f"the server ended with {ended}")
 
 
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--layers", "2,4,5", "--quiet"]
-        cls.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        cls.address = re.match(r"listening on (http://\S+)", cls.server.stdout.readline()).group(1)
+        cls.server, cls.address = serve("--layers", "2,4,5")
         cls.playwright = sync_playwright().start()
         cls.browser = cls.playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
 
@@ -57,20 +82,18 @@ class Page(unittest.TestCase):
     def tearDownClass(cls):
         cls.browser.close()
         cls.playwright.stop()
-        cls.server.terminate()
-        if cls.server.wait(20) != 0:
-            raise AssertionError(f"the server ended with {cls.server.returncode}")
-        cls.server.stdout.close()
+        stop(cls.server)
 
-    def open(self, hash="", **options):
-        """Opens the page; requests to elsewhere and errors fail the test at its end."""
+    def open(self, hash="", address=None, **options):
+        """Opens the page, of another server if an address is given; requests to elsewhere and errors fail the test at its end."""
+        address = address or self.address
         context = self.browser.new_context(**{"viewport": {"width": 1100, "height": 900}, **options})
         context.set_default_timeout(10_000)
         self.addCleanup(context.close)
         page = context.new_page()
         troubles = []
         page.on(
-            "request", lambda request: request.url.startswith((self.address, "data:")) or troubles.append(request.url)
+            "request", lambda request: request.url.startswith((address, "data:")) or troubles.append(request.url)
         )
         page.on("pageerror", lambda error: troubles.append(str(error)))
         # A value that is not known is an answer too.
@@ -78,7 +101,7 @@ class Page(unittest.TestCase):
             "console", lambda message: message.type != "error" or "404" in message.text or troubles.append(message.text)
         )
         self.addCleanup(lambda: self.assertEqual(troubles, []))
-        page.goto(self.address + hash)
+        page.goto(address + hash)
         page.wait_for_selector(".cell")
         return page
 
@@ -172,7 +195,7 @@ class Page(unittest.TestCase):
                 page.fill("#move", taken)
                 page.keyboard.press("Enter")
             rows = re.search(r"p=([01/]+)", page.url).group(1)
-            position = sum(1 << cell for cell, held in enumerate(rows.replace("/", "")) if held == "1")
+            position = mask(rows)
             legal = [move for move in MOVES[4] if position & move == move]
             self.until(page, f"document.querySelectorAll('#moves button').length === {len(legal)}")
             value = "loss" if loses(4, position) else "win"
@@ -188,6 +211,46 @@ class Page(unittest.TestCase):
             for move in good:
                 wanted |= move
             self.assertEqual(marked, wanted, rows)
+            # Without nimbers nothing speaks of them.
+            self.assertNotIn("imber", page.locator("#answer").inner_text())
+            self.assertEqual(page.locator("#moves .nimber, #moves [aria-label*=nimber]").count(), 0)
+
+    def test_nimbers_are_shown_in_words_and_are_those_of_the_definition(self):
+        with tempfile.TemporaryDirectory(prefix="trinim-page-") as scratch:
+            folder = f"{scratch}/nimbers"
+            solve = [PROGRAM, "solve", "--layers", "4", "--rule", "normal", "--values", "nimbers", "--out", folder]
+            subprocess.run(solve, check=True, capture_output=True, timeout=60)
+            server, address = serve(folder)
+            self.addCleanup(stop, server)
+            start = "#board=triangle:4&rule=normal&opponent=person"
+            page = self.open(start, address)
+            page.check("#values")
+            for taken in (None, "g-j", "a", "d-e", "f", "b", "c"):
+                if taken:
+                    page.fill("#move", taken)
+                    page.keyboard.press("Enter")
+                rows = re.search(r"p=([01/]+)", page.url).group(1)
+                position = mask(rows)
+                legal = [move for move in MOVES[4] if position & move == move]
+                self.until(page, f"document.querySelectorAll('#moves button').length === {len(legal)}")
+                words = f"nimber {nimber(4, position)}, for the player to move"
+                self.until(page, f"document.querySelector('#verdict').textContent.includes({words!r})")
+                shown = page.locator("#moves .nimber").all_inner_texts()
+                self.assertEqual(sorted(map(int, shown)), sorted(nimber(4, position ^ move) for move in legal))
+                for number, label in zip(
+                    shown,
+                    page.locator("#moves button").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))"),
+                ):
+                    verb = "wins" if number == "0" else "loses"
+                    self.assertRegex(label, rf"^\S+ {verb}, nimber {number}$")
+                self.assertEqual(page.locator("#nimbers").is_visible(), bool(legal))
+            for scheme in ("light", "dark"):
+                for width in (1100, 360):
+                    page = self.open(start, address, viewport={"width": width, "height": 900}, color_scheme=scheme)
+                    page.check("#values")
+                    page.wait_for_selector("#moves .nimber")
+                    self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
+                    self.shot(page, f"nimbers-{width}-{scheme}")
 
     def test_why_names_the_answer_to_the_move_that_is_chosen(self):
         page = self.open("#board=triangle:2&opponent=person")

@@ -131,13 +131,16 @@ async function values() {
   if (!$("values").checked) return;
   const asked = epoch;
   $("moves").replaceChildren();
+  $("nimbers").hidden = true;
   try {
     const found = await ask("/v1/position", about(game.position));
     if (asked !== epoch) return;
     const winning = found.moves.filter((move) => move.value === "loss").length;
     const more = found.moves_not_kept ? `; ${found.moves_not_kept} more are not known` : "";
     const moves = `${winning} of ${found.moves.length} moves win${more}`;
-    $("verdict").replaceChildren(worded(found.value), ` for the player to move: ${moves}.`);
+    const nimber = found.nimber === null ? "" : `, ${nimberWords(found.nimber)},`;
+    $("verdict").replaceChildren(worded(found.value), `${nimber} for the player to move: ${moves}.`);
+    $("nimbers").hidden = found.moves.every((move) => move.nimber === null);
     $("moves").replaceChildren(...found.moves.map((move) => chip(move)));
     colour(found);
   } catch (error) {
@@ -153,6 +156,8 @@ function worded(value) {
   return span;
 }
 
+function nimberWords(nimber) { return `nimber ${nimber}`; }
+
 /** A move as a button, in the colour and with the sign of what it does for whoever makes it. */
 function chip(move) {
   const item = document.createElement("li");
@@ -161,7 +166,15 @@ function chip(move) {
   button.type = "button";
   button.className = wins ? "win" : "loss";
   button.textContent = `${wins ? "+" : "−"} ${game.name(move.cells)}`;
-  button.setAttribute("aria-label", `${game.name(move.cells)} ${wins ? "wins" : "loses"}`);
+  let label = `${game.name(move.cells)} ${wins ? "wins" : "loses"}`;
+  if (move.nimber !== null) {
+    const nimber = document.createElement("span");
+    nimber.className = "nimber";
+    nimber.textContent = move.nimber;
+    button.append(nimber);
+    label += `, ${nimberWords(move.nimber)}`;
+  }
+  button.setAttribute("aria-label", label);
   button.disabled = view.locked;
   button.addEventListener("click", () => play(move.cells));
   for (const event of ["focus", "pointerenter"]) button.addEventListener(event, () => view.show(move.cells));
