@@ -23,7 +23,7 @@
 //! # Shape
 //! A chart is 720 pixels wide and as high as needed: title, frame with grid, axis labels, legend,
 //! notes. Every series has a colour and, if it has marks, a form of its own, by its place among the
-//! series; both repeat after [`COLOURS`]. Two or more series get a legend.
+//! series; both repeat after [`COLOURS`](super::svg::COLOURS). Two or more series get a legend.
 //!
 //! # Invariants
 //! 1. Any numbers give a picture: values that are not finite, or beyond 1e100, are left out and
