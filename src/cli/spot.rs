@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use trinim::database::{Encoding, Keep, Values};
 use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
-use trinim::plan::{self, Plan, Request};
+use trinim::plan::{self, Plan, PlanError, Request};
 use trinim::solve::parts::{PIECES_LIMIT, PIECES_MAX, PartError, PartSolver, Runner};
 
 /// Time between two looks for a signal.
@@ -142,7 +142,32 @@ pub fn failed(error: PartError) -> anyhow::Error {
         // Without the wrapper, which would hide what the exit code depends on.
         PartError::Run(error) => error.into(),
         PartError::Database(error) => error.into(),
-        PartError::Plan(error) => error.into(),
+        // The usual hints name options of a solve.
+        PartError::Plan(error) => {
+            let hint = match error {
+                PlanError::Disk { .. } => "make room, or name a folder on a larger disk with --scratch",
+                _ => "give more --memory",
+            };
+            Refused::with(Exit::System, error.to_string(), hint).into()
+        }
         error => Refused::new(error.to_string(), "a folder that keeps every value knows it").into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::exit::classify;
+
+    #[test]
+    fn hints_name_options_that_there_are() {
+        let hint = |error| classify(&failed(error)).unwrap();
+        let (exit, disk) = hint(PlanError::Disk { needed_bytes: 2, free_bytes: 1 }.into());
+        assert!(exit == Exit::System && disk.contains("--scratch") && !disk.contains("--out"), "{disk}");
+        let memory = PlanError::Memory { needed_bytes: 2, budget_bytes: 1, block_bytes: 1 };
+        let (exit, memory) = hint(memory.into());
+        assert!(exit == Exit::System && memory.contains("--memory") && !memory.contains("--block-bits"), "{memory}");
+        let (exit, kind) = hint(Error::Interrupted.into());
+        assert!(exit == Exit::Interrupted && kind.starts_with("start over with: "), "{kind}");
     }
 }
