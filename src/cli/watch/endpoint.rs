@@ -5,7 +5,8 @@
 //!
 //! # Invariants
 //! 1. No client holds up the work: it never waits for this thread.
-//! 2. No client holds up the next one longer than [`PATIENCE`], whatever it sends or leaves unread.
+//! 2. No client holds up the next one longer than twice [`PATIENCE`], whatever it sends or leaves
+//!    unread.
 //!
 //! # Not here
 //! Encryption, accounts, kept connections and other paths: a proxy has the first three.
@@ -18,7 +19,7 @@ use std::time::Duration;
 
 /// Path of the metrics.
 const PATH: &str = "/metrics";
-/// How long a connection may take in all.
+/// How long a request may take to arrive, and its answer to be read.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Longest head of a request, in bytes.
 const HEAD_BYTES: usize = 8 << 10;
@@ -96,6 +97,7 @@ impl Write for Patient {
 /// Reads a request, answers it and ends the connection.
 fn answer(mut client: Patient, text: &impl Fn() -> String) -> io::Result<()> {
     let Some(head) = head(&mut client)? else { return Ok(()) };
+    client.clock = Stopwatch::start();
     client.write_all(reply(&head, text).as_bytes())?;
     client.stream.shutdown(Shutdown::Write)?;
     // The system drops an answer on its way if the connection is closed with bytes left to read.
