@@ -8,7 +8,7 @@ use program::{ends, json, signal, text, tree, trinim};
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use trinim::game::{Board, Rule, position, reference};
+use trinim::game::{Board, Rule, Takes, position, reference};
 
 /// Losses by the definition.
 fn losses(layers: u32, rule: Rule) -> Vec<u64> {
@@ -107,6 +107,35 @@ fn every_format_has_the_losses_of_the_definition() {
             let (_, rows) = npy(&export(path, &format!("{name} --pieces {range}")), 8);
             let found = sorted(rows.into_iter().map(|(one, _)| one).collect());
             assert_eq!(found, losses.iter().copied().filter(within).collect::<Vec<_>>(), "{range}");
+        }
+    }
+}
+
+/// Boards that are no triangles, one of them from a file, with dominoes whose positions can be over
+/// with pieces left.
+#[test]
+fn losses_of_other_boards_are_those_of_the_definition() {
+    let folder = scratch();
+    let path = folder.path();
+    let star = "name = \"star\"\ncells = 7\nlines = [[0, 3, 5], [0, 4], [1, 2, 6], [1, 4], [2, 3]]\n";
+    fs::write(path.join("star.toml"), star).unwrap();
+    for name in ["rect:3x4", "hex:2", "cram:3x3", "file:star.toml"] {
+        for rule in Rule::ALL {
+            let board = match name.strip_prefix("file:") {
+                Some(_) => Board::from_toml(star, Takes::ANY).unwrap(),
+                None => Board::named(name, Takes::ANY).unwrap(),
+            };
+            let values = reference::values(board.cells(), board.moves(), rule);
+            let losses: Vec<u64> =
+                (0..).zip(values).filter_map(|(position, value)| value.is_loss().then_some(position)).collect();
+            let out = format!("{}-{rule}", name.replace([':', '.'], "-"));
+            ends(path, 0, &["solve", "--board", name, "--rule", rule.name(), "--block-bits", "4", "--out", &out]);
+            let (_, rows) = npy(&export(path, &out), 8);
+            assert_eq!(sorted(rows.iter().map(|(position, _)| *position).collect()), losses, "{out}");
+            // One of each class, with the size of the class.
+            let (_, classes) = npy(&export(path, &format!("{out} --what canonical")), 9);
+            assert_eq!(classes.iter().map(|(_, size)| u64::from(*size)).sum::<u64>(), losses.len() as u64, "{out}");
+            assert!(classes.iter().all(|(position, _)| losses.binary_search(position).is_ok()), "{out}");
         }
     }
 }
