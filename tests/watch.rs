@@ -203,7 +203,9 @@ struct Served {
 impl Served {
     /// Starts a solve of eight layers in small blocks, which takes minutes.
     fn start(folder: &Path) -> Served {
-        let solve = ["solve", "-k", "8", "--block-bits", "22", "--commit-interval", "20ms", "--out", "run"];
+        // Eight layers alone are solved in seconds on a fast machine; their nimbers take minutes.
+        let board = ["solve", "-k", "8", "--rule", "normal", "--values", "nimbers", "--threads", "1"];
+        let solve = [&board[..], &["--commit-interval", "20ms", "--out", "run"]].concat();
         let served = ["--metrics", "trinim.prom", "--metrics-listen", "127.0.0.1:0", "--progress", "json"];
         let mut command = trinim(folder, &[&solve[..], &served].concat());
         // Each reading goes into the file, too.
