@@ -10,12 +10,13 @@ use common::{Sweep, assert_same_files, database_files, layout_with, scratch};
 use pipeline::storage::{Create, Entry, LockGuard};
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{BlockId, Error as RunError, LimitedStorage, RealStorage, Storage, StorageFile};
-use program::{copy, ends, json, run, tree, trinim};
+use program::{copy, ends, json, run, text, tree, trinim};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -25,12 +26,12 @@ use trinim::kernel::Kernel;
 use trinim::layout::Layout;
 use trinim::random::Random;
 use trinim::solve::Solve;
-use trinim::task::{self, FolderStore, Options, Store, batches, committed, compute, finish, init, plan, sweep};
+use trinim::task::{self, FolderStore, Options, Store, Tasks, batches, committed, compute, finish, init, plan, sweep};
 use trinim::verify::{self, Depth, Share};
 
 /// Threads, memory and patience of most tasks here.
 fn options(threads: usize, wait: &(dyn Fn() -> bool + Sync)) -> Options<'_> {
-    Options { kernel: Kernel::detect(), threads, memory_bytes: 64 << 20, wait }
+    Options { kernel: Kernel::detect(), threads, memory_bytes: 64 << 20, keeps_streams: false, wait }
 }
 
 fn never() -> bool {
@@ -178,6 +179,56 @@ fn a_batch_reads_no_stream_that_it_has_in_memory() {
     let done = work(&store, &blocks, 1).unwrap();
     assert_eq!((done.read_bytes, done.computed.len()), (0, blocks.len()));
     assert!(done.written_bytes > 0);
+}
+
+/// A source outside of a batch is decoded once for all of its blocks.
+#[test]
+fn a_batch_reads_a_source_once() {
+    let game = Game::triangle(6, Rule::Misere, 15).unwrap();
+    let folder = scratch();
+    let store = store_in(folder.path(), "w");
+    let definition = init(&store, (&game).into()).unwrap().definition;
+    work(&store, &[0], 1).unwrap();
+    let others: Vec<u32> = (1..definition.blocks()).collect();
+    let first = fs::metadata(folder.path().join("db").join("000000.blk")).unwrap().len();
+    assert_eq!(work(&store, &others, 1).unwrap().read_bytes, first);
+}
+
+/// Workers that keep what they decoded, with room for all, for some or for nothing, leave the bytes
+/// of a solve, whatever others computed meanwhile; and with room they read each source once.
+#[test]
+fn a_worker_that_keeps_streams_changes_no_byte() {
+    let game = Game::triangle(6, Rule::Normal, 12).unwrap();
+    let expected = solved((&game).into());
+    let mut random = Random::new(3);
+    for (threads, room) in [(1, 1000), (1, 0), (2, 3), (3, 20)] {
+        let folder = scratch();
+        let store = store_in(folder.path(), "w");
+        init(&store, (&game).into()).unwrap();
+        let (definition, game, terms) = task::open(&store).unwrap();
+        let bitmap = definition.block_bytes();
+        let memory_bytes = threads * (4 * bitmap + bitmap / 4) + room * bitmap;
+        let options = Options { memory_bytes, keeps_streams: true, ..options(threads as usize, &never) };
+        let tasks = Tasks::new(&store, (&definition, &game, terms), &options).unwrap();
+        let mut worker = tasks.worker();
+        let (mut others, mut read_bytes) = (BTreeSet::new(), 0);
+        for block in random_order(&game, &mut random) {
+            if random.index(2) == 0 {
+                work(&store, &[block], 1).unwrap();
+                others.insert(block);
+            } else {
+                let done = worker.compute(&[BlockId(block)]).unwrap();
+                assert_eq!(done.computed, [BlockId(block)]);
+                read_bytes += done.read_bytes;
+            }
+        }
+        let of_others = |name: &&String| others.iter().any(|block| name.ends_with(&format!("{block:06}.blk")));
+        let once: u64 = expected.keys().filter(of_others).map(|name| expected[name].len() as u64).sum();
+        assert!(read_bytes > 0 && (room < 1000 || read_bytes <= once), "{read_bytes} of {once}");
+        assert!(room > 0 || read_bytes > once, "{read_bytes} of {once}");
+        seal(&store).unwrap();
+        assert_same_files(&database_files(folder.path()), &expected, &format!("{threads} threads, {room}"));
+    }
 }
 
 #[test]
@@ -792,6 +843,75 @@ fn a_task_ends_with_its_parent_if_asked_to() {
         std::thread::sleep(Duration::from_millis(5));
     }
     panic!("the task outlived its parent");
+}
+
+/// Tasks on standard input, one a line, each answered by a line; any error ends the process.
+#[test]
+fn tasks_come_on_standard_input() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
+    let begin = |more: &[&str]| {
+        let mut command = trinim(path, &[&["task", "--store", "s", "--batch", "-", "--wait", "0s"], more].concat());
+        command.stdin(Stdio::piped()).spawn().unwrap()
+    };
+    let mut child = begin(&["--json"]);
+    let (mut input, mut output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    let mut asked = |task: &str| -> Value {
+        writeln!(input, "{task}").unwrap();
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    };
+    let lines = ends(path, 0, &["task", "plan", "--store", "s"]).0;
+    let order: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut read_bytes = 0;
+    for row in &order[..order.len() - 2] {
+        let answer = asked(&row["block"].to_string());
+        assert_eq!((&answer["schema"], &answer["computed"][0]), (&"trinim.task/1".into(), &row["block"]));
+        read_bytes += answer["read_bytes"].as_u64().unwrap();
+    }
+    // It has computed, and kept, all sources itself.
+    assert_eq!(read_bytes, 0);
+    let answer = asked(&format!("{}, 0", order[order.len() - 2]["block"]));
+    assert_eq!((answer["computed"].as_array().unwrap().len(), answer["skipped"].as_array().unwrap().len()), (1, 1));
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+
+    // Without JSON a line is for people, and an empty input is no task.
+    let mut child = begin(&[]);
+    writeln!(child.stdin.take().unwrap(), "{}", order[order.len() - 1]["block"]).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert!(text(&ended.stdout).starts_with("computed 1 block; skipped 0 blocks"), "{}", text(&ended.stdout));
+    assert_eq!((ended.status.code(), text(&ended.stdout).lines().count()), (Some(0), 1));
+    let mut child = begin(&["--json"]);
+    drop(child.stdin.take());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), text(&ended.stdout)), (Some(0), String::new()));
+    ends(path, 0, &["task", "finish", "--store", "s"]);
+
+    // Errors end it with the exit code of the task.
+    ends(path, 0, &["task", "init", "--store", "t", "-k", "5", "--block-bits", "9"]);
+    for (line, code, what) in [
+        ("0,x", 2, "\"x\" is not the number of a block"),
+        ("", 2, "is not the number of a block"),
+        ("100000", 2, "there is no block 100000"),
+        ("1", 75, "000000.blk"),
+    ] {
+        let task = ["task", "--store", "t", "--batch", "-", "--wait", "0s", "--json"];
+        let mut child = trinim(path, &task).stdin(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        writeln!(input, "{line}").unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{line}");
+        let failure: Value = serde_json::from_slice(&ended.stdout).unwrap();
+        assert!(failure["reason"].as_str().unwrap().contains(what), "{failure}");
+    }
+
+    // Nobody sends anything.
+    let mut child = begin(&["--idle", "50ms"]);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    ends(path, 2, &["task", "--store", "s", "--block", "0", "--idle", "1s"]);
 }
 
 /// All findings and figures of the shares of a check.

@@ -18,18 +18,21 @@
 //! | after both | the block | skips |
 //!
 //! # Cost
-//! Memory: three bitmaps a thread, an eighth of one for each file at hand, and as many streams of
-//! blocks of the batch as the rest of the budget allows.
+//! Memory: three bitmaps a thread, an eighth of one for each file at hand, and as many streams as
+//! the rest of the budget allows: those that other blocks of the batch need, computed or decoded,
+//! and for a worker that computes task after task those that were used last. At eight layers
+//! decoding takes almost as long as everything else, and a stream has six targets.
 
 use super::definition::Definition;
 use super::store::{Store, commit};
+use super::streams::Streams;
 use super::summary::StoredSummary;
 use super::{Error, block_name, summary_name};
 use crate::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES, block_bytes_at_most};
 use crate::database::{BlockForm, DatabaseError, Game, Terms};
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use pipeline::care::recompute::{BITMAPS_A_THREAD, Recomputer, Sources};
 use pipeline::{Bitmap, BlockId, Error as RunError, Workload, parallel};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +48,9 @@ pub struct Options<'a> {
     pub threads: usize,
     /// Memory budget, in bytes.
     pub memory_bytes: u64,
+    /// Whether streams stay in memory for later tasks of the same [`Worker`], as long as there is
+    /// room.
+    pub keeps_streams: bool,
     /// Called when the file of a source is missing. Returns whether to look again, after a while.
     pub wait: &'a (dyn Fn() -> bool + Sync),
 }
@@ -67,13 +73,21 @@ struct Inputs<'a> {
     store: &'a dyn Store,
     wait: &'a (dyn Fn() -> bool + Sync),
     most_bytes: u64,
-    held: RwLock<BTreeMap<BlockId, Arc<Bitmap>>>,
+    streams: Mutex<Streams>,
     read_bytes: AtomicU64,
 }
 
 impl Sources for Inputs<'_> {
     fn held(&self, block: BlockId) -> Option<Arc<Bitmap>> {
-        self.held.read().get(&block).cloned()
+        self.streams.lock().get(block)
+    }
+
+    fn wants(&self, block: BlockId) -> bool {
+        self.streams.lock().wants(block)
+    }
+
+    fn hold(&self, block: BlockId, stream: Arc<Bitmap>) {
+        self.streams.lock().hold(block, stream);
     }
 
     fn read(&self, block: BlockId) -> Result<Vec<u8>, RunError> {
@@ -95,17 +109,26 @@ impl Sources for Inputs<'_> {
     }
 }
 
-/// What is the same for all blocks of a batch.
-struct Batch<'a> {
+/// A store, and what all tasks of a process in it have in common.
+pub struct Tasks<'a> {
     store: &'a dyn Store,
     definition: &'a Definition,
     form: BlockForm,
     workload: RemovalGame<'a>,
     inputs: Inputs<'a>,
-    /// By block: how many blocks of the batch that are not done need its stream.
-    needs: Mutex<BTreeMap<BlockId, usize>>,
-    /// Most streams in memory.
-    held_at_most: usize,
+    threads: usize,
+}
+
+/// Computes tasks, one after the other; after an error it is of no use.
+pub struct Worker<'t> {
+    tasks: &'t Tasks<'t>,
+    /// Those that no thread uses.
+    recomputers: Mutex<Vec<Recomputer<'t>>>,
+}
+
+/// A task at work.
+struct Batch<'t> {
+    tasks: &'t Tasks<'t>,
     done: Mutex<Computed>,
 }
 
@@ -113,79 +136,101 @@ struct Batch<'a> {
 /// or among the blocks.
 ///
 /// # Errors
-/// [`Error::NoBlock`]; [`RunError::Corrupt`] with a damaged or foreign source, or with a file that
-/// is there with other bytes; [`RunError::Io`], also for a source that is still missing after the
-/// wait; [`RunError::Memory`], [`RunError::OutOfMemory`], [`RunError::Audit`]. What was committed
-/// before stays so.
+/// Those of [`Tasks::new`] and [`Worker::compute`].
 pub fn compute(
     store: &dyn Store,
-    (definition, game, terms): (&Definition, &Game, Terms),
+    solve: (&Definition, &Game, Terms),
     blocks: &[BlockId],
     options: &Options<'_>,
 ) -> Result<Computed, Error> {
-    let blocks: BTreeSet<BlockId> = blocks.iter().copied().collect();
-    if let Some(BlockId(block)) = blocks.last().copied().filter(|block| block.0 >= definition.blocks()) {
-        return Err(Error::NoBlock { block, last: definition.blocks() - 1 });
-    }
-    let task = terms.task(game);
-    let form = BlockForm::of(task);
-    let inputs = Inputs {
-        store,
-        wait: options.wait,
-        most_bytes: block_bytes_at_most(form.stream_words),
-        held: RwLock::default(),
-        read_bytes: AtomicU64::new(0),
-    };
-    let (threads, held_at_most) = shares(&form, options)?;
-    let workload = RemovalGame::new(task, options.kernel).published();
-    let mut batch = Batch {
-        store,
-        definition,
-        form,
-        workload,
-        inputs,
-        needs: Mutex::default(),
-        held_at_most,
-        done: Mutex::default(),
-    };
-    let mut open = Vec::new();
-    for block in blocks {
-        if is_committed(store, definition, &form, block)? {
-            batch.done.get_mut().skipped.push(block);
-        } else {
-            open.push(block);
-        }
-    }
-    if !batch.done.get_mut().skipped.is_empty() {
-        // Whoever committed them may have been killed before the names were safe.
-        store.settle(if definition.keeps_files() { super::DATABASE } else { super::SUMMARIES })?;
-    }
-    let levels = batch.levels(&open);
-    let free = Mutex::new(Vec::new());
-    for level in levels {
-        let workers = threads.min(level.len());
-        let lend = || {
-            let recomputer = free.lock().pop();
-            let recomputer = match recomputer {
-                Some(recomputer) => recomputer,
-                None => Recomputer::new(&batch.workload, &batch.inputs)?.audited(),
-            };
-            Ok(Lent { recomputer: Some(recomputer.threads(threads / workers)), returned: &free })
+    Tasks::new(store, solve, options)?.worker().compute(blocks)
+}
+
+impl<'a> Tasks<'a> {
+    /// Prepares tasks in a store.
+    ///
+    /// # Errors
+    /// [`RunError::Memory`] for a budget that is too small for one thread.
+    pub fn new(
+        store: &'a dyn Store,
+        (definition, game, terms): (&'a Definition, &'a Game, Terms),
+        options: &Options<'a>,
+    ) -> Result<Tasks<'a>, Error> {
+        let task = terms.task(game);
+        let form = BlockForm::of(task);
+        let (threads, held_at_most) = shares(&form, options)?;
+        let inputs = Inputs {
+            store,
+            wait: options.wait,
+            most_bytes: block_bytes_at_most(form.stream_words),
+            // A thread decodes beside them what is to stay.
+            streams: Mutex::new(Streams::new(held_at_most.saturating_sub(threads), options.keeps_streams)),
+            read_bytes: AtomicU64::new(0),
         };
-        let computed = parallel::for_each(workers, level.len(), lend, |lent: &mut Lent<'_, '_>, index| match &mut lent
-            .recomputer
-        {
-            Some(recomputer) => batch.compute(recomputer, level[index]),
-            None => Ok(()),
-        });
-        computed.map_err(|mut errors: Vec<Error>| errors.swap_remove(0))?;
+        let workload = RemovalGame::new(task, options.kernel).published();
+        Ok(Tasks { store, definition, form, workload, inputs, threads })
     }
-    drop(free);
-    let mut done = batch.done.into_inner();
-    done.computed.sort_unstable();
-    done.skipped.sort_unstable();
-    done.read_bytes = batch.inputs.read_bytes.into_inner();
-    Ok(done)
+
+    /// Returns a worker, which allocates when it computes.
+    pub fn worker(&self) -> Worker<'_> {
+        Worker { tasks: self, recomputers: Mutex::default() }
+    }
+}
+
+impl Worker<'_> {
+    /// Computes the blocks of a task and commits them, unless they are committed already. Sources
+    /// must be committed, or among the blocks.
+    ///
+    /// # Errors
+    /// [`Error::NoBlock`]; [`RunError::Corrupt`] with a damaged or foreign source, or with a file
+    /// that is there with other bytes; [`RunError::Io`], also for a source that is still missing
+    /// after the wait; [`RunError::OutOfMemory`], [`RunError::Audit`]. What was committed before
+    /// stays so.
+    pub fn compute(&mut self, blocks: &[BlockId]) -> Result<Computed, Error> {
+        let Tasks { store, definition, form, workload, inputs, threads } = self.tasks;
+        let blocks: BTreeSet<BlockId> = blocks.iter().copied().collect();
+        if let Some(BlockId(block)) = blocks.last().copied().filter(|block| block.0 >= definition.blocks()) {
+            return Err(Error::NoBlock { block, last: definition.blocks() - 1 });
+        }
+        let read_before = inputs.read_bytes.load(Ordering::Relaxed);
+        let mut batch = Batch { tasks: self.tasks, done: Mutex::default() };
+        let mut open = Vec::new();
+        for block in blocks {
+            if is_committed(*store, definition, form, block)? {
+                batch.done.get_mut().skipped.push(block);
+            } else {
+                open.push(block);
+            }
+        }
+        if !batch.done.get_mut().skipped.is_empty() {
+            // Whoever committed them may have been killed before the names were safe.
+            store.settle(if definition.keeps_files() { super::DATABASE } else { super::SUMMARIES })?;
+        }
+        let (levels, needs) = self.tasks.levels(&open);
+        inputs.streams.lock().begin(needs);
+        for level in levels {
+            let workers = (*threads).min(level.len());
+            let lend = || {
+                let recomputer = self.recomputers.lock().pop();
+                let recomputer = match recomputer {
+                    Some(recomputer) => recomputer,
+                    None => Recomputer::new(workload, inputs)?.audited(),
+                };
+                Ok(Lent { recomputer: Some(recomputer.threads(threads / workers)), returned: &self.recomputers })
+            };
+            let step = |lent: &mut Lent<'_, '_>, index: usize| match &mut lent.recomputer {
+                Some(recomputer) => batch.compute(recomputer, level[index]),
+                None => Ok(()),
+            };
+            let computed = parallel::for_each(workers, level.len(), lend, step);
+            computed.map_err(|mut errors: Vec<Error>| errors.swap_remove(0))?;
+        }
+        let mut done = batch.done.into_inner();
+        done.computed.sort_unstable();
+        done.skipped.sort_unstable();
+        done.read_bytes = inputs.read_bytes.load(Ordering::Relaxed) - read_before;
+        Ok(done)
+    }
 }
 
 /// A recomputer of one thread.
@@ -251,18 +296,18 @@ pub(super) fn damage(error: DatabaseError) -> Error {
     })
 }
 
-impl Batch<'_> {
-    /// Divides blocks into levels: those of one do not need each other. Counts who needs whom.
-    fn levels(&mut self, open: &[BlockId]) -> Vec<Vec<BlockId>> {
+impl Tasks<'_> {
+    /// Divides blocks into levels: those of one do not need each other. Counts who is needed by how
+    /// many.
+    fn levels(&self, open: &[BlockId]) -> (Vec<Vec<BlockId>>, BTreeMap<BlockId, usize>) {
         let mut levels: Vec<Vec<BlockId>> = Vec::new();
         let mut level_of: BTreeMap<BlockId, usize> = BTreeMap::new();
-        let needs = self.needs.get_mut();
+        let mut needs: BTreeMap<BlockId, usize> = BTreeMap::new();
         // A source has a smaller number than its target.
         for block in open {
-            let sources: BTreeSet<BlockId> = self.workload.edges_into(*block).iter().map(|edge| edge.source).collect();
-            let inner: Vec<BlockId> = sources.into_iter().filter(|source| level_of.contains_key(source)).collect();
-            let level = inner.iter().map(|source| level_of[source] + 1).max().unwrap_or(0);
-            for source in inner {
+            let sources = self.sources(*block);
+            let level = sources.iter().filter_map(|source| level_of.get(source)).max().map_or(0, |level| level + 1);
+            for source in sources {
                 *needs.entry(source).or_default() += 1;
             }
             level_of.insert(*block, level);
@@ -271,17 +316,29 @@ impl Batch<'_> {
             }
             levels[level].push(*block);
         }
-        levels
+        (levels, needs)
     }
 
+    /// Returns the blocks that a block needs.
+    fn sources(&self, block: BlockId) -> BTreeSet<BlockId> {
+        self.workload.edges_into(block).iter().map(|edge| edge.source).collect()
+    }
+
+    fn is_committed(&self, block: BlockId) -> Result<bool, Error> {
+        is_committed(self.store, self.definition, &self.form, block)
+    }
+}
+
+impl Batch<'_> {
     /// Computes a block and commits it.
     fn compute(&self, recomputer: &mut Recomputer<'_>, block: BlockId) -> Result<(), Error> {
+        let Tasks { store, definition, form, inputs, .. } = self.tasks;
         let computed = match recomputer.block(block) {
             Ok(computed) => computed,
             // Its sources are gone because another task committed the block meanwhile.
-            Err(error) if error.is_not_found() && self.is_committed(block)? => {
+            Err(error) if error.is_not_found() && self.tasks.is_committed(block)? => {
                 self.done.lock().skipped.push(block);
-                self.release(block);
+                inputs.streams.lock().release(self.tasks.sources(block));
                 return Ok(());
             }
             Err(error) => return Err(error.into()),
@@ -289,43 +346,24 @@ impl Batch<'_> {
         let Some(publication) = computed.publication else {
             return Err(RunError::workload(format!("block {block} publishes no file")).into());
         };
-        let stored = StoredSummary::of(&publication.bytes, computed.summary).to_bytes(&self.form, block);
+        let stored = StoredSummary::of(&publication.bytes, computed.summary).to_bytes(form, block);
         let mut files = [(summary_name(block), &stored), (block_name(block), &publication.bytes)];
-        if !self.definition.keeps_files() {
+        if !definition.keeps_files() {
             files.reverse();
         }
         for (name, bytes) in &files {
-            commit(self.store, name, bytes)?;
+            commit(*store, name, bytes)?;
         }
         {
             let mut done = self.done.lock();
             done.computed.push(block);
             done.written_bytes += files.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
         }
-        let is_needed = self.needs.lock().get(&block).is_some_and(|needs| *needs > 0);
-        if is_needed && self.inputs.held.read().len() < self.held_at_most {
-            let stream = recomputer.take_stream()?;
-            self.inputs.held.write().insert(block, Arc::new(stream));
+        if inputs.streams.lock().wants_own(block) {
+            let stream = Arc::new(recomputer.take_stream()?);
+            inputs.streams.lock().hold(block, stream);
         }
-        self.release(block);
+        inputs.streams.lock().release(self.tasks.sources(block));
         Ok(())
-    }
-
-    fn is_committed(&self, block: BlockId) -> Result<bool, Error> {
-        is_committed(self.store, self.definition, &self.form, block)
-    }
-
-    /// Forgets the streams that no block needs any more once `target` is done.
-    fn release(&self, target: BlockId) {
-        let sources: BTreeSet<BlockId> = self.workload.edges_into(target).iter().map(|edge| edge.source).collect();
-        let mut needs = self.needs.lock();
-        for source in sources {
-            if let Some(left) = needs.get_mut(&source) {
-                *left -= 1;
-                if *left == 0 {
-                    self.inputs.held.write().remove(&source);
-                }
-            }
-        }
     }
 }

@@ -31,11 +31,12 @@ mod definition;
 mod finish;
 mod plan;
 pub mod store;
+mod streams;
 mod summary;
 mod sweep;
 mod verify;
 
-pub use compute::{Computed, Options, compute};
+pub use compute::{Computed, Options, Tasks, Worker, compute};
 pub use copy::{Copied, copy, require_sealed};
 pub use definition::{Definition, Initialised, init, open};
 pub use finish::{Sealed, finish};

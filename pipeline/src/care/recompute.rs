@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! each source:  published file  --recall_needed-->  stream  --turn, apply, for each edge-->  bitmap of the block
-//!               (or its stream, if it is in memory)
+//!               (or its stream, if it is in memory; it is decoded whole if it is to stay there)
 //! then:         finish  -->  stream of the block  -->  summarise, publish
 //! ```
 //!
@@ -17,7 +17,7 @@
 //!
 //! # Cost
 //! Memory: two bitmaps a thread, and a third where an edge turns its stream; the published files
-//! that are being read.
+//! that are being read; a bitmap a thread where streams are to stay.
 
 use crate::audit::{Auditor, Passing};
 use crate::bitmap::Bitmap;
@@ -39,6 +39,18 @@ pub trait Sources: Sync {
     fn held(&self, block: BlockId) -> Option<Arc<Bitmap>> {
         let _ = block;
         None
+    }
+
+    /// Returns whether the whole stream of a block, which is about to be read, should stay in
+    /// memory; then it is handed to [`Sources::hold`]. By default none stays.
+    fn wants(&self, block: BlockId) -> bool {
+        let _ = block;
+        false
+    }
+
+    /// Takes the stream of a block that was wanted.
+    fn hold(&self, block: BlockId, stream: Arc<Bitmap>) {
+        let _ = (block, stream);
     }
 
     /// Reads the published file of a block, and checks what the workload does not.
@@ -244,7 +256,10 @@ impl<'a> Recomputer<'a> {
     ) -> Result<(), Error> {
         let workload = self.workload;
         let Buffers { bitmap, stream, oriented, .. } = buffers;
-        let held = self.sources.held(source);
+        let held = match self.sources.held(source) {
+            None if self.sources.wants(source) => Some(self.recall_to_hold(source)?),
+            held => held,
+        };
         let (words, skipped) = match &held {
             Some(held) => (held.words(), Vec::new()),
             None => {
@@ -300,12 +315,25 @@ impl<'a> Recomputer<'a> {
 
     fn recall(&mut self, source: BlockId, stream: &mut Bitmap) -> Result<(), Error> {
         self.recalled = None;
-        let published = self.sources.read(source)?;
-        self.workload
-            .recall(source, &published, stream.words_mut())
-            .map_err(|unreadable| self.damage(source, unreadable))?;
+        self.recall_whole(source, stream)?;
         self.recalled = Some(source);
         Ok(())
+    }
+
+    /// Reads and decodes the whole stream of a block.
+    fn recall_whole(&self, source: BlockId, stream: &mut Bitmap) -> Result<(), Error> {
+        let published = self.sources.read(source)?;
+        let recalled = self.workload.recall(source, &published, stream.words_mut());
+        recalled.map_err(|unreadable| self.damage(source, unreadable))
+    }
+
+    /// Decodes a stream that stays in memory.
+    fn recall_to_hold(&self, source: BlockId) -> Result<Arc<Bitmap>, Error> {
+        let mut stream = Bitmap::zeroed(self.workload.stream_words())?;
+        self.recall_whole(source, &mut stream)?;
+        let stream = Arc::new(stream);
+        self.sources.hold(source, Arc::clone(&stream));
+        Ok(stream)
     }
 
     fn damage(&self, source: BlockId, unreadable: Unreadable) -> Error {

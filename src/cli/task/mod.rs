@@ -6,6 +6,7 @@
 mod copy;
 mod finish;
 mod init;
+mod lines;
 mod list;
 mod plan;
 mod store;
@@ -16,11 +17,14 @@ use super::args::{self, JsonArgs, KernelArgs, Size};
 use super::exit::{Exit, Refused};
 use super::output::{Out, counted, seconds};
 use clap::{Args, Subcommand};
+use lines::Wanted;
+use parking_lot::Mutex;
 use pipeline::{BlockId, Stopwatch};
 use serde::Serialize;
+use std::io::Write;
 use std::time::Duration;
 use store::refusal;
-use trinim::task::{self, Options};
+use trinim::task::{self, Computed, Options, Tasks};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,12 +32,14 @@ Examples:
   trinim task plan --store tasks                                the blocks, and what each needs
   trinim task --store tasks --block 0                           compute a block from its sources
   trinim task --store tasks --batch 1,2,3 --json                compute neighbours in one process
+  trinim task --store tasks --batch - --json                    compute what comes on standard input
   trinim task list --store tasks                                what is committed
   trinim task sweep --store tasks                               remove what nothing needs any more
 
 Blocks may be computed by any number of processes on any machines that see the store, each by several at once: a \
 file is created once and whole, and its bytes depend on nothing but the solve. A kill costs the block at work. \
-tools/cluster runs the tasks; others can, from the plan.
+tools/cluster runs the tasks; others can, from the plan. A process that takes its tasks from standard input, one a \
+line, keeps what it has decoded as far as --memory allows, and answers each with a line; any error ends it.
 
 A store is a folder, or s3://BUCKET/PREFIX in a program that was built with --features s3: a bucket of S3 or of a \
 service that speaks its protocol and honours If-None-Match. Service, region and credentials are those of the usual \
@@ -42,6 +48,8 @@ variables: AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KE
 The exit code is 0 if the blocks are committed, 75 if the same command may succeed later, and 65 if it cannot: the \
 store is of another run or version or may not be used, a file is damaged, or a name has other bytes. Nothing is ever \
 overwritten.";
+
+const SCHEMA: &str = "trinim.task/1";
 
 /// Time between two looks for a missing source.
 const LOOK: Duration = Duration::from_millis(200);
@@ -61,9 +69,10 @@ pub struct TaskArgs {
     #[arg(long, value_name = "N", required_unless_present = "batch", conflicts_with = "batch")]
     block: Option<u32>,
 
-    /// Blocks to compute, with their inner edges in memory; other sources are committed
-    #[arg(long, value_name = "N,..", value_delimiter = ',')]
-    batch: Vec<u32>,
+    /// Blocks to compute, with their inner edges in memory; other sources are committed; - for
+    /// lists on standard input, one a line
+    #[arg(long, value_name = "N,..", value_parser = lines::wanted)]
+    batch: Option<Wanted>,
 
     /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
     #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = args::memory, default_value = "1GiB")]
@@ -80,6 +89,10 @@ pub struct TaskArgs {
     /// names late
     #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = pause, default_value = "120s")]
     wait: Duration,
+
+    /// With --batch -: end after so long without a line, like 30s, 5m [default: wait]
+    #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration, requires = "batch", conflicts_with = "block")]
+    idle: Option<Duration>,
 
     /// End with the process that started this one, however that ends
     #[arg(long, help_heading = "Limits")]
@@ -133,15 +146,14 @@ pub fn run(args: TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let watch = Stopwatch::start();
+    let watch = Mutex::new(Stopwatch::start());
     if args.die_with_parent {
         store::die_with_parent()?;
     }
     let store = store::open(args.store.as_deref().unwrap_or_default())?;
     let (definition, game, terms) = task::open(&*store)?;
-    let blocks: Vec<BlockId> = args.block.iter().chain(&args.batch).map(|block| BlockId(*block)).collect();
     let wait = || {
-        let goes_on = watch.elapsed() < args.wait;
+        let goes_on = watch.lock().elapsed() < args.wait;
         if goes_on {
             std::thread::sleep(LOOK.min(args.wait));
         }
@@ -151,30 +163,66 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         kernel: args.kernel.kernel.kernel(),
         threads: args::all_if_zero(args.threads),
         memory_bytes: args.memory.0,
+        keeps_streams: args.batch == Some(Wanted::Lines),
         wait: &wait,
     };
-    let done = task::compute(&*store, (&definition, &game, terms), &blocks, &options)?;
-    let numbers = |blocks: Vec<BlockId>| blocks.into_iter().map(|block| block.0).collect();
-    let report = Report {
-        computed: numbers(done.computed),
-        skipped: numbers(done.skipped),
-        seconds: watch.elapsed().as_secs_f64(),
-        read_bytes: done.read_bytes,
-        written_bytes: done.written_bytes,
+    let tasks = Tasks::new(&*store, (&definition, &game, terms), &options)?;
+    let mut worker = tasks.worker();
+    let blocks = match &args.batch {
+        Some(Wanted::Lines) => {
+            lines::each(args.idle, |blocks| {
+                *watch.lock() = Stopwatch::start();
+                let report = Report::new(worker.compute(&ids(blocks))?, &watch);
+                if args.json.json {
+                    out.json_line(SCHEMA, &report)?;
+                } else {
+                    let cells = report.cells().map(|(label, text)| format!("{label} {text}"));
+                    writeln!(out, "{}", cells.join("; "))?;
+                }
+                // Whoever sends the next task may wait for this answer.
+                Ok(out.flush()?)
+            })?;
+            return Ok(Exit::Done);
+        }
+        Some(Wanted::Blocks(blocks)) => ids(blocks),
+        None => args.block.map(BlockId).into_iter().collect(),
     };
+    let report = Report::new(worker.compute(&blocks)?, &watch);
     if args.json.json {
-        out.json("trinim.task/1", &report)?;
-        return Ok(Exit::Done);
+        out.json(SCHEMA, &report)?;
+    } else {
+        out.table(&report.cells())?;
     }
-    let (computed, skipped) = (report.computed.len() as u64, report.skipped.len() as u64);
-    out.table(&[
-        ("computed", counted(computed, "block")),
-        ("skipped", format!("{}, committed before", counted(skipped, "block"))),
-        ("read", Size(report.read_bytes).to_string()),
-        ("written", Size(report.written_bytes).to_string()),
-        ("time", seconds(report.seconds)),
-    ])?;
     Ok(Exit::Done)
+}
+
+fn ids(blocks: &[u32]) -> Vec<BlockId> {
+    blocks.iter().copied().map(BlockId).collect()
+}
+
+impl Report {
+    fn new(done: Computed, watch: &Mutex<Stopwatch>) -> Report {
+        let numbers = |blocks: Vec<BlockId>| blocks.into_iter().map(|block| block.0).collect();
+        Report {
+            computed: numbers(done.computed),
+            skipped: numbers(done.skipped),
+            seconds: watch.lock().elapsed().as_secs_f64(),
+            read_bytes: done.read_bytes,
+            written_bytes: done.written_bytes,
+        }
+    }
+
+    /// Returns labels and texts for people.
+    fn cells(&self) -> [(&'static str, String); 5] {
+        let (computed, skipped) = (self.computed.len() as u64, self.skipped.len() as u64);
+        [
+            ("computed", counted(computed, "block")),
+            ("skipped", format!("{}, committed before", counted(skipped, "block"))),
+            ("read", Size(self.read_bytes).to_string()),
+            ("written", Size(self.written_bytes).to_string()),
+            ("time", seconds(self.seconds)),
+        ]
+    }
 }
 
 /// A refusal of arguments.

@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import secrets
+import select
 import signal
 import socket
 import sys
@@ -40,6 +41,7 @@ def main() -> None:
     parser.add_argument("--threads")
     parser.add_argument("--memory")
     parser.add_argument("--wait")
+    parser.add_argument("--idle")
     parser.add_argument("--shard")
     parser.add_argument("--older-than", default="1h")
     parser.add_argument("--json", action="store_true")
@@ -91,6 +93,14 @@ def main() -> None:
         case None:
             if arguments.die_with_parent:
                 ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
+            if arguments.batch == "-":
+                patience = float((arguments.idle or "60s").removesuffix("s"))
+                while select.select([sys.stdin], [], [], patience)[0]:
+                    asked = sys.stdin.readline()
+                    if not asked:
+                        break
+                    compute(store, layers, list(map(int, asked.split(","))))
+                return
             wanted = (
                 [arguments.block]
                 if arguments.batch is None
@@ -168,8 +178,10 @@ def compute(store: Path, layers: int, blocks: list[int]) -> None:
         temporary.rename(final)
         computed.append(block)
     seconds = time.monotonic() - begin
-    report = {"computed": computed, "skipped": skipped, "seconds": seconds}
-    print(json.dumps(report | {"read_bytes": 0, "written_bytes": 32 * len(computed)}))
+    report: dict[str, object] = {"schema": "trinim.task/1", "computed": computed}
+    report |= {"skipped": skipped, "seconds": seconds}
+    report |= {"read_bytes": 0, "written_bytes": 32 * len(computed)}
+    print(json.dumps(report), flush=True)
 
 
 def verify(store: Path, layers: int, blocks: range) -> None:

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -16,8 +17,17 @@ from trinim_cluster.trinim import Store, TrinimError
 FAKE = str(Path(__file__).with_name("fake_trinim.py"))
 
 
+def end_process() -> None:
+    """Ends the process of this thread's slot."""
+    process = getattr(work.slot, "process", None)
+    if process is not None:
+        process.end()
+        work.slot.process = None
+
+
 class Program(unittest.TestCase):
     def setUp(self) -> None:
+        self.addCleanup(end_process)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
@@ -30,9 +40,11 @@ class Program(unittest.TestCase):
 
     def test_command_lines(self) -> None:
         one = self.store.task([5], ["--threads", "4"])
-        self.assertEqual(one[1:6], ["task", "--store", self.store.location, "--block", "5"])
-        self.assertEqual(one[-4:], ["--json", "--die-with-parent", "--threads", "4"])
-        self.assertIn("5,7", self.store.task([5, 7], []))
+        self.assertEqual(one.command[1:6], ["task", "--store", self.store.location, "--batch", "-"])
+        self.assertEqual(one.command[-4:], ["--idle", trinim.IDLE, "--threads", "4"])
+        self.assertEqual((one.line, self.store.task([5, 7], []).line), ("5", "5,7"))
+        share = self.store.shard(2, 3, [])
+        self.assertEqual((share.command[5:7], share.line), (["--shard", "2/3"], None))
 
     def test_commands(self) -> None:
         self.store.init(["--layers", "2", "--keep", "database"])
@@ -56,6 +68,56 @@ class Program(unittest.TestCase):
         result = work.compute(self.store.task([3], []), version)
         self.assertEqual(result["code"], 75)
         self.assertIn("source 2 of block 3 is missing", result["message"])
+        # The process ended with its error; the next task has a new one.
+        result = work.compute(self.store.task([1, 2], []), version)
+        self.assertEqual((result["code"], result["report"]["computed"]), (0, [1, 2]))
+
+    def test_a_slot_keeps_its_process(self) -> None:
+        self.store.init(["--layers", "3"])
+        version = trinim.version(FAKE)
+
+        def compute(*blocks: int) -> int:
+            result = work.compute(self.store.task(blocks, []), version)
+            self.assertEqual((result["code"], result["report"]["computed"]), (0, list(blocks)))
+            pid: int = work.slot.process.child.pid
+            return pid
+
+        first = compute(0)
+        self.assertEqual(compute(1, 2), first)
+        # One that ended, or was killed, between two tasks is no failure.
+        work.slot.process.child.kill()
+        work.slot.process.child.wait()
+        second = compute(4)
+        self.assertNotEqual(second, first)
+        # Other options are those of another process.
+        result = work.compute(self.store.task([5], ["--threads", "2"]), version)
+        self.assertEqual(result["code"], 0)
+        third = work.slot.process.child.pid
+        self.assertNotEqual(third, second)
+        # Other slots have their own.
+        other: list[int] = []
+
+        def elsewhere() -> None:
+            other.append(compute(6))
+            end_process()
+
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        self.assertEqual(len(other), 1)
+        self.assertNotIn(other[0], [first, second, third])
+
+    def test_a_process_that_was_left_alone_is_no_failure(self) -> None:
+        self.store.init(["--layers", "2"])
+        version = trinim.version(FAKE)
+        command = [FAKE, "task", "--store", self.store.location, "--batch", "-", "--idle", "0.1s"]
+        for line in ("0", "1"):
+            result = work.compute(trinim.Job(command, line), version)
+            self.assertEqual((result["code"], result["report"]["computed"]), (0, [int(line)]))
+            work.slot.process.child.wait()
+        # One that ends at once is one.
+        result = work.compute(trinim.Job(["true"], "2"), trinim.version("true"))
+        self.assertEqual((result["code"], result["message"]), (1, "it ended without an answer"))
 
     def test_another_version_computes_nothing(self) -> None:
         self.store.init(["--layers", "2"])
@@ -65,7 +127,7 @@ class Program(unittest.TestCase):
         self.assertEqual(self.store.listing(), [])
 
     def test_no_program(self) -> None:
-        result = work.compute([str(self.folder / "absent")], "")
+        result = work.compute(trinim.Job([str(self.folder / "absent")]), "")
         self.assertEqual(result["code"], 127)
         with self.assertRaises(FileNotFoundError):
             trinim.find("no-such-trinim")

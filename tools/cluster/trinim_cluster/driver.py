@@ -25,7 +25,7 @@ from trinim_cluster.ledger import Ledger, Verdict
 from trinim_cluster.plan import Plan
 from trinim_cluster.progress import Progress, Speed, seconds_left
 from trinim_cluster.service import Tls, address_in
-from trinim_cluster.trinim import TrinimError
+from trinim_cluster.trinim import Job, TrinimError
 
 Tell = Callable[[dict[str, object]], None]
 
@@ -33,8 +33,8 @@ Tell = Callable[[dict[str, object]], None]
 class Work(Protocol):
     """What the tasks of a plan are, as processes: those of a store, or shares of a check."""
 
-    def task(self, blocks: Sequence[int], options: Sequence[str]) -> list[str]:
-        """The command line of a task."""
+    def task(self, blocks: Sequence[int], options: Sequence[str]) -> Job:
+        """What a slot does for a task."""
 
     def verdict(self, code: int) -> Verdict:
         """What its exit code means."""

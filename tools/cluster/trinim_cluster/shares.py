@@ -9,7 +9,7 @@ from typing import Any
 from trinim_cluster import trinim
 from trinim_cluster.ledger import Verdict
 from trinim_cluster.plan import Plan, Task
-from trinim_cluster.trinim import Store
+from trinim_cluster.trinim import Job, Store
 
 # Exit codes of `trinim task verify` that are answers.
 CORRECT = 0
@@ -29,7 +29,7 @@ class Shares:
     store: Store
     of: int
 
-    def task(self, blocks: Sequence[int], options: Sequence[str]) -> list[str]:
+    def task(self, blocks: Sequence[int], options: Sequence[str]) -> Job:
         return self.store.shard(blocks[0] + 1, self.of, options)
 
     def verdict(self, code: int) -> Verdict:

@@ -56,6 +56,19 @@ def find(program: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Job:
+    """What a slot does for a task: a process, from start to end; or, with a line, a question to a
+    process that answers one after the other."""
+
+    command: list[str]
+    line: str | None = None
+
+
+# A process without a task ends after so long, and gives its memory back.
+IDLE = "60s"
+
+
+@dataclass(frozen=True, slots=True)
 class Store:
     """A store, and the program that knows what is in it. Nothing here opens a file of it."""
 
@@ -92,22 +105,22 @@ class Store:
         """
         self._run("sweep", ["--older-than", "0s"] if all_temporary else [])
 
-    def task(self, blocks: Sequence[int], options: Sequence[str]) -> list[str]:
-        """The command line that computes these blocks."""
-        what = ["--block", str(blocks[0])]
-        if len(blocks) > 1:
-            what = ["--batch", ",".join(map(str, blocks))]
-        command = [self.program, "task", "--store", self.location, *what]
-        return [*command, "--json", "--die-with-parent", *options]
+    def task(self, blocks: Sequence[int], options: Sequence[str]) -> Job:
+        """What computes these blocks."""
+        command = [self.program, "task", "--store", self.location, "--batch", "-", "--json"]
+        command += ["--die-with-parent", "--idle", IDLE, *options]
+        return Job(command, ",".join(map(str, blocks)))
 
     def verdict(self, code: int) -> Verdict:
         """What the exit code of that means."""
         return verdict(code)
 
-    def shard(self, number: int, of: int, options: Sequence[str]) -> list[str]:
-        """The command line that checks a share, from 1."""
+    def shard(self, number: int, of: int, options: Sequence[str]) -> Job:
+        """What checks a share, from 1."""
         command = [self.program, "task", "verify", "--store", self.location]
-        return [*command, "--shard", f"{number}/{of}", "--json", "--die-with-parent", *options]
+        return Job(
+            [*command, "--shard", f"{number}/{of}", "--json", "--die-with-parent", *options]
+        )
 
     def _run(self, command: str, arguments: Sequence[str]) -> str:
         line = [self.program, "task", command, "--store", self.location, *arguments]

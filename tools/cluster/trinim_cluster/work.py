@@ -1,6 +1,8 @@
-"""What a slot of a worker does: one `trinim task` process, from start to exit.
+"""What a slot of a worker does: it hands tasks to a `trinim task` process of its own.
 
-This is the only code that Dask runs on other machines.
+The process stays from task to task, because it keeps what it has decoded: that is almost half of
+the work. Any error ends it, with the exit code of a single task. This is the only code that Dask
+runs on other machines.
 """
 
 from __future__ import annotations
@@ -9,10 +11,12 @@ import asyncio
 import json
 import platform
 import subprocess
+import tempfile
+import threading
 import time
 from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import IO, Any
 
 from distributed import get_worker
 
@@ -25,8 +29,92 @@ def version(program: str) -> str:
     return trinim.version(program)
 
 
-def compute(command: list[str], expected_version: str) -> dict[str, Any]:
-    """Runs the command line of a task.
+class Process:
+    """A process that answers tasks, one line each, until it is left alone or one fails."""
+
+    def __init__(self, command: list[str]) -> None:
+        self.command = command
+        # A pipe that nobody reads would fill.
+        self.errors: IO[str] = tempfile.TemporaryFile("w+", errors="replace")
+        self.child = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            errors="replace",
+        )
+
+    def ask(self, line: str) -> tuple[int | None, str]:
+        """The exit code, or None if the process goes on, and what it printed."""
+        assert self.child.stdin is not None and self.child.stdout is not None
+        # If it has ended, the end of its output says so.
+        with suppress(BrokenPipeError):
+            self.child.stdin.write(line + "\n")
+            self.child.stdin.flush()
+        output = self.child.stdout.readline()
+        with suppress(ValueError, KeyError, TypeError):
+            if json.loads(output)["schema"] == "trinim.task/1":
+                return None, output
+        output += self.child.stdout.read()
+        return self.child.wait(), output
+
+    def said(self) -> str:
+        """Its standard error."""
+        self.errors.seek(0)
+        return self.errors.read()
+
+    def end(self) -> None:
+        """Lets it end, which it does between tasks."""
+        for stream in (self.child.stdin, self.child.stdout):
+            if stream is not None:
+                with suppress(BrokenPipeError):
+                    stream.close()
+        self.child.wait()
+        self.errors.close()
+
+
+# Each slot is a thread of the worker.
+slot = threading.local()
+
+
+def ask(command: list[str], line: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a task that this slot's process answers."""
+    process: Process | None = getattr(slot, "process", None)
+    if process is not None and process.command != command:
+        process.end()
+        process = slot.process = None
+    fresh = process is None
+    while True:
+        if process is None:
+            process = slot.process = Process(command)
+        code, output = process.ask(line)
+        if code is None:
+            return trinim.DONE, output, ""
+        errors = process.said()
+        process.end()
+        process = slot.process = None
+        # It may have ended, or been ended, before it saw the task: a new one knows.
+        if fresh or code > 0:
+            return code or 1, output, errors or "it ended without an answer"
+        fresh = True
+
+
+def once(command: list[str]) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a process of its own."""
+    ended = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+def compute(job: trinim.Job, expected_version: str) -> dict[str, Any]:
+    """Does the job of a task.
 
     The result has `code`, `message`, `report` (of `--json`, also of a failure; or null), `host`,
     `worker` (its address) and the times `began` and `ended`, in seconds of this host's clock.
@@ -43,11 +131,11 @@ def compute(command: list[str], expected_version: str) -> dict[str, Any]:
         "message": "",
     }
     try:
-        here = version(command[0])
+        here = version(job.command[0])
         if here != expected_version:
             first, wanted = here.splitlines()[:1], expected_version.splitlines()[:1]
             text = (
-                f"{command[0]} on this worker is another version: {first}, the driver has {wanted}"
+                f"{job.command[0]} on this worker is another version: {first}, the driver has {wanted}"
             )
             leave(text)
             return result | {
@@ -56,23 +144,17 @@ def compute(command: list[str], expected_version: str) -> dict[str, Any]:
                 "foreign": True,
                 "ended": time.time(),
             }
-        ended = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        line = job.line
+        code, output, errors = once(job.command) if line is None else ask(job.command, line)
     except (OSError, trinim.TrinimError) as error:
         # No such program here, or no memory for a process: another worker may do better.
         return result | {"code": 127, "message": str(error), "ended": time.time()}
-    result["code"] = ended.returncode
+    result["code"] = code
     result["ended"] = time.time()
     with suppress(ValueError):
-        result["report"] = json.loads(ended.stdout)
-    if ended.returncode != trinim.DONE:
-        result["message"] = trinim.last_words(ended.stderr, ended.stdout)
+        result["report"] = json.loads(output)
+    if code != trinim.DONE:
+        result["message"] = trinim.last_words(errors, output)
     return result
 
 
