@@ -139,6 +139,44 @@ fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
     assert!(names(path).is_empty());
 }
 
+/// Any board stands beside the triangles, and its counts are compared over all layouts and values.
+#[test]
+fn any_board_is_measured() {
+    let folder = scratch();
+    let path = folder.path();
+    fs::write(path.join("star.toml"), "name = 'rect:3x3'\ncells = 4\nmoves = [[0], [1, 2], [3]]\n").unwrap();
+    let boards = ["-k", "4", "--board", "rect:3x3,hex:2,file:star.toml", "--rule", "normal"];
+    let ways = ["--values", "outcomes,nimbers", "--block-bits", "3,9", "--json"];
+    let (out, error) = ends(path, 0, &tiny(&[&boards[..], &ways].concat()));
+    let record = Record::from_json(&out).unwrap();
+    assert_eq!(record.rows.len(), 4 * 2 * 2, "{error}");
+    let of = |name: &str| -> Vec<&Value> {
+        record.rows.iter().filter(|row| row.name.contains(name)).map(|row| &row.runs[1].report).collect()
+    };
+    let losses =
+        |name: &str| -> Vec<u64> { of(name).iter().map(|report| report["losses"].as_u64().unwrap()).collect() };
+    assert_eq!(losses("--layers 4"), [149; 4]);
+    for name in ["--board rect:3x3", "--board hex:2", "--board file:star.toml"] {
+        let found = losses(name);
+        assert_eq!(found, [found[0]; 4], "{name}");
+    }
+    // A file may give its board the name of another one.
+    let [named, own] = ["--board rect:3x3", "--board file:star.toml"].map(|name| of(name)[0]);
+    assert_eq!((named["positions"].as_u64(), own["positions"].as_u64()), (Some(512), Some(16)));
+    assert_eq!(own["board"], "rect:3x3");
+    assert_eq!(record.rows[4].command, "trinim solve --board rect:3x3 --rule normal --values outcomes --block-bits 3");
+
+    let (out, error) = ends(path, 0, &tiny(&["--board", "rect:4x4", "--max-take", "2,3", "--json"]));
+    let takes: Vec<Value> =
+        Record::from_json(&out).unwrap().rows.into_iter().map(|row| row.runs[0].report["max_take"].clone()).collect();
+    assert_eq!(takes, [2, 3], "{error}");
+    // Nimbers of misère play do not exist.
+    let (out, error) =
+        ends(path, 0, &tiny(&["--board", "hex:2", "--rule", "misere,normal", "--values", "nimbers", "--json"]));
+    assert_eq!(Record::from_json(&out).unwrap().rows.len(), 1);
+    assert!(error.contains("left out: --board hex:2 --rule misere --values nimbers: "), "{error}");
+}
+
 #[test]
 fn every_way_gives_the_same_digest_side_by_side() {
     let folder = scratch();
@@ -163,7 +201,7 @@ fn what_cannot_be_measured_is_refused_before_anything_is() {
     let folder = scratch();
     let path = folder.path();
     fs::write(path.join("letter.txt"), "Dear").unwrap();
-    let refused: [&[&str]; 18] = [
+    let refused: [&[&str]; 24] = [
         &["bench"],
         &["bench", "--layers", ""],
         &["bench", "--layers", "4,x"],
@@ -174,6 +212,12 @@ fn what_cannot_be_measured_is_refused_before_anything_is() {
         &["bench", "--layers", "4", "--strategy", "guess"],
         &["bench", "--layers", "4", "--kernel", "sse9"],
         &["bench", "--layers", "4", "--bid-cells", "1,0"],
+        &["bench", "--board", "rect:4"],
+        &["bench", "--board", "hex:2,circle:4"],
+        &["bench", "--board", "file:absent.toml"],
+        &["bench", "--layers", "4", "--min-take", "x"],
+        &["bench", "--layers", "4", "--values", "points"],
+        &["bench", "--board", "rect:4x4", "--suite"],
         &["bench", "--layers", "4", "--yardstick", "0"],
         &["bench", "--layers", "4", "--yardstick", "1MiB"],
         &["bench", "--layers", "4", "--out", "absent"],

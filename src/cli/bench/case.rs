@@ -46,6 +46,12 @@ impl Case {
         Case { headline: true, ..self }
     }
 
+    /// Returns the argument that names the file of the board, if one describes it.
+    pub fn board_file(&self) -> Option<&str> {
+        let board = self.arguments.iter().skip_while(|argument| *argument != "--board").nth(1)?;
+        Some(board.as_str()).filter(|board| board.starts_with("file:"))
+    }
+
     /// Returns the command without folders, for reports.
     pub fn command(&self) -> String {
         let taskset = if self.one_core { "taskset -c N " } else { "" };
@@ -62,19 +68,15 @@ fn quoted(argument: &str) -> String {
     if argument.contains(['(', ' ']) { format!("\"{argument}\"") } else { argument.to_owned() }
 }
 
-/// Flags and their scanned values; an empty list leaves the flag out.
-pub type Scan = Vec<(&'static str, Vec<String>)>;
+/// A flag and its value.
+pub type Argument = [String; 2];
 
-/// Returns the product of scans, the last one varying fastest. `layouts` are pairs of a flag and
-/// its value.
-pub fn product(scans: &Scan, layouts: &[[String; 2]]) -> Vec<Case> {
+/// Returns the product of lists of arguments, the last one varying fastest; an empty list leaves
+/// its arguments out.
+pub fn product(lists: &[Vec<Argument>]) -> Vec<Case> {
     let mut all: Vec<Vec<String>> = vec![Vec::new()];
-    let layouts = layouts.iter().map(|layout| layout.to_vec()).collect();
-    let flags = scans.iter().map(|(flag, values)| -> Vec<Vec<String>> {
-        values.iter().map(|value| vec![(*flag).to_owned(), value.clone()]).collect()
-    });
-    for choices in flags.chain([layouts]).filter(|choices| !choices.is_empty()) {
-        all = all.iter().flat_map(|begin| choices.iter().map(move |choice| [&begin[..], choice].concat())).collect();
+    for list in lists.iter().filter(|list| !list.is_empty()) {
+        all = all.iter().flat_map(|begin| list.iter().map(move |more| [&begin[..], more].concat())).collect();
     }
     let case = |arguments: Vec<String>| Case {
         name: arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "),
@@ -211,17 +213,20 @@ mod tests {
 
     #[test]
     fn the_product_has_every_combination_in_order() {
-        let list = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
-        let scans = vec![("--layers", list(&["4", "5"])), ("--codec", list(&[])), ("--threads", list(&["1", "2"]))];
-        let names = |layouts: &[[String; 2]]| -> Vec<String> {
-            product(&scans, layouts).into_iter().map(|case| case.name).collect()
+        let list = |flag: &str, values: &[&str]| -> Vec<Argument> {
+            values.iter().map(|value| [flag.to_owned(), (*value).to_owned()]).collect()
+        };
+        let (boards, threads) = (list("--layers", &["4", "5"]), list("--threads", &["1", "2"]));
+        let names = |layouts: Vec<Argument>| -> Vec<String> {
+            let lists = [boards.clone(), list("--codec", &[]), threads.clone(), layouts];
+            product(&lists).into_iter().map(|case| case.name).collect()
         };
         let plain =
             ["--layers 4 --threads 1", "--layers 4 --threads 2", "--layers 5 --threads 1", "--layers 5 --threads 2"];
-        assert_eq!(names(&[]), plain);
-        let layouts = [["--bid-cells".to_owned(), "(1,0)".to_owned()], ["--block-bits".to_owned(), "9".to_owned()]];
-        assert_eq!(names(&layouts).len(), 8);
-        assert_eq!(names(&layouts)[0], "--layers 4 --threads 1 --bid-cells \"(1,0)\"");
+        assert_eq!(names(Vec::new()), plain);
+        let layouts = [list("--bid-cells", &["(1,0)"]), list("--block-bits", &["9"])].concat();
+        assert_eq!(names(layouts.clone()).len(), 8);
+        assert_eq!(names(layouts)[0], "--layers 4 --threads 1 --bid-cells \"(1,0)\"");
     }
 
     #[test]

@@ -19,13 +19,14 @@ mod machine;
 mod rounds;
 
 use super::args::{JsonArgs, KERNELS, Size, codecs};
+use super::board;
 use super::choice::offered;
 use super::exit::{Exit, Refused};
 use super::export::{Export, ExportKind};
 use super::output::Out;
 use super::precedence;
 use super::signals::Signals;
-use case::{Case, Suite};
+use case::{Argument, Case, Suite};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use pipeline::Error;
@@ -35,7 +36,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use trinim::bench::{CSV_SIGNATURE, FORMAT, Figures, MARKDOWN_SIGNATURE, Record, Row, bytes, percent, seconds};
-use trinim::game::Rule;
+use trinim::game::{Rule, Takes};
 use trinim::solve::{Redundancy, Strategy};
 
 /// Default number of measured rounds.
@@ -51,6 +52,7 @@ const MARKDOWN: ExportKind = ExportKind { flag: "--markdown", what: "page of a b
 const EXAMPLES: &str = "\
 Examples:
   trinim bench --layers 6,7                               two boards
+  trinim bench --board rect:5x5,hex:3 --rule misere,normal
   trinim bench --layers 7 --threads 1,2 --log-placement dedicated,shared --repeats 9
                                                           four cases, taking turns
   trinim bench --layers 7 --block-bits 14,18,22 --csv blocks.csv
@@ -69,12 +71,31 @@ fn named_in(names: impl IntoIterator<Item = &'static str>) -> impl TypedValuePar
 #[command(after_help = EXAMPLES)]
 pub struct BenchArgs {
     /// Layers of the triangle; a list like 6,7
-    #[arg(long, short = 'k', value_name = "K,..", value_delimiter = ',', required_unless_present = "suite")]
+    #[arg(
+        long, short = 'k', value_name = "K,..", value_delimiter = ',', required_unless_present_any = ["suite", "board"]
+    )]
     layers: Vec<String>,
+
+    /// Boards, in addition to those of --layers: triangle:K, rect:RxC, hex:N, cram:RxC, file:PATH;
+    /// a list
+    #[arg(long, value_name = "BOARD,..", value_delimiter = ',')]
+    board: Vec<String>,
+
+    /// Fewest pieces a move takes along a line; a list
+    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    min_take: Vec<String>,
+
+    /// Most pieces a move may take; a list
+    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    max_take: Vec<String>,
 
     /// Whoever takes the last piece loses (misere) or wins (normal); a list
     #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = named_in(Rule::ALL.map(Rule::name)))]
     rule: Vec<String>,
+
+    /// What is solved: outcomes, or nimbers, which needs normal play; a list
+    #[arg(long, value_name = "VALUES,..", value_delimiter = ',', value_parser = named_in(["outcomes", "nimbers"]))]
+    values: Vec<String>,
 
     /// Strategy of the solve: ours, or one of the papers'; a list
     #[arg(long, value_name = "STRATEGY,..", value_delimiter = ',', value_parser = named_in(Strategy::ALL.map(|one| one.name())))]
@@ -117,8 +138,8 @@ pub struct BenchArgs {
     /// Measure a fixed list of cases instead of scans
     #[arg(
         long, value_name = "SUITE", value_enum, num_args = 0..=1, default_missing_value = "full",
-        conflicts_with_all = ["layers", "rule", "strategy", "redundancy", "kernel", "bid_cells", "block_bits",
-                              "codec", "log_placement", "threads", "memory"]
+        conflicts_with_all = ["layers", "board", "min_take", "max_take", "rule", "values", "strategy", "redundancy",
+                              "kernel", "bid_cells", "block_bits", "codec", "log_placement", "threads", "memory"]
     )]
     suite: Option<Suite>,
 
@@ -173,27 +194,34 @@ impl BenchArgs {
         if let Some(suite) = self.suite {
             return Ok(suite.cases());
         }
-        let scans = vec![
-            ("--layers", self.layers.clone()),
-            ("--rule", self.rule.clone()),
-            ("--strategy", self.strategy.clone()),
-            ("--redundancy", self.redundancy.clone()),
-            ("--log-placement", self.log_placement.clone()),
-            ("--codec", self.codec.clone()),
-            ("--kernel", self.kernel.clone()),
-            ("--memory", self.memory.clone()),
-            ("--threads", self.threads.clone()),
+        let pairs = |flag: &str, values: &[String]| -> Vec<Argument> {
+            values.iter().map(|value| [flag.to_owned(), value.clone()]).collect()
+        };
+        let lists = vec![
+            [pairs("--layers", &self.layers), pairs("--board", &self.board)].concat(),
+            pairs("--min-take", &self.min_take),
+            pairs("--max-take", &self.max_take),
+            pairs("--rule", &self.rule),
+            pairs("--values", &self.values),
+            pairs("--strategy", &self.strategy),
+            pairs("--redundancy", &self.redundancy),
+            pairs("--log-placement", &self.log_placement),
+            pairs("--codec", &self.codec),
+            pairs("--kernel", &self.kernel),
+            pairs("--memory", &self.memory),
+            pairs("--threads", &self.threads),
+            [pairs("--bid-cells", &self.bid_cells), pairs("--block-bits", &self.block_bits)].concat(),
         ];
-        let layout = |flag: &'static str| move |value: &String| [flag.to_owned(), value.clone()];
-        let cells = self.bid_cells.iter().map(layout("--bid-cells"));
-        let layouts: Vec<[String; 2]> = cells.chain(self.block_bits.iter().map(layout("--block-bits"))).collect();
         // A value that `solve` rejects is a typo, whatever it is combined with.
-        let single = scans.iter().flat_map(|(flag, values)| values.iter().map(move |value| [*flag, value.as_str()]));
-        for [flag, value] in single.chain(layouts.iter().map(|[flag, value]| [flag.as_str(), value])) {
-            let layers = if flag == "--layers" { vec![] } else { vec!["--layers", "5"] };
-            accepted(&[&layers[..], &[flag, value]].concat())?;
+        for [flag, value] in lists.iter().flatten() {
+            let is_board = matches!(flag.as_str(), "--layers" | "--board");
+            let board: &[&str] = if is_board { &[] } else { &["--layers", "5"] };
+            accepted(&[board, &[flag, value]].concat())?;
         }
-        Ok(case::product(&scans, &layouts))
+        for name in &self.board {
+            board::read("--board", name, Takes::ANY)?;
+        }
+        Ok(case::product(&lists))
     }
 
     fn warm_up(&self) -> u32 {

@@ -134,7 +134,7 @@ impl Session<'_> {
         if may_refuse.contains(&code) && !folder.exists() {
             return Ok(Outcome::Refused(ended.reason));
         }
-        let mut report = checked(case, &ended, |report| self.checker.solve(report))?;
+        let mut report = checked(case, &ended, |report| self.checker.solve(case.board_file(), report))?;
         if let Value::Object(fields) = &mut report {
             // The folder is gone by then.
             fields.remove("out");
