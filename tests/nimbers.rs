@@ -4,9 +4,10 @@
 mod common;
 mod program;
 
+use common::nimbers::{options, solve_on, solved, task};
 use common::{Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch};
 use pipeline::testing::{Fault, SimulatedStorage};
-use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage, footprint_bytes};
+use pipeline::{Error as RunError, Options, Placement, RealStorage, Run};
 use program::{ends, json, tree};
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,37 +15,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tempfile::TempDir;
 use trinim::database::{
-    BlockForm, BlockSummary, Database, DatabaseError, Game, Manifest, Sums, Task, Terms, Values, block_file_name,
-    stream_digest,
+    BlockForm, BlockSummary, Database, DatabaseError, Game, Manifest, Sums, block_file_name, stream_digest,
 };
 use trinim::game::{Board, Rule, Value, reference};
 use trinim::kernel::{Kernel, bitmap_words};
 use trinim::layout::Layout;
 use trinim::random::Random;
-use trinim::solve::{RemovalGame, Solved, solve};
+use trinim::solve::RemovalGame;
 use trinim::verify::{self, Finding, verify};
-
-fn task(game: &Game) -> Task<'_> {
-    Terms { values: Values::Nimbers, ..Terms::default() }.task(game)
-}
-
-fn options(game: &Game, way: Way) -> Options {
-    let memory_bytes = footprint_bytes(task(game).stream_words(), way.placement, way.threads) + way.spare_bytes;
-    Options { memory_bytes, ..way.options(&game.layout) }
-}
-
-fn solve_on(game: &Game, way: Way, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
-    solve(task(game), way.kernel, &storage, options, &Metrics::default(), &|_| {})
-}
-
-fn solved(game: &Game, way: Way) -> TempDir {
-    let folder = scratch();
-    let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
-    solve_on(game, way, storage, &options(game, way)).unwrap();
-    folder
-}
 
 fn game(layers: u32, max_take: Option<u32>, layout: impl FnOnce(&Board) -> Layout) -> Game {
     let board = Board::triangle(layers, max_take).unwrap();

@@ -2,6 +2,7 @@
 #![allow(dead_code, unused_imports, reason = "each test crate uses a part")]
 
 pub mod contract;
+pub mod nimbers;
 mod scratch;
 mod stopping;
 mod sweep;
