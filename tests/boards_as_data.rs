@@ -122,7 +122,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     /// Up to a million positions, each against the definition: both rules, and nimbers.
     #[test]
