@@ -23,16 +23,26 @@ LONG = 300.0  # seconds after which a session counts as hanging
 LAYOUT = ["--layers", "7", "--bid-cells", "(0,0)(6,0)(6,6)(3,1)(3,2)(4,1)(4,3)(5,2)(5,3)"]
 LOSSES = 19_496_523  # [LWS09], table 4-1
 
-# A program before the program. It notes each start of a task, and takes its time, so that what is
-# killed is in the middle of one; the lines at MISDEED are a test's own.
+# A program before the program. It notes each task, and takes its time, so that what is killed is in
+# the middle of one; the lines at MISDEED are a test's own. Each task has a real process of its own,
+# whose exit code is that of the wrapper.
 WRAPPER = """#!/bin/sh
+misdeed() {{
+    :
+    {misdeed}
+}}
 case "$*" in
-*--block*|*--batch*)
-    echo "$*" >>{starts}
-    sleep {seconds}
+*"--batch -"*)
+    while read -r task; do
+        echo "$task" >>{starts}
+        sleep {seconds}
+        misdeed "$@"
+        echo "$task" | {program} "$@" || exit
+    done
+    exit
     ;;
 esac
-{misdeed}
+misdeed "$@"
 exec {program} "$@"
 """
 
