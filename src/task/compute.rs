@@ -21,7 +21,7 @@
 //! Memory: three bitmaps a thread, an eighth of one for each file at hand, and as many streams as
 //! the rest of the budget allows: those that other blocks of the batch need, computed or decoded,
 //! and for a worker that computes task after task those that were used last. At eight layers
-//! decoding takes almost as long as everything else, and a stream has six targets.
+//! a third of a task's processor time is decoding, and a stream has six targets.
 
 use super::definition::Definition;
 use super::store::{Store, commit};

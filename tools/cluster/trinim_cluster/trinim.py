@@ -124,17 +124,22 @@ class Store:
 
     def _run(self, command: str, arguments: Sequence[str]) -> str:
         line = [self.program, "task", command, "--store", self.location, *arguments]
-        ended = subprocess.run(
-            line,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        ended = run(line)
         if ended.returncode != 0:
             raise TrinimError(command, ended.returncode, last_words(ended.stderr, ended.stdout))
         return ended.stdout
+
+
+def run(line: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Runs a command line to its end, whatever its exit code."""
+    return subprocess.run(
+        line,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
 
 
 def last_words(errors: str, output: str = "") -> str:
@@ -148,13 +153,7 @@ def last_words(errors: str, output: str = "") -> str:
 
 def version(program: str) -> str:
     """What `trinim --version` says, without the processor, on which no byte depends."""
-    ended = subprocess.run(
-        [program, "--version"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = run([program, "--version"])
     if ended.returncode != 0:
         raise TrinimError("--version", ended.returncode, last_words(ended.stderr, ended.stdout))
     lines = ended.stdout.strip().splitlines()

@@ -1,8 +1,8 @@
 """What a slot of a worker does: it hands tasks to a `trinim task` process of its own.
 
-The process stays from task to task, because it keeps what it has decoded: that is almost half of
-the work. Any error ends it, with the exit code of a single task. This is the only code that Dask
-runs on other machines.
+The process stays from task to task, because it keeps what it has decoded: the store is read less.
+Any error ends it, with the exit code of a single task. This is the only code that Dask runs on
+other machines.
 """
 
 from __future__ import annotations
@@ -102,14 +102,7 @@ def ask(command: list[str], line: str) -> tuple[int, str, str]:
 
 def once(command: list[str]) -> tuple[int, str, str]:
     """Exit code, standard output and standard error of a process of its own."""
-    ended = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    ended = trinim.run(command)
     return ended.returncode, ended.stdout, ended.stderr
 
 
