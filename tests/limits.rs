@@ -87,19 +87,25 @@ fn a_refused_plan_names_what_would_fit_and_can_be_forced() {
     // Without a database there are logs, whose codec matters.
     let counts = ["--keep", "counts"];
     let small = disk(&plan(&["--keep", "counts", "--codec", "gaps"]), 0);
-    let error = solve(small, &counts);
+    let error = solve(small, &[&counts[..], &["--codec", "raw"]].concat());
     assert!(error.contains("nothing was written; --log-placement shared --codec gaps (about "), "{error}");
-    // What the hint names is accepted.
-    let options =
-        ["solve", "-k", "7", "--keep", "counts", "--log-placement", "shared", "--codec", "gaps", "--out", "fits"];
-    ends(path, 0, &[&options[..], &["--max-disk", &small.to_string()]].concat());
+    let error = solve(small, &counts);
+    assert!(error.contains("nothing was written; --log-placement shared (about "), "{error}");
+    // What the hints name is accepted: auto takes the codec that fits, and says so.
+    for (out, codec) in [("fits", "gaps"), ("auto", "auto")] {
+        let options = ["solve", "-k", "7", "--keep", "counts", "--log-placement", "shared", "--codec", codec];
+        let (text, error) = ends(path, 0, &[&options[..], &["--out", out, "--max-disk", &small.to_string()]].concat());
+        assert!(text.contains("at most; shared, gaps"), "{text}");
+        assert_eq!(error.contains("logs in gaps to fit the disk"), codec == "auto", "{error}");
+    }
+    assert_same_files(&database_files(&path.join("fits")), &database_files(&path.join("auto")), "auto");
 
     // A limit that the run meets, and one that only the plan exceeds.
     let error = solve(1 << 20, &["--force", "--out", "forced"]);
     assert!(error.starts_with("warning: about ") && error.contains("the limit is 1 MiB; the solve stops"), "{error}");
     assert!(error.contains("the folder may take 1048576 bytes"), "{error}");
-    let forced = ["solve", "-k", "7", "--log-placement", "dedicated", "--out", "forced", "--force"];
-    let limit = (dedicated - 1).to_string();
+    let forced = ["solve", "-k", "7", "--log-placement", "dedicated", "--out", "forced", "--force", "--codec", "zstd1"];
+    let limit = (disk(&plan(&["--codec", "zstd1"]), 1) - 1).to_string();
     let (_, error) = ends(path, 0, &[&forced[..], &["--max-disk", &limit]].concat());
     assert!(error.starts_with("warning: about "), "{error}");
 }

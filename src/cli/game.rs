@@ -35,8 +35,8 @@ pub struct GameArgs {
     #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
     pub log_placement: LogPlacement,
 
-    /// Codec of the logs: auto measures the run's own data; or a name: raw, zstd1, zstd3, gaps,
-    /// rows, ...
+    /// Codec of the logs: auto measures the run's own data; where the disk is small, it takes a
+    /// dense one; or a name: raw, zstd1, zstd3, gaps, rows, ...
     #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = codec(), default_value = "auto")]
     pub codec: CodecName,
 

@@ -75,11 +75,13 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Some(cells) => Plan::of(request, &Layout::new(&board, &cells.0)?)?,
         None => Plan::suggested(request, game.block_bits),
     };
+    let disk_free_bytes = free_bytes(&args.out);
+    let plan = plan.within(request, disk_free_bytes);
     let mut report = Report {
         plan: &plan,
         moves: board.moves().len(),
         values: args.values,
-        disk_free_bytes: free_bytes(&args.out),
+        disk_free_bytes,
         memory_available_bytes: memory_available_bytes(),
         feasible: true,
         warnings: Vec::new(),
@@ -88,7 +90,7 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if args.json.json {
         out.json("trinim.plan/1", &report)?;
     } else {
-        print(&report, &board, out)?;
+        print(&report, &board, &game.codec.name, out)?;
         for warning in &report.warnings {
             out.warn(warning);
         }
@@ -138,13 +140,14 @@ fn memory_available_bytes() -> u64 {
         .map_or(u64::MAX, |kibibytes| kibibytes << 10)
 }
 
-fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()> {
+fn print(report: &Report<'_>, board: &Board, codec: &str, out: &mut Out) -> anyhow::Result<()> {
     let plan = report.plan;
     let shape = &plan.shape;
     let size = |bytes: u64| Size(bytes).to_string();
     let guess = if shape.estimated { "about " } else { "" };
     let cells: String = shape.bid_cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect();
     let memory = &plan.memory;
+    let denser = if plan.codec == codec { String::new() } else { format!(" with logs in {}", plan.codec) };
     out.table(&[
         ("board", summary::board(board, plan.rule)),
         ("positions", format!("{} (2^{})", grouped(plan.positions), plan.cells)),
@@ -185,7 +188,10 @@ fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()
             ),
             keep => ("kept", format!("{}, {}", keep.limits(), size(plan.database_bytes))),
         },
-        ("disk", format!("{} at most, {} free", size(plan.chosen().disk_peak_bytes), size(report.disk_free_bytes))),
+        (
+            "disk",
+            format!("{} at most{denser}, {} free", size(plan.chosen().disk_peak_bytes), size(report.disk_free_bytes)),
+        ),
         (
             "time",
             format!(
@@ -235,10 +241,11 @@ fn print(report: &Report<'_>, board: &Board, out: &mut Out) -> anyhow::Result<()
     .map(|(stage, speed)| format!("{stage} {}", bytes_per_second(speed)));
     writeln!(out)?;
     out.paragraph(&format!(
-        "bitmap through one worker: {}; device {}; logs {} bits a position",
+        "bitmap through one worker: {}; device {}; logs {} bits a position ({})",
         speeds.join(", "),
         bytes_per_second(rates.device_bytes_per_second),
         plan.log_bits_per_position,
+        plan.codec,
     ))?;
     Ok(())
 }

@@ -40,7 +40,7 @@ pub mod rates;
 mod shape;
 
 pub use baseline::BaselinePlan;
-pub use choice::{PROGRAM_BYTES, choose_layout, choose_layout_for, default_placement, engine_bytes};
+pub use choice::{DENSE_CODECS, PROGRAM_BYTES, choose_layout, choose_layout_for, default_placement, engine_bytes};
 pub use error::PlanError;
 pub use shape::Shape;
 
@@ -158,6 +158,8 @@ pub struct Plan {
     pub shape: Shape,
     /// Bytes of one block's bitmap.
     pub block_bytes: u64,
+    /// Name of the codec of the logs, or `auto`.
+    pub codec: String,
     /// Bits of log a position that the estimates assume.
     pub log_bits_per_position: f64,
     /// Bits of database a position that the estimates assume.
@@ -239,6 +241,7 @@ impl Plan {
             cells: board.cells(),
             positions: 1 << board.cells(),
             block_bytes: (values.planes(board) * bitmap_words(shape.offset_bits)) as u64 * 8,
+            codec: request.codec.to_owned(),
             log_bits_per_position: rates::log_bits_per_position(size, shape.offset_bits, request.codec),
             database_bits_per_position: rates::database_bits_per_position(values, size, shape.offset_bits),
             memory: MemoryPlan { budget_bytes: memory_bytes, ..memory },
@@ -387,7 +390,7 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan) -> P
 mod tests {
     use super::*;
 
-    fn request(board: &Board) -> Request<'_> {
+    pub(super) fn request(board: &Board) -> Request<'_> {
         Request {
             board,
             rule: Rule::Misere,

@@ -7,10 +7,22 @@ use super::folder::{free_bytes, used_bytes};
 use super::{Run, request};
 use pipeline::Placement;
 use trinim::database::{Keep, Terms};
-use trinim::plan::{Plan, Request, placement_name};
+use trinim::plan::{DENSE_CODECS, Plan, Request, placement_name};
 
-/// Codecs that take little space.
-const SMALL: [&str; 2] = ["rows-huffman", "gaps"];
+/// Returns the bytes that a solve may take in its folder: what is free or its own, up to
+/// `--max-disk`.
+pub fn may_take(run: &Run<'_>) -> u64 {
+    room(run).min(limit(run))
+}
+
+/// Returns the bytes that are free on the disk or already taken by the folder.
+fn room(run: &Run<'_>) -> u64 {
+    free_bytes(run.folder).saturating_add(used_bytes(run.folder))
+}
+
+fn limit(run: &Run<'_>) -> u64 {
+    run.args.session.max_disk.map_or(u64::MAX, |limit| limit.0)
+}
 
 /// Refuses a solve that needs more disk than it may take or finds free; with `--force` that is a
 /// warning. `needed_bytes` is the need at the peak; `fitting` returns the changes of the options
@@ -24,8 +36,7 @@ pub fn preflight(
     fitting: impl Fn(u64) -> Vec<String>,
     out: &Out,
 ) -> anyhow::Result<()> {
-    let free = free_bytes(run.folder).saturating_add(used_bytes(run.folder));
-    let limit = run.args.session.max_disk.map_or(u64::MAX, |limit| limit.0);
+    let (free, limit) = (room(run), limit(run));
     let may_take = free.min(limit);
     if needed_bytes <= may_take {
         return Ok(());
@@ -73,11 +84,14 @@ fn changes(run: &Run<'_>, plan: &Plan, may_take: u64, keep: Keep) -> Vec<(usize,
     let values = run.task.terms.values;
     let given = Request { encoding, ..request(&run.task.game.board, &run.args.game, values, keep) };
     let placements = [given.placement, other(given.placement)];
-    let codecs = [given.codec].into_iter().chain(SMALL.into_iter().filter(|codec| *codec != given.codec));
+    // What auto stands for depends on the room.
+    let others = DENSE_CODECS.into_iter().filter(|codec| given.codec != "auto" && *codec != given.codec);
+    let codecs = [given.codec].into_iter().chain(others);
     let mut found = Vec::new();
     for codec in codecs {
         for placement in placements {
-            let planned = plan.with(Request { placement, codec, ..given });
+            let asked = Request { placement, codec, ..given };
+            let planned = plan.with(asked).within(asked, may_take);
             let bytes = planned.chosen().disk_peak_bytes;
             if bytes > may_take || planned.memory.workers == 0 {
                 continue;

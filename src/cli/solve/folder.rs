@@ -122,6 +122,7 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
         resumed_blocks,
         session_positions: 0,
         workers: 0,
+        codec: run.args.game.codec.name.clone(),
         candidates,
         peak_leased_bytes: 0,
     }))

@@ -173,6 +173,7 @@ struct Outcome {
     /// Positions of the blocks of this session, and of their images.
     session_positions: u64,
     workers: usize,
+    codec: String,
     candidates: Vec<Candidate>,
     peak_leased_bytes: u64,
 }

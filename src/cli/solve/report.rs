@@ -134,7 +134,7 @@ pub fn report(
         threads: args::all_if_zero(args.game.threads),
         workers: outcome.workers,
         placement: if logs { placement_name(placement) } else { NONE },
-        codec: if logs { args.game.codec.name.clone() } else { NONE.to_owned() },
+        codec: if logs { outcome.codec } else { NONE.to_owned() },
         codec_candidates: outcome.candidates.iter().map(CodecRow::of).collect(),
         memory_bytes: args.game.memory.0,
         peak_leased_bytes: outcome.peak_leased_bytes,

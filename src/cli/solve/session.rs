@@ -8,7 +8,7 @@ use super::super::progress::{self, Say, Total};
 use super::super::signals::Signals;
 use super::super::watch;
 use super::{Outcome, Run, disk, request};
-use pipeline::{Error, Event, LimitedStorage, Metrics, Options, RealStorage, RunId, Storage, Thresholds};
+use pipeline::{CodecChoice, Error, Event, LimitedStorage, Metrics, Options, RealStorage, RunId, Storage, Thresholds};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trinim::kernel::Isa;
@@ -24,7 +24,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let layout = &game.layout;
     let encoding = task.terms.encoding;
     let request = Request { encoding, ..request(&game.board, &args.game, task.terms.values, task.terms.keep) };
-    let plan = Plan::of(request, layout)?;
+    let plan = Plan::of(request, layout)?.within(request, disk::may_take(run));
     plan.check(u64::MAX, 0)?;
     disk::preflight(run, plan.chosen().disk_peak_bytes, |may_take| disk::fitting(run, &plan, may_take), out)?;
     let thresholds = Thresholds::of_process(plan.memory.workers)?;
@@ -33,7 +33,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
         threads: request.threads,
         memory_bytes: plan::engine_bytes(args.game.memory.0),
         placement: request.placement,
-        codec: args.game.codec.choice,
+        codec: CodecChoice::parse(&plan.codec).unwrap_or(args.game.codec.choice),
         commit_interval: args.game.commit_interval,
         thresholds: Some(thresholds),
         run_id: RunId::random(),
@@ -73,6 +73,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
         resumed_blocks: total.resumed_blocks,
         session_positions: total.positions,
         workers: started.into_inner(),
+        codec: plan.codec,
         candidates: solved.candidates,
         peak_leased_bytes: solved.peak_leased_bytes,
     })
@@ -148,6 +149,7 @@ pub fn baseline(
         resumed_blocks: 0,
         session_positions: plan.positions,
         workers: planned.workers,
+        codec: plan.codec,
         candidates: solved.candidates,
         peak_leased_bytes: solved.peak_leased_bytes,
     })
@@ -176,13 +178,17 @@ fn header(run: &Run<'_>, plan: &Plan, total: &Total, finished: u64, workers: usi
     let estimate = |share: f64, left: &str| {
         if is_slow { String::new() } else { format!(", about {}{left}", seconds(plan.chosen().seconds * share)) }
     };
+    let denser = match plan.codec == run.args.game.codec.name {
+        true => String::new(),
+        false => format!(", logs in {} to fit the disk", plan.codec),
+    };
     if finished == 0 {
         let positions = counted(1 << run.task.game.layout.offset_bits(), "position");
-        return format!("{folder}: {blocks} of {positions}, {workers}{}", estimate(1.0, ""));
+        return format!("{folder}: {blocks} of {positions}, {workers}{denser}{}", estimate(1.0, ""));
     }
     let share = total.resumed_share();
     format!(
-        "{folder}: resuming: {} of {blocks} ({:.1} % of the work) are done, {workers}{}",
+        "{folder}: resuming: {} of {blocks} ({:.1} % of the work) are done, {workers}{denser}{}",
         grouped(finished),
         share * 100.0,
         estimate(1.0 - share, " left")
