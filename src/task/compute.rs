@@ -90,6 +90,10 @@ impl Sources for Inputs<'_> {
         self.streams.lock().hold(block, stream);
     }
 
+    fn spare(&self) -> Option<Bitmap> {
+        self.streams.lock().spare()
+    }
+
     fn read(&self, block: BlockId) -> Result<Vec<u8>, RunError> {
         let name = block_name(block);
         loop {

@@ -2,7 +2,8 @@
 //!
 //! # Invariants
 //! 1. No more streams are held than the budget has room for. A stream that is in use is not put
-//!    out, so that none is counted as free while it still takes memory.
+//!    out, so that none is counted as free while it still takes memory. The memory of one that is
+//!    put out is used for the next.
 //! 2. Nothing here changes a byte: a stream that is not held is read and decoded again.
 
 use pipeline::{Bitmap, BlockId};
@@ -19,6 +20,8 @@ pub(super) struct Streams {
     held: BTreeMap<BlockId, Held>,
     /// By block: how many blocks of the task at hand that are not done need its stream.
     needs: BTreeMap<BlockId, usize>,
+    /// Memory of streams that were put out.
+    spare: Vec<Bitmap>,
     /// Counts the uses.
     clock: u64,
 }
@@ -80,12 +83,23 @@ impl Streams {
     pub(super) fn hold(&mut self, block: BlockId, stream: Arc<Bitmap>) {
         if self.held.len() >= self.most && !self.held.contains_key(&block) {
             match self.oldest() {
-                Some(oldest) => drop(self.held.remove(&oldest)),
+                Some(oldest) => self.put_out(oldest),
                 None => return,
             }
         }
         self.clock += 1;
         self.held.insert(block, Held { stream, used: self.clock });
+    }
+
+    /// Puts out a stream. If somebody still reads it, its memory goes with them.
+    fn put_out(&mut self, block: BlockId) {
+        let stream = self.held.remove(&block).map(|held| held.stream);
+        self.spare.extend(stream.and_then(Arc::into_inner));
+    }
+
+    /// Returns the memory of a stream that was put out.
+    pub(super) fn spare(&mut self) -> Option<Bitmap> {
+        self.spare.pop()
     }
 
     /// Notes that a target with these sources is done.
@@ -96,7 +110,7 @@ impl Streams {
                 *left
             });
             if left == Some(0) && !self.keeps {
-                self.held.remove(&source);
+                self.put_out(source);
             }
         }
     }
@@ -133,6 +147,7 @@ mod tests {
         assert_eq!(held(&streams), [2, 3]);
         streams.release([2, 3].map(BlockId));
         assert_eq!(held(&streams), [3]);
+        assert!(streams.spare().is_some() && streams.spare().is_none());
         assert!(streams.get(BlockId(3)).is_some() && streams.get(BlockId(2)).is_none());
     }
 
@@ -154,9 +169,16 @@ mod tests {
         assert!(!streams.wants(BlockId(4)) && !streams.wants_own(BlockId(4)));
         streams.hold(BlockId(4), stream());
         assert_eq!(held(&streams), [1, 3]);
+        while streams.spare().is_some() {}
+        streams.begin(needs(&[(3, 1), (1, 1)]));
+        streams.put_out(BlockId(1));
+        assert!(streams.spare().is_none() && used.is_some());
         drop(used);
         streams.hold(BlockId(4), stream());
-        assert_eq!(held(&streams), [3, 4]);
+        streams.begin(needs(&[(3, 1)]));
+        streams.hold(BlockId(5), stream());
+        assert_eq!(held(&streams), [3, 5]);
+        assert!(streams.spare().is_some());
         let mut none = Streams::new(0, true);
         assert!(!none.wants(BlockId(1)));
         none.hold(BlockId(1), stream());

@@ -53,6 +53,12 @@ pub trait Sources: Sync {
         let _ = (block, stream);
     }
 
+    /// Returns a bitmap that nobody needs any more, of the size of a stream; by default there is
+    /// none. Memory that is touched for the first time costs as much as decoding a stream into it.
+    fn spare(&self) -> Option<Bitmap> {
+        None
+    }
+
     /// Reads the published file of a block, and checks what the workload does not.
     ///
     /// # Errors
@@ -187,17 +193,22 @@ impl<'a> Recomputer<'a> {
         Ok(Recomputed { summary: summary.into_inner(), publication: publication.into_inner(), stream })
     }
 
-    /// Returns the stream of the block that was computed last, in place of which there is new
+    /// Returns the stream of the block that was computed last, in place of which there is other
     /// memory.
     ///
     /// # Errors
     /// Returns [`Error::OutOfMemory`]; nothing has changed then.
     pub fn take_stream(&mut self) -> Result<Bitmap, Error> {
-        let new = Bitmap::zeroed(self.workload.stream_words())?;
+        let other = self.spare()?;
         match self.buffers.last_mut() {
-            Some(buffers) => Ok(std::mem::replace(&mut buffers.bitmap, new)),
-            None => Ok(new),
+            Some(buffers) => Ok(std::mem::replace(&mut buffers.bitmap, other)),
+            None => Ok(other),
         }
+    }
+
+    /// Returns a bitmap with any content.
+    fn spare(&self) -> Result<Bitmap, Error> {
+        self.sources.spare().map_or_else(|| Bitmap::zeroed(self.workload.stream_words()), Ok)
     }
 
     /// Applies the edges into a block, with the buffers of as many threads as there are.
@@ -329,7 +340,7 @@ impl<'a> Recomputer<'a> {
 
     /// Decodes a stream that stays in memory.
     fn recall_to_hold(&self, source: BlockId) -> Result<Arc<Bitmap>, Error> {
-        let mut stream = Bitmap::zeroed(self.workload.stream_words())?;
+        let mut stream = self.spare()?;
         self.recall_whole(source, &mut stream)?;
         let stream = Arc::new(stream);
         self.sources.hold(source, Arc::clone(&stream));
