@@ -1,0 +1,145 @@
+//! The forms of the command: copies, tasks on standard input, a task with its parent.
+
+use super::{change, refused};
+use crate::common::scratch;
+use crate::program::{ends, json, text, tree, trinim};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+#[test]
+fn a_copy_has_the_bytes_of_its_store_and_is_one() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
+    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
+    let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
+    ends(path, 0, &["task", "--store", "s", "--batch", &all.join(",")]);
+    ends(path, 0, &["task", "finish", "--store", "s"]);
+    let first = json(path, 0, &["task", "copy", "--store", "s", "--to", "c", "--json"]);
+    assert_eq!((first["files"].as_u64(), &first["present"]), (Some(2 * blocks as u64 + 2), &0.into()));
+    assert!(tree(&path.join("c")).into_values().eq(tree(&path.join("s")).into_values()));
+    ends(path, 0, &["verify", "c"]);
+    ends(path, 0, &["task", "verify", "--store", "c", "--shard", "2/3"]);
+    // What a stop left out is copied, nothing else.
+    for name in ["db/000003.blk", "summaries/000003", "db/SUMS"] {
+        fs::remove_file(path.join("c").join(name)).unwrap();
+    }
+    let again = json(path, 0, &["task", "copy", "--store", "s", "--to", "c", "--json"]);
+    assert_eq!((&again["files"], again["present"].as_u64()), (&3.into(), Some(2 * blocks as u64 - 1)));
+
+    // A folder of something else, another solve, and damage on either side.
+    fs::create_dir(path.join("photos")).unwrap();
+    fs::write(path.join("photos/1"), "x").unwrap();
+    ends(path, 2, &["task", "copy", "--store", "s", "--to", "photos"]);
+    ends(path, 0, &["task", "init", "--store", "n", "-k", "5", "--block-bits", "9", "--rule", "normal"]);
+    refused(path, &["task", "copy", "--store", "s", "--to", "n"], &["n/task.json", "rule = normal, not misere"]);
+    for (damaged, at) in [("c", 70), ("s", 70)] {
+        let name = format!("{damaged}/db/000002.blk");
+        change(&path.join(&name), at);
+        if damaged == "s" {
+            fs::remove_file(path.join("c/db/000002.blk")).unwrap();
+        }
+        refused(path, &["task", "copy", "--store", "s", "--to", "c"], &[&name]);
+    }
+    assert!(!path.join("c/db/000002.blk").exists(), "damage was copied");
+}
+
+#[test]
+fn a_task_ends_with_its_parent_if_asked_to() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
+    // The source never comes, so that the task waits.
+    let program = env!("CARGO_BIN_EXE_trinim");
+    let script = format!("{program} task --store s --block 1 --wait 60s --die-with-parent & echo $!; sleep 60");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).current_dir(path).stdout(Stdio::piped());
+    let mut child = shell.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let task = format!("/proc/{}/stat", line.trim());
+    std::thread::sleep(Duration::from_millis(300));
+    let is_alive = || fs::read_to_string(&task).is_ok_and(|stat| !stat.contains(") Z "));
+    assert!(is_alive(), "the task waits for its source");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for _ in 0..600 {
+        if !is_alive() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("the task outlived its parent");
+}
+
+/// Tasks on standard input, one a line, each answered by a line; any error ends the process.
+#[test]
+fn tasks_come_on_standard_input() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
+    let begin = |more: &[&str]| {
+        let mut command = trinim(path, &[&["task", "--store", "s", "--batch", "-", "--wait", "0s"], more].concat());
+        command.stdin(Stdio::piped()).spawn().unwrap()
+    };
+    let mut child = begin(&["--json"]);
+    let (mut input, mut output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    let mut asked = |task: &str| -> Value {
+        writeln!(input, "{task}").unwrap();
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    };
+    let lines = ends(path, 0, &["task", "plan", "--store", "s"]).0;
+    let order: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut read_bytes = 0;
+    for row in &order[..order.len() - 2] {
+        let answer = asked(&row["block"].to_string());
+        assert_eq!((&answer["schema"], &answer["computed"][0]), (&"trinim.task/1".into(), &row["block"]));
+        read_bytes += answer["read_bytes"].as_u64().unwrap();
+    }
+    // It has computed, and kept, all sources itself.
+    assert_eq!(read_bytes, 0);
+    let answer = asked(&format!("{}, 0", order[order.len() - 2]["block"]));
+    assert_eq!((answer["computed"].as_array().unwrap().len(), answer["skipped"].as_array().unwrap().len()), (1, 1));
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+
+    // Without JSON a line is for people, and an empty input is no task.
+    let mut child = begin(&[]);
+    writeln!(child.stdin.take().unwrap(), "{}", order[order.len() - 1]["block"]).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert!(text(&ended.stdout).starts_with("computed 1 block; skipped 0 blocks"), "{}", text(&ended.stdout));
+    assert_eq!((ended.status.code(), text(&ended.stdout).lines().count()), (Some(0), 1));
+    let mut child = begin(&["--json"]);
+    drop(child.stdin.take());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), text(&ended.stdout)), (Some(0), String::new()));
+    ends(path, 0, &["task", "finish", "--store", "s"]);
+
+    // Errors end it with the exit code of the task.
+    ends(path, 0, &["task", "init", "--store", "t", "-k", "5", "--block-bits", "9"]);
+    for (line, code, what) in [
+        ("0,x", 2, "\"x\" is not the number of a block"),
+        ("", 2, "is not the number of a block"),
+        ("100000", 2, "there is no block 100000"),
+        ("1", 75, "000000.blk"),
+    ] {
+        let task = ["task", "--store", "t", "--batch", "-", "--wait", "0s", "--json"];
+        let mut child = trinim(path, &task).stdin(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        writeln!(input, "{line}").unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{line}");
+        let failure: Value = serde_json::from_slice(&ended.stdout).unwrap();
+        assert!(failure["reason"].as_str().unwrap().contains(what), "{failure}");
+    }
+
+    // Nobody sends anything.
+    let mut child = begin(&["--idle", "50ms"]);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    ends(path, 2, &["task", "--store", "s", "--block", "0", "--idle", "1s"]);
+}
