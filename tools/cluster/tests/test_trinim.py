@@ -184,7 +184,7 @@ class Processes(unittest.TestCase):
         kept.tend()
         assert kept.process is not None
         process = kept.process
-        self.assertTrue(service.waits(str(self.folder / "file"), process, 120.0))
+        self.assertTrue(service.waits(str(self.folder / "file"), kept.lives, 120.0))
         kept.stop(60.0)
         self.assertIn(process.returncode, (0, 1, -signal.SIGTERM))
         kept.stop()

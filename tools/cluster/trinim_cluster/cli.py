@@ -14,14 +14,14 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from trinim_cluster import service, shares, trinim
 from trinim_cluster.ledger import Ledger
+from trinim_cluster.local import LocalCluster
 from trinim_cluster.options import parser
 from trinim_cluster.plan import PlanError, parse
-from trinim_cluster.progress import Progress, write_metrics
+from trinim_cluster.progress import Interrupted, NoProgress, Progress, write_metrics
 from trinim_cluster.service import Service, Tls
 from trinim_cluster.trinim import Store, TrinimError
 
@@ -196,11 +196,6 @@ def drive(
     rounds: Callable[[Driver], None],
 ) -> Driver:
     """Runs `rounds` with a driver of this work and a cluster, which is started if none runs."""
-    # Dask takes half a second to import; the other commands do without.
-    from trinim_cluster.driver import Driver, Interrupted, NoProgress, Options, Scheduler
-    from trinim_cluster.local import LocalCluster
-
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if arguments.scheduler and arguments.scheduler_file:
         raise Stop(USAGE, "--scheduler and --scheduler-file name the same thing: give one")
     joins = bool(arguments.scheduler or arguments.scheduler_file)
@@ -227,42 +222,48 @@ def drive(
             "threads": arguments.threads,
         }
     )
+    signals: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _frame: signals.append(number))
     try:
         with Folder(arguments.logs, "trinim-cluster.") as folder:
             cluster: LocalCluster | None = None
-            if joins:
-                scheduler = Scheduler(arguments.scheduler, arguments.scheduler_file, tls)
-            else:
+            if not joins:
                 processors = len(os.sched_getaffinity(0))
                 workers = arguments.workers or max(1, processors // arguments.threads)
                 cluster = LocalCluster(workers, arguments.slots, folder.path, tell)
-                scheduler = Scheduler(file=cluster.scheduler_file)
-            options = Options(
-                task_options=task_options(arguments),
-                patience_s=arguments.patience,
-                progress_s=arguments.progress,
-                sweep_s=sweep_s,
-            )
-            driver = Driver(
-                work,
-                ledger.plan,
-                ledger,
-                scheduler,
-                version,
-                options,
-                tell,
-                shower(arguments),
-                cluster.tend if cluster is not None else lambda: None,
-            )
-
-            def interrupt(number: int, _frame: FrameType | None) -> None:
-                driver.stopped_by = number
-
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, interrupt)
             try:
                 if cluster is not None:
                     cluster.start()
+                # Dask takes a second to import, here and in the processes that have just started;
+                # the other commands do without.
+                from trinim_cluster.driver import Driver, Options, Scheduler
+
+                logging.getLogger("distributed").setLevel(logging.CRITICAL)
+                if cluster is None:
+                    scheduler = Scheduler(arguments.scheduler, arguments.scheduler_file, tls)
+                else:
+                    scheduler = Scheduler(file=cluster.scheduler_file)
+                options = Options(
+                    task_options=task_options(arguments),
+                    patience_s=arguments.patience,
+                    progress_s=arguments.progress,
+                    sweep_s=sweep_s,
+                )
+                driver = Driver(
+                    work,
+                    ledger.plan,
+                    ledger,
+                    scheduler,
+                    version,
+                    options,
+                    tell,
+                    shower(arguments),
+                    cluster.tend if cluster is not None else lambda: None,
+                    signals,
+                )
+                if cluster is not None:
+                    cluster.wait()
                 rounds(driver)
                 folder.success = True
             except NoProgress as error:

@@ -23,7 +23,7 @@ from distributed.security import Security
 from trinim_cluster import work
 from trinim_cluster.ledger import Ledger, Verdict
 from trinim_cluster.plan import Plan
-from trinim_cluster.progress import Progress, Speed, seconds_left
+from trinim_cluster.progress import Interrupted, NoProgress, Progress, Speed, seconds_left
 from trinim_cluster.service import Tls, address_in
 from trinim_cluster.trinim import Job, TrinimError
 
@@ -123,18 +123,6 @@ class Options:
     sweep_s: float | None = None
 
 
-class NoProgress(Exception):
-    """The run stopped because nothing moves; the same command continues it."""
-
-
-class Interrupted(Exception):
-    """A signal asked the driver to stop."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(f"stopped by signal {number}")
-        self.number = number
-
-
 class Driver:
     """One session of a run."""
 
@@ -152,6 +140,7 @@ class Driver:
         tell: Tell,
         show: Callable[[Progress], None],
         tend: Callable[[], None],
+        signals: Sequence[int],
     ) -> None:
         self.store = store
         self.plan = plan
@@ -174,7 +163,7 @@ class Driver:
         self.resumed_blocks = 0
         self.session = 0
         self.last_trouble = ""
-        self.stopped_by: int | None = None
+        self.signals = signals
         self._began = time.monotonic()
         self._shown = 0.0
         self._keys = itertools.count()
@@ -196,8 +185,8 @@ class Driver:
             self.show(self.progress())
 
     def step(self) -> None:
-        if self.stopped_by is not None:
-            raise Interrupted(self.stopped_by)
+        if self.signals:
+            raise Interrupted(self.signals[0])
         self.tend()
         now = time.monotonic()
         if self.client is None:

@@ -35,17 +35,18 @@ class LocalCluster:
             )
             self.services.append(Service(name, arguments, folder / f"{name}.log", tell))
 
-    def start(self, seconds: float = 60.0) -> None:
-        """Starts all processes; the workers once there is a scheduler file."""
+    def start(self) -> None:
+        """Starts all processes; the workers wait for the scheduler file."""
         # A file of an earlier session would send the workers to a scheduler that is gone.
         Path(self.scheduler_file).unlink(missing_ok=True)
+        for each in self.services:
+            each.start()
+
+    def wait(self, seconds: float = 60.0) -> None:
+        """Waits for the scheduler."""
         scheduler = self.services[0]
-        scheduler.start()
-        assert scheduler.process is not None
-        if not service.waits(self.scheduler_file, scheduler.process, seconds):
+        if not service.waits(self.scheduler_file, scheduler.lives, seconds):
             raise TimeoutError(f"no scheduler after {seconds:.0f} s; see {scheduler.log}")
-        for worker in self.services[1:]:
-            worker.start()
 
     def tend(self) -> None:
         for each in self.services:
@@ -54,5 +55,7 @@ class LocalCluster:
     def stop(self) -> None:
         """Workers first: without a scheduler they would look for one."""
         begin = time.monotonic()
+        for worker in self.services[1:]:
+            worker.ask_to_end()
         for each in reversed(self.services):
             each.stop(max(1.0, 10.0 - (time.monotonic() - begin)))

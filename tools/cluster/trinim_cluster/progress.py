@@ -10,6 +10,18 @@ from pathlib import Path
 from trinim_cluster.plan import Plan
 
 
+class NoProgress(Exception):
+    """The run stopped because nothing moves; the same command continues it."""
+
+
+class Interrupted(Exception):
+    """A signal asked the driver to stop."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"stopped by signal {number}")
+        self.number = number
+
+
 @dataclass
 class Speed:
     """Seconds of a slot for one unit of cost, from the last executions."""

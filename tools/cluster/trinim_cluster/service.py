@@ -108,10 +108,10 @@ def free_port(host: str) -> int:
         return port
 
 
-def waits(path: str, process: subprocess.Popen[bytes], seconds: float) -> bool:
+def waits(path: str, lives: Callable[[], bool], seconds: float) -> bool:
     """Waits until the scheduler file is there and whole; false if the scheduler died or is late."""
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and process.poll() is None:
+    while time.monotonic() < deadline and lives():
         if address_in(path) is not None:
             return True
         time.sleep(0.05)
@@ -179,12 +179,21 @@ class Service:
         """Whether the process runs, and has run for so long."""
         return self.process is not None and time.monotonic() - self._began > seconds
 
+    def lives(self) -> bool:
+        """Whether the process runs."""
+        return self.process is not None and self.process.poll() is None
+
+    def ask_to_end(self) -> None:
+        """Lets the process begin to end."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+
     def stop(self, grace: float = 10.0) -> None:
         """Ends the process: kindly, and by force if it does not listen."""
         if self.process is None:
             return
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
+            self.ask_to_end()
             try:
                 self.process.wait(grace)
             except subprocess.TimeoutExpired:
@@ -204,6 +213,9 @@ def main() -> None:
     else:
         from distributed.cli import dask_worker
 
+        # A worker starts while its scheduler does: importing Dask takes most of the time.
+        if "--scheduler-file" in arguments:
+            waits(arguments[arguments.index("--scheduler-file") + 1], lambda: True, DEATH_TIMEOUT)
         dask_worker.main(arguments)
 
 
