@@ -27,14 +27,13 @@ struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// Refills to at least 56 bits; `false` near the end of the stream.
+    /// Refills to at least 56 bits, unless it is near the end of the stream.
     #[inline(always)]
-    fn refill(&mut self) -> bool {
-        let Some(next) = self.stored.get(self.at..).and_then(|rest| rest.first_chunk()) else { return false };
+    fn refill(&mut self) {
+        let Some(next) = self.stored.get(self.at..).and_then(|rest| rest.first_chunk()) else { return };
         self.bits |= u64::from_le_bytes(*next) << self.left;
         self.at += ((63 - self.left) / 8) as usize;
         self.left |= 56;
-        true
     }
 
     /// Refills byte by byte.
@@ -57,6 +56,22 @@ impl Bits<'_> {
     fn skip(&mut self, length: u32) {
         self.bits >>= length;
         self.left -= length;
+    }
+}
+
+/// A part of a list, with a stream of its own.
+struct Part<'a, 's> {
+    bits: Bits<'a>,
+    symbols: &'s mut [u16],
+    /// Number of decoded symbols.
+    at: usize,
+}
+
+impl Part<'_, '_> {
+    /// Returns whether a round of look-ups might pass the end of the symbols or of the stream.
+    #[inline(always)]
+    fn is_near_end(&self) -> bool {
+        self.at + AT_ONCE * LOOKUPS >= self.symbols.len() || self.bits.at + 8 > self.bits.stored.len()
     }
 }
 
@@ -102,18 +117,16 @@ impl Decoder {
         }
         let part = symbols.len().div_ceil(STREAMS);
         let mut rest = symbols;
-        let mut streams = [const { None }; STREAMS];
-        for stream in &mut streams {
+        let mut parts = Vec::with_capacity(STREAMS);
+        for _ in 0..STREAMS {
             let (length, after) = stored.split_first_chunk().ok_or(short.clone())?;
             let (bits, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(short.clone())?;
             stored = after;
             let (symbols, after) = rest.split_at_mut(part.min(rest.len()));
             rest = after;
-            *stream = Some((Bits { stored: bits, at: 0, bits: 0, left: 0 }, symbols));
+            parts.push(Part { bits: Bits { stored: bits, at: 0, bits: 0, left: 0 }, symbols, at: 0 });
         }
-        if let [Some(a), Some(b), Some(c), Some(d)] = streams {
-            self.decode_streams([a, b, c, d])?;
-        }
+        self.decode_parts(&mut parts)?;
         Ok(stored)
     }
 
@@ -146,36 +159,47 @@ impl Decoder {
         Ok(())
     }
 
-    fn decode_streams(&self, streams: [(Bits<'_>, &mut [u16]); STREAMS]) -> Result<(), DecodeError> {
-        let [(mut a, a_to), (mut b, b_to), (mut c, c_to), (mut d, d_to)] = streams;
-        let mut at = [0; STREAMS];
-        // Four symbols are written at a time, a whole word, of which up to three count.
-        let ready = |to: &[u16], at: usize| at + AT_ONCE * LOOKUPS < to.len();
-        macro_rules! look_up {
-            ($bits:ident, $to:ident, $at:literal) => {
-                let entry = self.several[$bits.next()];
-                $bits.skip((entry >> 48 & 15) as u32);
-                let Some(room) = $to.get_mut(at[$at]..).and_then(|rest| rest.first_chunk_mut()) else { break };
-                *room = [entry as u16, (entry >> 16) as u16, (entry >> 32) as u16, (entry >> 48) as u16];
-                at[$at] += (entry >> 52) as usize;
-            };
+    /// Decodes parts side by side, and when one ends, those that are left: a look-up gives one
+    /// symbol or three, so that parts of equally many symbols end at very different times.
+    fn decode_parts(&self, mut parts: &mut [Part<'_, '_>]) -> Result<(), DecodeError> {
+        loop {
+            match &mut *parts {
+                [] => return Ok(()),
+                [a] => self.side_by_side([a]),
+                [a, b] => self.side_by_side([a, b]),
+                [a, b, c] => self.side_by_side([a, b, c]),
+                [a, b, c, d, ..] => self.side_by_side([a, b, c, d]),
+            }
+            parts.sort_by_key(Part::is_near_end);
+            let going = parts.partition_point(|part| !part.is_near_end());
+            let (left, ended) = parts.split_at_mut(going);
+            for part in ended {
+                self.decode_slowly(&mut part.bits, &mut part.symbols[part.at..])?;
+            }
+            parts = left;
         }
-        while ready(a_to, at[0]) && ready(b_to, at[1]) && ready(c_to, at[2]) && ready(d_to, at[3]) {
-            if !(a.refill() && b.refill() && c.refill() && d.refill()) {
-                break;
+    }
+
+    /// Decodes parts until one of them is near its end. Four symbols are written at a time, a whole
+    /// word, of which up to [`AT_ONCE`] count.
+    #[inline(always)]
+    fn side_by_side<const N: usize>(&self, mut parts: [&mut Part<'_, '_>; N]) {
+        while parts.iter().all(|part| !part.is_near_end()) {
+            for part in &mut parts {
+                part.bits.refill();
             }
             for _ in 0..LOOKUPS {
-                look_up!(a, a_to, 0);
-                look_up!(b, b_to, 1);
-                look_up!(c, c_to, 2);
-                look_up!(d, d_to, 3);
+                for part in &mut parts {
+                    let entry = self.several[part.bits.next()];
+                    part.bits.skip((entry >> 48 & 15) as u32);
+                    let Some(room) = part.symbols.get_mut(part.at..).and_then(|rest| rest.first_chunk_mut()) else {
+                        return;
+                    };
+                    *room = [entry as u16, (entry >> 16) as u16, (entry >> 32) as u16, (entry >> 48) as u16];
+                    part.at += (entry >> 52) as usize;
+                }
             }
         }
-        let streams = [(a, a_to), (b, b_to), (c, c_to), (d, d_to)];
-        for ((mut bits, to), at) in streams.into_iter().zip(at) {
-            self.decode_slowly(&mut bits, &mut to[at..])?;
-        }
-        Ok(())
     }
 
     /// Decodes the end of a stream, symbol by symbol.
