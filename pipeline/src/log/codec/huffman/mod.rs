@@ -175,7 +175,7 @@ mod tests {
             proptest::collection::vec(any::<u16>(), 0..40),
             // Few symbols of very different frequency: long and short codes, many look-ups.
             proptest::collection::vec(any::<u32>().prop_map(|n| n.leading_zeros() as u16 * 257), 0..3000),
-            // A part of one symbol ends long before those of many: the parts are decoded side by side.
+            // Parts are decoded side by side; one of a single symbol ends long before the others.
             (proptest::collection::vec(0u16..300, 0..5000), 0usize..5).prop_map(|(mut list, part)| {
                 let length = list.len().div_ceil(STREAMS);
                 list.iter_mut().skip(part * length).take(length).for_each(|symbol| *symbol = 7);
