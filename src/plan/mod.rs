@@ -23,9 +23,11 @@
 //! | 8 layers, 2^27, shared, gaps | 400 | 275 |
 //! | 8 layers, 2^27, dedicated, auto | 2378 | 1000 |
 //!
-//! A slower solve has more commits, so under load the use is further below the prediction. `auto`
-//! counts as `rows-bytes`; where the processor is slow for its disk it chooses `rows`, which takes
-//! twice the space. A run that meets its limit stops safely.
+//! A slower solve has more commits, so under load the use is further below the prediction. Up to
+//! seven layers `auto` counts as `rows-bytes`, above as what it was seen to take; where the
+//! processor is slow for its disk it chooses `rows`, which takes twice the space. If the prediction
+//! for `auto` does not fit, [`Plan::within`] takes a denser codec. A run that meets its limit stops
+//! safely.
 //!
 //! # Invariants
 //! 1. The layout depends on board and memory alone, never on threads, placement or machine, because

@@ -9,19 +9,25 @@ use pipeline::Placement;
 use trinim::database::{Keep, Terms};
 use trinim::plan::{DENSE_CODECS, Plan, Request, placement_name};
 
-/// Returns the bytes that a solve may take in its folder: what is free or its own, up to
-/// `--max-disk`.
-pub fn may_take(run: &Run<'_>) -> u64 {
-    room(run).min(limit(run))
+/// The disk that a solve has.
+pub struct Room {
+    /// Bytes that are free or already taken by the folder.
+    free: u64,
+    /// `--max-disk`.
+    limit: u64,
 }
 
-/// Returns the bytes that are free on the disk or already taken by the folder.
-fn room(run: &Run<'_>) -> u64 {
-    free_bytes(run.folder).saturating_add(used_bytes(run.folder))
-}
+impl Room {
+    /// Looks at folder and disk.
+    pub fn of(run: &Run<'_>) -> Room {
+        let free = free_bytes(run.folder).saturating_add(used_bytes(run.folder));
+        Room { free, limit: run.args.session.max_disk.map_or(u64::MAX, |limit| limit.0) }
+    }
 
-fn limit(run: &Run<'_>) -> u64 {
-    run.args.session.max_disk.map_or(u64::MAX, |limit| limit.0)
+    /// Returns the bytes that the solve may take.
+    pub fn may_take(&self) -> u64 {
+        self.free.min(self.limit)
+    }
 }
 
 /// Refuses a solve that needs more disk than it may take or finds free; with `--force` that is a
@@ -32,13 +38,13 @@ fn limit(run: &Run<'_>) -> u64 {
 /// Returns [`Refused`] with the choices that would fit.
 pub fn preflight(
     run: &Run<'_>,
+    room: &Room,
     needed_bytes: u64,
     fitting: impl Fn(u64) -> Vec<String>,
     out: &Out,
 ) -> anyhow::Result<()> {
-    let (free, limit) = (room(run), limit(run));
-    let may_take = free.min(limit);
-    if needed_bytes <= may_take {
+    let &Room { free, limit } = room;
+    if needed_bytes <= room.may_take() {
         return Ok(());
     }
     let needed = Size(needed_bytes);
@@ -50,11 +56,11 @@ pub fn preflight(
         out.warn(format_args!("{message}; the solve stops safely when that is used up"));
         return Ok(());
     }
-    let fitting = fitting(may_take);
-    let room = if limit < free { "raise --max-disk" } else { "make room, choose --out on a larger disk" };
+    let fitting = fitting(room.may_take());
+    let more = if limit < free { "raise --max-disk" } else { "make room, choose --out on a larger disk" };
     let choices = match fitting.is_empty() {
-        true => room.to_owned(),
-        false => format!("{} would fit; or {room}", fitting.join(" or ")),
+        true => more.to_owned(),
+        false => format!("{} would fit; or {more}", fitting.join(" or ")),
     };
     let hint = format!("nothing was written; {choices}, or start anyway with --force");
     Err(Refused::with(Exit::System, message, hint).into())

@@ -24,9 +24,10 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let layout = &game.layout;
     let encoding = task.terms.encoding;
     let request = Request { encoding, ..request(&game.board, &args.game, task.terms.values, task.terms.keep) };
-    let plan = Plan::of(request, layout)?.within(request, disk::may_take(run));
+    let room = disk::Room::of(run);
+    let plan = Plan::of(request, layout)?.within(request, room.may_take());
     plan.check(u64::MAX, 0)?;
-    disk::preflight(run, plan.chosen().disk_peak_bytes, |may_take| disk::fitting(run, &plan, may_take), out)?;
+    disk::preflight(run, &room, plan.chosen().disk_peak_bytes, |may_take| disk::fitting(run, &plan, may_take), out)?;
     let thresholds = Thresholds::of_process(plan.memory.workers)?;
     let storage = storage(run)?;
     let options = Options {
@@ -104,7 +105,7 @@ pub fn baseline(
         });
         keeps.collect()
     };
-    disk::preflight(run, planned.disk_bytes, fitting, out)?;
+    disk::preflight(run, &disk::Room::of(run), planned.disk_bytes, fitting, out)?;
     let storage = storage(run)?;
     // A baseline reports no event when it has the folder, so the header looks at the lock before.
     owner::refuse_in_use(folder)?;

@@ -215,7 +215,9 @@ def main() -> None:
 
         # A worker starts while its scheduler does: importing Dask takes most of the time.
         if "--scheduler-file" in arguments:
-            waits(arguments[arguments.index("--scheduler-file") + 1], lambda: True, DEATH_TIMEOUT)
+            file = arguments[arguments.index("--scheduler-file") + 1]
+            if not waits(file, lambda: True, DEATH_TIMEOUT):
+                sys.exit(f"no scheduler in {file} after {DEATH_TIMEOUT} s")
         dask_worker.main(arguments)
 
 
