@@ -150,7 +150,14 @@ fn in_memory() -> BucketStore {
 }
 
 fn options(threads: usize) -> Options<'static> {
-    Options { kernel: Kernel::detect(), threads, memory_bytes: 64 << 20, keeps_streams: false, wait: &|| false }
+    Options {
+        kernel: Kernel::detect(),
+        threads,
+        memory_bytes: 64 << 20,
+        at_once: 1,
+        keeps_streams: false,
+        wait: &|_| false,
+    }
 }
 
 fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::Computed, task::Error> {

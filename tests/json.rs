@@ -5,11 +5,13 @@ mod common;
 mod program;
 
 use common::scratch;
-use program::{begin, run, signal, trinim};
+use program::{begin, run, signal, text, trinim};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::Stdio;
 
 /// Fields by schema.
 type Fields = BTreeMap<String, BTreeSet<String>>;
@@ -155,6 +157,10 @@ fn everything(path: &Path) -> Fields {
     seen.run(path, 3, &["verify", "six", "--json"]);
     seen.run(path, 3, &["check", "six", "--json"]);
     seen.run(path, 0, &["repair", "six", "--json"]);
+    let tasks = ["task", "--store", "tasks", "--batch", "-", "--at-once", "2", "--json"];
+    let mut child = trinim(path, &tasks).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"999\n").unwrap();
+    seen.add(text(&child.wait_with_output().unwrap().stdout).as_str(), "a task that fails");
     // A solve at work is the only one with an owner, an estimate and a last commit.
     let mut child = begin(path, "slow");
     seen.run(path, 0, &["status", "slow", "--json"]);

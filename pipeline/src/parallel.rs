@@ -14,7 +14,6 @@ use std::thread;
 ///
 /// # Panics
 /// Panics if a task panics.
-/// If a task does.
 pub fn for_each<S, E: Send>(
     threads: usize,
     tasks: usize,

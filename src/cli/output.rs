@@ -9,7 +9,7 @@ use super::args::Size;
 use super::watch;
 use serde::Serialize;
 use std::fmt::Display;
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 pub use trinim::draw::table::grouped;
 use trinim::game::Board;
 use trinim::game::Value;
@@ -104,7 +104,7 @@ fn columns() -> usize {
 
 /// Standard output, with the settings for colour and verbosity.
 pub struct Out {
-    stream: BufWriter<StdoutLock<'static>>,
+    stream: BufWriter<Stdout>,
     /// Colours on standard output.
     pub paint: Paint,
     /// Colours on standard error.
@@ -121,7 +121,7 @@ impl Out {
         Out {
             paint: Paint(color.on_stdout()),
             error_paint: Paint(color.on(io::stderr().is_terminal())),
-            stream: BufWriter::new(io::stdout().lock()),
+            stream: BufWriter::new(io::stdout()),
             quiet,
             columns: columns(),
         }

@@ -21,7 +21,8 @@
 //! Memory: three bitmaps a thread, an eighth of one for each file at hand, and as many streams as
 //! the rest of the budget allows: those that other blocks of the batch need, computed or decoded,
 //! and for a worker that computes task after task those that were used last. At eight layers
-//! a third of a task's processor time is decoding, and a stream has six targets.
+//! a third of a task's processor time is decoding, and a stream has six targets. Tasks that a
+//! worker computes at the same time share these streams: one decodes, the others wait for it.
 
 use super::definition::Definition;
 use super::store::{Store, commit};
@@ -32,27 +33,31 @@ use crate::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES, block_by
 use crate::database::{BlockForm, DatabaseError, Game, Terms};
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use pipeline::care::recompute::{BITMAPS_A_THREAD, Recomputer, Sources};
-use pipeline::{Bitmap, BlockId, Error as RunError, Workload, parallel};
+use pipeline::{Bitmap, BlockId, Error as RunError, Stopwatch, Workload, parallel};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// How a task runs; nothing here changes a byte.
 pub struct Options<'a> {
     /// The kernel.
     pub kernel: Kernel,
-    /// Most threads.
+    /// Most threads of a task.
     pub threads: usize,
     /// Memory budget, in bytes.
     pub memory_bytes: u64,
+    /// Most tasks at the same time, at least 1.
+    pub at_once: usize,
     /// Whether streams stay in memory for later tasks of the same [`Worker`], as long as there is
     /// room.
     pub keeps_streams: bool,
-    /// Called when the file of a source is missing. Returns whether to look again, after a while.
-    pub wait: &'a (dyn Fn() -> bool + Sync),
+    /// Called when the file of a source is missing, with the time since the first look. Returns
+    /// whether to look again, after a while.
+    pub wait: &'a (dyn Fn(Duration) -> bool + Sync),
 }
 
 /// The work of a task.
@@ -62,7 +67,8 @@ pub struct Computed {
     pub computed: Vec<BlockId>,
     /// Blocks that were committed already, ascending.
     pub skipped: Vec<BlockId>,
-    /// Bytes read of the files of sources.
+    /// Bytes read of the files of sources; if other tasks were computed at the same time, since
+    /// the last of them was done.
     pub read_bytes: u64,
     /// Bytes written into files of blocks and summaries.
     pub written_bytes: u64,
@@ -71,15 +77,25 @@ pub struct Computed {
 /// The files of sources, and streams in memory.
 struct Inputs<'a> {
     store: &'a dyn Store,
-    wait: &'a (dyn Fn() -> bool + Sync),
+    wait: &'a (dyn Fn(Duration) -> bool + Sync),
     most_bytes: u64,
     streams: Mutex<Streams>,
+    /// Notified when a stream was settled.
+    settled: Condvar,
     read_bytes: AtomicU64,
 }
 
 impl Sources for Inputs<'_> {
+    fn is_held(&self, block: BlockId) -> bool {
+        self.streams.lock().has(block)
+    }
+
     fn held(&self, block: BlockId) -> Option<Arc<Bitmap>> {
-        self.streams.lock().get(block)
+        let mut streams = self.streams.lock();
+        while streams.is_awaited(block) {
+            self.settled.wait(&mut streams);
+        }
+        streams.get(block)
     }
 
     fn wants(&self, block: BlockId) -> bool {
@@ -90,18 +106,24 @@ impl Sources for Inputs<'_> {
         self.streams.lock().hold(block, stream);
     }
 
+    fn settled(&self, block: BlockId) {
+        self.streams.lock().settled(block);
+        self.settled.notify_all();
+    }
+
     fn spare(&self) -> Option<Bitmap> {
         self.streams.lock().spare()
     }
 
     fn read(&self, block: BlockId) -> Result<Vec<u8>, RunError> {
         let name = block_name(block);
+        let watch = Stopwatch::start();
         loop {
             if let Some(bytes) = self.store.read(&name, self.most_bytes)? {
                 self.read_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
                 return Ok(bytes);
             }
-            if !(self.wait)() {
+            if !(self.wait)(watch.elapsed()) {
                 let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
                 return Err(RunError::io("read the source", self.path(block), missing));
             }
@@ -120,10 +142,12 @@ pub struct Tasks<'a> {
     form: BlockForm,
     workload: RemovalGame<'a>,
     inputs: Inputs<'a>,
+    /// Of a task.
     threads: usize,
+    at_once: usize,
 }
 
-/// Computes tasks, one after the other; after an error it is of no use.
+/// Computes tasks, one after the other or at the same time; after an error it is of no use.
 pub struct Worker<'t> {
     tasks: &'t Tasks<'t>,
     /// Those that no thread uses.
@@ -151,7 +175,8 @@ pub fn compute(
 }
 
 impl<'a> Tasks<'a> {
-    /// Prepares tasks in a store.
+    /// Prepares tasks in a store. If the memory is too small for all threads, there are fewer of
+    /// them, and fewer tasks at the same time.
     ///
     /// # Errors
     /// [`RunError::Memory`] for a budget that is too small for one thread.
@@ -162,17 +187,24 @@ impl<'a> Tasks<'a> {
     ) -> Result<Tasks<'a>, Error> {
         let task = terms.task(game);
         let form = BlockForm::of(task);
-        let (threads, held_at_most) = shares(&form, options)?;
+        let (all, held_at_most) = shares(&form, options)?;
+        let at_once = options.at_once.clamp(1, all);
         let inputs = Inputs {
             store,
             wait: options.wait,
             most_bytes: block_bytes_at_most(form.stream_words),
             // A thread decodes beside them what is to stay.
-            streams: Mutex::new(Streams::new(held_at_most.saturating_sub(threads), options.keeps_streams)),
+            streams: Mutex::new(Streams::new(held_at_most.saturating_sub(all), options.keeps_streams)),
+            settled: Condvar::new(),
             read_bytes: AtomicU64::new(0),
         };
         let workload = RemovalGame::new(task, options.kernel).published();
-        Ok(Tasks { store, definition, form, workload, inputs, threads })
+        Ok(Tasks { store, definition, form, workload, inputs, threads: all / at_once, at_once })
+    }
+
+    /// Returns how many tasks may be computed at the same time.
+    pub fn at_once(&self) -> usize {
+        self.at_once
     }
 
     /// Returns a worker, which allocates when it computes.
@@ -183,20 +215,20 @@ impl<'a> Tasks<'a> {
 
 impl Worker<'_> {
     /// Computes the blocks of a task and commits them, unless they are committed already. Sources
-    /// must be committed, or among the blocks.
+    /// must be committed, or among the blocks. No more than [`Tasks::at_once`] threads may call
+    /// this at the same time: the memory is for so many.
     ///
     /// # Errors
     /// [`Error::NoBlock`]; [`RunError::Corrupt`] with a damaged or foreign source, or with a file
     /// that is there with other bytes; [`RunError::Io`], also for a source that is still missing
     /// after the wait; [`RunError::OutOfMemory`], [`RunError::Audit`]. What was committed before
     /// stays so.
-    pub fn compute(&mut self, blocks: &[BlockId]) -> Result<Computed, Error> {
-        let Tasks { store, definition, form, workload, inputs, threads } = self.tasks;
+    pub fn compute(&self, blocks: &[BlockId]) -> Result<Computed, Error> {
+        let Tasks { store, definition, form, workload, inputs, threads, .. } = self.tasks;
         let blocks: BTreeSet<BlockId> = blocks.iter().copied().collect();
         if let Some(BlockId(block)) = blocks.last().copied().filter(|block| block.0 >= definition.blocks()) {
             return Err(Error::NoBlock { block, last: definition.blocks() - 1 });
         }
-        let read_before = inputs.read_bytes.load(Ordering::Relaxed);
         let mut batch = Batch { tasks: self.tasks, done: Mutex::default() };
         let mut open = Vec::new();
         for block in blocks {
@@ -232,7 +264,7 @@ impl Worker<'_> {
         let mut done = batch.done.into_inner();
         done.computed.sort_unstable();
         done.skipped.sort_unstable();
-        done.read_bytes = inputs.read_bytes.load(Ordering::Relaxed) - read_before;
+        done.read_bytes = inputs.read_bytes.swap(0, Ordering::Relaxed);
         Ok(done)
     }
 }
@@ -250,14 +282,15 @@ impl Drop for Lent<'_, '_> {
     }
 }
 
-/// Returns how many threads, and then how many streams beside them, the memory allows.
+/// Returns how many threads of all tasks, and then how many streams beside them, the memory allows.
 fn shares(form: &BlockForm, options: &Options<'_>) -> Result<(usize, usize), Error> {
     let bitmap = 8 * form.stream_words as u64;
     let each = BITMAPS_A_THREAD * bitmap + bitmap / 4;
     if options.memory_bytes < each {
         return Err(RunError::Memory { needed_bytes: each, budget_bytes: options.memory_bytes }.into());
     }
-    let threads = options.threads.clamp(1, (options.memory_bytes / each) as usize);
+    let wanted = options.threads.saturating_mul(options.at_once);
+    let threads = wanted.clamp(1, (options.memory_bytes / each) as usize);
     let held = (options.memory_bytes - threads as u64 * each) / bitmap;
     Ok((threads, held as usize))
 }
@@ -328,6 +361,16 @@ impl Tasks<'_> {
         self.workload.edges_into(block).iter().map(|edge| edge.source).collect()
     }
 
+    /// Notes that a block is done: its sources have one target less.
+    fn release(&self, block: BlockId) {
+        let targets = |source| {
+            let edges = self.workload.edges_from(source);
+            edges.iter().map(|edge| edge.target).collect::<BTreeSet<_>>().len()
+        };
+        let sources: Vec<_> = self.sources(block).into_iter().map(|source| (source, targets(source))).collect();
+        self.inputs.streams.lock().release(sources);
+    }
+
     fn is_committed(&self, block: BlockId) -> Result<bool, Error> {
         is_committed(self.store, self.definition, &self.form, block)
     }
@@ -342,7 +385,7 @@ impl Batch<'_> {
             // Its sources are gone because another task committed the block meanwhile.
             Err(error) if error.is_not_found() && self.tasks.is_committed(block)? => {
                 self.done.lock().skipped.push(block);
-                inputs.streams.lock().release(self.tasks.sources(block));
+                self.tasks.release(block);
                 return Ok(());
             }
             Err(error) => return Err(error.into()),
@@ -367,7 +410,7 @@ impl Batch<'_> {
             let stream = Arc::new(recomputer.take_stream()?);
             inputs.streams.lock().hold(block, stream);
         }
-        inputs.streams.lock().release(self.tasks.sources(block));
+        self.tasks.release(block);
         Ok(())
     }
 }

@@ -5,9 +5,10 @@
 //!    out, so that none is counted as free while it still takes memory. The memory of one that is
 //!    put out is used for the next.
 //! 2. Nothing here changes a byte: a stream that is not held is read and decoded again.
+//! 3. What [`Streams::wants`] said yes to is awaited until [`Streams::settled`].
 
 use pipeline::{Bitmap, BlockId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The streams, and who still needs them.
@@ -18,7 +19,9 @@ pub(super) struct Streams {
     /// Whether streams stay for later tasks.
     keeps: bool,
     held: BTreeMap<BlockId, Held>,
-    /// By block: how many blocks of the task at hand that are not done need its stream.
+    /// Streams that somebody is decoding to hold them.
+    awaited: BTreeSet<BlockId>,
+    /// By block: how many blocks of the tasks at hand that are not done need its stream.
     needs: BTreeMap<BlockId, usize>,
     /// Memory of streams that were put out.
     spare: Vec<Bitmap>,
@@ -30,18 +33,38 @@ struct Held {
     stream: Arc<Bitmap>,
     /// When it was used last.
     used: u64,
+    /// Its targets that were done since it is held.
+    done: usize,
 }
 
 impl Streams {
-    /// Returns room for so many streams; with `keeps`, they stay when the task at hand no longer
-    /// needs them, until others need the room.
+    /// Returns room for so many streams; with `keeps`, they stay when the tasks at hand no longer
+    /// need them, until others need the room.
     pub(super) fn new(most: usize, keeps: bool) -> Streams {
         Streams { most, keeps, ..Streams::default() }
     }
 
     /// Begins a task: these blocks are needed by so many of its own.
     pub(super) fn begin(&mut self, needs: BTreeMap<BlockId, usize>) {
-        self.needs = needs;
+        self.needs.retain(|_, left| *left > 0);
+        for (block, more) in needs {
+            *self.needs.entry(block).or_default() += more;
+        }
+    }
+
+    /// Returns whether a stream is held.
+    pub(super) fn has(&self, block: BlockId) -> bool {
+        self.held.contains_key(&block)
+    }
+
+    /// Returns whether somebody is decoding a stream to hold it.
+    pub(super) fn is_awaited(&self, block: BlockId) -> bool {
+        self.awaited.contains(&block)
+    }
+
+    /// Notes that a stream which was awaited is held, or will not come.
+    pub(super) fn settled(&mut self, block: BlockId) {
+        self.awaited.remove(&block);
     }
 
     /// Returns a stream that is held, and notes its use.
@@ -53,10 +76,14 @@ impl Streams {
     }
 
     /// Returns whether the stream of a block, which one target is about to decode, should be held:
-    /// another target needs it, or may.
-    pub(super) fn wants(&self, block: BlockId) -> bool {
+    /// another target needs it, or may. If so, it is awaited.
+    pub(super) fn wants(&mut self, block: BlockId) -> bool {
         let is_needed = self.keeps || self.needs.get(&block).is_some_and(|needs| *needs > 1);
-        is_needed && self.has_room()
+        let wants = is_needed && self.has_room();
+        if wants {
+            self.awaited.insert(block);
+        }
+        wants
     }
 
     /// Returns whether the stream of a block that was just computed should be held.
@@ -70,7 +97,7 @@ impl Streams {
     }
 
     /// Returns the stream that was used the longest time ago, among those that nobody uses and that
-    /// the task at hand does not need.
+    /// the tasks at hand do not need.
     fn oldest(&self) -> Option<BlockId> {
         let is_free = |block: &BlockId, held: &Held| {
             Arc::strong_count(&held.stream) == 1 && self.needs.get(block).is_none_or(|needs| *needs == 0)
@@ -88,7 +115,7 @@ impl Streams {
             }
         }
         self.clock += 1;
-        self.held.insert(block, Held { stream, used: self.clock });
+        self.held.insert(block, Held { stream, used: self.clock, done: 0 });
     }
 
     /// Puts out a stream. If somebody still reads it, its memory goes with them.
@@ -102,14 +129,20 @@ impl Streams {
         self.spare.pop()
     }
 
-    /// Notes that a target with these sources is done.
-    pub(super) fn release(&mut self, sources: impl IntoIterator<Item = BlockId>) {
-        for source in sources {
-            let left = self.needs.get_mut(&source).map(|left| {
+    /// Notes that a target is done, by its sources, each with the number of its targets. A stream
+    /// that no task can need any more makes room at once: memory that was used costs less than
+    /// memory that the system has yet to give.
+    pub(super) fn release(&mut self, sources: impl IntoIterator<Item = (BlockId, usize)>) {
+        for (source, targets) in sources {
+            let left = self.needs.get_mut(&source).map_or(0, |left| {
                 *left = left.saturating_sub(1);
                 *left
             });
-            if left == Some(0) && !self.keeps {
+            let is_done = self.held.get_mut(&source).is_some_and(|held| {
+                held.done += 1;
+                held.done >= targets
+            });
+            if left == 0 && (is_done || !self.keeps) {
                 self.put_out(source);
             }
         }
@@ -128,6 +161,11 @@ mod tests {
         streams.held.keys().map(|block| block.0).collect()
     }
 
+    /// Many targets each, so that none is the last.
+    fn sources(blocks: &[u32]) -> impl Iterator<Item = (BlockId, usize)> {
+        blocks.iter().map(|block| (BlockId(*block), 9))
+    }
+
     fn needs(needs: &[(u32, usize)]) -> BTreeMap<BlockId, usize> {
         needs.iter().map(|(block, needs)| (BlockId(*block), *needs)).collect()
     }
@@ -143,12 +181,43 @@ mod tests {
             streams.hold(BlockId(block), stream());
         }
         assert_eq!(held(&streams), [2, 3]);
-        streams.release([2, 3].map(BlockId));
+        streams.release(sources(&[2, 3]));
         assert_eq!(held(&streams), [2, 3]);
-        streams.release([2, 3].map(BlockId));
+        streams.release(sources(&[2, 3]));
         assert_eq!(held(&streams), [3]);
         assert!(streams.spare().is_some() && streams.spare().is_none());
         assert!(streams.get(BlockId(3)).is_some() && streams.get(BlockId(2)).is_none());
+    }
+
+    #[test]
+    fn tasks_at_the_same_time_need_what_each_of_them_needs() {
+        let mut streams = Streams::new(1, false);
+        streams.begin(needs(&[(1, 1)]));
+        assert!(!streams.wants(BlockId(1)) && !streams.is_awaited(BlockId(1)));
+        streams.begin(needs(&[(1, 1), (2, 2)]));
+        assert!(streams.wants(BlockId(1)) && streams.is_awaited(BlockId(1)) && !streams.has(BlockId(1)));
+        streams.hold(BlockId(1), stream());
+        streams.settled(BlockId(1));
+        assert!(streams.has(BlockId(1)) && !streams.is_awaited(BlockId(1)));
+        streams.release(sources(&[1]));
+        assert!(streams.has(BlockId(1)) && !streams.wants(BlockId(2)));
+        streams.release(sources(&[1]));
+        assert!(!streams.has(BlockId(1)) && streams.wants(BlockId(2)));
+    }
+
+    #[test]
+    fn a_stream_goes_with_its_last_target() {
+        let mut streams = Streams::new(9, true);
+        streams.hold(BlockId(1), stream());
+        streams.begin(needs(&[(1, 1)]));
+        streams.release([(BlockId(1), 2), (BlockId(2), 1)]);
+        assert!(streams.has(BlockId(1)) && streams.spare().is_none());
+        // Another task at hand needs it all the same.
+        streams.begin(needs(&[(1, 2)]));
+        streams.release([(BlockId(1), 2)]);
+        assert!(streams.has(BlockId(1)));
+        streams.release([(BlockId(1), 2)]);
+        assert!(!streams.has(BlockId(1)) && streams.spare().is_some());
     }
 
     #[test]
@@ -158,7 +227,7 @@ mod tests {
             streams.begin(needs(&[(block, 1)]));
             assert!(streams.wants(BlockId(block)));
             streams.hold(BlockId(block), stream());
-            streams.release([BlockId(block)]);
+            streams.release(sources(&[block]));
         }
         assert!(streams.get(BlockId(1)).is_some());
         streams.hold(BlockId(3), stream());
@@ -170,12 +239,11 @@ mod tests {
         streams.hold(BlockId(4), stream());
         assert_eq!(held(&streams), [1, 3]);
         while streams.spare().is_some() {}
-        streams.begin(needs(&[(3, 1), (1, 1)]));
+        streams.begin(needs(&[(1, 1)]));
         streams.put_out(BlockId(1));
         assert!(streams.spare().is_none() && used.is_some());
         drop(used);
         streams.hold(BlockId(4), stream());
-        streams.begin(needs(&[(3, 1)]));
         streams.hold(BlockId(5), stream());
         assert_eq!(held(&streams), [3, 5]);
         assert!(streams.spare().is_some());

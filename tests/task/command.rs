@@ -4,9 +4,10 @@ use super::{change, refused};
 use crate::common::scratch;
 use crate::program::{ends, json, text, tree, trinim};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 #[test]
@@ -139,7 +140,55 @@ fn tasks_come_on_standard_input() {
     }
 
     // Nobody sends anything.
-    let mut child = begin(&["--idle", "50ms"]);
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    for at_once in ["1", "3"] {
+        let mut child = begin(&["--idle", "50ms", "--at-once", at_once]);
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
     ends(path, 2, &["task", "--store", "s", "--block", "0", "--idle", "1s"]);
+    ends(path, 2, &["task", "--store", "s", "--block", "0", "--at-once", "2"]);
+    ends(path, 2, &["task", "--store", "s", "--batch", "-", "--at-once", "0"]);
+}
+
+/// Tasks at the same time, each answered, in any order; one that fails ends the process with its
+/// exit code, after the answers of the others, and says which it was.
+#[test]
+fn several_tasks_come_on_standard_input_at_once() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "11"]);
+    let lines = ends(path, 0, &["task", "plan", "--store", "s"]).0;
+    let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let begin = |wait: &str| {
+        let task = ["task", "--store", "s", "--batch", "-", "--json", "--at-once", "3", "--wait", wait];
+        trinim(path, &task).stdin(Stdio::piped()).spawn().unwrap()
+    };
+    let asks = |mut child: Child, blocks: &[String]| -> (Option<i32>, Vec<Value>) {
+        // The end of the input comes right behind the tasks: all of them are answered all the same.
+        writeln!(child.stdin.take().unwrap(), "{}", blocks.join("\n")).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        let lines = text(&ended.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        (ended.status.code(), lines)
+    };
+    // A task waits for sources that another one computes meanwhile.
+    let all: Vec<String> = rows.iter().map(|row| row["block"].to_string()).collect();
+    let sources = rows[rows.len() - 1]["sources"].as_array().unwrap();
+    let source = rows.iter().rposition(|row| sources.contains(&row["block"])).unwrap();
+    let (some, others) = all.split_at(source);
+    let last = others[others.len() - 1].clone();
+    let (code, answers) = asks(begin("60s"), some);
+    assert_eq!(code, Some(0), "{answers:?}");
+    let computed: BTreeSet<String> = answers.iter().map(|answer| answer["computed"][0].to_string()).collect();
+    assert_eq!(computed, some.iter().cloned().collect());
+    // A source of the last block is missing, and nobody computes it.
+    let (code, answers) = asks(begin("0s"), &[some[0].clone(), last.clone()]);
+    assert_eq!((code, answers.len()), (Some(75), 3), "{answers:?}");
+    let failed = answers.iter().find(|answer| answer["schema"] == "trinim.task.failed/1").unwrap();
+    assert_eq!((failed["blocks"][0].to_string(), &failed["exit_code"]), (last, &75.into()));
+    assert!(failed["reason"].as_str().unwrap().contains(".blk"), "{failed}");
+    let done = answers.iter().find(|answer| answer["schema"] == "trinim.task/1").unwrap();
+    assert_eq!(done["skipped"][0].to_string(), some[0]);
+    assert_eq!(answers[2]["schema"], "trinim.failure/1");
+    let (code, answers) = asks(begin("60s"), others);
+    assert_eq!((code, answers.len()), (Some(0), others.len()), "{answers:?}");
+    ends(path, 0, &["task", "finish", "--store", "s"]);
 }

@@ -14,7 +14,7 @@ mod shares;
 
 use common::contract::keeps_its_promises;
 use common::{assert_same_files, database_files, layout_with, scratch};
-use pipeline::{BlockId, RealStorage};
+use pipeline::{BlockId, RealStorage, parallel};
 use program::{run, tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,11 +31,11 @@ use trinim::solve::Solve;
 use trinim::task::{self, FolderStore, Options, Store, Tasks, batches, committed, compute, finish, init, plan, sweep};
 
 /// Threads, memory and patience of most tasks here.
-fn options(threads: usize, wait: &(dyn Fn() -> bool + Sync)) -> Options<'_> {
-    Options { kernel: Kernel::detect(), threads, memory_bytes: 64 << 20, keeps_streams: false, wait }
+fn options(threads: usize, wait: &(dyn Fn(Duration) -> bool + Sync)) -> Options<'_> {
+    Options { kernel: Kernel::detect(), threads, memory_bytes: 64 << 20, at_once: 1, keeps_streams: false, wait }
 }
 
-fn never() -> bool {
+fn never(_: Duration) -> bool {
     false
 }
 
@@ -211,7 +211,7 @@ fn a_worker_that_keeps_streams_changes_no_byte() {
         let memory_bytes = threads * (4 * bitmap + bitmap / 4) + room * bitmap;
         let options = Options { memory_bytes, keeps_streams: true, ..options(threads as usize, &never) };
         let tasks = Tasks::new(&store, (&definition, &game, terms), &options).unwrap();
-        let mut worker = tasks.worker();
+        let worker = tasks.worker();
         let (mut others, mut read_bytes) = (BTreeSet::new(), 0);
         for block in random_order(&game, &mut random) {
             if random.index(2) == 0 {
@@ -230,6 +230,57 @@ fn a_worker_that_keeps_streams_changes_no_byte() {
         seal(&store).unwrap();
         assert_same_files(&database_files(folder.path()), &expected, &format!("{threads} threads, {room}"));
     }
+}
+
+/// Tasks at the same time, with room for all streams, for some or for none, leave the bytes of a
+/// solve. Each source is read once if there is room, though all tasks need it together.
+#[test]
+fn tasks_at_the_same_time_change_no_byte() {
+    let game = Game::triangle(6, Rule::Misere, 12).unwrap();
+    let expected = solved((&game).into());
+    for (at_once, room) in [(2, 1000), (3, 2), (4, 0)] {
+        let folder = scratch();
+        let store = store_in(folder.path(), "w");
+        init(&store, (&game).into()).unwrap();
+        let (definition, game, terms) = task::open(&store).unwrap();
+        let bitmap = definition.block_bytes();
+        let memory_bytes = at_once as u64 * (4 * bitmap + bitmap / 4) + room * bitmap;
+        let options = Options { memory_bytes, at_once, keeps_streams: true, ..options(1, &never) };
+        let tasks = Tasks::new(&store, (&definition, &game, terms), &options).unwrap();
+        assert_eq!(tasks.at_once(), at_once);
+        let worker = tasks.worker();
+        let mut levels: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        plan(&definition, &game).iter().for_each(|row| levels.entry(row.level).or_default().push(row.block));
+        let (read_bytes, mut first_bytes) = (AtomicU64::new(0), 0);
+        for (level, blocks) in levels {
+            if level < 2 {
+                // By others: the tasks have to read them.
+                work(&store, &blocks, 1).unwrap();
+                let name = |block: &u32| folder.path().join(format!("db/{block:06}.blk"));
+                first_bytes += blocks.iter().map(|block| fs::metadata(name(block)).unwrap().len()).sum::<u64>();
+                continue;
+            }
+            let one = |(): &mut (), index: usize| {
+                let done = worker.compute(&[BlockId(blocks[index])])?;
+                assert_eq!(done.computed, [BlockId(blocks[index])]);
+                read_bytes.fetch_add(done.read_bytes, Ordering::Relaxed);
+                Ok::<(), task::Error>(())
+            };
+            parallel::for_each(at_once, blocks.len(), || Ok(()), one).unwrap();
+        }
+        let read_bytes = read_bytes.into_inner();
+        assert!(read_bytes > 0 && (room < 1000 || read_bytes <= first_bytes), "{read_bytes} of {first_bytes}");
+        seal(&store).unwrap();
+        assert_same_files(&database_files(folder.path()), &expected, &format!("{at_once} at once, {room}"));
+    }
+    // Too little memory for all: fewer.
+    let folder = scratch();
+    let store = store_in(folder.path(), "w");
+    init(&store, (&game).into()).unwrap();
+    let (definition, game, terms) = task::open(&store).unwrap();
+    let bitmap = definition.block_bytes();
+    let options = Options { memory_bytes: 10 * bitmap, at_once: 8, ..options(2, &never) };
+    assert_eq!(Tasks::new(&store, (&definition, &game, terms), &options).unwrap().at_once(), 3);
 }
 
 #[test]
@@ -299,7 +350,7 @@ fn a_task_whose_sources_were_swept_finds_its_block_committed() {
     let held = store.read(&name, 1 << 20).unwrap().unwrap();
     store.remove(&name).unwrap();
     let other = AtomicBool::new(false);
-    let wait = || {
+    let wait = |_: Duration| {
         // The other task commits the block while this one waits for the source.
         if !other.swap(true, Ordering::Relaxed) {
             store.create(&name, &held).unwrap();
@@ -322,13 +373,13 @@ fn a_missing_source_is_waited_for_and_then_told() {
     let task = (&definition, &game, Terms::default());
     let target = game.layout.edges_from(BlockId(0))[0].target;
     let waits = AtomicU64::new(0);
-    let wait = || waits.fetch_add(1, Ordering::Relaxed) < 3;
+    let wait = |_: Duration| waits.fetch_add(1, Ordering::Relaxed) < 3;
     let error = compute(&store, task, &[target], &options(1, &wait)).unwrap_err();
     assert!(matches!(&error, task::Error::Run(error) if error.is_not_found()), "{error}");
     assert!(error.to_string().contains("db/000000.blk"), "{error}");
     assert_eq!(waits.into_inner(), 4);
     // It comes while the task waits.
-    let come = || {
+    let come = |_: Duration| {
         work(&store_in(folder.path(), "o"), &[0], 1).unwrap();
         true
     };

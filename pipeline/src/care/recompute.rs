@@ -35,14 +35,22 @@ pub const BITMAPS_A_THREAD: u64 = 3;
 
 /// Where the streams of finished blocks come from.
 pub trait Sources: Sync {
-    /// Returns the stream of a block if it is in memory; by default none is.
+    /// Returns whether the stream of a block is in memory; by default none is.
+    fn is_held(&self, block: BlockId) -> bool {
+        let _ = block;
+        false
+    }
+
+    /// Returns the stream of a block if it is in memory; waits for one that another thread is
+    /// bringing there. By default none is.
     fn held(&self, block: BlockId) -> Option<Arc<Bitmap>> {
         let _ = block;
         None
     }
 
     /// Returns whether the whole stream of a block, which is about to be read, should stay in
-    /// memory; then it is handed to [`Sources::hold`]. By default none stays.
+    /// memory; then it is handed to [`Sources::hold`] if it can be read, and [`Sources::settled`]
+    /// follows in any case. By default none stays.
     fn wants(&self, block: BlockId) -> bool {
         let _ = block;
         false
@@ -51,6 +59,11 @@ pub trait Sources: Sync {
     /// Takes the stream of a block that was wanted.
     fn hold(&self, block: BlockId, stream: Arc<Bitmap>) {
         let _ = (block, stream);
+    }
+
+    /// Ends what began with a stream that was wanted: nobody needs to wait for it any more.
+    fn settled(&self, block: BlockId) {
+        let _ = block;
     }
 
     /// Returns a bitmap that nobody needs any more, of the size of a stream; by default there is
@@ -67,6 +80,21 @@ pub trait Sources: Sync {
 
     /// Returns the path of a block's published file, for messages.
     fn path(&self, block: BlockId) -> PathBuf;
+}
+
+/// 2^32 over the golden ratio: multiples of it, without their carries, lie far apart.
+const GOLDEN: u32 = 0x9e37_79b9;
+
+/// Tells on its way out that a stream which was wanted is there, or will not come.
+struct Settled<'s> {
+    sources: &'s dyn Sources,
+    source: BlockId,
+}
+
+impl Drop for Settled<'_> {
+    fn drop(&mut self) {
+        self.sources.settled(self.source);
+    }
 }
 
 /// Computes blocks from their sources.
@@ -218,8 +246,14 @@ impl<'a> Recomputer<'a> {
             edges.entry(edge.source).or_default().push(edge);
         }
         // What is in memory first: it may be needed no longer, and other files arrive meanwhile.
-        let (held, others): (Vec<_>, Vec<_>) =
-            edges.into_iter().partition(|(source, _)| self.sources.held(*source).is_some());
+        let (held, mut others): (Vec<_>, Vec<_>) =
+            edges.into_iter().partition(|(source, _)| self.sources.is_held(*source));
+        // Blocks that are computed at the same time need much the same sources. Each begins
+        // elsewhere, so that what one of them reads is in memory when another comes to it.
+        if !others.is_empty() {
+            let begin = (u64::from(block.0.wrapping_mul(GOLDEN)) * others.len() as u64) >> u32::BITS;
+            others.rotate_left(begin as usize);
+        }
         let edges: Vec<(BlockId, Vec<Edge>)> = held.into_iter().chain(others).collect();
         let (free, returned) = (Mutex::new(std::mem::take(&mut self.buffers)), Mutex::new(Vec::new()));
         let lend = || {
@@ -340,6 +374,7 @@ impl<'a> Recomputer<'a> {
 
     /// Decodes a stream that stays in memory.
     fn recall_to_hold(&self, source: BlockId) -> Result<Arc<Bitmap>, Error> {
+        let _settled = Settled { sources: self.sources, source };
         let mut stream = self.spare()?;
         self.recall_whole(source, &mut stream)?;
         let stream = Arc::new(stream);

@@ -1,8 +1,10 @@
 //! `trinim task --batch -`: the tasks come on standard input, one a line.
 
 use crate::cli::exit::Refused;
-use pipeline::Error;
+use parking_lot::Mutex;
+use pipeline::{Error, parallel};
 use std::io::{self, BufRead, Read};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -32,13 +34,20 @@ fn blocks(text: &str) -> Result<Vec<u32>, String> {
     text.split(',').map(block).collect()
 }
 
-/// Hands each line's blocks to `compute`, until standard input ends or nothing came for `idle`.
+/// Hands each line's blocks to `compute`, those of up to `at_once` lines at the same time, until
+/// standard input ends, or there was nothing to do for `idle`. After an error it takes no line any
+/// more, and returns once those at hand are done.
 ///
 /// # Errors
-/// Those of `compute`; [`Refused`] for a line that is no list of blocks; [`Error::Io`] if standard
-/// input cannot be read.
-pub fn each(idle: Option<Duration>, mut compute: impl FnMut(&[u32]) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let (sender, lines) = mpsc::sync_channel(0);
+/// The first one: those of `compute`; [`Refused`] for a line that is no list of blocks;
+/// [`Error::Io`] if standard input cannot be read.
+pub fn each(
+    idle: Option<Duration>,
+    at_once: usize,
+    compute: impl Fn(&[u32]) -> anyhow::Result<()> + Sync,
+) -> anyhow::Result<()> {
+    let (sender, lines) = mpsc::sync_channel(1);
+    let waker = sender.clone();
     let read_all = move || {
         let mut input = io::stdin().lock();
         loop {
@@ -54,19 +63,45 @@ pub fn each(idle: Option<Duration>, mut compute: impl FnMut(&[u32]) -> anyhow::R
     let failed = |error| Error::io("read", "standard input", error);
     // It ends with the process: nothing else can wake it.
     thread::Builder::new().name("tasks".to_owned()).spawn(read_all).map_err(failed)?;
-    loop {
-        let received = match idle {
-            Some(idle) => lines.recv_timeout(idle),
-            None => lines.recv().map_err(RecvTimeoutError::from),
-        };
-        // Both are an end: of standard input, or of the patience.
-        let Ok(line) = received else { return Ok(()) };
-        let line = line.map_err(failed)?;
-        if line.is_empty() {
-            return Ok(());
+    let lines = Mutex::new(lines);
+    let (busy, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
+    // One thread waits for a line, the others for the lock: none misses what ends all.
+    let next = || {
+        let lines = lines.lock();
+        while !ended.load(Ordering::Relaxed) {
+            let received = match idle {
+                Some(idle) => lines.recv_timeout(idle),
+                None => lines.recv().map_err(RecvTimeoutError::from),
+            };
+            match received {
+                Ok(line) => {
+                    let line = line.map_err(failed)?;
+                    if !line.is_empty() && !ended.load(Ordering::Relaxed) {
+                        busy.fetch_add(1, Ordering::Relaxed);
+                        return parsed(&line).map(Some).map_err(anyhow::Error::from);
+                    }
+                }
+                Err(_) if busy.load(Ordering::Relaxed) > 0 => continue,
+                Err(_) => {}
+            }
+            ended.store(true, Ordering::Relaxed);
         }
-        compute(&parsed(&line)?)?;
-    }
+        Ok(None)
+    };
+    let work = |(): &mut (), _| {
+        let result = loop {
+            match next().and_then(|blocks| blocks.map(|blocks| compute(&blocks)).transpose()) {
+                Ok(Some(())) => busy.fetch_sub(1, Ordering::Relaxed),
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            };
+        };
+        ended.store(true, Ordering::Relaxed);
+        // Whoever waits for a line gets this one, or finds no room for it because there is another.
+        let _ = waker.try_send(Ok(Vec::new()));
+        result
+    };
+    parallel::for_each(at_once, at_once, || Ok(()), work).map_err(|mut errors: Vec<_>| errors.swap_remove(0))
 }
 
 /// Parses a line.

@@ -14,7 +14,7 @@ mod sweep;
 mod verify;
 
 use super::args::{self, JsonArgs, KernelArgs, Size};
-use super::exit::{Exit, Refused};
+use super::exit::{Exit, Refused, classify, reason};
 use super::output::{Out, counted, seconds};
 use clap::{Args, Subcommand};
 use lines::Wanted;
@@ -39,7 +39,8 @@ Examples:
 Blocks may be computed by any number of processes on any machines that see the store, each by several at once: a \
 file is created once and whole, and its bytes depend on nothing but the solve. A kill costs the block at work. \
 tools/cluster runs the tasks; others can, from the plan. A process that takes its tasks from standard input, one a \
-line, keeps what it has decoded as far as --memory allows, and answers each with a line; any error ends it.
+line, keeps what it has decoded as far as --memory allows, and answers each with a line; any error ends it. With \
+--at-once it computes several at a time, and a task that fails is answered by a line, too.
 
 A store is a folder, or s3://BUCKET/PREFIX in a program that was built with --features s3: a bucket of S3 or of a \
 service that speaks its protocol and honours If-None-Match. Service, region and credentials are those of the usual \
@@ -50,6 +51,7 @@ store is of another run or version or may not be used, a file is damaged, or a n
 overwritten.";
 
 const SCHEMA: &str = "trinim.task/1";
+const FAILED_SCHEMA: &str = "trinim.task.failed/1";
 
 /// Time between two looks for a missing source.
 const LOOK: Duration = Duration::from_millis(200);
@@ -94,12 +96,25 @@ pub struct TaskArgs {
     #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration, requires = "batch", conflicts_with = "block")]
     idle: Option<Duration>,
 
+    /// With --batch -: tasks at a time, which share what they decode; --memory and --threads are
+    /// for each
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = clap::value_parser!(u16).range(1..), default_value = "1", requires = "batch", conflicts_with = "block")]
+    at_once: u16,
+
     /// End with the process that started this one, however that ends
     #[arg(long, help_heading = "Limits")]
     die_with_parent: bool,
 
     #[command(flatten)]
     json: JsonArgs,
+}
+
+/// What `--json` prints of a task that failed, if others may be at work.
+#[derive(Serialize)]
+struct Failure<'a> {
+    blocks: &'a [u32],
+    exit_code: u8,
+    reason: String,
 }
 
 #[derive(Subcommand)]
@@ -146,14 +161,14 @@ pub fn run(args: TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let watch = Mutex::new(Stopwatch::start());
+    let watch = Stopwatch::start();
     if args.die_with_parent {
         store::die_with_parent()?;
     }
     let store = store::open(args.store.as_deref().unwrap_or_default())?;
     let (definition, game, terms) = task::open(&*store)?;
-    let wait = || {
-        let goes_on = watch.lock().elapsed() < args.wait;
+    let wait = |missing: Duration| {
+        let goes_on = missing < args.wait;
         if goes_on {
             std::thread::sleep(LOOK.min(args.wait));
         }
@@ -162,25 +177,20 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let options = Options {
         kernel: args.kernel.kernel.kernel(),
         threads: args::all_if_zero(args.threads),
-        memory_bytes: args.memory.0,
+        memory_bytes: args.memory.0.saturating_mul(args.at_once.into()),
+        at_once: args.at_once.into(),
         keeps_streams: args.batch == Some(Wanted::Lines),
         wait: &wait,
     };
     let tasks = Tasks::new(&*store, (&definition, &game, terms), &options)?;
-    let mut worker = tasks.worker();
+    let worker = tasks.worker();
     let blocks = match &args.batch {
         Some(Wanted::Lines) => {
-            lines::each(args.idle, |blocks| {
-                *watch.lock() = Stopwatch::start();
-                let report = Report::new(worker.compute(&ids(blocks))?, &watch);
-                if args.json.json {
-                    out.json_line(SCHEMA, &report)?;
-                } else {
-                    let cells = report.cells().map(|(label, text)| format!("{label} {text}"));
-                    writeln!(out, "{}", cells.join("; "))?;
-                }
-                // Whoever sends the next task may wait for this answer.
-                Ok(out.flush()?)
+            let out = Mutex::new(out);
+            lines::each(args.idle, tasks.at_once(), |blocks| {
+                let watch = Stopwatch::start();
+                let computed = worker.compute(&ids(blocks)).map_err(|error| refusal(error.into()));
+                answer(args, &mut out.lock(), blocks, computed, &watch)
             })?;
             return Ok(Exit::Done);
         }
@@ -196,17 +206,47 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Answers a task from standard input; returns the error of one that failed.
+fn answer(
+    args: &TaskArgs,
+    out: &mut Out,
+    blocks: &[u32],
+    computed: anyhow::Result<Computed>,
+    watch: &Stopwatch,
+) -> anyhow::Result<()> {
+    match computed {
+        Ok(done) if args.json.json => out.json_line(SCHEMA, &Report::new(done, watch))?,
+        Ok(done) => {
+            let cells = Report::new(done, watch).cells().map(|(label, text)| format!("{label} {text}"));
+            writeln!(out, "{}", cells.join("; "))?;
+        }
+        Err(error) => {
+            if args.json.json
+                && args.at_once > 1
+                && let Some((exit, _)) = classify(&error)
+            {
+                let failure = Failure { blocks, exit_code: exit as u8, reason: reason(&error) };
+                out.json_line(FAILED_SCHEMA, &failure)?;
+                out.flush()?;
+            }
+            return Err(error);
+        }
+    }
+    // Whoever sends the next task may wait for this answer.
+    Ok(out.flush()?)
+}
+
 fn ids(blocks: &[u32]) -> Vec<BlockId> {
     blocks.iter().copied().map(BlockId).collect()
 }
 
 impl Report {
-    fn new(done: Computed, watch: &Mutex<Stopwatch>) -> Report {
+    fn new(done: Computed, watch: &Stopwatch) -> Report {
         let numbers = |blocks: Vec<BlockId>| blocks.into_iter().map(|block| block.0).collect();
         Report {
             computed: numbers(done.computed),
             skipped: numbers(done.skipped),
-            seconds: watch.lock().elapsed().as_secs_f64(),
+            seconds: watch.elapsed().as_secs_f64(),
             read_bytes: done.read_bytes,
             written_bytes: done.written_bytes,
         }

@@ -62,6 +62,14 @@ class Solves(Whole):
         self.assertEqual(session.wait(LONG), 0, session.said())
         self.check_result(session, self.store / "db")
 
+    def test_slots_of_one_worker_share_a_process(self) -> None:
+        """It is killed at a third, with what all of them had in hand."""
+        session = self.session("--workers", "1", "--slots", "3", program=TRINIM)
+        session.wait_for_done(30, LONG)
+        session.kill("worker-0")
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.check_result(session, self.store / "db")
+
     def test_a_store_that_fails_now_and_then(self) -> None:
         """Each third task says "try again", as if the store failed; two of seven die, because a
         process that dies after others were answered is only started again."""

@@ -42,6 +42,7 @@ def main() -> None:
     parser.add_argument("--memory")
     parser.add_argument("--wait")
     parser.add_argument("--idle")
+    parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--shard")
     parser.add_argument("--older-than", default="1h")
     parser.add_argument("--json", action="store_true")
@@ -95,11 +96,22 @@ def main() -> None:
                 ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
             if arguments.batch == "-":
                 patience = float((arguments.idle or "60s").removesuffix("s"))
-                while select.select([sys.stdin], [], [], patience)[0]:
-                    asked = sys.stdin.readline()
+                # Without a buffer: select does not see what is in one.
+                lines = open(0, "rb", buffering=0)
+                while select.select([lines], [], [], patience)[0]:
+                    asked = lines.readline().decode()
                     if not asked:
                         break
-                    compute(store, layers, list(map(int, asked.split(","))))
+                    wanted = list(map(int, asked.split(",")))
+                    try:
+                        compute(store, layers, wanted)
+                    except SystemExit as error:
+                        if arguments.at_once > 1:
+                            failed: dict[str, object] = {"schema": "trinim.task.failed/1"}
+                            failed |= {"blocks": wanted, "exit_code": error.code}
+                            failed |= {"reason": stopped[-1]}
+                            print(json.dumps(failed), flush=True)
+                        raise
                 return
             wanted = (
                 [arguments.block]
@@ -109,7 +121,11 @@ def main() -> None:
             compute(store, layers, wanted)
 
 
+stopped: list[str] = []
+
+
 def stop(code: int, message: str) -> None:
+    stopped.append(message)
     print(f"error: {message}", file=sys.stderr)
     sys.exit(code)
 

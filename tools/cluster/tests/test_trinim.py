@@ -1,13 +1,15 @@
 """Exit codes, command lines, versions, and processes that die with their parent."""
 
+import os
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 from trinim_cluster import service, trinim, work
 from trinim_cluster.ledger import Verdict
@@ -17,17 +19,15 @@ from trinim_cluster.trinim import Store, TrinimError
 FAKE = str(Path(__file__).with_name("fake_trinim.py"))
 
 
-def end_process() -> None:
-    """Ends the process of this thread's slot."""
-    process = getattr(work.slot, "process", None)
-    if process is not None:
-        process.end()
-        work.slot.process = None
+def pid() -> int:
+    """Of the process that the slots have."""
+    assert work.slots.process is not None
+    return work.slots.process.child.pid
 
 
 class Program(unittest.TestCase):
     def setUp(self) -> None:
-        self.addCleanup(end_process)
+        self.addCleanup(work.slots.end)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
@@ -72,40 +72,59 @@ class Program(unittest.TestCase):
         result = work.compute(self.store.task([1, 2], []), version)
         self.assertEqual((result["code"], result["report"]["computed"]), (0, [1, 2]))
 
-    def test_a_slot_keeps_its_process(self) -> None:
+    def test_slots_share_a_process(self) -> None:
         self.store.init(["--layers", "3"])
         version = trinim.version(FAKE)
 
         def compute(*blocks: int) -> int:
             result = work.compute(self.store.task(blocks, []), version)
             self.assertEqual((result["code"], result["report"]["computed"]), (0, list(blocks)))
-            pid: int = work.slot.process.child.pid
-            return pid
+            return pid()
 
         first = compute(0)
         self.assertEqual(compute(1, 2), first)
         # One that ended, or was killed, between two tasks is no failure.
-        work.slot.process.child.kill()
-        work.slot.process.child.wait()
+        os.kill(first, signal.SIGKILL)
         second = compute(4)
         self.assertNotEqual(second, first)
         # Other options are those of another process.
         result = work.compute(self.store.task([5], ["--threads", "2"]), version)
         self.assertEqual(result["code"], 0)
-        third = work.slot.process.child.pid
+        third = pid()
         self.assertNotEqual(third, second)
-        # Other slots have their own.
-        other: list[int] = []
+        # Each gets the answer to its own task, and the same task twice is answered twice. The process
+        # would die with the thread that starts it.
+        result = work.compute(self.store.task([5], []), version)
+        self.assertEqual((result["code"], result["report"]["skipped"]), (0, [5]))
+        with ThreadPoolExecutor(4) as threads:
+            pids = set(threads.map(compute, (6, 3)))
+        self.assertEqual(len(pids), 1)
+        job = self.store.task([7], [])
+        with ThreadPoolExecutor(4) as threads:
+            results = list(threads.map(work.compute, [job] * 2, [version] * 2))
+        self.assertEqual([result["code"] for result in results], [0, 0])
+        computed = [result["report"]["computed"] for result in results]
+        self.assertEqual(sorted(computed), [[], [7]])
+        self.assertEqual(pid(), pids.pop())
 
-        def elsewhere() -> None:
-            other.append(compute(6))
-            end_process()
-
-        thread = threading.Thread(target=elsewhere)
-        thread.start()
-        thread.join()
-        self.assertEqual(len(other), 1)
-        self.assertNotIn(other[0], [first, second, third])
+    def test_a_task_that_fails_takes_no_other_with_it(self) -> None:
+        """The process ends after the first failure; the other task is asked again."""
+        self.store.init(["--layers", "3"])
+        version = trinim.version(FAKE)
+        self.assertEqual(work.compute(self.store.task([0], []), version)["code"], 0)
+        with (
+            mock.patch.object(work, "slots_here", return_value=8),
+            ThreadPoolExecutor(8) as threads,
+        ):
+            jobs = [self.store.task([block], []) for block in (7, 1, 6, 2, 5, 4, 3)]
+            results = list(threads.map(work.compute, jobs, [version] * len(jobs)))
+        for job, result in zip(jobs, results, strict=True):
+            # Those with two or three bits need sources that may not be there yet.
+            self.assertIn(result["code"], (0, 75), result)
+            if job.line in ("1", "2", "4"):
+                self.assertEqual(result["code"], 0, result)
+        missing = [result for result in results if result["code"] == 75]
+        self.assertTrue(all("is missing" in result["message"] for result in missing), missing)
 
     def test_a_process_that_was_left_alone_is_no_failure(self) -> None:
         self.store.init(["--layers", "2"])
@@ -114,7 +133,8 @@ class Program(unittest.TestCase):
         for line in ("0", "1"):
             result = work.compute(trinim.Job(command, line), version)
             self.assertEqual((result["code"], result["report"]["computed"]), (0, [int(line)]))
-            work.slot.process.child.wait()
+            assert work.slots.process is not None
+            work.slots.process.child.wait()
         # One that ends at once is one.
         result = work.compute(trinim.Job(["true"], "2"), trinim.version("true"))
         self.assertEqual((result["code"], result["message"]), (1, "it ended without an answer"))

@@ -208,6 +208,9 @@ def drive(
             "TLS is for a scheduler that runs already; a local one listens on the loopback only",
         )
     events = Events(arguments.log)
+    processors = len(os.sched_getaffinity(0))
+    usual = 1 if joins or arguments.workers else max(1, processors // arguments.threads)
+    slots = arguments.slots or usual
 
     def tell(event: dict[str, object]) -> None:
         collect(event)
@@ -218,7 +221,7 @@ def drive(
             "event": "run",
             "store": store.location,
             "tasks": len(ledger.plan.tasks),
-            "slots": arguments.slots,
+            "slots": slots,
             "threads": arguments.threads,
         }
     )
@@ -229,9 +232,7 @@ def drive(
         with Folder(arguments.logs, "trinim-cluster.") as folder:
             cluster: LocalCluster | None = None
             if not joins:
-                processors = len(os.sched_getaffinity(0))
-                workers = arguments.workers or max(1, processors // arguments.threads)
-                cluster = LocalCluster(workers, arguments.slots, folder.path, tell)
+                cluster = LocalCluster(arguments.workers or 1, slots, folder.path, tell)
             try:
                 if cluster is not None:
                     cluster.start()
@@ -272,7 +273,7 @@ def drive(
                 raise Stop(128 + error.number, str(error), CONTINUE) from error
             finally:
                 if cluster is not None:
-                    cluster.stop()
+                    cluster.stop(at_work=not folder.success)
     except TrinimError as error:
         raise Stop(trinim_code(error), str(error), CONTINUE) from error
     except TimeoutError as error:

@@ -8,10 +8,11 @@ what is committed, and submits the rest.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import queue
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -299,7 +300,10 @@ class Driver:
         results: dict[int, dict[str, Any]] = {}
         if finished and self.client is not None:
             try:
-                results = self.client.gather(finished)
+                results = self.gather(self.client, finished)
+            except TimeoutError:
+                self.without_worker(finished)
+                ended = {number: ended[number] for number in ended if number not in finished}
             except Exception:  # which one it was, the loop below finds out
                 results = {}
         for number, future in ended.items():
@@ -308,6 +312,28 @@ class Driver:
                 self.executed(number, results[number])
             else:
                 self.without_result(number, future)
+
+    def gather(self, client: Client, finished: dict[int, Future[Any]]) -> dict[int, dict[str, Any]]:
+        """The results. Those of a worker that has died since may come from another, or never."""
+        loop: Any = client.loop
+        gathering = asyncio.run_coroutine_threadsafe(
+            client.gather(finished, asynchronous=True), loop.asyncio_loop
+        )
+        try:
+            results: dict[int, dict[str, Any]] = gathering.result(self.CONNECT)
+        except TimeoutError:
+            gathering.cancel()
+            raise
+        return results
+
+    def without_worker(self, numbers: Iterable[int]) -> None:
+        """The results are lost, but not the blocks: whoever gets the tasks next finds them."""
+        for number in numbers:
+            self.futures.pop(number, None)
+            reason = "its result was lost with a worker"
+            self.ledger.ended(number, Verdict.LOST, reason, time.monotonic())
+            verdict = Verdict.LOST.value
+            self.tell({"event": "no result", "task": number, "verdict": verdict, "reason": reason})
 
     def executed(self, number: int, result: dict[str, Any]) -> None:
         """A process ran to its end."""

@@ -130,10 +130,13 @@ def run_options(command: argparse.ArgumentParser) -> None:
     cluster.add_argument(
         "--workers",
         type=at_least_one,
-        help="processes with slots, on this machine [the processors / threads]",
+        help="processes with slots, on this machine [1]",
     )
     cluster.add_argument(
-        "--slots", type=at_least_one, default=1, help="tasks that a local worker runs at a time [1]"
+        "--slots",
+        type=at_least_one,
+        help="tasks that a local worker runs at a time [1 with --workers, else the processors / "
+        "threads]",
     )
     cluster.add_argument(
         "--logs", metavar="DIR", help="where the logs of local processes go [deleted in the end]"

@@ -188,6 +188,13 @@ class Service:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
 
+    def kill(self) -> None:
+        """Ends the process by force."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
     def stop(self, grace: float = 10.0) -> None:
         """Ends the process: kindly, and by force if it does not listen."""
         if self.process is None:

@@ -1,8 +1,8 @@
-"""What a slot of a worker does: it hands tasks to a `trinim task` process of its own.
+"""What a slot of a worker does: it hands tasks to the `trinim task` process of its worker.
 
-The process stays from task to task, because it keeps what it has decoded: the store is read less.
-Any error ends it, with the exit code of a single task. This is the only code that Dask runs on
-other machines.
+The process stays from task to task and computes those of all slots, because it keeps what it has
+decoded: the store is read less. Any error ends it, with the exit code of a single task. This is the
+only code that Dask runs on other machines.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import json
 import platform
+import queue
 import subprocess
 import tempfile
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import IO, Any
 
@@ -29,8 +31,20 @@ def version(program: str) -> str:
     return trinim.version(program)
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a task: an answer of the process, or the process ended first."""
+
+    code: int
+    output: str
+    errors: str = ""
+    is_answer: bool = True
+    # Whether it ended because another task failed: it had not taken this one then.
+    is_untouched: bool = False
+
+
 class Process:
-    """A process that answers tasks, one line each, until it is left alone or one fails."""
+    """A process that answers tasks, a line each, until it is left alone or one fails."""
 
     def __init__(self, command: list[str]) -> None:
         self.command = command
@@ -44,60 +58,116 @@ class Process:
             text=True,
             errors="replace",
         )
+        self.lock = threading.Lock()
+        self.has_ended = False
+        # By the blocks of a task: who waits for the answer. The same task may be asked twice.
+        self.waiting: dict[frozenset[int], list[queue.SimpleQueue[Answer]]] = {}
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
 
-    def ask(self, line: str) -> tuple[int | None, str]:
-        """The exit code, or None if the process goes on, and what it printed."""
+    def ask(self, line: str) -> Answer:
+        """Waits for the answer to a task."""
+        answer: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        assert self.child.stdin is not None
+        with self.lock:
+            if self.has_ended:
+                return Answer(0, "", is_answer=False)
+            self.waiting.setdefault(frozenset(map(int, line.split(","))), []).append(answer)
+            # If it is ending, the end of its output says so.
+            with suppress(BrokenPipeError, ValueError):
+                self.child.stdin.write(line + "\n")
+                self.child.stdin.flush()
+        return answer.get()
+
+    def _read(self) -> None:
+        """Hands out the answers, and in the end what is left."""
         assert self.child.stdin is not None and self.child.stdout is not None
-        # If it has ended, the end of its output says so.
-        with suppress(BrokenPipeError):
-            self.child.stdin.write(line + "\n")
-            self.child.stdin.flush()
-        output = self.child.stdout.readline()
-        with suppress(ValueError, KeyError, TypeError):
-            if json.loads(output)["schema"] == "trinim.task/1":
-                return None, output
-        output += self.child.stdout.read()
-        return self.child.wait(), output
-
-    def said(self) -> str:
-        """Its standard error."""
+        has_failed = False
+        rest = ""
+        for output in self.child.stdout:
+            try:
+                report = json.loads(output)
+                if report["schema"] == "trinim.task/1":
+                    answer = Answer(trinim.DONE, output)
+                    blocks = frozenset(report["computed"] + report["skipped"])
+                elif report["schema"] == "trinim.task.failed/1":
+                    answer = Answer(int(report["exit_code"]), output, str(report["reason"]))
+                    blocks = frozenset(report["blocks"])
+                    has_failed = True
+                else:
+                    rest += output
+                    continue
+            except (ValueError, KeyError, TypeError):
+                rest += output
+                continue
+            with self.lock:
+                asked = self.waiting.get(blocks)
+                if asked:
+                    asked.pop(0).put(answer)
+        code = self.child.wait()
+        self.child.stdout.close()
         self.errors.seek(0)
-        return self.errors.read()
+        last = Answer(code, rest, self.errors.read(), is_answer=False, is_untouched=has_failed)
+        self.errors.close()
+        with self.lock:
+            self.has_ended = True
+            with suppress(BrokenPipeError):
+                self.child.stdin.close()
+            for asked in self.waiting.values():
+                for answers in asked:
+                    answers.put(last)
+
+    def leave(self) -> None:
+        """Lets it end after the tasks at hand."""
+        assert self.child.stdin is not None
+        with self.lock, suppress(BrokenPipeError):
+            self.child.stdin.close()
 
     def end(self) -> None:
-        """Lets it end, which it does between tasks."""
-        for stream in (self.child.stdin, self.child.stdout):
-            if stream is not None:
-                with suppress(BrokenPipeError):
-                    stream.close()
-        self.child.wait()
-        self.errors.close()
+        """Waits for its end."""
+        self.leave()
+        self.reader.join()
 
 
-# Each slot is a thread of the worker.
-slot = threading.local()
+class Slots:
+    """The slots of this worker: threads that hand their tasks to the same process."""
+
+    def __init__(self) -> None:
+        self.process: Process | None = None
+        self.lock = threading.Lock()
+
+    def at(self, command: list[str]) -> tuple[Process, bool]:
+        """The process with this command line, and whether it was started now."""
+        with self.lock:
+            process = self.process
+            if process is not None and process.command == command and not process.has_ended:
+                return process, False
+            if process is not None:
+                process.leave()
+            self.process = Process(command)
+            return self.process, True
+
+    def end(self) -> None:
+        """Ends the process."""
+        with self.lock:
+            process, self.process = self.process, None
+        if process is not None:
+            process.end()
+
+
+slots = Slots()
 
 
 def ask(command: list[str], line: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of a task that this slot's process answers."""
-    process: Process | None = getattr(slot, "process", None)
-    if process is not None and process.command != command:
-        process.end()
-        process = slot.process = None
-    fresh = process is None
+    """Exit code, standard output and standard error of a task that the process here answers."""
     while True:
-        if process is None:
-            process = slot.process = Process(command)
-        code, output = process.ask(line)
-        if code is None:
-            return trinim.DONE, output, ""
-        errors = process.said()
-        process.end()
-        process = slot.process = None
+        process, is_fresh = slots.at(command)
+        answer = process.ask(line)
+        if answer.is_answer:
+            return answer.code, answer.output, answer.errors
         # It may have ended, or been ended, before it saw the task: a new one knows.
-        if fresh or code > 0:
-            return code or 1, output, errors or "it ended without an answer"
-        fresh = True
+        if not answer.is_untouched and (is_fresh or answer.code > 0):
+            return answer.code or 1, answer.output, answer.errors or "it ended without an answer"
 
 
 def once(command: list[str]) -> tuple[int, str, str]:
@@ -138,7 +208,11 @@ def compute(job: trinim.Job, expected_version: str) -> dict[str, Any]:
                 "ended": time.time(),
             }
         line = job.line
-        code, output, errors = once(job.command) if line is None else ask(job.command, line)
+        if line is None:
+            code, output, errors = once(job.command)
+        else:
+            at_once = ["--at-once", str(slots_here())]
+            code, output, errors = ask([*job.command, *at_once], line)
     except (OSError, trinim.TrinimError) as error:
         # No such program here, or no memory for a process: another worker may do better.
         return result | {"code": 127, "message": str(error), "ended": time.time()}
@@ -162,6 +236,14 @@ def leave(reason: str) -> None:
             2.0, lambda: asyncio.ensure_future(worker.close(reason=reason))
         )
     )
+
+
+def slots_here() -> int:
+    """The slots of the Dask worker that runs this; 1 outside of one."""
+    try:
+        return get_worker().state.nthreads
+    except ValueError:
+        return 1
 
 
 def worker_address() -> str:
