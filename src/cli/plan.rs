@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use trinim::database::{Keep, Values};
 use trinim::game::Board;
 use trinim::layout::Layout;
-use trinim::plan::{KeepPlan, Plan};
+use trinim::plan::{KeepPlan, Plan, Request, speed};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,7 +24,11 @@ Examples:
   trinim plan --layers 8 --rule normal --values nimbers
   trinim plan --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
 
-Times are estimates from rates measured on one machine, which the report shows. Nothing is written.";
+Times are estimates, from rates of one machine and, for boards of 33 cells or more, the speed of this one at the \
+moment; the report shows both. Nothing is written.";
+
+/// Cells of the smallest board whose solve takes longer than a moment.
+const TIMED_CELLS: u32 = 33;
 
 /// Show what a solve would need: layout, memory, disk, logs, time
 #[derive(Args)]
@@ -71,6 +75,8 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let keep = game.keep.map_or(Some(usual), |choice| choice.of(&board));
     let keep = keep.ok_or_else(|| too_many_pieces(&board))?;
     let request = request(&board, game, args.values, keep);
+    let speed = if board.cells() < TIMED_CELLS { 1.0 } else { speed::of_this_machine(request.threads) };
+    let request = Request { speed, ..request };
     let plan = match &game.bid_cells {
         Some(cells) => Plan::of(request, &Layout::new(&board, &cells.0)?)?,
         None => Plan::suggested(request, game.block_bits),
@@ -240,8 +246,10 @@ fn print(report: &Report<'_>, board: &Board, codec: &str, out: &mut Out) -> anyh
     ]
     .map(|(stage, speed)| format!("{stage} {}", bytes_per_second(speed)));
     writeln!(out)?;
+    // Two decimals say all that a measurement of a moment is worth.
+    let speed = if plan.speed == 1.0 { String::new() } else { format!(", {:.2} times the recorded", plan.speed) };
     out.paragraph(&format!(
-        "bitmap through one worker: {}; device {}; logs {} bits a position ({})",
+        "bitmap through one worker: {}{speed}; device {}; logs {} bits a position ({})",
         speeds.join(", "),
         bytes_per_second(rates.device_bytes_per_second),
         plan.log_bits_per_position,

@@ -99,6 +99,7 @@ impl SpotArgs {
                 placement: plan::default_placement(game.board.size_in_layers(), Values::Outcomes),
                 codec: "auto",
                 commit_interval: options.commit_interval,
+                speed: 1.0,
             };
             let plan = Plan::of(request, &game.layout)?;
             plan.check(free_bytes(folder.path()), 0)?;

@@ -84,6 +84,7 @@ mod tests {
             placement: Placement::Shared,
             codec: "auto",
             commit_interval: Duration::from_secs(5),
+            speed: 1.0,
         };
         let plan = Plan::of(request, &layout).unwrap();
         assert_eq!(plan.placement, placement_name(Placement::Shared));

@@ -1,8 +1,8 @@
 //! The needs of a solve, known before it starts: layout, memory, disk, log volume, time.
 //!
 //! A [`Plan`] follows from a [`Request`]; `trinim plan --json` serialises it as it is. Sizes are
-//! bytes, times are seconds. The measured constants are in [`rates`]; callers ask for free disk
-//! space.
+//! bytes, times are seconds. The measured constants are in [`rates`]; times are for a machine of
+//! the request's speed, which [`speed`] measures. Callers ask for free disk space.
 //!
 //! # The disk
 //! The block graph is walked in the order of the solve: each block adds its streams and its file,
@@ -14,8 +14,6 @@
 //!
 //! | solve, positions a block | predicted | used |
 //! |---|---|---|
-//! | 6 layers, 2^15, shared, gaps | 0.22 | 0.14 |
-//! | 6 layers, 2^15, dedicated, rows | 0.87 | 0.59 |
 //! | 7 layers, 2^22, shared, gaps | 3.20 | 3.07 |
 //! | 7 layers, 2^22, dedicated, gaps | 10.6 | 9.14 |
 //! | 7 layers, 2^18, shared, auto | 8.86 | 5.86 |
@@ -23,11 +21,9 @@
 //! | 8 layers, 2^27, shared, gaps | 400 | 275 |
 //! | 8 layers, 2^27, dedicated, auto | 2378 | 1000 |
 //!
-//! A slower solve has more commits, so under load the use is further below the prediction. Up to
-//! seven layers `auto` counts as `rows-bytes`, above as what it was seen to take; where the
-//! processor is slow for its disk it chooses `rows`, which takes twice the space. If the prediction
-//! for `auto` does not fit, [`Plan::within`] takes a denser codec. A run that meets its limit stops
-//! safely.
+//! A slower solve has more commits and uses less. Up to seven layers `auto` counts as `rows-bytes`,
+//! above as what it was seen to take; where that does not fit, [`Plan::within`] takes a denser
+//! codec. A run at its limit stops safely.
 //!
 //! # Invariants
 //! 1. The layout depends on board and memory alone, never on threads, placement or machine, because
@@ -40,6 +36,7 @@ mod choice;
 mod error;
 pub mod rates;
 mod shape;
+pub mod speed;
 
 pub use baseline::BaselinePlan;
 pub use choice::{DENSE_CODECS, PROGRAM_BYTES, choose_layout, choose_layout_for, default_placement, engine_bytes};
@@ -87,6 +84,8 @@ pub struct Request<'a> {
     pub codec: &'a str,
     /// Time between commits: consumed logs are deleted only after the next one.
     pub commit_interval: Duration,
+    /// Speed of this machine, 1 for that of the one that the rates are of.
+    pub speed: f64,
 }
 
 /// Memory by part, in bytes.
@@ -178,7 +177,9 @@ pub struct Plan {
     pub kept: Vec<KeepPlan>,
     /// Bytes of what is kept, and of the run around it.
     pub database_bytes: u64,
-    /// The speeds behind the estimated time.
+    /// Speed of this machine; 1 for boards that take moments, for which it is not measured.
+    pub speed: f64,
+    /// The speeds behind the estimated time, at that speed.
     pub rates: Rates,
     /// Kernel time for a position at these rates, in nanoseconds.
     pub kernel_ns_per_position: f64,
@@ -235,7 +236,7 @@ impl Plan {
             let PlacementPlan { disk_peak_bytes, seconds, .. } = of(keep, placement);
             KeepPlan { keep, bytes: kept_bytes(Request { keep, ..request }, &shape), disk_peak_bytes, seconds }
         });
-        let rates = rates::of(keep, shape.raw_bytes() as u64);
+        let rates = rates::of(keep, shape.raw_bytes() as u64).at_speed(request.speed);
         Plan {
             board: board.name().to_owned(),
             layers: board.layers(),
@@ -252,6 +253,7 @@ impl Plan {
             keep,
             kept: kept.collect(),
             database_bytes: kept_bytes(request, &shape),
+            speed: request.speed,
             rates,
             kernel_ns_per_position: rates::kernel_ns_per_position(&rates, shape.edges_per_block()),
             shape,
@@ -365,10 +367,13 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan) -> P
     };
     let written = if is_published { 0.0 } else { entry * copies };
     let read = entry * reads;
-    let seconds = (thread_seconds / workers).max((written + read) / rates.device_bytes_per_second);
-    // The commit after their last target deletes logs, so those written in between wait, too. The
-    // database grows while the logs do, and is not complete when they take most.
-    let delay = (request.commit_interval.as_secs_f64() / seconds).min(1.0);
+    let fresh = memory.used_bytes.saturating_sub(rates::READY_BYTES) as f64 / rates::FRESH_BYTES_PER_SECOND;
+    let device_seconds = (written + read) / rates.device_bytes_per_second;
+    let seconds = |speed: f64| (thread_seconds / speed / workers).max(device_seconds) + fresh / workers;
+    // The commit after their last target deletes logs, so those written in between wait, too: at
+    // the recorded speed, so that the same plan asks for the same disk at any time. The database
+    // grows while the logs do, and is not complete when they take most.
+    let delay = (request.commit_interval.as_secs_f64() / seconds(1.0)).min(1.0);
     let [peak, both] = if is_published {
         [0.0, database_bytes as f64]
     } else if times.is_empty() {
@@ -384,7 +389,7 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan) -> P
         log_bytes_read: read as u64,
         log_bytes_peak: peak as u64,
         disk_peak_bytes: (both as u64).max(database_bytes),
-        seconds,
+        seconds: seconds(request.speed),
     }
 }
 
@@ -404,6 +409,7 @@ mod tests {
             placement: Placement::Shared,
             codec: "auto",
             commit_interval: Duration::from_secs(5),
+            speed: 1.0,
         }
     }
 

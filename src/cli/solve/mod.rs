@@ -35,9 +35,13 @@ use strategy::StrategyArgs;
 use timeline::TimelineArgs;
 use trinim::database::{Encoding, Game, Keep, Manifest, Task, Terms, Values};
 use trinim::game::Board;
-use trinim::plan::Request;
+use trinim::plan::{Request, speed};
 use trinim::solve::{Strategy, baseline};
 use values::ValuesArgs;
+
+/// Cells of the smallest board whose solve takes so long that measuring this machine first does not
+/// show.
+const TIMED_CELLS: u32 = 40;
 
 /// Time between two looks at a lock with `--wait`.
 const WAIT: Duration = Duration::from_millis(200);
@@ -261,6 +265,7 @@ fn wait(folder: &Path, watch: &Stopwatch, signals: &Signals, out: &Out) -> anyho
 
 /// Builds the plan's request for a solve that begins with these arguments.
 pub fn request<'a>(board: &'a Board, game: &'a GameArgs, values: Values, keep: Keep) -> Request<'a> {
+    let threads = args::all_if_zero(game.threads);
     Request {
         board,
         rule: game.rule,
@@ -268,9 +273,10 @@ pub fn request<'a>(board: &'a Board, game: &'a GameArgs, values: Values, keep: K
         keep,
         encoding: Encoding::default(),
         memory_bytes: game.memory.0,
-        threads: args::all_if_zero(game.threads),
+        threads,
         placement: game.log_placement.placement(board, values),
         codec: &game.codec.name,
         commit_interval: game.commit_interval,
+        speed: if board.cells() < TIMED_CELLS { 1.0 } else { speed::of_this_machine(threads) },
     }
 }

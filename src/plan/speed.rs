@@ -1,0 +1,121 @@
+//! How fast this machine is at the moment, next to the one that the [rates](super::rates) are of.
+
+use crate::game::Board;
+use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words};
+use parking_lot::Mutex;
+use pipeline::{Stopwatch, parallel};
+use std::sync::OnceLock;
+
+/// Index bits of the bitmaps: 8 MiB, of which a thread has two.
+const BITS: u32 = 26;
+
+/// The layers whose first cells they are.
+const LAYERS: u32 = 7;
+
+/// Rounds of a thread, of which the median counts: the first one also touches the memory, and a
+/// machine that others use as well is faster and slower by turns.
+const ROUNDS: usize = 9;
+
+/// Seconds of a round on each of two threads at the speed of the rates. Not measured there but
+/// derived: on 23 November 2026 a round took 0.020 s while eight layers with a database took 6.3 s
+/// (medians of twelve and of six), and they take 4.5 s at the speed of the rates.
+const RECORDED_SECONDS: f64 = 0.0143;
+
+/// Returns the speed of each of so many threads that work at the same time, 1 for that of the
+/// recorded rates. It is measured once a process and takes about a fifth of a second.
+pub fn of_this_machine(threads: usize) -> f64 {
+    static MEASURED: OnceLock<f64> = OnceLock::new();
+    *MEASURED.get_or_init(|| RECORDED_SECONDS / seconds_of_a_round(threads.max(1)))
+}
+
+/// Returns the seconds of a round, the average of the threads.
+fn seconds_of_a_round(threads: usize) -> f64 {
+    let work = Work::new();
+    let sum = Mutex::new(0.0);
+    let measure = |(): &mut (), _| {
+        let seconds = work.seconds();
+        *sum.lock() += seconds;
+        Ok::<(), ()>(())
+    };
+    // It cannot fail: nothing in it does.
+    let _ = parallel::for_each(threads, threads, || Ok(()), measure);
+    sum.into_inner() / threads as f64
+}
+
+/// What a solve does to a block for the most part, in about the same shares: it applies streams,
+/// turns some of them, and settles the block.
+struct Work {
+    kernel: Kernel,
+    apply: ApplyPlan,
+    turn: PermutePlan,
+    settle: SettlePlan,
+}
+
+impl Work {
+    fn new() -> Work {
+        let board = Board::triangle(LAYERS, None).expect("a triangle of seven layers is a board");
+        let moves = board.moves();
+        let inner: Vec<u64> = moves.iter().copied().filter(|mask| mask >> BITS == 0).collect();
+        let outer = moves.iter().copied().filter(|mask| mask >> BITS == 1);
+        let operations: Vec<u64> = outer.map(|mask| mask & ((1 << BITS) - 1)).collect();
+        let rotation: Vec<u8> = (0..BITS as u8).map(|bit| (bit + 9) % BITS as u8).collect();
+        Work {
+            kernel: Kernel::detect(),
+            apply: ApplyPlan::new(BITS, &operations),
+            turn: PermutePlan::new(&rotation),
+            settle: SettlePlan::new(BITS, &inner),
+        }
+    }
+
+    /// Returns the seconds of the median round.
+    fn seconds(&self) -> f64 {
+        let mut bitmaps = [vec![0_u64; bitmap_words(BITS)], vec![0; bitmap_words(BITS)]];
+        let [block, stream] = &mut bitmaps;
+        // Losses of about the density of real ones; which they are does not change the time.
+        for (index, word) in stream.iter_mut().enumerate() {
+            *word = 1 << (index % 61);
+        }
+        let mut rounds = [0.0; ROUNDS];
+        for round in &mut rounds {
+            let watch = Stopwatch::start();
+            for _ in 0..2 {
+                self.kernel.apply(&self.apply, stream, block);
+            }
+            self.kernel.permute(&self.turn, stream, block);
+            self.kernel.settle(&self.settle, block);
+            *round = watch.elapsed().as_secs_f64();
+        }
+        rounds.sort_by(f64::total_cmp);
+        rounds[ROUNDS / 2]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Plan, Request, tests::request};
+    use std::time::Duration;
+
+    #[test]
+    fn the_speed_changes_the_time_and_not_the_disk() {
+        let board = Board::triangle(8, None).unwrap();
+        // Logs that wait for the commit are most of the peak.
+        let commit_interval = Duration::from_millis(100);
+        let request = Request { codec: "rows-huffman", commit_interval, ..request(&board) };
+        let [slow, fast] = [0.5, 2.0].map(|speed| Plan::suggested(Request { speed, ..request }, None));
+        for (slow, fast) in slow.placements.iter().zip(&fast.placements) {
+            assert_eq!(slow.disk_peak_bytes, fast.disk_peak_bytes);
+            assert!(slow.seconds > 2.0 * fast.seconds);
+        }
+        for (slow, fast) in slow.kept.iter().zip(&fast.kept) {
+            assert_eq!((slow.bytes, slow.disk_peak_bytes), (fast.bytes, fast.disk_peak_bytes));
+        }
+    }
+
+    #[test]
+    fn a_round_takes_time_and_is_measured_once() {
+        let seconds = seconds_of_a_round(2);
+        assert!(seconds > 1e-5 && seconds.is_finite(), "{seconds}");
+        assert_eq!(of_this_machine(2), of_this_machine(2));
+    }
+}
