@@ -8,9 +8,8 @@
 //! `(b + e + uses·d + r·(copies·w + uses·q)) / workers`; in parallel, the writer and the disk need
 //! `r·copies·(w + c)`. The second time is hidden by the first while no worker waits for the writer;
 //! the share of their time that workers do wait weighs the excess. For each stream the candidate
-//! with the least cost wins, or the one that stores least among those near it, so a run whose disk
-//! cannot keep up moves to tighter codecs. The choice cannot affect results: each frame stores its
-//! codec's tag.
+//! with the least cost wins, size weighed in, so a run whose disk cannot keep up moves to tighter
+//! codecs. The choice cannot affect results: each frame stores its codec's tag.
 
 use crate::log::codec::{self, Codec, FRAME_WORDS, Scratch};
 use crate::measure::metrics::{Metrics, Stopwatch};
@@ -59,6 +58,20 @@ struct Samples {
     measured: Vec<Measured>,
     /// Number of dense streams seen.
     streams: u64,
+    /// Number of streams seen before the next one that is sampled.
+    next: u64,
+}
+
+impl Samples {
+    /// Counts a dense stream; returns whether it is one to sample.
+    fn is_next(&mut self) -> bool {
+        let is_next = self.streams == self.next;
+        if is_next {
+            self.next += (self.next * (SAMPLE_GROWTH - 1)).clamp(SAMPLE_GROWTH, SAMPLE_STREAMS_MAX);
+        }
+        self.streams += 1;
+        is_next
+    }
 }
 
 /// Measurements of one codec, per raw byte.
@@ -83,13 +96,16 @@ pub struct Traffic {
 
 /// Number of frames sampled from a stream.
 const SAMPLE_FRAMES: usize = 3;
-/// One in this many dense streams is sampled: streams grow denser and harder to compress during a
-/// run.
-const SAMPLE_STREAMS: u64 = 8;
-/// Among candidates within this factor of the least cost, the one that stores least wins: fewer
-/// bytes also leave more of the caches, the page cache and the disk to everything else, which the
-/// model does not cover.
-const NEAR: f64 = 1.15;
+/// Between two samples come at most so many dense streams: streams grow denser and harder to
+/// compress during a run.
+const SAMPLE_STREAMS_MAX: u64 = 64;
+/// The first samples come four times as far apart each: a sample tries every codec, which takes as
+/// long as encoding some streams, and eight layers have only a hundred.
+const SAMPLE_GROWTH: u64 = 4;
+/// Weight of the size: the codec is chosen whose cost, without that of the workload, times ratio
+/// to this power is least, so half the bytes are worth 29 % of the cost. Fewer bytes leave more of
+/// the caches, the page cache and the disk to everything else, which the model does not cover.
+const SIZE_WEIGHT: f64 = 0.5;
 /// Least share of non-zero words in a stream that counts as dense.
 const DENSE: f64 = 0.05;
 const FRAME_BYTES: f64 = (FRAME_WORDS * 8) as f64;
@@ -104,12 +120,10 @@ impl Chooser {
 
     /// Takes the stream of a block about to be emitted; now and then measures the candidates on it.
     pub fn observe(&self, stream: &[u64], scratch: &mut Scratch) {
-        if matches!(self.choice, CodecChoice::Auto) && dense(stream) {
-            let mut samples = self.samples.lock();
-            if samples.streams.is_multiple_of(SAMPLE_STREAMS) {
-                samples.measured = measure(stream, scratch);
-            }
-            samples.streams += 1;
+        if matches!(self.choice, CodecChoice::Auto) && dense(stream) && self.samples.lock().is_next() {
+            // Without the lock: other workers ask for a codec meanwhile.
+            let measured = measure(stream, scratch);
+            self.samples.lock().measured = measured;
         }
     }
 
@@ -120,10 +134,9 @@ impl Chooser {
         }
         let rates = Rates::of(metrics);
         let samples = self.samples.lock();
-        let cost = |one: &&Measured| one.cost(traffic, &rates);
-        let least = samples.measured.iter().map(|one| cost(&one)).fold(f64::INFINITY, f64::min);
-        let near = samples.measured.iter().filter(|one| cost(one) <= least * NEAR);
-        let best = near.min_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let workload = rates.workload_seconds / traffic.workers as f64;
+        let score = |one: &Measured| (one.cost(traffic, &rates) - workload) * one.ratio.powf(SIZE_WEIGHT);
+        let best = samples.measured.iter().min_by(|a, b| score(a).total_cmp(&score(b)));
         best.map(|best| best.codec).or_else(|| codec::by_name("rows-bytes")).unwrap_or(codec::all()[0])
     }
 
@@ -225,4 +238,16 @@ fn measure(stream: &[u64], scratch: &mut Scratch) -> Vec<Measured> {
             Measured { codec: *codec, ratio, encode_seconds, decode_seconds }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_come_further_apart_up_to_a_bound() {
+        let mut samples = Samples::default();
+        let taken: Vec<u64> = (0..300).filter(|_| samples.is_next()).collect();
+        assert_eq!(taken, [0, 4, 16, 64, 128, 192, 256]);
+    }
 }
