@@ -283,6 +283,39 @@ fn check_permutation(kernels: &[Kernel], permutation: &[u8], random: &mut Draw) 
     }
 }
 
+/// Targets of 8 MiB are written past the caches if they begin at a line, and like smaller ones if
+/// they do not.
+#[test]
+fn permute_writes_large_targets_alike_at_any_alignment() {
+    let mut random = Draw::new(8);
+    let index_bits = 26;
+    let source = random.bitmap(index_bits, 50);
+    let mut rooms = [0, 1].map(|_| vec![0; source.len() + 8]);
+    let rotation: Vec<u8> = (0..index_bits as u8).map(|bit| (bit + 9) % index_bits as u8).collect();
+    for permutation in [rotation, random.permutation(index_bits)] {
+        let plan = PermutePlan::new(&permutation);
+        for kernel in kernels().into_iter().filter(|kernel| kernel.isa() != Isa::Scalar) {
+            let [aligned, other] = [0, 1].map(|shift| {
+                let room = &rooms[shift];
+                (room.as_ptr().align_offset(64) + shift) % 8
+            });
+            let [first, second] = &mut rooms;
+            let targets = [&mut first[aligned..][..source.len()], &mut second[other..][..source.len()]];
+            let [first, second] = targets.map(|target| {
+                target.fill(u64::MAX);
+                kernel.permute(&plan, &source, target);
+                target
+            });
+            assert!(first == second, "{kernel:?} {permutation:?}");
+            for _ in 0..10_000 {
+                let x = random.0.below(1 << index_bits);
+                let y = permutation.iter().enumerate().fold(0, |y, (bit, place)| y | (x >> bit & 1) << place);
+                assert_eq!(bits::get(first, y), bits::get(&source, x), "{kernel:?} {permutation:?} {x:#x}");
+            }
+        }
+    }
+}
+
 #[test]
 fn vector_kernels_leave_out_what_is_not_needed() {
     // A rotation of three fields; bit 20 becomes bit 13.

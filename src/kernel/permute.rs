@@ -23,6 +23,11 @@ const TILE_WORDS: usize = WORDS << LINE_BITS;
 pub(super) const LEAST_BITS: usize = LINE_BITS + PASS_BITS;
 /// Tiles of the largest bundle, as index bits.
 const BUNDLE_BITS: usize = 3;
+/// Bytes of the smallest target that is written past the caches: one that the cache of a core does
+/// not hold until it is read. A line that is written whole is then not read before.
+const STREAMED_BYTES: usize = 8 << 20;
+/// Bytes that such a line begins at a multiple of.
+const LINE_BYTES: usize = 8 * WORDS;
 /// Bundles between two computations of the start of a bundle, as index bits.
 const RUN_BITS: usize = 8;
 
@@ -155,6 +160,27 @@ impl Tiles {
         let expected = (bundle_words * self.run.len()) << self.runs.len();
         assert!(source.len() == expected && target.len() == expected);
         let (source, target) = (source.as_ptr(), target.as_mut_ptr());
+        // SAFETY: the caller's promise; lines begin at multiples of their length if the target does.
+        unsafe {
+            if 8 * expected >= STREAMED_BYTES && target.addr().is_multiple_of(LINE_BYTES) {
+                self.permute_all::<V, true>(unneeded, source, target);
+                V::fence();
+            } else {
+                self.permute_all::<V, false>(unneeded, source, target);
+            }
+        }
+    }
+
+    /// # Safety
+    /// Source and target must have the words of the permutation; the target must begin at a
+    /// multiple of [`LINE_BYTES`] if `STREAMED`. The machine must have the instructions of `V`.
+    #[inline(always)]
+    unsafe fn permute_all<V: Vector, const STREAMED: bool>(
+        &self,
+        unneeded: usize,
+        source: *const u64,
+        target: *mut u64,
+    ) {
         let mut scratch = MaybeUninit::<Scratch>::uninit();
         let needed = |at: &&(usize, usize)| at.0 & unneeded == 0;
         let mut tiles = [(0, 0); 1 << BUNDLE_BITS];
@@ -175,7 +201,7 @@ impl Tiles {
                 unsafe {
                     let source = source.add(start.0 + bundle.0);
                     let target = target.add(start.1 + bundle.1);
-                    self.permute_bundle::<V>(tiles, source, target, scratch.as_mut_ptr().cast());
+                    self.permute_bundle::<V, STREAMED>(tiles, source, target, scratch.as_mut_ptr().cast());
                 }
             }
         }
@@ -185,7 +211,7 @@ impl Tiles {
     /// `tiles` must be tiles of the bundle. All lines of the bundle must be inside the bitmaps, and
     /// `scratch` must have room for them. The machine must have the instructions of `V`.
     #[inline(always)]
-    unsafe fn permute_bundle<V: Vector>(
+    unsafe fn permute_bundle<V: Vector, const STREAMED: bool>(
         &self,
         tiles: &[(usize, usize)],
         source: *const u64,
@@ -208,7 +234,7 @@ impl Tiles {
                     }
                     r = first.run(r);
                     if rest.is_empty() {
-                        self.finish(line, step, r, target.add(tile.1));
+                        self.finish::<V, STREAMED>(line, step, r, target.add(tile.1));
                     } else {
                         store_lines(scratch.add(number * tile_words), line, step, r);
                     }
@@ -231,7 +257,7 @@ impl Tiles {
                     for group in groups.clone() {
                         let (line, step) = last.lines(group);
                         let r = last.run(load_lines::<V>(scratch, line, step));
-                        self.finish(line, step, r, target);
+                        self.finish::<V, STREAMED>(line, step, r, target);
                     }
                 }
             }
@@ -242,7 +268,7 @@ impl Tiles {
                         let target = target.add(tile.1);
                         let scratch = scratch.add(number * tile_words);
                         let r = last.run(load_lines::<V>(scratch, line, step));
-                        self.finish(line, step, r, target);
+                        self.finish::<V, STREAMED>(line, step, r, target);
                     }
                 }
             }
@@ -252,10 +278,17 @@ impl Tiles {
     /// # Safety
     /// The same as for [`Tiles::permute_bundle`].
     #[inline(always)]
-    unsafe fn finish<V: Vector>(&self, line: usize, step: usize, r: [V; 8], target: *mut u64) {
+    unsafe fn finish<V: Vector, const STREAMED: bool>(&self, line: usize, step: usize, r: [V; 8], target: *mut u64) {
         for (i, vector) in V::rearrange(r, &self.last).into_iter().enumerate() {
-            // SAFETY: the caller's promise.
-            unsafe { vector.store(target.add(self.lines[line + i * step].1)) }
+            // SAFETY: the caller's promise; all offsets are multiples of a line.
+            unsafe {
+                let to = target.add(self.lines[line + i * step].1);
+                if STREAMED {
+                    vector.stream(to);
+                } else {
+                    vector.store(to);
+                }
+            }
         }
     }
 }

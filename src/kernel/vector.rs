@@ -140,6 +140,21 @@ pub(super) trait Vector: Copy {
     /// They must be writable.
     unsafe fn store(self, to: *mut u64);
 
+    /// Writes 64 bytes past the caches, where the instruction set can: a line that is written whole
+    /// need not be read first. [`Vector::fence`] orders these writes.
+    ///
+    /// # Safety
+    /// They must be writable and begin at a multiple of 64.
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u64) {
+        // SAFETY: the caller's promise.
+        unsafe { self.store(to) }
+    }
+
+    /// Orders the writes of [`Vector::stream`] before all later ones.
+    #[inline(always)]
+    fn fence() {}
+
     /// Returns the same word eight times.
     ///
     /// # Safety

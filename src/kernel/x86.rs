@@ -92,6 +92,22 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn stream(self, to: *mut u64) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let to = to.cast::<__m256i>();
+            _mm256_stream_si256(to, self.0);
+            _mm256_stream_si256(to.add(1), self.1);
+        }
+    }
+
+    #[inline(always)]
+    fn fence() {
+        // SAFETY: every machine of the target has the instruction.
+        unsafe { _mm_sfence() }
+    }
+
+    #[inline(always)]
     unsafe fn splat(word: u64) -> Self {
         // SAFETY: the caller's promise.
         let half = unsafe { _mm256_set1_epi64x(word as i64) };
@@ -251,6 +267,18 @@ impl Vector for Avx512 {
     unsafe fn store(self, to: *mut u64) {
         // SAFETY: the caller's promise.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u64) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_stream_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn fence() {
+        // SAFETY: every machine of the target has the instruction.
+        unsafe { _mm_sfence() }
     }
 
     #[inline(always)]
