@@ -2,6 +2,9 @@
 
 import json
 import os
+import time
+from contextlib import suppress
+from pathlib import Path
 
 from tests.session import Session, starts
 from tests.whole import LAYOUT, LONG, TRINIM, Whole, trinim
@@ -69,6 +72,35 @@ class Solves(Whole):
         session.kill("worker-0")
         self.assertEqual(session.wait(LONG), 0, session.said())
         self.check_result(session, self.store / "db")
+
+    def test_one_process_is_killed(self) -> None:
+        """Dask is in the driver's process; that of the tasks dies with it."""
+        arguments = ["--trinim", TRINIM, "--workers", "2", *LAYOUT]
+        session = Session(self.folder, self.place(), arguments, local=False)
+        self.addCleanup(session.end)
+        session.wait_for_done(30, LONG)
+        self.assertTrue(self.at_work())
+        session.end()
+        deadline = time.monotonic() + 60
+        while self.at_work() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual(self.at_work(), [])
+        session = Session(self.folder, self.place(), arguments, local=False)
+        self.addCleanup(session.end)
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        self.check_result(session, self.store / "db")
+        self.assertGreaterEqual(session.report()["cluster"]["resumed_blocks"], 30)
+        self.assertEqual(list((self.store / "tmp").iterdir()), [])
+
+    def at_work(self) -> list[str]:
+        """The processes that compute tasks of this store."""
+        found = []
+        for process in Path("/proc").iterdir():
+            with suppress(OSError):
+                line = (process / "cmdline").read_bytes().split(b"\0")
+                if line[0] == os.fsencode(TRINIM) and os.fsencode(self.store) in line:
+                    found.append(process.name)
+        return found
 
     def test_a_store_that_fails_now_and_then(self) -> None:
         """Each third task says "try again", as if the store failed; two of seven die, because a

@@ -29,12 +29,14 @@ class Sessions(unittest.TestCase):
             "FAKE_FAULTS": str(self.faults),
             "FAKE_SECONDS": self.seconds,
         }
-        cluster = [] if "--scheduler" in arguments else ["--workers", str(workers)]
+        # Without processes, Dask is in that of the session.
+        cluster = ["--processes", "--workers", str(workers)] if workers else []
         started = Session(
             self.folder,
             str(self.store),
             ["--trinim", FAKE, "--layers", str(layers), *cluster, *arguments],
             environment,
+            local=workers > 0,
         )
         self.addCleanup(started.end)
         return started
@@ -86,10 +88,11 @@ class Sessions(unittest.TestCase):
 
     def check(self, shares: int, *arguments: str) -> Session:
         """A check of the store in shares."""
+        cluster = ["--processes", "--workers", "2"]
         started = Session(
             self.folder,
             str(self.store),
-            ["--trinim", FAKE, "--workers", "2", "--shares", str(shares), *arguments],
+            ["--trinim", FAKE, *cluster, "--shares", str(shares), *arguments],
             {"FAKE_FAULTS": str(self.faults), "FAKE_SECONDS": self.seconds},
             command="verify",
         )
@@ -155,6 +158,23 @@ class Sessions(unittest.TestCase):
         self.assertEqual(session.wait(LONG), 0, session.said())
         self.assertEqual(session.report()["digest"], self.digest(4))
 
+    def test_the_session_is_one_process(self) -> None:
+        self.seconds = "0.3"
+        session = self.session("--workers", "2", workers=0)
+        session.wait_for_done(3, LONG)
+        session.process.send_signal(signal.SIGTERM)
+        self.assertEqual(session.wait(LONG), 143, session.said())
+        session = self.session("--workers", "2", workers=0)
+        session.wait_for_done(8, LONG)
+        session.end()
+        session = self.session("--workers", "2", workers=0)
+        self.assertEqual(session.wait(LONG), 0, session.said())
+        report = session.report()
+        self.assertEqual(report["digest"], self.digest(4))
+        self.assertGreaterEqual(report["cluster"]["resumed_blocks"], 8)
+        self.assertLessEqual(starts(self.starts), 16 + 3 + 3)
+        self.assertEqual([event for event in session.events() if "pid" in event], [])
+
     def test_a_refused_block_stops_what_needs_it_and_nothing_else(self) -> None:
         (self.faults / "8").write_text("65")
         session = self.session(layers=4)
@@ -212,6 +232,7 @@ class Sessions(unittest.TestCase):
             ["--scheduler", "tcp://127.0.0.1:1", "--workers", "2"],
             ["--scheduler", "tcp://127.0.0.1:1", "--scheduler-file", "f"],
             ["--tls-ca", "ca"],
+            ["--logs", "logs"],
             ["--trinim", "no-such-trinim"],
             ["--threads", "0"],
             ["--layer", "2"],

@@ -87,7 +87,7 @@ class Whole(unittest.TestCase):
         started = Session(
             self.folder,
             self.place(),
-            ["--workers", "2", "--trinim", program, *LAYOUT, *arguments],
+            ["--processes", "--workers", "2", "--trinim", program, *LAYOUT, *arguments],
         )
         self.addCleanup(started.end)
         return started
@@ -97,7 +97,7 @@ class Whole(unittest.TestCase):
         started = Session(
             self.folder,
             self.place(),
-            ["--workers", "2", "--trinim", TRINIM, "--shares", "7"],
+            ["--processes", "--workers", "2", "--trinim", TRINIM, "--shares", "7"],
             command="verify",
         )
         self.addCleanup(started.end)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from trinim_cluster import service, shares, trinim
 from trinim_cluster.ledger import Ledger
-from trinim_cluster.local import LocalCluster
+from trinim_cluster.local import Cluster, LocalCluster, OwnProcess
 from trinim_cluster.options import parser
 from trinim_cluster.plan import PlanError, parse
 from trinim_cluster.progress import Interrupted, NoProgress, Progress, write_metrics
@@ -94,7 +94,9 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
             )
         code = stop.code
     sys.stdout.flush()
-    sys.exit(code)
+    sys.stderr.flush()
+    # Threads of Dask that wait for the process of a task would hold up an orderly end.
+    os._exit(code)
 
 
 CONTINUE = "run the same command to continue"
@@ -200,17 +202,17 @@ def drive(
         raise Stop(USAGE, "--scheduler and --scheduler-file name the same thing: give one")
     joins = bool(arguments.scheduler or arguments.scheduler_file)
     tls = tls_of(arguments)
-    if joins and (arguments.workers or arguments.logs):
-        raise Stop(USAGE, "--workers and --logs are for a cluster on this machine")
+    if joins and (arguments.workers or arguments.processes):
+        raise Stop(USAGE, "--workers and --processes are for a cluster on this machine")
+    if arguments.logs and not arguments.processes:
+        raise Stop(USAGE, "--logs is for --processes")
     if tls is not None and not joins:
         raise Stop(
             USAGE,
             "TLS is for a scheduler that runs already; a local one listens on the loopback only",
         )
     events = Events(arguments.log)
-    processors = len(os.sched_getaffinity(0))
-    usual = 1 if joins or arguments.workers else max(1, processors // arguments.threads)
-    slots = arguments.slots or usual
+    workers, slots = (1, arguments.slots or 1) if joins else shape(arguments)
 
     def tell(event: dict[str, object]) -> None:
         collect(event)
@@ -230,9 +232,11 @@ def drive(
         signal.signal(number, lambda number, _frame: signals.append(number))
     try:
         with Folder(arguments.logs, "trinim-cluster.") as folder:
-            cluster: LocalCluster | None = None
-            if not joins:
-                cluster = LocalCluster(arguments.workers or 1, slots, folder.path, tell)
+            cluster: Cluster | None = None
+            if arguments.processes:
+                cluster = LocalCluster(workers, slots, folder.path, tell)
+            elif not joins:
+                cluster = OwnProcess(slots, folder.path)
             try:
                 if cluster is not None:
                     cluster.start()
@@ -244,7 +248,8 @@ def drive(
                 if cluster is None:
                     scheduler = Scheduler(arguments.scheduler, arguments.scheduler_file, tls)
                 else:
-                    scheduler = Scheduler(file=cluster.scheduler_file)
+                    cluster.wait()
+                    scheduler = Scheduler(cluster.address, cluster.scheduler_file)
                 options = Options(
                     task_options=task_options(arguments),
                     patience_s=arguments.patience,
@@ -263,8 +268,6 @@ def drive(
                     cluster.tend if cluster is not None else lambda: None,
                     signals,
                 )
-                if cluster is not None:
-                    cluster.wait()
                 rounds(driver)
                 folder.success = True
             except NoProgress as error:
@@ -281,6 +284,17 @@ def drive(
     finally:
         events.close()
     return driver
+
+
+def shape(arguments: argparse.Namespace) -> tuple[int, int]:
+    """Workers and slots of each on this machine.
+
+    In this process it is one worker with the slots of all, and one slot more: while a task waits
+    for the disk to have its files, another computes.
+    """
+    usual = 1 if arguments.workers else len(os.sched_getaffinity(0)) // arguments.threads
+    workers, slots = arguments.workers or 1, arguments.slots or max(1, usual)
+    return (workers, slots) if arguments.processes else (1, workers * slots + 1)
 
 
 def figures(driver: Driver, begin: float) -> dict[str, Any]:

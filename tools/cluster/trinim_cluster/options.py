@@ -127,19 +127,22 @@ def run_options(command: argparse.ArgumentParser) -> None:
     cluster = command.add_argument_group(
         "cluster", "without --scheduler and --scheduler-file: on this machine"
     )
-    cluster.add_argument(
-        "--workers",
-        type=at_least_one,
-        help="processes with slots, on this machine [1]",
-    )
+    cluster.add_argument("--workers", type=at_least_one, metavar="N", help="workers [1]")
     cluster.add_argument(
         "--slots",
         type=at_least_one,
-        help="tasks that a local worker runs at a time [1 with --workers, else the processors / "
+        metavar="N",
+        help="tasks that each of them computes at a time [1 with --workers, else the processors / "
         "threads]",
     )
     cluster.add_argument(
-        "--logs", metavar="DIR", help="where the logs of local processes go [deleted in the end]"
+        "--processes",
+        action="store_true",
+        help="scheduler and workers are processes, each started again if it dies [they are in this "
+        "process]",
+    )
+    cluster.add_argument(
+        "--logs", metavar="DIR", help="where the logs of --processes go [deleted in the end]"
     )
     scheduler_options(cluster)
     tls_options(cluster)
