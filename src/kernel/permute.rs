@@ -160,7 +160,7 @@ impl Tiles {
         let expected = (bundle_words * self.run.len()) << self.runs.len();
         assert!(source.len() == expected && target.len() == expected);
         let (source, target) = (source.as_ptr(), target.as_mut_ptr());
-        // SAFETY: the caller's promise; lines begin at multiples of their length if the target does.
+        // SAFETY: the caller's promise; all lines are aligned if the first one is.
         unsafe {
             if 8 * expected >= STREAMED_BYTES && target.addr().is_multiple_of(LINE_BYTES) {
                 self.permute_all::<V, true>(unneeded, source, target);
