@@ -48,7 +48,8 @@ class Session:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,
-                env={**os.environ, **(environment or {})},
+                # Whoever is killed leaves its temporary folder.
+                env={**os.environ, "TMPDIR": str(folder), **(environment or {})},
             )
 
     def events(self) -> list[dict[str, Any]]:
