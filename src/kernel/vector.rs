@@ -153,7 +153,13 @@ pub(super) trait Vector: Copy {
 
     /// Orders the writes of [`Vector::stream`] before all later ones.
     #[inline(always)]
-    fn fence() {}
+    fn fence() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every machine of the target has the instruction.
+        unsafe {
+            std::arch::x86_64::_mm_sfence();
+        }
+    }
 
     /// Returns the same word eight times.
     ///

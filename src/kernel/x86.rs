@@ -102,12 +102,6 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
-    fn fence() {
-        // SAFETY: every machine of the target has the instruction.
-        unsafe { _mm_sfence() }
-    }
-
-    #[inline(always)]
     unsafe fn splat(word: u64) -> Self {
         // SAFETY: the caller's promise.
         let half = unsafe { _mm256_set1_epi64x(word as i64) };
@@ -273,12 +267,6 @@ impl Vector for Avx512 {
     unsafe fn stream(self, to: *mut u64) {
         // SAFETY: the caller's promise.
         unsafe { _mm512_stream_si512(to.cast(), self.0) }
-    }
-
-    #[inline(always)]
-    fn fence() {
-        // SAFETY: every machine of the target has the instruction.
-        unsafe { _mm_sfence() }
     }
 
     #[inline(always)]
