@@ -30,7 +30,10 @@ def lines(layers):
 
 def moves(layers):
     runs = {
-        frozenset(line[i:j]) for line in lines(layers) for i in range(len(line)) for j in range(i + 1, len(line) + 1)
+        frozenset(line[begin:end])
+        for line in lines(layers)
+        for begin in range(len(line))
+        for end in range(begin + 1, len(line) + 1)
     }
     return [sum(1 << cell for cell in run) for run in runs]
 
@@ -45,7 +48,9 @@ def loses(layers, position):
 @cache
 def nimber(layers, position):
     """The least number that is no nimber of a child, in normal play."""
-    children = {nimber(layers, position ^ move) for move in MOVES[layers] if position & move == move}
+    children = {
+        nimber(layers, position ^ move) for move in MOVES[layers] if position & move == move
+    }
     return next(number for number in range(len(children) + 1) if number not in children)
 
 

@@ -1,4 +1,4 @@
-"""Whole solves with the real program: worker and scheduler killed, a store that fails, bad input."""
+"""Whole solves with the real program: killed workers and scheduler, a failing store, bad input."""
 
 import json
 import os

@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Session:
-    """Starts a solve or a check; its log of events tells how far it is and which processes it has."""
+    """Starts a solve or a check; its log of events tells how far it is and what processes it has."""
 
     def __init__(
         self,

@@ -92,8 +92,8 @@ class Program(unittest.TestCase):
         self.assertEqual(result["code"], 0)
         third = pid()
         self.assertNotEqual(third, second)
-        # Each gets the answer to its own task, and the same task twice is answered twice. The process
-        # would die with the thread that starts it.
+        # Each gets the answer to its own task, and the same task twice is answered twice. The
+        # process would die with the thread that starts it.
         result = work.compute(self.store.task([5], []), version)
         self.assertEqual((result["code"], result["report"]["skipped"]), (0, [5]))
         with ThreadPoolExecutor(4) as threads:

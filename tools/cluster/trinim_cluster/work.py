@@ -197,9 +197,8 @@ def compute(job: trinim.Job, expected_version: str) -> dict[str, Any]:
         here = version(job.command[0])
         if here != expected_version:
             first, wanted = here.splitlines()[:1], expected_version.splitlines()[:1]
-            text = (
-                f"{job.command[0]} on this worker is another version: {first}, the driver has {wanted}"
-            )
+            program = f"{job.command[0]} on this worker"
+            text = f"{program} is another version: {first}, the driver has {wanted}"
             leave(text)
             return result | {
                 "code": trinim.REFUSED,
