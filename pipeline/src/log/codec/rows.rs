@@ -97,7 +97,7 @@ impl Codec for Rows {
                         distinct.extend_from_slice(row);
                         break count - 1;
                     }
-                    found if distinct[(found as usize - 1) * ROW_WORDS..][..ROW_WORDS] == *row => break found - 1,
+                    found if distinct.as_chunks().0[found as usize - 1] == *row => break found - 1,
                     _ => at = (at + 1) & mask,
                 }
             };

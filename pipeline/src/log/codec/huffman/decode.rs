@@ -7,52 +7,74 @@ use super::{LONGEST, STREAMS, codes};
 const LOOKUPS: usize = 5;
 /// The most symbols that a look-up gives.
 const AT_ONCE: usize = 3;
+/// Symbols that a round of look-ups may write: a look-up writes a whole word, four of them.
+const ROUND: usize = 32;
 
 /// Tables by the next [`LONGEST`] bits, reused from list to list.
 pub(in super::super) struct Decoder {
     /// First symbol in the low half, length of its code in the high one.
     first: Box<[u32; 1 << LONGEST]>,
-    /// Up to [`AT_ONCE`] symbols; from bit 48 the length of their codes, from bit 52 their number.
+    /// In the lowest byte the length of the codes of up to [`AT_ONCE`] symbols, in the next one
+    /// their number, and then the symbols.
     several: Box<[u64; 1 << LONGEST]>,
     bytes: Vec<u16>,
 }
 
-/// A stream being decoded.
+/// A stream being decoded. The highest bit of `bits` that is set is a mark above those of the
+/// stream: the zeros before it tell how many bits, from byte `at` on, are taken.
 struct Bits<'a> {
     stored: &'a [u8],
     at: usize,
+    bits: u64,
+}
+
+impl<'a> Bits<'a> {
+    fn of(stored: &'a [u8]) -> Bits<'a> {
+        Bits { stored, at: 0, bits: 1 << 63 }
+    }
+
+    /// Returns the first byte that is not taken as a whole.
+    #[inline(always)]
+    fn begin(&self) -> usize {
+        self.at + (self.bits.leading_zeros() / 8) as usize
+    }
+
+    /// Refills to at least 56 bits, unless it is near the end of the stream.
+    #[inline(always)]
+    fn refill(&mut self) {
+        let at = self.begin();
+        let Some(next) = self.stored.get(at..).and_then(|rest| rest.first_chunk()) else { return };
+        self.at = at;
+        self.bits = (u64::from_le_bytes(*next) | 1 << 63) >> (self.bits.leading_zeros() % 8);
+    }
+}
+
+/// The end of a stream, decoded code by code.
+struct LastBits<'a> {
+    stored: &'a [u8],
     bits: u64,
     /// Number of valid bits in `bits`.
     left: u32,
 }
 
-impl Bits<'_> {
-    /// Refills to at least 56 bits, unless it is near the end of the stream.
-    #[inline(always)]
-    fn refill(&mut self) {
-        let Some(next) = self.stored.get(self.at..).and_then(|rest| rest.first_chunk()) else { return };
-        self.bits |= u64::from_le_bytes(*next) << self.left;
-        self.at += ((63 - self.left) / 8) as usize;
-        self.left |= 56;
+impl<'a> LastBits<'a> {
+    /// What is left of a stream.
+    fn of(bits: &Bits<'a>) -> LastBits<'a> {
+        let mut last = LastBits { stored: bits.stored.get(bits.begin()..).unwrap_or_default(), bits: 0, left: 0 };
+        last.refill();
+        // No more bits are taken than there are.
+        last.skip(bits.bits.leading_zeros() % 8);
+        last
     }
 
-    /// Refills byte by byte.
-    fn refill_slowly(&mut self) {
-        // Bits above `left` may be there already, and are the same.
-        self.bits &= u64::MAX.checked_shr(64 - self.left).unwrap_or(0);
-        while let Some(byte) = self.stored.get(self.at).filter(|_| self.left <= 56) {
+    fn refill(&mut self) {
+        while let Some((byte, stored)) = self.stored.split_first().filter(|_| self.left <= 56) {
             self.bits |= u64::from(*byte) << self.left;
             self.left += 8;
-            self.at += 1;
+            self.stored = stored;
         }
     }
 
-    #[inline(always)]
-    fn next(&self) -> usize {
-        self.bits as usize % (1 << LONGEST)
-    }
-
-    #[inline(always)]
     fn skip(&mut self, length: u32) {
         self.bits >>= length;
         self.left -= length;
@@ -71,7 +93,7 @@ impl Part<'_, '_> {
     /// Returns whether a round of look-ups might pass the end of the symbols or of the stream.
     #[inline(always)]
     fn is_near_end(&self) -> bool {
-        self.at + AT_ONCE * LOOKUPS >= self.symbols.len() || self.bits.at + 8 > self.bits.stored.len()
+        self.at + ROUND > self.symbols.len() || self.bits.begin() + 8 > self.bits.stored.len()
     }
 }
 
@@ -124,7 +146,7 @@ impl Decoder {
             stored = after;
             let (symbols, after) = rest.split_at_mut(part.min(rest.len()));
             rest = after;
-            parts.push(Part { bits: Bits { stored: bits, at: 0, bits: 0, left: 0 }, symbols, at: 0 });
+            parts.push(Part { bits: Bits::of(bits), symbols, at: 0 });
         }
         self.decode_parts(&mut parts)?;
         Ok(stored)
@@ -150,11 +172,11 @@ impl Decoder {
                 if used + (entry >> 16) > LONGEST {
                     break;
                 }
-                symbols |= u64::from(entry & 0xffff) << (16 * number);
+                symbols |= u64::from(entry & 0xffff) << (16 * (number + 1));
                 used += entry >> 16;
                 number += 1;
             }
-            *several = symbols | u64::from(used) << 48 | (number as u64) << 52;
+            *several = symbols | (number as u64) << 8 | u64::from(used);
         }
         Ok(())
     }
@@ -174,48 +196,55 @@ impl Decoder {
             let going = parts.partition_point(|part| !part.is_near_end());
             let (left, ended) = parts.split_at_mut(going);
             for part in ended {
-                self.decode_slowly(&mut part.bits, &mut part.symbols[part.at..])?;
+                self.decode_last(LastBits::of(&part.bits), &mut part.symbols[part.at..])?;
             }
             parts = left;
         }
     }
 
-    /// Decodes parts until one of them is near its end. Four symbols are written at a time, a whole
-    /// word, of which up to [`AT_ONCE`] count.
+    /// Decodes parts until one of them is near its end. A look-up writes a whole word of four
+    /// symbols, of which up to [`AT_ONCE`] count.
     #[inline(always)]
     fn side_by_side<const N: usize>(&self, mut parts: [&mut Part<'_, '_>; N]) {
         while parts.iter().all(|part| !part.is_near_end()) {
+            let mut written = [0; N];
             for part in &mut parts {
                 part.bits.refill();
             }
             for _ in 0..LOOKUPS {
-                for part in &mut parts {
-                    let entry = self.several[part.bits.next()];
-                    part.bits.skip((entry >> 48 & 15) as u32);
-                    let Some(room) = part.symbols.get_mut(part.at..).and_then(|rest| rest.first_chunk_mut()) else {
+                for (part, written) in parts.iter_mut().zip(&mut written) {
+                    let entry = self.several[part.bits.bits as usize % (1 << LONGEST)];
+                    part.bits.bits >>= entry & 63;
+                    let Some(round) = part.symbols.get_mut(part.at..).and_then(|rest| rest.first_chunk_mut::<ROUND>())
+                    else {
                         return;
                     };
-                    *room = [entry as u16, (entry >> 16) as u16, (entry >> 32) as u16, (entry >> 48) as u16];
-                    part.at += (entry >> 52) as usize;
+                    // At most 12; the mask shows the compiler that four more fit.
+                    let at = *written & 15;
+                    let symbols = entry >> 16;
+                    round[at..at + 4].copy_from_slice(&[0, 16, 32, 48].map(|shift| (symbols >> shift) as u16));
+                    *written += (entry >> 8 & 0xff) as usize;
                 }
+            }
+            for (part, written) in parts.iter_mut().zip(written) {
+                part.at += written;
             }
         }
     }
 
     /// Decodes the end of a stream, symbol by symbol.
-    fn decode_slowly(&self, bits: &mut Bits<'_>, symbols: &mut [u16]) -> Result<(), DecodeError> {
+    fn decode_last(&self, mut bits: LastBits<'_>, symbols: &mut [u16]) -> Result<(), DecodeError> {
         for symbol in symbols {
-            bits.refill_slowly();
-            let entry = self.first[bits.next()];
+            bits.refill();
+            let entry = self.first[bits.bits as usize % (1 << LONGEST)];
             if entry >> 16 > bits.left {
                 return Err(DecodeError("list ends inside a code"));
             }
             bits.skip(entry >> 16);
             *symbol = entry as u16;
         }
-        bits.refill_slowly();
         // The last byte is filled up with zeros.
-        if bits.at != bits.stored.len() || bits.left >= 8 || bits.bits != 0 {
+        if !bits.stored.is_empty() || bits.left >= 8 || bits.bits != 0 {
             return Err(DecodeError("list goes on after its last code"));
         }
         Ok(())

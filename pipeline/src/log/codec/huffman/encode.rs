@@ -2,16 +2,20 @@
 
 use super::{STREAMS, SYMBOLS_MAX, codes, short_lengths};
 
+/// Counters of a symbol. Most pieces are zero, and an increment waits for the last one of the same
+/// counter: neighbours in a list use different ones.
+const COUNTERS: usize = 4;
+
 /// Counters and codes by symbol, reused from list to list.
 pub(in super::super) struct Encoder {
-    counts: Vec<u32>,
+    counts: Vec<[u32; COUNTERS]>,
     /// Code in the low half, length in the high one.
     codes: Vec<u32>,
 }
 
 impl Encoder {
     pub(in super::super) fn new() -> Encoder {
-        Encoder { counts: vec![0; 1 << 16], codes: vec![0; 1 << 16] }
+        Encoder { counts: vec![[0; COUNTERS]; 1 << 16], codes: vec![0; 1 << 16] }
     }
 
     /// Appends a list. Lists of too many different symbols are written as twice as many bytes.
@@ -32,25 +36,29 @@ impl Encoder {
     /// Counts the symbols; returns them in ascending order.
     fn count(&mut self, symbols: &[u16]) -> Vec<u16> {
         let mut alphabet = Vec::new();
-        for symbol in symbols {
-            let count = &mut self.counts[usize::from(*symbol)];
-            if *count == 0 {
-                alphabet.push(*symbol);
+        for group in symbols.chunks(COUNTERS) {
+            for (symbol, counter) in group.iter().zip(0..COUNTERS) {
+                let count = &mut self.counts[usize::from(*symbol)][counter];
+                if *count == 0 {
+                    alphabet.push(*symbol);
+                }
+                *count += 1;
             }
-            *count += 1;
         }
         alphabet.sort_unstable();
+        alphabet.dedup();
         alphabet
     }
 
     fn forget(&mut self, alphabet: &[u16]) {
         for symbol in alphabet {
-            self.counts[usize::from(*symbol)] = 0;
+            self.counts[usize::from(*symbol)] = [0; COUNTERS];
         }
     }
 
     fn encode_symbols(&mut self, symbols: &[u16], alphabet: &[u16], out: &mut Vec<u8>) {
-        let lengths = short_lengths(alphabet.iter().map(|symbol| self.counts[usize::from(*symbol)]).collect());
+        let count = |symbol: &u16| self.counts[usize::from(*symbol)].iter().sum::<u32>();
+        let lengths = short_lengths(alphabet.iter().map(count).collect());
         self.forget(alphabet);
         let codes = match alphabet {
             [] => Vec::new(),
