@@ -50,25 +50,20 @@
 
 pub mod bench;
 pub mod care;
-pub mod claims;
 pub mod database;
 pub mod draw;
-pub mod evolve;
-pub mod game;
 pub mod kernel;
 pub mod layout;
 pub mod papers;
 pub mod plan;
-pub mod plane;
 pub mod play;
-pub mod random;
 pub mod report;
 pub mod solve;
 pub mod task;
 pub mod verify;
 
 pub use database::{Database, Game};
-pub use game::{Board, Rule, Value};
 pub use kernel::Kernel;
 pub use layout::Layout;
 pub use solve::Solve;
+pub use trinim_game::{self as game, Board, Rule, Value, claims, random};

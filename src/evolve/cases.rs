@@ -7,7 +7,7 @@ use super::law::Law;
 use super::parse::parse;
 use super::scope::Scope;
 use super::score::Target;
-use crate::game::Rule;
+use trinim_game::Rule;
 
 /// Reads a game and a formula for its outcome.
 pub(super) fn case(game: &str, rule: Rule, formula: &str) -> (Law, Scope, Formula) {

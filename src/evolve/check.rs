@@ -23,7 +23,7 @@ use super::score::Target;
 use super::settle::{Settled, settle};
 use super::theorems::Theorems;
 use super::truth::{Counterexample, FoundBy, Truth};
-use crate::game::Rule;
+use trinim_game::Rule;
 
 /// Limit on the positions of a held-out graph of default size.
 const POSITIONS_QUICK: usize = 100_000;

@@ -26,8 +26,8 @@ use super::graph::Graph;
 use super::int::{OnFault, Op};
 use super::score::Judge;
 use super::settings::{GENES_MAX, Replacement, Representative, Settings, SettingsError, Zero};
-use crate::game::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
+use trinim_game::Value;
 
 /// Fitness of a formula that has no value at some position.
 pub const WORST: u32 = u32::MAX;

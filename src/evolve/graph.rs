@@ -15,11 +15,11 @@
 //! 3. At most [`POSITIONS_MAX`] positions and [`OPTIONS_MAX`] options.
 
 use super::scope::Scope;
-use crate::game::Rule;
-use crate::game::Value;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use trinim_game::Rule;
+use trinim_game::Value;
 use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 /// Limit on the positions of a graph.

@@ -15,7 +15,7 @@ use super::period::Period;
 use super::prove::Theorem;
 use super::score::Target;
 use super::truth::Expected;
-use crate::game::{Rule, Value};
+use trinim_game::{Rule, Value};
 
 /// What is known for all heaps of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +101,6 @@ fn is_wythoffs(short: i32, long: i32, rule: Rule) -> bool {
 mod tests {
     use super::super::graph::Ordering;
     use super::*;
-    use crate::plane;
 
     #[test]
     fn laws_say_what_the_graph_says() {
@@ -149,7 +148,8 @@ mod tests {
                 for nudge in [-1, 0, 1] {
                     let short = (golden(n) as i32 + nudge).max(0);
                     let long = short + n as i32;
-                    let value = plane::winning::value(rule, &plane::point::Point::new(short as u32, long as u32));
+                    let value =
+                        trinim_plane::winning::value(rule, &trinim_plane::point::Point::new(short as u32, long as u32));
                     assert_eq!(law.expected(&[short, long]), Expected::Outcome(value), "{rule} {short} {long}");
                 }
             }

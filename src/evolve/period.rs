@@ -12,7 +12,7 @@
 //!    and the repeat is a repeat of the whole window.
 
 use super::graph::mex;
-use crate::game::Rule;
+use trinim_game::Rule;
 
 /// Heaps to compute in search of a repeat.
 const HEAPS_MAX: usize = 1 << 16;

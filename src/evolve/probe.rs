@@ -21,7 +21,7 @@ use super::law::Law;
 use super::prove::Theorem;
 use super::scope::{Scope, Terminal};
 use super::truth::{Expected, first_wrong};
-use crate::random::Random;
+use trinim_game::random::Random;
 
 /// Largest heap of a theorem: the largest integer of a formula.
 pub const HEAP_MAX: i32 = i32::MAX;
@@ -341,7 +341,7 @@ fn steps(heaps: &[i32]) -> Vec<Vec<i32>> {
 mod tests {
     use super::super::cases::case;
     use super::*;
-    use crate::game::{Rule, Value};
+    use trinim_game::{Rule, Value};
 
     fn wrong(game: &str, rule: Rule, ordering: Ordering, text: &str) -> Option<Vec<i32>> {
         let (law, scope, formula) = case(game, rule, text);

@@ -8,9 +8,9 @@
 use super::engine::{Problem, Run, run};
 use super::settings::Settings;
 use parking_lot::Mutex;
-use pipeline::parallel;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 
 /// A batch of runs.
 #[derive(Clone, Debug)]
@@ -26,23 +26,26 @@ pub struct Batch {
 /// Runs a batch; `done` counts the runs that finish. Returns every run that started, in the order
 /// of the numbers.
 pub fn run_all(problem: &Problem, settings: &Settings, batch: &Batch, stop: &AtomicBool, done: &AtomicU64) -> Vec<Run> {
-    let begun: Mutex<Vec<Run>> = Mutex::new(Vec::new());
-    let runs = usize::try_from(batch.runs.end.saturating_sub(batch.runs.start)).unwrap_or(usize::MAX);
-    // An error only means that `stop` was set.
-    let _ = parallel::for_each(
-        batch.threads,
-        runs,
-        || Ok(()),
-        |(), index| {
-            if stop.load(Ordering::Relaxed) {
-                return Err(());
+    let (begun, next) = (Mutex::new(Vec::new()), AtomicU64::new(batch.runs.start));
+    let work = || {
+        while !stop.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= batch.runs.end {
+                break;
             }
-            let result = run(problem, settings, batch.seed, batch.runs.start + index as u64, stop);
+            let result = run(problem, settings, batch.seed, number, stop);
             done.fetch_add(u64::from(result.finished), Ordering::Relaxed);
             begun.lock().push(result);
-            Ok(())
-        },
-    );
+        }
+    };
+    let runs = batch.runs.end.saturating_sub(batch.runs.start);
+    thread::scope(|scope| {
+        for _ in 1..runs.min(batch.threads as u64) {
+            // If the system refuses a thread, the others do its share.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
     let mut begun = begun.into_inner();
     begun.sort_unstable_by_key(|result| result.run);
     begun

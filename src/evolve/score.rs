@@ -19,8 +19,8 @@
 //!    is equivalent to right outcomes.
 
 use super::graph::{Graph, mex};
-use crate::game::Value;
 use serde::Serialize;
+use trinim_game::Value;
 
 /// What counts as a violation of rule (i).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -293,8 +293,8 @@ mod tests {
     use super::super::int::OnFault;
     use super::super::parse::parse;
     use super::*;
-    use crate::game::Rule;
     use proptest::prelude::*;
+    use trinim_game::Rule;
 
     fn counted(game: &str, ordering: Ordering, count: Count, formula: &str) -> u64 {
         let graph = Game::parse(game).unwrap().graph(Rule::Normal, ordering).unwrap();

@@ -40,7 +40,7 @@ mod tests {
     use super::super::parse::parse;
     use super::super::prove::Theorem;
     use super::*;
-    use crate::game::Rule;
+    use trinim_game::Rule;
 
     fn theorems(text: &str) -> Theorems {
         let scope = Scope::heaps(4, None);

@@ -8,7 +8,7 @@
 
 use super::graph::Graph;
 use super::score::{Breach, Count, Target, Violations, broken};
-use crate::game::Value;
+use trinim_game::Value;
 
 /// Limit on the branches of a tree that is built.
 pub const BRANCHES_MAX: usize = 5_000;
@@ -125,7 +125,7 @@ mod tests {
     use super::super::int::OnFault;
     use super::super::parse::parse;
     use super::*;
-    use crate::game::Rule;
+    use trinim_game::Rule;
 
     fn example(game: &str, formula: &str) -> (Graph, Vec<i32>) {
         let graph = Game::parse(game).unwrap().graph(Rule::Normal, Ordering::All).unwrap();

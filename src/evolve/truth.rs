@@ -9,9 +9,9 @@ use super::graph::Graph;
 use super::int::OnFault;
 use super::scope::Scope;
 use super::score::Target;
-use crate::game::Value;
 use serde::Serialize;
 use std::fmt;
+use trinim_game::Value;
 
 /// The true outcome or value of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

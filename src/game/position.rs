@@ -11,7 +11,7 @@
 //!    zeros and ones is refused. Only `0` alone is short and accepted: every reading of it is the
 //!    empty position.
 
-use crate::game::Board;
+use crate::Board;
 
 /// The forms of a position: what it is, and the text for cells 0, 1, 2, 3 and 5 of three layers.
 pub const FORMS: [(&str, &str); 8] = [
@@ -28,8 +28,8 @@ pub const FORMS: [(&str, &str); 8] = [
 /// Reads a position of `board` in one of the [`FORMS`].
 ///
 /// ```
-/// use trinim::game::Board;
-/// use trinim::game::position;
+/// use trinim_game::Board;
+/// use trinim_game::position;
 ///
 /// let board = Board::triangle(3, None)?;
 /// for text in ["1/11/101", "x_xx_x.x", "1 11 101", "111101", "0x2f", "0b101111", "47", "0d47"] {

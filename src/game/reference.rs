@@ -11,8 +11,8 @@
 //! it alone uses a theorem, that of Sprague and Grundy, which makes it an independent oracle.
 //! [`nimbers`] has the same numbers for a whole board, by their definition.
 
-use crate::game::Rule;
-use crate::game::Value;
+use crate::Rule;
+use crate::Value;
 use std::collections::HashMap;
 
 /// Returns the values of all positions on `cells` cells, indexed by position. Slow; meant for up to
@@ -21,13 +21,13 @@ use std::collections::HashMap;
 /// Every move must be nonempty and inside the cells.
 ///
 /// ```
-/// use trinim::game::Board;
-/// use trinim::game::{Rule, reference};
+/// use trinim_game::Board;
+/// use trinim_game::{Rule, reference};
 ///
 /// let board = Board::triangle(4, None)?;
 /// let values = reference::values(board.cells(), board.moves(), Rule::Misere);
 /// assert_eq!(values.iter().filter(|value| value.is_loss()).count(), 142);
-/// # Ok::<(), trinim::game::BoardError>(())
+/// # Ok::<(), trinim_game::BoardError>(())
 /// ```
 pub fn values(cells: u32, moves: &[u64], rule: Rule) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();

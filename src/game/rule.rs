@@ -1,7 +1,7 @@
 //! Rules: who wins when the last piece is gone. Both rules have the same moves and differ only in
 //! the value of the empty position.
 
-use crate::game::Value;
+use crate::Value;
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;

@@ -8,8 +8,8 @@
 
 use super::flips::{Budget, Condition, Flip};
 use super::retrograde::{Setting, Situation};
-use crate::game::{Rule, Value};
 use std::collections::HashMap;
+use trinim_game::{Rule, Value};
 
 /// Flips in a game, by both players together.
 const FLIPS: u8 = 2;

@@ -7,8 +7,8 @@ use super::flips::Flip;
 use super::point::{Kind, Move, Point};
 use super::retrograde::{Setting, Situation, Table};
 use super::winning;
-use crate::game::Rule;
-use crate::game::Value;
+use trinim_game::Rule;
+use trinim_game::Value;
 
 /// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,11 +17,11 @@ use super::number::{self, NumberError};
 use super::paper;
 use super::point::{Kind, Move, MoveError, Point};
 use super::winning;
-use crate::game::Rule;
-use crate::game::Value;
-use crate::random::Random;
 use dashu_int::UBig;
 use std::fmt;
+use trinim_game::Rule;
+use trinim_game::Value;
+use trinim_game::random::Random;
 
 /// The first line of a transcript.
 const HEADING: &str = "# trinim plane game";

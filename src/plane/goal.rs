@@ -1,6 +1,6 @@
 //! The paper's names of the rules: its goals are normal play, and *attrition* for misère.
 
-use crate::game::Rule;
+use trinim_game::Rule;
 
 /// Returns `normal` or `attrition`.
 pub const fn name(rule: Rule) -> &'static str {

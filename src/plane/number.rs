@@ -40,7 +40,7 @@ pub enum NumberError {
 /// Parses decimal digits, or two such numbers with `^` between them.
 ///
 /// ```
-/// use trinim::plane::number;
+/// use trinim_plane::number;
 ///
 /// assert_eq!(number::parse("10^3"), number::parse("1000"));
 /// assert!(number::parse("-1").is_err() && number::parse("10^1000000000000").is_err());

@@ -6,8 +6,8 @@
 //! other.
 
 use super::sequence::{self, Place};
-use crate::random::Random;
 use dashu_int::UBig;
+use trinim_game::random::Random;
 
 /// Returns how many of the numbers 1 to `most` are an `a`, and how many are a `b`.
 pub fn counts(most: &UBig) -> (UBig, UBig) {

@@ -9,8 +9,8 @@ use super::newton::paper_steps;
 use super::number;
 use super::point::{Kind, Move, Point};
 use super::ratio::Ratio;
-use crate::random::Random;
 use dashu_int::UBig;
+use trinim_game::random::Random;
 
 /// Returns `⌈log10 m⌉`, for `m` from 1.
 pub(super) fn logarithm(m: &UBig) -> usize {
@@ -32,8 +32,8 @@ pub fn gives_up(point: &Point) -> bool {
 /// for lost.
 ///
 /// ```
-/// use trinim::random::Random;
-/// use trinim::plane::{paper, point::{Kind, Move, Point}};
+/// use trinim_game::random::Random;
+/// use trinim_plane::{paper, point::{Kind, Move, Point}};
 ///
 /// let taken = paper::choose(&Point::new(378u32, 611u32), &mut Random::new(0));
 /// assert_eq!(taken, Some(Move::new(Kind::Both, 2u32))); // the right one is both 1

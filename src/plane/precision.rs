@@ -32,7 +32,7 @@ fn fibonacci(j: u64) -> (UBig, UBig) {
 /// Returns the smallest `n` for which `⌊ny⌋` is not `a_n`.
 ///
 /// ```
-/// use trinim::plane::{precision, ratio::Ratio};
+/// use trinim_plane::{precision, ratio::Ratio};
 ///
 /// assert_eq!(precision::first_failure(&Ratio::newton(1)), 46_368u32.into());
 /// ```

@@ -12,8 +12,8 @@
 
 use super::flips::{Budget, Condition, Flip};
 use super::goal;
-use crate::game::Rule;
-use crate::game::Value;
+use trinim_game::Rule;
+use trinim_game::Value;
 
 /// The largest accepted heap; a table of this size takes some seconds.
 pub const HEAP_MAX: usize = 1000;

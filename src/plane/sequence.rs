@@ -30,7 +30,7 @@ fn root_five(n: &UBig) -> UBig {
 /// Returns `a_n`; `a_0` is 0.
 ///
 /// ```
-/// use trinim::plane::sequence::a;
+/// use trinim_plane::sequence::a;
 ///
 /// assert_eq!(a(&423_311u32.into()), 684_931u32.into());
 /// ```

@@ -5,8 +5,8 @@
 //! Therefore `Q > 4 (e - 1)`, and for whole levels `Q ≥ 7`.
 
 use super::point::Point;
-use crate::random::Random;
 use dashu_int::UBig;
+use trinim_game::random::Random;
 
 /// The smallest level: the next whole number above `4 (e - 1) = 6.87..`.
 pub const LEVEL_MIN: u64 = 7;

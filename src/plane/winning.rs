@@ -8,10 +8,10 @@
 
 use super::point::{Kind, Move, Point};
 use super::sequence;
-use crate::game::Rule;
-use crate::game::Value;
-use crate::random::Random;
 use dashu_int::UBig;
+use trinim_game::Rule;
+use trinim_game::Value;
+use trinim_game::random::Random;
 
 /// Amounts tried for the move out of a loss.
 const DELAYS: u8 = 4;
@@ -59,8 +59,8 @@ pub fn index(rule: Rule, point: &Point) -> Option<UBig> {
 /// heap, the long one.
 ///
 /// ```
-/// use trinim::game::Rule;
-/// use trinim::plane::{point::{Kind, Move, Point}, winning};
+/// use trinim_game::Rule;
+/// use trinim_plane::{point::{Kind, Move, Point}, winning};
 ///
 /// let moves = winning::moves(Rule::Normal, &Point::new(2_718_282u32, 3_141_593u32));
 /// assert_eq!(moves, [Move::new(Kind::Both, 2_033_351u32), Move::new(Kind::Short, 776_671u32)]);

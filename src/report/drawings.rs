@@ -10,8 +10,8 @@ use crate::draw::table::grouped;
 use crate::game::{Board, Rule};
 use crate::layout::{Bid, Layout};
 use crate::papers::layouts::{self, FigureError};
-use crate::plane::point::Point;
-use crate::plane::winning;
+use trinim_plane::point::Point;
+use trinim_plane::winning;
 
 const WIDTH: f64 = 720.0;
 const EDGE: f64 = 18.0;

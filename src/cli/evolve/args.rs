@@ -9,18 +9,18 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use trinim::database::Database;
-use trinim::evolve::check::HeldOut;
-use trinim::evolve::experiment::PAPER_RUNS;
-use trinim::evolve::formula::Formula;
-use trinim::evolve::games::{Game, GameError, dag};
-use trinim::evolve::graph::{Graph, Ordering};
-use trinim::evolve::int::OnFault;
-use trinim::evolve::listing;
-use trinim::evolve::parse::parse;
-use trinim::evolve::scope::Scope;
-use trinim::evolve::score::Target;
 use trinim::game::Rule;
 use trinim::game::Value;
+use trinim_evolve::check::HeldOut;
+use trinim_evolve::experiment::PAPER_RUNS;
+use trinim_evolve::formula::Formula;
+use trinim_evolve::games::{Game, GameError, dag};
+use trinim_evolve::graph::{Graph, Ordering};
+use trinim_evolve::int::OnFault;
+use trinim_evolve::listing;
+use trinim_evolve::parse::parse;
+use trinim_evolve::scope::Scope;
+use trinim_evolve::score::Target;
 
 /// The file of `dag:FILE`.
 const DAG: InputKind = InputKind {

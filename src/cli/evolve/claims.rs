@@ -9,7 +9,7 @@ use super::super::signals::Signals;
 use super::args::{RunsArgs, refused};
 use clap::Args;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::evolve::claims::{ClaimsError, Effort, all};
+use trinim_evolve::claims::{ClaimsError, Effort, all};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +44,7 @@ pub fn run(args: ClaimsArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let effort = Effort { runs: args.points.runs, seed: args.points.seed, threads: args.threads.count() };
     let shown = args.progress.on(out)?;
     let signals = Signals::register()?;
-    let (done, total) = (AtomicU64::new(0), trinim::evolve::claims::runs(effort));
+    let (done, total) = (AtomicU64::new(0), trinim_evolve::claims::runs(effort));
     let status = |elapsed: f64| {
         let done = done.load(Ordering::Relaxed);
         let share = done as f64 / total as f64;

@@ -15,14 +15,14 @@ use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::evolve::engine::Problem;
-use trinim::evolve::experiment::{Axis, EXPERIMENTS, Experiment, GAME, PAPER_RUNS};
-use trinim::evolve::games::Game;
-use trinim::evolve::runs::{Batch, run_all};
-use trinim::evolve::score::Target;
-use trinim::evolve::settings::Settings;
-use trinim::evolve::stats::{fisher, log_likelihood, wilson};
 use trinim::game::Rule;
+use trinim_evolve::engine::Problem;
+use trinim_evolve::experiment::{Axis, EXPERIMENTS, Experiment, GAME, PAPER_RUNS};
+use trinim_evolve::games::Game;
+use trinim_evolve::runs::{Batch, run_all};
+use trinim_evolve::score::Target;
+use trinim_evolve::settings::Settings;
+use trinim_evolve::stats::{fisher, log_likelihood, wilson};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,9 +8,9 @@ use crate::cli::choice::explained;
 use clap::Args;
 use serde_json::json;
 use std::io::Write;
-use trinim::evolve::export::{Language, export};
-use trinim::evolve::graph::Ordering;
-use trinim::evolve::simplify::simplify;
+use trinim_evolve::export::{Language, export};
+use trinim_evolve::graph::Ordering;
+use trinim_evolve::simplify::simplify;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -11,8 +11,8 @@ use super::run_report::Report;
 use super::settings::SettingsArgs;
 use clap::Args;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::evolve::engine::Problem;
-use trinim::evolve::runs::{Batch, run_all};
+use trinim_evolve::engine::Problem;
+use trinim_evolve::runs::{Batch, run_all};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,7 +73,7 @@ pub struct RunArgs {
 
 /// Parses the largest heap of a check.
 pub fn heap_max(text: &str) -> Result<i32, String> {
-    let most = trinim::evolve::games::HEAP_MAX;
+    let most = trinim_evolve::games::HEAP_MAX;
     match text.parse() {
         Ok(heap) if (0..=most).contains(&heap) => Ok(heap),
         _ => Err(format!("expected 0 to {most} pieces")),

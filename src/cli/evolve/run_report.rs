@@ -9,17 +9,17 @@ use crate::cli::choice::name;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::io::Write;
-use trinim::evolve::check::{HeldOut, Standing};
-use trinim::evolve::engine::{Found, Problem, Run, WORST};
-use trinim::evolve::formula::Formula;
-use trinim::evolve::games::Game;
-use trinim::evolve::runs::Batch;
-use trinim::evolve::score::{Violations, Wrong, violations, wrong};
-use trinim::evolve::settings::Settings;
-use trinim::evolve::simplify::simplify;
-use trinim::evolve::stats::wilson;
-use trinim::evolve::theorems::Theorems;
-use trinim::evolve::truth::{Counterexample, FoundBy};
+use trinim_evolve::check::{HeldOut, Standing};
+use trinim_evolve::engine::{Found, Problem, Run, WORST};
+use trinim_evolve::formula::Formula;
+use trinim_evolve::games::Game;
+use trinim_evolve::runs::Batch;
+use trinim_evolve::score::{Violations, Wrong, violations, wrong};
+use trinim_evolve::settings::Settings;
+use trinim_evolve::simplify::simplify;
+use trinim_evolve::stats::wilson;
+use trinim_evolve::theorems::Theorems;
+use trinim_evolve::truth::{Counterexample, FoundBy};
 
 /// What the parentheses after a number of violations mean.
 pub const RULES_LEGEND: &str = "(i:N) counts moves or positions that break rule (i): no move leads from a loss to a \

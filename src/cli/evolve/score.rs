@@ -13,14 +13,14 @@ use clap::Args;
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
-use trinim::evolve::formula::Formula;
-use trinim::evolve::games::Game;
-use trinim::evolve::graph::{Graph, Ordering};
-use trinim::evolve::law::Law;
-use trinim::evolve::score::{Breach, Count, Target, Violations, Wrong, explain, violations, wrong};
-use trinim::evolve::theorems::Theorems;
-use trinim::evolve::tree::{BRANCHES_MAX, Branch, Tree, tree_size, tree_violations};
 use trinim::game::{Outcome, Value};
+use trinim_evolve::formula::Formula;
+use trinim_evolve::games::Game;
+use trinim_evolve::graph::{Graph, Ordering};
+use trinim_evolve::law::Law;
+use trinim_evolve::score::{Breach, Count, Target, Violations, Wrong, explain, violations, wrong};
+use trinim_evolve::theorems::Theorems;
+use trinim_evolve::tree::{BRANCHES_MAX, Branch, Tree, tree_size, tree_violations};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,11 +4,11 @@ use super::args::{ordering, refused};
 use crate::cli::choice::{choice, name};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use trinim::evolve::alphabet::{Alphabet, Number};
-use trinim::evolve::graph::Ordering;
-use trinim::evolve::scope::Scope;
-use trinim::evolve::score::{Count, Target};
-use trinim::evolve::settings::{Crossover, Mutation, Replacement, Representative, Settings, Steps, Zero};
+use trinim_evolve::alphabet::{Alphabet, Number};
+use trinim_evolve::graph::Ordering;
+use trinim_evolve::scope::Scope;
+use trinim_evolve::score::{Count, Target};
+use trinim_evolve::settings::{Crossover, Mutation, Replacement, Representative, Settings, Steps, Zero};
 
 const HELP: &str = "see trinim evolve run --help";
 

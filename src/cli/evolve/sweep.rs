@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trinim::draw::chart::{Axis, Chart, Line, Point};
-use trinim::evolve::experiment::Experiment;
+use trinim_evolve::experiment::Experiment;
 
 /// A point of a sweep.
 #[derive(Clone, Debug, Serialize)]

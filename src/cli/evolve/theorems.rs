@@ -2,10 +2,10 @@
 
 use super::args::ordering_in_words;
 use serde_json::{Value as Json, json};
-use trinim::evolve::check::Standing;
-use trinim::evolve::games::Game;
-use trinim::evolve::prove::Proof;
-use trinim::evolve::theorems::Theorems;
+use trinim_evolve::check::Standing;
+use trinim_evolve::games::Game;
+use trinim_evolve::prove::Proof;
+use trinim_evolve::theorems::Theorems;
 
 fn position(heaps: &[i64]) -> String {
     let heaps: Vec<String> = heaps.iter().map(i64::to_string).collect();

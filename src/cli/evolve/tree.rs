@@ -5,9 +5,9 @@
 //! row for each number of moves. No two positions of a row overlap.
 
 use trinim::draw::svg::{Anchor, Path, Svg, text_width};
-use trinim::evolve::graph::Graph;
-use trinim::evolve::tree::Tree;
 use trinim::game::Outcome;
+use trinim_evolve::graph::Graph;
+use trinim_evolve::tree::Tree;
 
 const FONT: f64 = 13.0;
 const ROW: f64 = 64.0;

@@ -9,9 +9,9 @@ use super::run_report::{standing_json, standing_text};
 use super::theorems::theorem_rows;
 use clap::Args;
 use serde_json::json;
-use trinim::evolve::check::Standing;
-use trinim::evolve::graph::Ordering;
-use trinim::evolve::simplify::simplify;
+use trinim_evolve::check::Standing;
+use trinim_evolve::graph::Ordering;
+use trinim_evolve::simplify::simplify;
 
 const EXAMPLES: &str = "\
 Examples:

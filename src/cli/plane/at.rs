@@ -12,12 +12,12 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use trinim::game::Rule;
 use trinim::game::Value;
-use trinim::plane::flips::{Budget, Condition, Flip};
-use trinim::plane::goal;
-use trinim::plane::number::{DIGITS_MAX, brief};
-use trinim::plane::point::{Kind, Move, Point};
-use trinim::plane::retrograde::{Setting, Situation, Table};
-use trinim::plane::winning;
+use trinim_plane::flips::{Budget, Condition, Flip};
+use trinim_plane::goal;
+use trinim_plane::number::{DIGITS_MAX, brief};
+use trinim_plane::point::{Kind, Move, Point};
+use trinim_plane::retrograde::{Setting, Situation, Table};
+use trinim_plane::winning;
 
 /// Largest heap where no formula is known, so that all smaller points are decided first.
 const TURN_HEAP_MAX: usize = 500;

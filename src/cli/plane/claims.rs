@@ -5,7 +5,7 @@ use crate::cli::claims;
 use crate::cli::exit::Exit;
 use crate::cli::output::Out;
 use clap::Args;
-use trinim::plane::claims::{Effort, all};
+use trinim_plane::claims::{Effort, all};
 
 const EXAMPLES: &str = "\
 Examples:

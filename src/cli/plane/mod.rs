@@ -16,12 +16,12 @@ use super::exit::{Exit, Refused};
 use super::output::Out;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Subcommand};
-use dashu_int::UBig;
 use serde::Serialize;
 use trinim::game::Rule;
-use trinim::plane::goal;
-use trinim::plane::number::{self, brief};
-use trinim::plane::point::{Move, Point};
+use trinim_plane::UBig;
+use trinim_plane::goal;
+use trinim_plane::number::{self, brief};
+use trinim_plane::point::{Move, Point};
 
 const EXAMPLES: &str = "\
 Examples:

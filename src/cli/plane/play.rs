@@ -1,7 +1,7 @@
 //! `trinim plane play`: a game against the program.
 //!
 //! The game goes to standard output, prompts to standard error. The end of the input resigns.
-//! [`trinim::plane::game`] defines the transcript; a level file keeps the level of the next game
+//! [`trinim_plane::game`] defines the transcript; a level file keeps the level of the next game
 //! with the same player.
 
 use super::{goal_name, whole_number};
@@ -15,11 +15,11 @@ use pipeline::Error;
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use trinim::game::Rule;
-use trinim::plane::flips::Flip;
-use trinim::plane::game::{self, Game, Player, Strategy, Turn};
-use trinim::plane::point::{Kind, Move, Point};
-use trinim::plane::{goal, number, paper, start, winning};
 use trinim::random::Random;
+use trinim_plane::flips::Flip;
+use trinim_plane::game::{self, Game, Player, Strategy, Turn};
+use trinim_plane::point::{Kind, Move, Point};
+use trinim_plane::{goal, number, paper, start, winning};
 
 /// Longest line that can be a turn, in bytes.
 const LINE_BYTES: u64 = 2_000_000;

@@ -6,15 +6,15 @@ use crate::cli::args::JsonArgs;
 use crate::cli::exit::{Exit, Refused};
 use crate::cli::output::{Out, counted};
 use clap::{Args, ValueEnum};
-use dashu_int::UBig;
 use serde::Serialize;
 use std::io::{self, Write};
 use trinim::game::Rule;
-use trinim::plane::generator::{self, Generator};
-use trinim::plane::number::brief;
-use trinim::plane::points::{Numbered, Points};
-use trinim::plane::ratio::Ratio;
-use trinim::plane::sequence::{self, Place};
+use trinim_plane::UBig;
+use trinim_plane::generator::{self, Generator};
+use trinim_plane::number::brief;
+use trinim_plane::points::{Numbered, Points};
+use trinim_plane::ratio::Ratio;
+use trinim_plane::sequence::{self, Place};
 
 const POINTS_EXAMPLES: &str = "\
 Examples:

@@ -6,10 +6,10 @@ use crate::cli::output::Out;
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
-use trinim::plane::newton;
-use trinim::plane::number::brief;
-use trinim::plane::precision::{self, first_failure};
-use trinim::plane::ratio::Ratio;
+use trinim_plane::newton;
+use trinim_plane::number::brief;
+use trinim_plane::precision::{self, first_failure};
+use trinim_plane::ratio::Ratio;
 
 /// Largest number of digits; it takes seconds.
 const DIGITS_MAX: u32 = 10_000;

@@ -6,7 +6,7 @@ use crate::cli::exit::{Exit, Refused};
 use crate::cli::output::{Out, counted};
 use clap::Args;
 use serde::Serialize;
-use trinim::plane::order;
+use trinim_plane::order;
 
 const EXAMPLES: &str = "\
 Examples:

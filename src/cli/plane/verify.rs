@@ -10,10 +10,10 @@ use serde::Serialize;
 use std::io::Write;
 use trinim::game::Rule;
 use trinim::game::Value;
-use trinim::plane::claim::{Comparison, compare};
-use trinim::plane::flips::{Budget, Condition, Flip};
-use trinim::plane::goal;
-use trinim::plane::retrograde::{HEAP_MAX, Setting, Situation};
+use trinim_plane::claim::{Comparison, compare};
+use trinim_plane::flips::{Budget, Condition, Flip};
+use trinim_plane::goal;
+use trinim_plane::retrograde::{HEAP_MAX, Setting, Situation};
 
 const EXAMPLES: &str = "\
 Examples:

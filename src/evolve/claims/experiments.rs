@@ -12,8 +12,8 @@ use super::super::score::Target;
 use super::super::settings::Settings;
 use super::super::stats::fisher;
 use super::{Bench, ClaimsError, game, graph, refused};
-use crate::claims::Claim;
-use crate::game::Rule;
+use trinim_game::Rule;
+use trinim_game::claims::Claim;
 
 /// Points measured: ten of each experiment, and those of the first with fewer generations too.
 pub(super) const POINTS: u64 = 40;

@@ -17,9 +17,9 @@ use super::parse::parse;
 use super::runs::{Batch, run_all};
 use super::score::Target;
 use super::settings::Settings;
-use crate::claims::Claim;
-use crate::game::Rule;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Sync};
+use trinim_game::Rule;
+use trinim_game::claims::Claim;
 
 /// How much is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ fn held_out(text: &str, ordering: Ordering, most: i32) -> Result<HeldOut, Claims
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims::Verdict;
+    use trinim_game::claims::Verdict;
 
     #[test]
     fn every_verdict_is_the_known_one() {

@@ -12,7 +12,7 @@ use super::super::score::{Count, Target, violations};
 use super::super::settings::Settings;
 use super::super::tree::{Tree, tree_size, tree_violations};
 use super::{ClaimsError, column, graph, held_out, refused};
-use crate::claims::Claim;
+use trinim_game::claims::Claim;
 
 /// The formula of section 3.4.
 const EXAMPLE: &str = "a1-a2*a1";

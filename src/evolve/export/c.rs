@@ -5,9 +5,9 @@
 //! integers of GCC and Clang.
 
 use super::Lines;
-use crate::evolve::formula::Term;
-use crate::evolve::int::Op;
-use crate::evolve::scope::Terminal;
+use crate::formula::Term;
+use crate::int::Op;
+use crate::scope::Terminal;
 use std::fmt::Write;
 
 impl Lines<'_> {

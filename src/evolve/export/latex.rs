@@ -4,9 +4,9 @@
 //! Xor is a circled plus, a complement an overline. A formula too long to be written out becomes a
 //! list of definitions. The text does not say that integers have 32 bits.
 
-use crate::evolve::formula::{Formula, Term};
-use crate::evolve::int::Op;
-use crate::evolve::scope::{Scope, Terminal};
+use crate::formula::{Formula, Term};
+use crate::int::Op;
+use crate::scope::{Scope, Terminal};
 use std::fmt::Write;
 
 /// Writes the formula in math mode.

@@ -3,8 +3,8 @@
 //! Python's integers have no width, so a function wraps sums, differences and products.
 
 use super::Lines;
-use crate::evolve::int::Op;
-use crate::evolve::scope::Terminal;
+use crate::int::Op;
+use crate::scope::Terminal;
 use std::fmt::Write;
 
 impl Lines<'_> {

@@ -3,8 +3,8 @@
 //! Only methods of `i32` that wrap or check, so that build profiles do not matter.
 
 use super::Lines;
-use crate::evolve::int::Op;
-use crate::evolve::scope::Terminal;
+use crate::int::Op;
+use crate::scope::Terminal;
 use std::fmt::Write;
 
 impl Lines<'_> {

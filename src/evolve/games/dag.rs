@@ -22,10 +22,10 @@
 //! 2. At most [`POSITIONS_MAX`] positions and [`OPTIONS_MAX`] options; the recursion uses a list,
 //!    not the call stack.
 
-use crate::evolve::graph::{Graph, OPTIONS_MAX, POSITIONS_MAX};
-use crate::evolve::scope::Scope;
-use crate::game::Rule;
+use crate::graph::{Graph, OPTIONS_MAX, POSITIONS_MAX};
+use crate::scope::Scope;
 use std::collections::HashMap;
+use trinim_game::Rule;
 
 /// Most features of a position.
 pub const FEATURES_MAX: usize = 64;
@@ -229,7 +229,7 @@ impl Dag {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Value;
+    use trinim_game::Value;
 
     const TWO: &str = "# matches\nfeatures matches\nboth: 2 -> one none # both\none: 1 -> none\n\nnone: 0 ->\n";
 

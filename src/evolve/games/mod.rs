@@ -24,11 +24,11 @@ mod triangle;
 use super::graph::{Graph, Moves, Ordering, POSITIONS_MAX, TooLarge};
 use super::period::Take;
 use super::scope::Scope;
-use crate::game::Rule;
 use octal::Octal;
 use std::fmt;
 use triangle::Triangle;
 pub use triangle::{Features as TriangleFeatures, LAYERS_MAX};
+use trinim_game::Rule;
 
 /// Limit on the heaps of a game.
 pub const HEAPS_MAX: usize = 12;

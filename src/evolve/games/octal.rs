@@ -12,7 +12,7 @@
 //! # Invariants
 //! 1. A move lowers the sum, or leaves it and raises the number of heaps.
 
-use crate::evolve::period::Take;
+use crate::period::Take;
 use std::fmt;
 
 /// The rules of an octal game.

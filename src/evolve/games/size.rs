@@ -7,7 +7,7 @@
 //! its largest heap has pieces.
 
 use super::{Game, GameError, list};
-use crate::evolve::graph::{OPTIONS_MAX, Ordering, POSITIONS_MAX, TooLarge};
+use crate::graph::{OPTIONS_MAX, Ordering, POSITIONS_MAX, TooLarge};
 
 /// Limit on the pieces of a game whose heaps can be split.
 pub(super) const PIECES_MAX: i64 = 64;
@@ -129,7 +129,7 @@ pub(super) fn tuples(heaps: &[i32]) -> impl Iterator<Item = Vec<i32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Rule;
+    use trinim_game::Rule;
 
     const GAMES: [&str; 8] = [
         "nim:4,4,4",

@@ -1,7 +1,7 @@
 //! The graphs of games against facts known by other means.
 
 use super::*;
-use crate::game::Value;
+use trinim_game::Value;
 
 fn graph(text: &str, rule: Rule, ordering: Ordering) -> Graph {
     Game::parse(text).unwrap().graph(rule, ordering).unwrap()

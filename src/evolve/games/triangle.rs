@@ -1,18 +1,18 @@
 //! Triangular Nim as a game to find formulas for.
 //!
 //! Boards of up to [`LAYERS_MAX`] layers, with at most 2^10 positions, played by the moves of
-//! [`crate::game::board`]. The features are the cells (1 with a piece, 0 without), or the numbers
+//! [`trinim_game::board`]. The features are the cells (1 with a piece, 0 without), or the numbers
 //! of pieces in all lines of the three directions, computed from the cells. In a canonical ordering
 //! the largest (descending) or smallest (ascending) image under the symmetries of the board stands
 //! for all images.
 
 use super::{GameError, part};
-use crate::evolve::graph::{Graph, Moves, Ordering, TooLarge};
-use crate::evolve::scope::Scope;
-use crate::game::Rule;
-use crate::game::position;
-use crate::game::{Board, Cell};
+use crate::graph::{Graph, Moves, Ordering, TooLarge};
+use crate::scope::Scope;
 use std::fmt;
+use trinim_game::Rule;
+use trinim_game::position;
+use trinim_game::{Board, Cell};
 
 /// Limit on the layers.
 pub const LAYERS_MAX: u32 = 4;

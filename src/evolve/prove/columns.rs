@@ -20,7 +20,7 @@ use super::super::graph::Ordering;
 use super::Theorem;
 use super::diagram::{Diagrams, FALSE, Function, TRUE};
 use super::words::{Condition, Literal, Place, Word, Words};
-use crate::game::Rule;
+use trinim_game::Rule;
 
 /// A formula and a theorem, read side by side.
 pub(super) struct Columns {

@@ -6,7 +6,7 @@ use super::super::graph::Ordering;
 use super::super::int::{ARITY_MAX, Op};
 use super::super::scope::Terminal;
 use super::{Domain, Question, Theorem, WORD_BITS};
-use crate::game::Rule;
+use trinim_game::Rule;
 
 /// Limit on the heaps tried.
 const TRIED_MAX: u64 = 1 << 14;

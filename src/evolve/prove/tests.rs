@@ -4,9 +4,9 @@ use super::super::games::Game;
 use super::super::int::OnFault;
 use super::super::parse::parse;
 use super::*;
-use crate::game::Value;
 use proptest::prelude::*;
 use proptest::sample::select;
+use trinim_game::Value;
 
 const NIM: Theorem = Theorem::Outcome { most: 1, rule: Rule::Normal };
 const WORDS: Domain = Domain::Words(WORD_BITS);

@@ -9,11 +9,11 @@
 //! negative number where it exceeds every heap, and is never mistaken for S.
 
 use super::Settled;
-use crate::evolve::formula::{Formula, Term};
-use crate::evolve::graph::Ordering;
-use crate::evolve::int::Op;
-use crate::evolve::scope::{Scope, Terminal};
-use crate::evolve::simplify::simplify;
+use crate::formula::{Formula, Term};
+use crate::graph::Ordering;
+use crate::int::Op;
+use crate::scope::{Scope, Terminal};
+use crate::simplify::simplify;
 
 /// Factors of S, L, the first heap, ⌊φ·(L − S)⌋ and 1.
 type Combination = [i32; 5];
@@ -109,7 +109,7 @@ fn are_heaps(a: Combination, b: Combination, heaps: [Combination; 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evolve::parse::parse;
+    use crate::parse::parse;
 
     fn is_right(text: &str, ordering: Ordering) -> bool {
         let scope = Scope::heaps(2, None);

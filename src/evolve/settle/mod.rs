@@ -12,7 +12,7 @@ use super::graph::Ordering;
 use super::int::OnFault;
 use super::law::Law;
 use super::scope::Scope;
-use crate::game::Rule;
+use trinim_game::Rule;
 
 /// The outcome of an attempted proof.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,12 +14,12 @@
 //!    [`Shape::exact`], otherwise modulo 2^32.
 
 use super::Settled;
-use crate::evolve::formula::{Formula, Term, first};
-use crate::evolve::graph::Ordering;
-use crate::evolve::int::{OnFault, Op};
-use crate::evolve::law::Law;
-use crate::evolve::period::Period;
-use crate::evolve::scope::{Scope, Terminal};
+use crate::formula::{Formula, Term, first};
+use crate::graph::Ordering;
+use crate::int::{OnFault, Op};
+use crate::law::Law;
+use crate::period::Period;
+use crate::scope::{Scope, Terminal};
 
 /// Limit on the classes of a heap.
 const CLASSES_MAX: i64 = 1 << 16;
@@ -330,10 +330,10 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evolve::cases::case;
-    use crate::evolve::parse::parse;
-    use crate::game::Rule;
-    use crate::random::Random;
+    use crate::cases::case;
+    use crate::parse::parse;
+    use trinim_game::Rule;
+    use trinim_game::random::Random;
 
     fn answer(game: &str, rule: Rule, text: &str, ordering: Ordering) -> Settled {
         let (law, scope, formula) = case(game, rule, text);

@@ -17,11 +17,11 @@ impl Board {
     /// Builds the board of this name, like `triangle:7`, `rect:6x6`, `hex:3`, `cram:5x6`.
     ///
     /// ```
-    /// use trinim::game::{Board, Takes};
+    /// use trinim_game::{Board, Takes};
     ///
     /// let board = Board::named("rect:3x4", Takes::ANY)?;
     /// assert_eq!((board.cells(), board.symmetries().len()), (12, 4));
-    /// # Ok::<(), trinim::game::BoardError>(())
+    /// # Ok::<(), trinim_game::BoardError>(())
     /// ```
     ///
     /// # Errors

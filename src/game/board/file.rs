@@ -128,11 +128,11 @@ impl Board {
     /// `max_take` of the file, where it says anything.
     ///
     /// ```
-    /// use trinim::game::{Board, Takes};
+    /// use trinim_game::{Board, Takes};
     ///
     /// let board = Board::from_toml("name = \"row\"\ncells = 3\nlines = [[0, 1, 2]]\n",
     /// Takes::ANY)?; assert_eq!((board.cells(), board.moves().len()), (3, 6));
-    /// # Ok::<(), trinim::game::FileError>(())
+    /// # Ok::<(), trinim_game::FileError>(())
     /// ```
     ///
     /// # Errors

@@ -43,7 +43,7 @@ pub use definition::Definition;
 use families::FORMS;
 pub use file::FileError;
 pub use part::Part;
-pub(crate) use permutation::BitPermutation;
+pub use permutation::BitPermutation;
 pub use symmetry::Symmetry;
 
 use std::collections::BTreeMap;
@@ -78,13 +78,13 @@ impl Default for Takes {
 /// A board: its cells, its moves and its symmetries.
 ///
 /// ```
-/// use trinim::game::Board;
+/// use trinim_game::Board;
 ///
 /// let board = Board::triangle(5, None)?;
 /// assert_eq!(board.cells(), 15);
 /// assert_eq!(board.moves().len(), 75);
 /// assert_eq!(board.symmetries().len(), 6);
-/// # Ok::<(), trinim::game::BoardError>(())
+/// # Ok::<(), trinim_game::BoardError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Board {

@@ -3,7 +3,7 @@
 
 /// A permutation of the lowest bits of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BitPermutation {
+pub struct BitPermutation {
     /// Bit `i` of the argument moves to bit `image[i]`.
     image: Vec<u8>,
     /// For each byte of the argument, the images of its 256 values.
@@ -13,7 +13,7 @@ pub(crate) struct BitPermutation {
 impl BitPermutation {
     /// Creates the permutation that moves bit `i` to bit `image[i]`; `image` contains each of
     /// `0..image.len()` once.
-    pub(crate) fn new(image: Vec<u8>) -> BitPermutation {
+    pub fn new(image: Vec<u8>) -> BitPermutation {
         let seen = image.iter().fold(0u64, |seen, &bit| seen | 1 << bit);
         assert_eq!(seen.count_ones() as usize, image.len(), "not a permutation");
         assert!(image.iter().all(|&bit| usize::from(bit) < image.len()), "not a permutation");
@@ -35,18 +35,18 @@ impl BitPermutation {
     }
 
     /// Returns the image of each bit.
-    pub(crate) fn image(&self) -> &[u8] {
+    pub fn image(&self) -> &[u8] {
         &self.image
     }
 
     /// Returns the word with its bits moved. Bits at or above `image().len()` must be clear.
-    pub(crate) fn apply(&self, word: u64) -> u64 {
+    pub fn apply(&self, word: u64) -> u64 {
         let bytes = word.to_le_bytes();
         self.tables.iter().zip(bytes).fold(0, |moved, (table, byte)| moved | table[usize::from(byte)])
     }
 
     /// Returns the inverse permutation.
-    pub(crate) fn inverse(&self) -> BitPermutation {
+    pub fn inverse(&self) -> BitPermutation {
         let mut inverse = vec![0; self.image.len()];
         for (bit, &image) in self.image.iter().enumerate() {
             inverse[usize::from(image)] = bit as u8;

@@ -7,8 +7,8 @@
 mod numbers;
 mod play;
 
-use crate::claims::Claim;
 use dashu_int::UBig;
+use trinim_game::claims::Claim;
 
 /// How far the computations go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ fn newton_steps(steps: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims::Verdict;
+    use trinim_game::claims::Verdict;
 
     /// Small enough for the test command; the verdicts are those of the default.
     const SMALL: Effort =

@@ -7,8 +7,8 @@ use super::super::precision::{cut, decimals_needed, first_failure};
 use super::super::ratio::Ratio;
 use super::super::sequence::{self, Place};
 use super::{Effort, grouped, newton_steps};
-use crate::claims::Claim;
 use dashu_int::UBig;
+use trinim_game::claims::Claim;
 
 fn big(number: u64) -> UBig {
     number.into()

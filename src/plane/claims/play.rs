@@ -12,10 +12,10 @@ use super::super::retrograde::{Setting, Situation};
 use super::super::sequence;
 use super::super::{start, winning};
 use super::{Effort, grouped, newton_steps};
-use crate::claims::Claim;
-use crate::game::{Rule, Value};
-use crate::random::Random;
 use dashu_int::UBig;
+use trinim_game::claims::Claim;
+use trinim_game::random::Random;
+use trinim_game::{Rule, Value};
 
 /// Heaps of the game with a bank.
 const BANK_HEAPS: usize = 16;

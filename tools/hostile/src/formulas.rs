@@ -1,14 +1,14 @@
 //! Formulas, names of games, and games from files, as `trinim evolve` reads them.
 
 use crate::choice;
-use trinim::evolve::export::{Language, export};
-use trinim::evolve::games::{Game, dag};
-use trinim::evolve::graph::{Graph, Ordering};
-use trinim::evolve::int::OnFault;
-use trinim::evolve::parse::parse;
-use trinim::evolve::scope::Scope;
-use trinim::evolve::simplify::simplify;
 use trinim::game::Rule;
+use trinim_evolve::export::{Language, export};
+use trinim_evolve::games::{Game, dag};
+use trinim_evolve::graph::{Graph, Ordering};
+use trinim_evolve::int::OnFault;
+use trinim_evolve::parse::parse;
+use trinim_evolve::scope::Scope;
+use trinim_evolve::simplify::simplify;
 
 /// Limit on the positions of a game that is built.
 const POSITIONS_MAX: usize = 500;

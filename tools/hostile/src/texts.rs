@@ -4,8 +4,8 @@ use crate::choice;
 use trinim::game::position;
 use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
-use trinim::plane::game::Game;
-use trinim::plane::winning;
+use trinim_plane::game::Game;
+use trinim_plane::winning;
 
 /// A position of a board whose size is in the first byte.
 pub fn position(bytes: &[u8]) {

@@ -1,10 +1,10 @@
 //! The games with a theorem, and formulas that are right for them.
 
 use super::trees::{Tree, call, leaf, two};
-use trinim::evolve::graph::Ordering;
-use trinim::evolve::prove::Theorem;
 use trinim::game::Rule;
 use trinim::random::Random;
+use trinim_evolve::graph::Ordering;
+use trinim_evolve::prove::Theorem;
 
 /// A game with its theorem.
 pub struct Subject {

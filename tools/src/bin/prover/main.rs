@@ -24,12 +24,12 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use trees::{Tree, mutate, rewrite, rewrite_zero, spoil};
-use trinim::evolve::formula::Formula;
-use trinim::evolve::graph::Ordering;
-use trinim::evolve::parse::parse;
-use trinim::evolve::prove::{Domain, Proof, Question, Theorem, WORD_BITS};
-use trinim::evolve::scope::Scope;
 use trinim::random::Random;
+use trinim_evolve::formula::Formula;
+use trinim_evolve::graph::Ordering;
+use trinim_evolve::parse::parse;
+use trinim_evolve::prove::{Domain, Proof, Question, Theorem, WORD_BITS};
+use trinim_evolve::scope::Scope;
 
 /// Largest size of a formula, in symbols.
 const SIZE_MAX: usize = 90;

@@ -6,20 +6,20 @@ use dashu_int::UBig;
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use std::collections::HashSet;
-use trinim::game::Rule;
-use trinim::game::Value;
-use trinim::plane::claim::{Comparison, compare};
-use trinim::plane::flips::{Budget, Condition, Flip};
-use trinim::plane::generator::Generator;
-use trinim::plane::newton;
-use trinim::plane::point::{Kind, Move, Point};
-use trinim::plane::points::Points;
-use trinim::plane::precision::{self, first_failure};
-use trinim::plane::ratio::Ratio;
-use trinim::plane::retrograde::{Setting, Situation, Table};
-use trinim::plane::sequence::{self, Place};
-use trinim::plane::{number, order, paper, start, winning};
-use trinim::random::Random;
+use trinim_game::Rule;
+use trinim_game::Value;
+use trinim_game::random::Random;
+use trinim_plane::claim::{Comparison, compare};
+use trinim_plane::flips::{Budget, Condition, Flip};
+use trinim_plane::generator::Generator;
+use trinim_plane::newton;
+use trinim_plane::point::{Kind, Move, Point};
+use trinim_plane::points::Points;
+use trinim_plane::precision::{self, first_failure};
+use trinim_plane::ratio::Ratio;
+use trinim_plane::retrograde::{Setting, Situation, Table};
+use trinim_plane::sequence::{self, Place};
+use trinim_plane::{number, order, paper, start, winning};
 
 fn big(text: &str) -> UBig {
     number::parse(text).unwrap()

@@ -23,9 +23,9 @@
 //! (N).
 //!
 //! ```
-//! use trinim::evolve::check::{HeldOut, Standing};
-//! use trinim::evolve::{games::Game, graph::Ordering, int::OnFault, parse::parse, score::Target};
-//! use trinim::game::Rule;
+//! use trinim_evolve::check::{HeldOut, Standing};
+//! use trinim_evolve::{games::Game, graph::Ordering, int::OnFault, parse::parse, score::Target};
+//! use trinim_game::Rule;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let game = Game::parse("nim:4,4,4,4")?;
@@ -49,6 +49,8 @@
 //!
 //! A run of the paper's size takes about 4 ms, one of the best preset 20 ms. Files, printing and
 //! pictures are left to the command line.
+#![forbid(unsafe_code)]
+#![warn(unreachable_pub)]
 
 pub mod alphabet;
 #[cfg(test)]

@@ -3,19 +3,19 @@
 //! Every run is a function of its seed, so a bar that holds today holds until the engine changes.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use trinim::evolve::alphabet::{Alphabet, Number};
-use trinim::evolve::check::{HeldOut, Standing};
-use trinim::evolve::engine::{Problem, Run, WORST, run};
-use trinim::evolve::experiment::EXPERIMENTS;
-use trinim::evolve::games::Game;
-use trinim::evolve::graph::Ordering;
-use trinim::evolve::int::OnFault;
-use trinim::evolve::parse::parse;
-use trinim::evolve::runs::{Batch, run_all};
-use trinim::evolve::score::{Count, Target, violations};
-use trinim::evolve::settings::{Crossover, Mutation, Replacement, Representative, Settings, Steps, Zero};
-use trinim::evolve::stats::log_likelihood;
-use trinim::game::Rule;
+use trinim_evolve::alphabet::{Alphabet, Number};
+use trinim_evolve::check::{HeldOut, Standing};
+use trinim_evolve::engine::{Problem, Run, WORST, run};
+use trinim_evolve::experiment::EXPERIMENTS;
+use trinim_evolve::games::Game;
+use trinim_evolve::graph::Ordering;
+use trinim_evolve::int::OnFault;
+use trinim_evolve::parse::parse;
+use trinim_evolve::runs::{Batch, run_all};
+use trinim_evolve::score::{Count, Target, violations};
+use trinim_evolve::settings::{Crossover, Mutation, Replacement, Representative, Settings, Steps, Zero};
+use trinim_evolve::stats::log_likelihood;
+use trinim_game::Rule;
 
 const PAPER: &str = "nim:4,4,4,4";
 

@@ -6,11 +6,11 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Command;
-use trinim::evolve::export::{Language, export};
-use trinim::evolve::formula::Formula;
-use trinim::evolve::int::OnFault;
-use trinim::evolve::parse::parse;
-use trinim::evolve::scope::Scope;
+use trinim_evolve::export::{Language, export};
+use trinim_evolve::formula::Formula;
+use trinim_evolve::int::OnFault;
+use trinim_evolve::parse::parse;
+use trinim_evolve::scope::Scope;
 
 /// Formulas with every operation and every terminal that needs code.
 const FORMULAS: [(&str, &str, OnFault); 5] = [
@@ -53,7 +53,7 @@ fn arguments() -> Vec<[i32; 4]> {
 }
 
 fn golden(name: &str, extension: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/evolve/{name}.{extension}"));
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.{extension}"));
     if std::env::var_os("TRINIM_WRITE_GOLDEN").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
@@ -74,19 +74,19 @@ fn exports_are_the_golden_files() {
 }
 
 mod xor {
-    include!("golden/evolve/xor.rs.txt");
+    include!("golden/xor.rs.txt");
 }
 mod arithmetic {
-    include!("golden/evolve/arithmetic.rs.txt");
+    include!("golden/arithmetic.rs.txt");
 }
 mod replaced {
-    include!("golden/evolve/replaced.rs.txt");
+    include!("golden/replaced.rs.txt");
 }
 mod functions {
-    include!("golden/evolve/functions.rs.txt");
+    include!("golden/functions.rs.txt");
 }
 mod terminals {
-    include!("golden/evolve/terminals.rs.txt");
+    include!("golden/terminals.rs.txt");
 }
 
 #[test]

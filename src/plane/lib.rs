@@ -5,7 +5,7 @@
 //!
 //! A [`point`] is two heaps; a move takes from one of them, or the same number from both. The
 //! player who reaches (0, 0) wins (*normal*) or loses (*attrition*, the misère play of
-//! [`Rule`](crate::game::Rule)). A formula gives the losses, so the heaps alone decide a point,
+//! [`Rule`](trinim_game::Rule)). A formula gives the losses, so the heaps alone decide a point,
 //! without a database.
 //!
 //! | question | module |
@@ -23,6 +23,8 @@
 //! 1. Whole numbers decide everything; no code here uses floating point.
 //! 2. Where the paper is wrong, the code has both: what the paper says, named as the paper's, and
 //!    what is true.
+#![forbid(unsafe_code)]
+#![warn(unreachable_pub)]
 
 pub mod bank;
 pub mod claim;
@@ -43,3 +45,6 @@ pub mod retrograde;
 pub mod sequence;
 pub mod start;
 pub mod winning;
+
+/// Heaps of any length.
+pub use dashu_int::UBig;

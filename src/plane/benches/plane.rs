@@ -7,10 +7,10 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dashu_int::UBig;
 use std::hint::black_box;
-use trinim::game::Rule;
-use trinim::plane::point::Point;
-use trinim::plane::points::Points;
-use trinim::plane::{number, sequence, winning};
+use trinim_game::Rule;
+use trinim_plane::point::Point;
+use trinim_plane::points::Points;
+use trinim_plane::{number, sequence, winning};
 
 /// Returns a won point as two texts of this many digits; its winning moves lead to losses.
 fn heaps(digits: usize) -> [String; 2] {

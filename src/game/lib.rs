@@ -1,0 +1,30 @@
+//! The game: boards and moves, rules, positions and their values, and the reference solver that
+//! defines them; with them what all packages share: random numbers and claims of papers.
+//!
+//! ```
+//! use trinim_game::{Board, Rule, Value, position, reference};
+//!
+//! let board = Board::triangle(3, None)?;
+//! let values = reference::values(board.cells(), board.moves(), Rule::Misere);
+//! assert_eq!(values.iter().filter(|value| **value == Value::Loss).count(), 14);
+//! let corner = position::parse(&board, "1/00/000")?;
+//! assert_eq!(values[corner as usize], Value::Loss); // who takes the last piece loses
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+#![warn(unreachable_pub)]
+
+mod board;
+pub mod claims;
+pub mod position;
+pub mod random;
+pub mod reference;
+mod rule;
+mod value;
+
+pub use board::{
+    BitPermutation, Board, BoardError, CELLS_MAX, Cell, Definition, FileError, LAYERS_MAX, MOVES_MAX, Part,
+    SYMMETRIES_MAX, Symmetry, Takes,
+};
+pub use rule::{ParseRuleError, Rule};
+pub use value::{Outcome, Value};
