@@ -182,9 +182,9 @@ fn the_network_is_the_servers_the_metrics_and_one_kind_of_stores() {
     let words = ["object_store", "reqwest", "hyper", "axum", "tokio", "TcpStream", "TcpListener", "UdpSocket"];
     let places = [
         "src/task/store/bucket.rs",
-        "src/cli/serve/",
+        "src/cli/commands/serve/",
         // Figures of a long command for who asks, also in a program without the server.
-        "src/cli/watch/endpoint.rs",
+        "src/cli/face/watch/endpoint.rs",
     ];
     only_in("network", &words, &places);
 }
