@@ -5,25 +5,28 @@ use hostile::{TARGETS, target};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Random inputs for each target.
 const CASES: u32 = 1500;
 
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus")
+}
+
+/// The inputs of a target: each line is one, in hexadecimal.
 fn corpus(name: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name);
-    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+    let path = folder().join(name).with_extension("hex");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+    text.lines().map(|line| line.as_bytes().chunks(2).map(byte).collect()).collect()
 }
 
 #[test]
 fn every_corpus_belongs_to_a_target_and_every_target_has_one() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus");
-    for entry in fs::read_dir(folder).unwrap() {
+    for entry in fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(target(&name).is_some(), "{name}");
+        assert!(name.strip_suffix(".hex").is_some_and(|name| target(name).is_some()), "{name}");
     }
     for (name, run) in TARGETS {
         let inputs = corpus(name);
