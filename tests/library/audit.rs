@@ -111,7 +111,7 @@ impl Workload for Mutant<'_> {
     }
     fn unneeded(&self, edge: &Edge) -> u64 {
         let unneeded = self.sound.unneeded(edge);
-        let frame = pipeline::log::codec::FRAME_WORDS as u64;
+        let frame = pipeline::codec::FRAME_WORDS as u64;
         if self.is(Fault::Restriction) { unneeded | frame } else { unneeded }
     }
     fn turn(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {

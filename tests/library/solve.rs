@@ -144,7 +144,7 @@ fn solve_seven_layers_in_every_way(rule: Rule) -> (tempfile::TempDir, Game) {
         Way { threads: 4, placement: Placement::Shared, codec: "auto", spare_bytes: 256 << 20, ..usual },
     ];
     // Cycle through codecs together with placements and threads.
-    for (index, codec) in pipeline::log::codec::all().iter().enumerate() {
+    for (index, codec) in pipeline::codec::all().iter().enumerate() {
         let placement = if index % 2 == 0 { Placement::Shared } else { Placement::Dedicated };
         ways.push(Way { codec: codec.name(), placement, threads: 1 + index % 3, ..usual });
     }
@@ -235,7 +235,7 @@ fn an_interrupted_solve_leaves_the_same_files() {
             let mut finished = false;
             while !finished {
                 let placement = if random.below(2) == 0 { Placement::Shared } else { Placement::Dedicated };
-                let codec = pipeline::log::codec::all()[random.index(pipeline::log::codec::all().len())].name();
+                let codec = pipeline::codec::all()[random.index(pipeline::codec::all().len())].name();
                 let threads = 1 + random.below(3) as usize;
                 let way = Way { threads, placement, codec, spare_bytes: random.below(2) << 22, ..Way::usual() };
                 let mut options = way.options(&game.layout);

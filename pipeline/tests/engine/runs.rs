@@ -6,7 +6,7 @@ use crate::seek::{SeekModel, SeekStorage};
 use crate::synthetic::Synthetic;
 use pipeline::care::{check, repair};
 use pipeline::checkpoint::Draft;
-use pipeline::log::codec::FRAME_WORDS;
+use pipeline::codec::FRAME_WORDS;
 use pipeline::{
     BlockId, CodecChoice, Edge, Error, Metrics, Options, Placement, RealStorage, Run, RunId, Stage, Storage,
     Thresholds, Workload, footprint_bytes, timeline,
@@ -107,7 +107,7 @@ fn streams_of_several_frames_and_auto_codec() {
         let options = Options { placement, codec, memory_bytes: 128 << 20, ..options() };
         let finished = Run::new(&workload, real(folder.path())).options(&options).metrics(&metrics).start().unwrap();
         let measured: Vec<_> = finished.candidates.iter().map(|candidate| candidate.codec).collect();
-        let all: Vec<_> = pipeline::log::codec::all().iter().map(|codec| codec.name()).collect();
+        let all: Vec<_> = pipeline::codec::all().iter().map(|codec| codec.name()).collect();
         assert_eq!(measured, all);
         assert_published(&workload, folder.path(), "several frames");
         let edges: usize = BlockId::all(workload.blocks()).map(|block| workload.edges_into(block).len()).sum();

@@ -7,19 +7,19 @@ use super::{STREAMS, SYMBOLS_MAX, codes, short_lengths};
 const COUNTERS: usize = 4;
 
 /// Counters and codes by symbol, reused from list to list.
-pub(in super::super) struct Encoder {
+pub(in crate::codec) struct Encoder {
     counts: Vec<[u32; COUNTERS]>,
     /// Code in the low half, length in the high one.
     codes: Vec<u32>,
 }
 
 impl Encoder {
-    pub(in super::super) fn new() -> Encoder {
+    pub(in crate::codec) fn new() -> Encoder {
         Encoder { counts: vec![[0; COUNTERS]; 1 << 16], codes: vec![0; 1 << 16] }
     }
 
     /// Appends a list. Lists of too many different symbols are written as twice as many bytes.
-    pub(in super::super) fn encode(&mut self, symbols: &[u16], out: &mut Vec<u8>) {
+    pub(in crate::codec) fn encode(&mut self, symbols: &[u16], out: &mut Vec<u8>) {
         let alphabet = self.count(symbols);
         let wide = alphabet.len() > SYMBOLS_MAX;
         out.push(u8::from(wide));
