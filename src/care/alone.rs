@@ -10,6 +10,7 @@
 //!    they disagree, the manifest counts as damaged, and neither is rewritten.
 
 use super::lists::{contents, difference};
+use super::workers::{Halt, Watch, run};
 use super::{Damage, Depth, Error, Finding, Report, Request, Subject, Weight, sort_findings};
 use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, HEADER_BYTES, block_bytes_at_most};
 use crate::database::census::Census;
@@ -19,7 +20,6 @@ use crate::database::{
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
-use crate::verify::workers::{Halt, Watch, run};
 use parking_lot::Mutex;
 use pipeline::checkpoint::FORMAT;
 use pipeline::storage::{EntryKind, read_whole};

@@ -27,12 +27,14 @@
 //!
 //! A check reads each file once. A repair begins with a check of all hashes; [`Estimate`] has the
 //! rest of its cost. `pipeline::care` checks and repairs logs and journal;
-//! [`verify`](crate::verify) checks the values.
+//! [`verify`] checks the values.
 
 mod alone;
 mod lists;
 mod repair;
 mod run;
+pub mod verify;
+mod workers;
 
 pub use pipeline::care::check::Depth;
 pub use pipeline::{Damage, Expected, Finding, Weight};

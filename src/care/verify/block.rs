@@ -3,12 +3,12 @@
 //! A block of nimbers has a bitmap for each nimber, its plane. Its children are marked plane by
 //! plane: then each position has the nimbers of its children, and must have the least one missing.
 
+use super::super::workers::{Halt, Watch};
 use super::children::Moves;
 use super::finding::{Finding, Reason, RowField};
 use super::geometry::Geometry;
 use super::totals::{Account, account};
 use super::turn::{LINE, Scatter, Tile};
-use super::workers::{Halt, Watch};
 use crate::database::{Database, DatabaseError};
 use crate::game::{Rule, Value, position};
 use pipeline::Bitmap;

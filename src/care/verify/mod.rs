@@ -77,8 +77,8 @@ mod geometry;
 mod group;
 mod totals;
 mod turn;
-pub(crate) mod workers;
 
+use super::workers::{self, Watch};
 use crate::database::{Database, DatabaseError, MANIFEST, block_file_name};
 use block::{Outcome, Plan};
 pub use finding::{Finding, Reason, RowField};
@@ -91,7 +91,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use totals::Account;
-use workers::Watch;
 
 /// The depth of a verification.
 #[derive(Clone, Copy, Debug, PartialEq)]

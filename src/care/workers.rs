@@ -24,14 +24,14 @@ pub(crate) struct Watch<'a> {
     stop: &'a AtomicBool,
     /// Set when another worker failed.
     failed: AtomicBool,
-    progress: super::Progress<'a>,
+    progress: super::verify::Progress<'a>,
     all: u64,
     done: Mutex<u64>,
 }
 
 impl<'a> Watch<'a> {
     /// Creates a watch over `all` units of work.
-    pub(crate) fn new(stop: &'a AtomicBool, progress: super::Progress<'a>, all: u64) -> Watch<'a> {
+    pub(crate) fn new(stop: &'a AtomicBool, progress: super::verify::Progress<'a>, all: u64) -> Watch<'a> {
         Watch { stop, failed: AtomicBool::new(false), progress, all, done: Mutex::new(0) }
     }
 

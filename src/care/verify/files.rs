@@ -1,7 +1,7 @@
 //! `SUMS` and the files of the `db` folder.
 
+use super::super::workers::{Halt, Watch, run};
 use super::Progress;
-use super::workers::{Halt, Watch, run};
 use crate::database::{BLOCK_BYTES_MAX, DatabaseError, LIST_BYTES_MAX, SUMS, Sums};
 use parking_lot::Mutex;
 use pipeline::storage::{open_regular, read_regular};
