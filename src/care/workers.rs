@@ -1,81 +1,100 @@
-//! Worker threads for a list of tasks, until all are done, one fails or a stop is requested.
+//! What is asked of a check, a verification or a repair beside its folder, and worker threads for a
+//! list of tasks, until all are done, one fails or a stop is requested.
+//!
+//! It uses nothing of the solver, so that [`verify`](super::verify) shares nothing with it.
 
-use crate::database::DatabaseError;
 use parking_lot::Mutex;
 use pipeline::parallel;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// How a check, a verification or a repair runs; nothing here changes its result.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The number of threads.
+    pub threads: usize,
+    /// Ends the work early when set.
+    pub stop: &'a AtomicBool,
+    /// Receives (done, all), in bytes of files while these are checked. Called from any thread.
+    pub progress: &'a (dyn Fn(u64, u64) + Sync),
+}
+
+impl Request<'static> {
+    /// Returns the request for work on so many threads that nothing ends early.
+    pub fn on(threads: usize) -> Request<'static> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Request { threads, stop: &NEVER, progress: &|_, _| {} }
+    }
+}
+
 /// The reason why a task ended early.
-pub(crate) enum Halt {
+pub(super) enum Halt<E> {
     /// A stop was requested.
     Stopped,
     /// The task failed.
-    Failed(DatabaseError),
+    Failed(E),
 }
 
-impl From<DatabaseError> for Halt {
-    fn from(error: DatabaseError) -> Halt {
+impl<E> From<E> for Halt<E> {
+    fn from(error: E) -> Halt<E> {
         Halt::Failed(error)
     }
 }
 
 /// The stop flags and progress that tasks share.
-pub(crate) struct Watch<'a> {
-    stop: &'a AtomicBool,
+pub(super) struct Watch<'a> {
+    request: Request<'a>,
     /// Set when another worker failed.
     failed: AtomicBool,
-    progress: super::verify::Progress<'a>,
     all: u64,
     done: Mutex<u64>,
 }
 
 impl<'a> Watch<'a> {
     /// Creates a watch over `all` units of work.
-    pub(crate) fn new(stop: &'a AtomicBool, progress: super::verify::Progress<'a>, all: u64) -> Watch<'a> {
-        Watch { stop, failed: AtomicBool::new(false), progress, all, done: Mutex::new(0) }
+    pub(super) fn new(request: &Request<'a>, all: u64) -> Watch<'a> {
+        Watch { request: *request, failed: AtomicBool::new(false), all, done: Mutex::new(0) }
     }
 
     /// Reports `units` more of the work as done, and returns an error if the task must stop.
-    pub(crate) fn advance(&self, units: u64) -> Result<(), Halt> {
+    pub(super) fn advance<E>(&self, units: u64) -> Result<(), Halt<E>> {
         if units > 0 {
             let mut done = self.done.lock();
             *done += units;
-            (self.progress)(*done, self.all);
+            (self.request.progress)(*done, self.all);
         }
-        if self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed) {
+        if self.request.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed) {
             Err(Halt::Stopped)
         } else {
             Ok(())
         }
     }
-}
 
-/// Runs the tasks 0 to `tasks` on `threads` threads, each with its own scratch memory. Returns
-/// `false` if stopped before the end.
-pub(crate) fn run<S>(
-    threads: usize,
-    tasks: usize,
-    watch: &Watch<'_>,
-    scratch: impl Fn() -> Result<S, DatabaseError> + Sync,
-    task: impl Fn(&mut S, usize) -> Result<(), Halt> + Sync,
-) -> Result<bool, DatabaseError> {
-    let worked = parallel::for_each(
-        threads,
-        tasks,
-        || Ok::<S, Halt>(scratch()?),
-        |scratch, index| {
-            let worked = watch.advance(0).and_then(|()| task(scratch, index));
-            if matches!(worked, Err(Halt::Failed(_))) {
-                watch.failed.store(true, Ordering::Relaxed);
-            }
-            worked
-        },
-    );
-    let Err(halts) = worked else { return Ok(true) };
-    // Workers stopped by another's failure do not count as stopped from outside.
-    let failure = halts.into_iter().find_map(|halt| match halt {
-        Halt::Failed(error) => Some(error),
-        Halt::Stopped => None,
-    });
-    failure.map_or(Ok(false), Err)
+    /// Runs the tasks 0 to `tasks` on the threads of the request, each with its own scratch memory.
+    /// Returns `false` if stopped before the end.
+    pub(super) fn run<S, E: Send>(
+        &self,
+        tasks: usize,
+        scratch: impl Fn() -> Result<S, E> + Sync,
+        task: impl Fn(&mut S, usize) -> Result<(), Halt<E>> + Sync,
+    ) -> Result<bool, E> {
+        let worked = parallel::for_each(
+            self.request.threads,
+            tasks,
+            || scratch().map_err(Halt::Failed),
+            |scratch, index| {
+                let worked = self.advance(0).and_then(|()| task(scratch, index));
+                if matches!(worked, Err(Halt::Failed(_))) {
+                    self.failed.store(true, Ordering::Relaxed);
+                }
+                worked
+            },
+        );
+        let Err(halts) = worked else { return Ok(true) };
+        // Workers stopped by another's failure do not count as stopped from outside.
+        let failure = halts.into_iter().find_map(|halt| match halt {
+            Halt::Failed(error) => Some(error),
+            Halt::Stopped => None,
+        });
+        failure.map_or(Ok(false), Err)
+    }
 }
