@@ -19,8 +19,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use trinim::care::Request;
 use trinim::database::{Database, Game, Keep, Task, Terms};
 use trinim::game::Rule;
 use trinim::kernel::Kernel;
@@ -397,8 +398,7 @@ fn a_copy_is_the_store_and_goes_on_where_it_was_stopped() {
         assert_same_files(&database_files(folder.path()), &solved(terms.task(&game)), "a copy");
         if keep == Keep::Database {
             let database = Database::open(folder.path()).unwrap();
-            let stop = AtomicBool::new(false);
-            let found = verify::verify(&database, Depth::Full, 2, &stop, &|_, _| {}).unwrap().unwrap();
+            let found = verify::verify(&database, Depth::Full, &Request::on(2)).unwrap().unwrap();
             assert!(found.is_clean(), "{found:?}");
         }
         // Back into another bucket.

@@ -120,7 +120,7 @@ fn files_are_opened_behind_the_storage_seam_or_by_readers() {
         "src/database/map.rs",
         // The check of a database lists and hashes its files itself; it shares only the opening of
         // regular files with the reader.
-        "src/verify/files.rs",
+        "src/care/verify/files.rs",
         "src/cli/",
     ];
     only_in("file system calls", &words, &places);
@@ -230,8 +230,8 @@ fn imports_run_one_way() {
         ("src/layout/", &["game", "random"]),
         ("src/papers/", &["claims", "game", "layout"]),
         ("src/database/", &["game", "kernel", "layout", "random"]),
-        ("src/verify/", &["database", "game", "layout", "papers"]),
-        ("src/task/", &["database", "game", "kernel", "layout", "plan", "solve", "verify"]),
+        ("src/care/verify/", &["database", "game", "layout", "papers"]),
+        ("src/task/", &["care", "database", "game", "kernel", "layout", "plan", "solve"]),
         ("src/draw/", &["game"]),
         ("src/report/", &["database", "draw", "game", "layout", "papers", "plane"]),
         ("src/plane/", &["claims"]),
@@ -378,6 +378,24 @@ fn imports_in_circles(sources: &[Source]) -> Vec<String> {
     };
     let all = imports.iter().flat_map(|(from, to)| to.iter().map(move |to| (*from, to)));
     all.filter(|(from, to)| leads(to, from)).map(|(from, to)| format!("{from} -> {to}")).collect()
+}
+
+/// The verifier stands in one room with check and repair, which use the solver: of that room it takes
+/// threads and their request, and these use nothing else of the library.
+#[test]
+fn the_verifier_shares_no_code_with_the_solver() {
+    let sources = product();
+    let modules: BTreeMap<String, &Source> = sources.iter().map(|source| (module_of(source), source)).collect();
+    let foreign = |place: &str, rooms: &[&str]| -> Vec<String> {
+        let files = sources.iter().filter(|source| source.is_below(&[place]));
+        let paths = files.flat_map(|source| paths_of(source, &modules)).map(|(path, _)| path);
+        let is_of =
+            |path: &String, room: &str| path.strip_prefix("trinim::").is_some_and(|path| path.starts_with(room));
+        paths.filter(|path| is_of(path, "") && !rooms.iter().any(|room| is_of(path, room))).collect()
+    };
+    let rooms = ["care::verify", "care::workers", "database", "game", "layout", "papers"];
+    assert_eq!(foreign("src/care/verify/", &rooms), [""; 0]);
+    assert_eq!(foreign("src/care/workers.rs", &[]), [""; 0]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::common::program::{copy, ends, json, tree};
 use crate::common::{Way, assert_same_files, database_files, scratch};
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use trinim::care::{Depth, Report, Request, check};
 use trinim::database::Game;
 use trinim::game::Rule;
@@ -15,13 +15,13 @@ const DEPTHS: [Depth; 3] = [Depth::Metadata, Depth::Sums, Depth::Full];
 
 /// Checks a folder; at the progress report number `at`, the `lists` files arrive in it.
 fn check_while(folder: &Path, depth: Depth, at: u64, arrive: &(dyn Fn() + Sync)) -> (Report, u64) {
-    let (stop, calls) = (AtomicBool::new(false), AtomicU64::new(0));
+    let calls = AtomicU64::new(0);
     let progress = |_: u64, _: u64| {
         if calls.fetch_add(1, Ordering::Relaxed) == at {
             arrive();
         }
     };
-    let report = check(folder, &Request { depth, threads: 1, stop: &stop, progress: &progress }).unwrap();
+    let report = check(folder, depth, &Request { progress: &progress, ..Request::on(1) }).unwrap();
     (report, calls.into_inner())
 }
 

@@ -4,7 +4,6 @@
 use crate::common::program::{ends, json, text, trinim};
 use crate::common::scratch;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use trinim::care::{self, Depth, Request};
 use trinim::database::{BuiltIn, Database, DatabaseError, Keep};
 use trinim::game::Value;
@@ -23,9 +22,8 @@ fn folder(built_in: &BuiltIn) -> PathBuf {
 fn what_is_built_in_is_intact() {
     assert_eq!(BuiltIn::all().len(), 2);
     for built_in in BuiltIn::all() {
-        let (folder, stop) = (folder(built_in), AtomicBool::new(false));
-        let request = Request { depth: Depth::Full, threads: 1, stop: &stop, progress: &|_, _| {} };
-        let report = care::check(&folder, &request).unwrap();
+        let folder = folder(built_in);
+        let report = care::check(&folder, Depth::Full, &Request::on(1)).unwrap();
         assert!(report.is_sound(), "{:?}", report.findings);
 
         let (carried, read) = (Database::open_built_in(built_in).unwrap(), Database::open(&folder).unwrap());

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 use trinim::care::{self, Repair, Request, check};
 use trinim::database::{Counting, Database, DatabaseError, Encoding, Game, Keep, Terms};
@@ -85,7 +84,7 @@ fn clean_folders_are_finished_with_the_same_bytes() {
         resume(folder.path(), rule, encoding, placement).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_same_files(&database_files(folder.path()), &expected(rule, encoding), name);
         let database = Database::open(folder.path()).unwrap();
-        let report = verify(&database, Depth::Full, 1, &AtomicBool::new(false), &|_, _| ()).unwrap().unwrap();
+        let report = verify(&database, Depth::Full, &Request::on(1)).unwrap().unwrap();
         assert!(report.is_clean(), "{name}");
         let board = database.board();
         for (position, value) in (0..).zip(reference::values(board.cells(), board.moves(), rule)) {
@@ -245,9 +244,8 @@ fn damaged_folders_heal_or_are_refused_as_ever() {
 /// and in a copy of a finished `db` folder alone. Old blocks come back in their old encoding.
 #[test]
 fn a_repair_restores_the_encoding_of_the_folder() {
-    let stop = AtomicBool::new(false);
     let mend = |folder: &Path| {
-        Repair::prepare(folder, false, 1, &stop, &|_, _| {}).and_then(|repair| repair.carry_out(&stop, &|_, _| {}))
+        Repair::prepare(folder, false, &Request::on(1)).and_then(|repair| repair.carry_out(&Request::on(1)))
     };
     let mut mended = 0;
     for (name, ..) in FOLDERS {
@@ -285,8 +283,6 @@ fn a_repair_restores_the_encoding_of_the_folder() {
 /// blocks of version 1 under a manifest of version 3 when nothing else is wrong.
 #[test]
 fn encodings_do_not_mix() {
-    let stop = AtomicBool::new(false);
-    let request = Request { depth: care::Depth::Full, threads: 1, stop: &stop, progress: &|_, _| {} };
     for (name, other) in [("finished", "rows-finished"), ("rows-finished", "finished")] {
         let folder = copy(name);
         let before = database_files(folder.path());
@@ -299,7 +295,7 @@ fn encodings_do_not_mix() {
         let sums = String::from_utf8(before["SUMS"].clone()).unwrap();
         let sums = sums.replace(&line(&before["000003.blk"]), &line(&fs::read(folder.path().join(block)).unwrap()));
         fs::write(folder.path().join("db/SUMS"), sums).unwrap();
-        let report = check(folder.path(), &request).unwrap();
+        let report = check(folder.path(), care::Depth::Full, &Request::on(1)).unwrap();
         let found: Vec<_> = report.findings.iter().map(|finding| (finding.path.clone(), finding.offset)).collect();
         assert_eq!(found, [(folder.path().join(block), Some(8))], "{name}");
         let database = Database::open(folder.path()).unwrap();

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use trinim::care::Request;
 use trinim::database::{
     BlockForm, BlockSummary, Database, DatabaseError, Game, Manifest, Sums, block_file_name, stream_digest,
 };
@@ -29,8 +29,7 @@ fn game(layers: u32, max_take: Option<u32>, layout: impl FnOnce(&Board) -> Layou
 }
 
 fn verified(folder: &Path, depth: verify::Depth) -> verify::Report {
-    let stop = AtomicBool::new(false);
-    verify(&Database::open(folder).unwrap(), depth, 2, &stop, &|_, _| {}).unwrap().unwrap()
+    verify(&Database::open(folder).unwrap(), depth, &Request::on(2)).unwrap().unwrap()
 }
 
 /// Every nimber is that of the definition, every value the one that follows, in layouts of all

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 use trinim::care::{Depth, Error, Estimate, Repair, Report, Request, check};
 use trinim::database::Game;
@@ -21,15 +20,13 @@ fn game() -> Game {
 }
 
 fn look(folder: &Path, depth: Depth) -> Result<Report, Error> {
-    let stop = AtomicBool::new(false);
-    check(folder, &Request { depth, threads: 2, stop: &stop, progress: &|_, _| {} })
+    check(folder, depth, &Request::on(2))
 }
 
 fn mend(folder: &Path) -> Result<Estimate, Error> {
-    let stop = AtomicBool::new(false);
-    let repair = Repair::prepare(folder, false, 1, &stop, &|_, _| {})?;
+    let repair = Repair::prepare(folder, false, &Request::on(1))?;
     let estimate = repair.estimate().clone();
-    repair.carry_out(&stop, &|_, _| {})?;
+    repair.carry_out(&Request::on(1))?;
     Ok(estimate)
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tempfile::TempDir;
+use trinim::care::Request;
 use trinim::database::{BlockForm, Database, Game, MANIFEST, Manifest, SUMS, block_file_name};
 use trinim::database::{BlockSummary, stream_digest};
 use trinim::game::Rule;
@@ -127,7 +128,7 @@ fn bit(stream: &[u64], index: u64) -> bool {
 }
 
 fn check(database: &Database, depth: Depth, threads: usize) -> Report {
-    verify(database, depth, threads, &AtomicBool::new(false), &|_, _| ()).unwrap().unwrap()
+    verify(database, depth, &Request::on(threads)).unwrap().unwrap()
 }
 
 /// Rewrites `SUMS` for the files in the folder.
@@ -260,7 +261,7 @@ fn every_byte_of_every_file_counts() {
                 let mut bytes = intact.clone();
                 bytes[at] ^= flip;
                 fs::write(&path, &bytes).unwrap();
-                let files = verify_files(&solved.db(), 1, &AtomicBool::new(false), &|_, _| ()).unwrap().unwrap();
+                let files = verify_files(&solved.db(), &Request::on(1)).unwrap().unwrap();
                 assert!(!files.is_clean(), "byte {at} of {name} ^ {flip:#x}");
                 // A damaged manifest may be unreadable; then there is no database to verify.
                 if let Ok(database) = Database::open(solved.folder.path()) {
@@ -331,7 +332,7 @@ fn files_that_cannot_be_looked_at_are_an_error() {
     let block = db.join(block_file_name(0));
     fs::remove_file(&block).unwrap();
     std::os::unix::fs::symlink("nowhere", &block).unwrap();
-    let look = || verify_files(&db, 1, &AtomicBool::new(false), &|_, _| ());
+    let look = || verify_files(&db, &Request::on(1));
     assert!(!look().unwrap().unwrap().is_clean());
     fs::remove_file(&block).unwrap();
     std::os::unix::fs::symlink("n".repeat(300), &block).unwrap();
@@ -498,8 +499,8 @@ fn progress_grows_to_the_end_and_a_stop_is_obeyed() {
     let solved = solved(6, None, Rule::Misere, &[1, 2, 15, 20, 16, 19]);
     let database = solved.open();
     let phases = Mutex::new(Vec::new());
-    let stop = AtomicBool::new(false);
-    let report = verify(&database, Depth::Full, 2, &stop, &|done, all| phases.lock().unwrap().push((all, done)));
+    let push = |done, all| phases.lock().unwrap().push((all, done));
+    let report = verify(&database, Depth::Full, &Request { progress: &push, ..Request::on(2) });
     let report = report.unwrap().unwrap();
     let seen = phases.into_inner().unwrap();
     let phases: Vec<_> = seen.chunk_by(|one, next| one.0 == next.0).collect();
@@ -513,12 +514,16 @@ fn progress_grows_to_the_end_and_a_stop_is_obeyed() {
     let calls = AtomicU64::new(0);
     for depth in DEPTHS {
         // A stop before the start, and one in the middle.
-        assert_eq!(verify(&database, depth, 2, &AtomicBool::new(true), &|_, _| ()).unwrap(), None);
+        assert_eq!(
+            verify(&database, depth, &Request { stop: &AtomicBool::new(true), ..Request::on(2) }).unwrap(),
+            None
+        );
         let stop = AtomicBool::new(false);
-        let stopped = verify(&database, depth, 2, &stop, &|_, _| {
+        let progress = |_, _| {
             calls.fetch_add(1, Ordering::Relaxed);
             stop.store(true, Ordering::Relaxed);
-        });
+        };
+        let stopped = verify(&database, depth, &Request { threads: 2, stop: &stop, progress: &progress });
         assert_eq!(stopped.unwrap(), None);
     }
     assert!(calls.into_inner() >= 4);

@@ -8,7 +8,7 @@ use super::finding::{Finding, Reason, RowField};
 use super::geometry::Geometry;
 use super::totals::{Account, account};
 use super::turn::{LINE, Scatter, Tile};
-use super::workers::{Halt, Watch};
+use crate::care::workers::{Halt, Watch};
 use crate::database::{Database, DatabaseError};
 use crate::game::{Rule, Value, position};
 use pipeline::Bitmap;
@@ -100,7 +100,7 @@ impl<'a> Plan<'a> {
         group: &[u32],
         scratch: &mut Scratch,
         watch: &Watch<'_>,
-    ) -> Result<Vec<(u32, Outcome)>, Halt> {
+    ) -> Result<Vec<(u32, Outcome)>, Halt<DatabaseError>> {
         let positions = 1_u64 << self.geometry.offset_bits();
         let mut targets = Vec::new();
         // Ascending, so that a target, which is its own last source, comes after all its children.

@@ -77,8 +77,8 @@ mod geometry;
 mod group;
 mod totals;
 mod turn;
-pub(crate) mod workers;
 
+use crate::care::workers::{Request, Watch};
 use crate::database::{Database, DatabaseError, MANIFEST, block_file_name};
 use block::{Outcome, Plan};
 pub use finding::{Finding, Reason, RowField};
@@ -89,9 +89,7 @@ use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use totals::Account;
-use workers::Watch;
 
 /// The depth of a verification.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -153,26 +151,17 @@ impl Report {
     }
 }
 
-/// Progress as (done, all), in bytes of files first, then in canonical positions. Called from the
-/// worker threads, one at a time, with an increasing first number.
-pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
-
 /// Limit on the findings in a report.
 const FINDINGS_MAX: usize = 100;
 
-/// Checks a database on `threads` threads; returns `None` if `stop` was set.
+/// Checks a database; returns `None` if it was stopped. Progress is counted in bytes of files first,
+/// then in canonical positions.
 ///
 /// # Errors
 /// [`DatabaseError::NotKept`] if the folder does not keep every value; [`DatabaseError::Io`] if the
 /// operating system refuses to read a file or to provide memory. Damage is a finding, not an error.
-pub fn verify(
-    database: &Database,
-    depth: Depth,
-    threads: usize,
-    stop: &AtomicBool,
-    progress: Progress<'_>,
-) -> Result<Option<Report>, DatabaseError> {
-    check(database, &|blocks| chosen(depth, blocks), depth == Depth::Full, None, threads, stop, progress)
+pub fn verify(database: &Database, depth: Depth, request: &Request<'_>) -> Result<Option<Report>, DatabaseError> {
+    check(database, &|blocks| chosen(depth, blocks), depth == Depth::Full, None, request)
 }
 
 /// A share of a full check, for many machines: consecutive blocks.
@@ -194,7 +183,7 @@ impl Share<'_> {
     }
 }
 
-/// Checks a share of a database on `threads` threads; returns `None` if `stop` was set.
+/// Checks a share of a database; returns `None` if it was stopped.
 ///
 /// All shares together check what [`verify`] checks at [`Depth::Full`]. Each compares its blocks
 /// with their children, their rows in the manifest and the given counts. Share 0 compares the
@@ -207,12 +196,10 @@ impl Share<'_> {
 pub fn verify_share(
     database: &Database,
     share: &Share<'_>,
-    threads: usize,
-    stop: &AtomicBool,
-    progress: Progress<'_>,
+    request: &Request<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
     let chosen = |blocks| Share::blocks(share.index, share.of, blocks).collect();
-    check(database, &chosen, false, Some(share), threads, stop, progress)
+    check(database, &chosen, false, Some(share), request)
 }
 
 /// Checks the chosen blocks, and the files of all blocks or of a share.
@@ -221,9 +208,7 @@ fn check(
     chosen: &dyn Fn(u32) -> BTreeSet<u32>,
     is_full: bool,
     share: Option<&Share<'_>>,
-    threads: usize,
-    stop: &AtomicBool,
-    progress: Progress<'_>,
+    request: &Request<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
     database.require_values()?;
     let mut report = Report::default();
@@ -250,9 +235,7 @@ fn check(
     let files = files::check(
         database.folder(),
         files::Wanted { names: Some(&expected), is_hashed: &part, with_list: is_first },
-        threads,
-        stop,
-        progress,
+        request,
         || Ok(None),
         |scratch, name| match unread(name) {
             Some(ordinal) => {
@@ -270,7 +253,7 @@ fn check(
     report.file_bytes = files.file_bytes;
     report.findings = files.findings;
 
-    let Some(outcomes) = check_blocks(&plan, &geometry, &chosen, threads, stop, progress)? else { return Ok(None) };
+    let Some(outcomes) = check_blocks(&plan, &geometry, &chosen, request)? else { return Ok(None) };
     report.blocks = outcomes.values().filter(|outcome| outcome.differences.is_some()).count() as u64;
     let checked = outcomes.iter().filter(|(_, outcome)| outcome.differences.is_some());
     let images: u64 = checked.map(|(ordinal, _)| geometry.weight(*ordinal)).sum();
@@ -326,18 +309,13 @@ fn shared_totals(database: &Database, geometry: &Geometry, share: &Share<'_>) ->
 }
 
 /// Checks the files in `folder`, the `db` folder of a run, against its `SUMS` without opening them
-/// as a database, for use when [`Database::open`] fails. Returns `None` if `stop` was set.
+/// as a database, for use when [`Database::open`] fails. Returns `None` if it was stopped.
 ///
 /// # Errors
 /// [`DatabaseError::Io`] if the operating system refuses to read a file or the folder.
-pub fn verify_files(
-    folder: &Path,
-    threads: usize,
-    stop: &AtomicBool,
-    progress: Progress<'_>,
-) -> Result<Option<Report>, DatabaseError> {
+pub fn verify_files(folder: &Path, request: &Request<'_>) -> Result<Option<Report>, DatabaseError> {
     let wanted = files::Wanted { names: None, is_hashed: &|_| true, with_list: true };
-    let checked = files::check(folder, wanted, threads, stop, progress, || Ok(()), |(), _| Ok(None))?;
+    let checked = files::check(folder, wanted, request, || Ok(()), |(), _| Ok(None))?;
     Ok(checked.map(|files::Checked { files, file_bytes, findings }| {
         Report { files, file_bytes, findings, ..Report::default() }.bounded()
     }))
@@ -363,18 +341,14 @@ fn check_blocks(
     plan: &Plan<'_>,
     geometry: &Geometry,
     chosen: &BTreeSet<u32>,
-    threads: usize,
-    stop: &AtomicBool,
-    progress: Progress<'_>,
+    request: &Request<'_>,
 ) -> Result<Option<BTreeMap<u32, Outcome>>, DatabaseError> {
-    let targets = group::targets(chosen.len(), threads);
+    let targets = group::targets(chosen.len(), request.threads);
     let groups = group::groups(geometry, chosen, targets);
-    let watch = Watch::new(stop, progress, (chosen.len() as u64) << geometry.offset_bits());
+    let watch = Watch::new(request, (chosen.len() as u64) << geometry.offset_bits());
     let outcomes = Mutex::new(BTreeMap::new());
-    let finished = workers::run(
-        threads,
+    let finished = watch.run(
         groups.len(),
-        &watch,
         || plan.scratch(targets),
         |scratch, index| {
             let checked = plan.check(&groups[index], scratch, &watch)?;

@@ -1,15 +1,13 @@
 //! `SUMS` and the files of the `db` folder.
 
-use super::Progress;
-use super::workers::{Halt, Watch, run};
-use crate::database::{BLOCK_BYTES_MAX, DatabaseError, LIST_BYTES_MAX, SUMS, Sums};
+use crate::care::workers::{Halt, Request, Watch};
+use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, Sums};
 use parking_lot::Mutex;
-use pipeline::storage::{open_regular, read_regular};
+use pipeline::storage::open_regular;
 use pipeline::{Damage, Expected, Finding, Weight};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 /// Bytes read at once, which also bounds the reaction time to a stop.
 const READ_BYTES: usize = 1 << 20;
@@ -41,27 +39,19 @@ pub(super) struct Wanted<'a> {
 pub(super) fn check<S>(
     folder: &Path,
     wanted: Wanted<'_>,
-    threads: usize,
-    stop: &AtomicBool,
-    progress: Progress<'_>,
+    request: &Request<'_>,
     scratch: impl Fn() -> Result<S, DatabaseError> + Sync,
     also: impl Fn(&mut S, &str) -> Result<Option<super::Finding>, DatabaseError> + Sync,
 ) -> Result<Option<Checked>, DatabaseError> {
-    let path = folder.join(SUMS);
-    let (sums, mut findings) =
-        match read_regular(&path, LIST_BYTES_MAX).map_err(|error| DatabaseError::of_file(&path, error)) {
-            Ok(bytes) => {
-                let sums = Sums::parse(&bytes);
-                let listed = || sums.lines.keys().map(|name| (name.clone(), None)).collect();
-                let findings = sums.compare(
-                    &path,
-                    bytes.len() as u64,
-                    &wanted.names.map_or_else(listed, |names| names.iter().map(|name| (name.clone(), None)).collect()),
-                );
-                (sums, findings)
-            }
-            Err(error) => (Sums::default(), vec![error.into_finding()?]),
-        };
+    let (sums, mut findings) = match Sums::load(folder) {
+        Ok(sums) => {
+            let listed = || sums.lines.keys().map(|name| (name.clone(), None)).collect();
+            let expected = wanted.names.map(|names| names.iter().map(|name| (name.clone(), None)).collect());
+            let findings = sums.compare(&expected.unwrap_or_else(listed));
+            (sums, findings)
+        }
+        Err(error) => (Sums::default(), vec![DatabaseError::of_file(&folder.join(SUMS), error).into_finding()?]),
+    };
     let present = present(folder)?;
     for name in present.keys().filter(|name| *name != SUMS && !sums.lines.contains_key(*name)) {
         let damage = Damage::Superfluous("not named in SUMS");
@@ -73,12 +63,10 @@ pub(super) fn check<S>(
     let tasks: Vec<&String> = sums.lines.keys().filter(|name| (wanted.is_hashed)(name)).collect();
     let length = |name: &String| present.get(name).copied().flatten();
     let all = tasks.iter().filter_map(|name| length(name)).sum();
-    let watch = Watch::new(stop, progress, all);
+    let watch = Watch::new(request, all);
     let results = Mutex::new(BTreeMap::new());
-    let finished = run(
-        threads,
+    let finished = watch.run(
         tasks.len(),
-        &watch,
         || Ok((scratch()?, vec![0; READ_BYTES])),
         |(scratch, buffer), index| {
             let name = tasks[index];
@@ -111,7 +99,11 @@ pub(super) fn check<S>(
 }
 
 /// Returns the length of a file and its BLAKE3, or nothing if the file vanished.
-fn hash_file(path: &Path, buffer: &mut [u8], watch: &Watch<'_>) -> Result<Option<(u64, blake3::Hash)>, Halt> {
+fn hash_file(
+    path: &Path,
+    buffer: &mut [u8],
+    watch: &Watch<'_>,
+) -> Result<Option<(u64, blake3::Hash)>, Halt<DatabaseError>> {
     let failed = |operation, source| DatabaseError::Io { operation, path: path.into(), source };
     let mut file = match open_regular(path).map_err(|error| DatabaseError::of_file(path, error)) {
         Ok(file) => file,
