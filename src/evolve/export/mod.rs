@@ -11,9 +11,9 @@ mod latex;
 mod python;
 mod rust;
 
-use super::formula::{Formula, Term};
-use super::int::{OnFault, Op};
-use super::scope::{Scope, Terminal};
+use crate::formula::{Formula, Term};
+use crate::int::{OnFault, Op};
+use crate::scope::{Scope, Terminal};
 use serde::Serialize;
 
 /// A target language.

@@ -17,13 +17,15 @@
 //!    to the same game.
 
 pub mod dag;
+pub mod graph;
 mod octal;
+pub mod period;
 mod size;
 mod triangle;
 
-use super::graph::{Graph, Moves, Ordering, POSITIONS_MAX, TooLarge};
-use super::period::Take;
-use super::scope::Scope;
+use crate::graph::{Graph, Moves, Ordering, POSITIONS_MAX, TooLarge};
+use crate::period::Take;
+use crate::scope::Scope;
 use octal::Octal;
 use std::fmt;
 use triangle::Triangle;

@@ -52,7 +52,7 @@ fn subtraction_is_periodic() {
 fn wythoffs_losses_are_the_golden_pairs() {
     let pairs: Vec<(i32, i32)> = (0..40)
         .map(|index: i32| {
-            let low = super::super::int::Op::Phi.apply([index, 0, 0]).unwrap();
+            let low = crate::int::Op::Phi.apply([index, 0, 0]).unwrap();
             (low, low + index)
         })
         .collect();

@@ -17,8 +17,8 @@
 //! [`Formula::value`] is the definition, slow and obvious; [`Formula::column`] computes all
 //! positions of a graph at once.
 
-use super::int::{ARITY_MAX, OnFault, Op};
-use super::scope::{Scope, Terminal};
+use crate::int::{ARITY_MAX, OnFault, Op};
+use crate::scope::{Scope, Terminal};
 use std::collections::HashMap;
 use std::fmt::Write;
 

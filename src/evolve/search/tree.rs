@@ -6,8 +6,8 @@
 //! `u64::MAX`. [`Tree::grow`] builds the tree for drawing; its broken branches are as many as
 //! [`tree_violations`] counts with [`Count::Position`].
 
-use super::graph::Graph;
-use super::score::{Breach, Count, Target, Violations, broken};
+use crate::graph::Graph;
+use crate::score::{Breach, Count, Target, Violations, broken};
 use trinim_game::Value;
 
 /// Limit on the branches of a tree that is built.
@@ -120,11 +120,11 @@ impl Tree {
 
 #[cfg(test)]
 mod tests {
-    use super::super::games::Game;
-    use super::super::graph::Ordering;
-    use super::super::int::OnFault;
-    use super::super::parse::parse;
     use super::*;
+    use crate::games::Game;
+    use crate::graph::Ordering;
+    use crate::int::OnFault;
+    use crate::parse::parse;
     use trinim_game::Rule;
 
     fn example(game: &str, formula: &str) -> (Graph, Vec<i32>) {

@@ -7,11 +7,11 @@
 mod golden;
 mod residues;
 
-use super::formula::Formula;
-use super::graph::Ordering;
-use super::int::OnFault;
-use super::law::Law;
-use super::scope::Scope;
+use crate::formula::Formula;
+use crate::graph::Ordering;
+use crate::int::OnFault;
+use crate::law::Law;
+use crate::scope::Scope;
 use trinim_game::Rule;
 
 /// The outcome of an attempted proof.

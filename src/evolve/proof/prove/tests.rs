@@ -1,9 +1,9 @@
 //! Proofs compared with the definition.
 
-use super::super::games::Game;
-use super::super::int::OnFault;
-use super::super::parse::parse;
 use super::*;
+use crate::games::Game;
+use crate::int::OnFault;
+use crate::parse::parse;
 use proptest::prelude::*;
 use proptest::sample::select;
 use trinim_game::Value;

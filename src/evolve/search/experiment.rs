@@ -8,7 +8,7 @@
 //! Every point has its own random numbers, so points are as independent as the paper's. All 29
 //! different settings with 50 runs each take a few seconds.
 
-use super::settings::Settings;
+use crate::settings::Settings;
 
 /// Runs per point in the paper.
 pub const PAPER_RUNS: u64 = 50;

@@ -5,8 +5,8 @@
 //! 2. Once `stop` is set no run starts, and active runs end with their best so far and
 //!    [`Run::finished`] false.
 
-use super::engine::{Problem, Run, run};
-use super::settings::Settings;
+use crate::engine::{Problem, Run, run};
+use crate::settings::Settings;
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -39,10 +39,10 @@ mod small;
 mod used;
 mod words;
 
-use super::formula::Formula;
-use super::graph::Ordering;
-use super::scope::Scope;
-use super::simplify::simplify;
+use crate::formula::Formula;
+use crate::graph::Ordering;
+use crate::scope::Scope;
+use crate::simplify::simplify;
 use columns::Columns;
 use diagram::{Diagrams, FALSE, Function};
 use std::collections::HashMap;

@@ -4,23 +4,23 @@
 //! |---|---|
 //! | Nim, Moore's Nim, both rules | Bouton 1901, Moore 1910 |
 //! | Wythoff's game, normal play | Wythoff 1907: (⌊nφ⌋, ⌊nφ⌋ + n); misère play differs at four points |
-//! | subtraction games, octal games that never split | a repeat of the window, see [`super::period`]; in misère play for one heap |
+//! | subtraction games, octal games that never split | a repeat of the window, see [`crate::period`]; in misère play for one heap |
 //!
-//! A theorem judges a formula where no graph of positions can be built: see [`super::probe`] and
-//! [`super::settle`].
+//! A theorem judges a formula where no graph of positions can be built: see [`crate::probe`] and
+//! [`crate::settle`].
 
-use super::games::Game;
-use super::int::golden;
-use super::period::Period;
-use super::prove::Theorem;
-use super::score::Target;
-use super::truth::Expected;
+use crate::games::Game;
+use crate::int::golden;
+use crate::period::Period;
+use crate::prove::Theorem;
+use crate::score::Target;
+use crate::truth::Expected;
 use trinim_game::{Rule, Value};
 
 /// What is known for all heaps of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Law {
-    /// Bouton's and Moore's theorems, which [`super::prove`] decides bit by bit.
+    /// Bouton's and Moore's theorems, which [`crate::prove`] decides bit by bit.
     Bits(Theorem),
     /// Wythoff's theorem.
     Wythoff(Rule),
@@ -99,8 +99,8 @@ fn is_wythoffs(short: i32, long: i32, rule: Rule) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::graph::Ordering;
     use super::*;
+    use crate::graph::Ordering;
 
     #[test]
     fn laws_say_what_the_graph_says() {

@@ -5,24 +5,24 @@
 //! or proved. [`HeldOut`] holds the larger graphs, built once for many formulas: every position
 //! with heaps up to a largest one, not only those that play reaches from it. [`HeldOut::standing`]
 //! tries all orderings of the heaps, then the ordering the formula was found in. A formula that is
-//! right on all of them is proved if it can be: bit by bit ([`super::prove`]) or by a theorem about
-//! the game ([`super::settle`]). Otherwise it is tried at large heaps ([`super::probe`]).
+//! right on all of them is proved if it can be: bit by bit ([`crate::prove`]) or by a theorem about
+//! the game ([`crate::settle`]). Otherwise it is tried at large heaps ([`crate::probe`]).
 //!
 //! # Invariants
 //! 1. A formula is [`Standing::Proved`], [`Standing::Theorem`] or [`Standing::Checked`] only if it
 //!    is right on every position checked.
 
-use super::formula::Formula;
-use super::games::{Game, GameError};
-use super::graph::{Ordering, POSITIONS_MAX};
-use super::int::OnFault;
-use super::law::Law;
-use super::probe::{Probes, shrink};
-use super::prove::{Domain, Proof, Question, WORD_BITS};
-use super::score::Target;
-use super::settle::{Settled, settle};
-use super::theorems::Theorems;
-use super::truth::{Counterexample, FoundBy, Truth};
+use crate::formula::Formula;
+use crate::games::{Game, GameError};
+use crate::graph::{Ordering, POSITIONS_MAX};
+use crate::int::OnFault;
+use crate::law::Law;
+use crate::probe::{Probes, shrink};
+use crate::prove::{Domain, Proof, Question, WORD_BITS};
+use crate::score::Target;
+use crate::settle::{Settled, settle};
+use crate::theorems::Theorems;
+use crate::truth::{Counterexample, FoundBy, Truth};
 use trinim_game::Rule;
 
 /// Limit on the positions of a held-out graph of default size.
@@ -221,9 +221,9 @@ impl HeldOut {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::parse;
-    use super::super::scope::Scope;
     use super::*;
+    use crate::parse::parse;
+    use crate::scope::Scope;
 
     fn standing(game: &str, rule: Rule, ordering: Ordering, heap_max: Option<i32>, formula: &str) -> Standing {
         let game = Game::parse(game).unwrap();

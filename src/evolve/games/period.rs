@@ -11,7 +11,7 @@
 //! 1. [`Period::value`] is exact for every heap: it was computed for all heaps before the repeat,
 //!    and the repeat is a repeat of the whole window.
 
-use super::graph::mex;
+use crate::graph::mex;
 use trinim_game::Rule;
 
 /// Heaps to compute in search of a repeat.
@@ -102,9 +102,9 @@ fn values(takes: &[Take], rule: Rule) -> Vec<i32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::games::Game;
-    use super::super::graph::Ordering;
     use super::*;
+    use crate::games::Game;
+    use crate::graph::Ordering;
 
     fn subtraction(numbers: &[usize]) -> Vec<Take> {
         numbers.iter().map(|pieces| Take { pieces: *pieces, empties: true, leaves: true }).collect()

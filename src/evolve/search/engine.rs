@@ -17,15 +17,15 @@
 //! About half a microsecond per offspring on the paper's 70 positions, ten times that when the best
 //! of 15 genes is sought among 625 positions.
 
-use super::alphabet::{Alphabet, Symbol};
-use super::chance::Chance;
-use super::chromosome::{Variation, any_terminal};
-use super::formula::Formula;
-use super::gene::Gene;
-use super::graph::Graph;
-use super::int::{OnFault, Op};
-use super::score::Judge;
-use super::settings::{GENES_MAX, Replacement, Representative, Settings, SettingsError, Zero};
+use crate::alphabet::{Alphabet, Symbol};
+use crate::chance::Chance;
+use crate::chromosome::{Variation, any_terminal};
+use crate::formula::Formula;
+use crate::gene::Gene;
+use crate::graph::Graph;
+use crate::int::{OnFault, Op};
+use crate::score::Judge;
+use crate::settings::{GENES_MAX, Replacement, Representative, Settings, SettingsError, Zero};
 use std::sync::atomic::{AtomicBool, Ordering};
 use trinim_game::Value;
 

@@ -8,11 +8,11 @@
 //! 1. Gene 0 is a terminal; the arguments of gene `i` are below `i`. Drawing, crossover and
 //!    mutation preserve both.
 
-use super::alphabet::Alphabet;
-use super::chance::{Chance, Probability};
-use super::gene::Gene;
-use super::int::ARITY_MAX;
-use super::settings::{Crossover, Mutation, Settings};
+use crate::alphabet::Alphabet;
+use crate::chance::{Chance, Probability};
+use crate::gene::Gene;
+use crate::int::ARITY_MAX;
+use crate::settings::{Crossover, Mutation, Settings};
 
 /// Draws a random terminal.
 pub fn any_terminal(alphabet: &Alphabet, chance: &mut Chance) -> u16 {
@@ -137,10 +137,10 @@ impl<'a> Variation<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::alphabet::Symbol;
-    use super::super::int::Op;
-    use super::super::scope::{Scope, Terminal};
     use super::*;
+    use crate::alphabet::Symbol;
+    use crate::int::Op;
+    use crate::scope::{Scope, Terminal};
     use proptest::prelude::*;
 
     fn alphabet() -> Alphabet {

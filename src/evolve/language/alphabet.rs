@@ -3,10 +3,10 @@
 //! The paper's set is `n, a1..an` and nine functions. The meaning of `n` is one of its open points:
 //! the number of heaps, or of nonempty heaps. Games that need more can add terminals and functions.
 
-use super::formula::{Builder, Formula, Term, first};
-use super::gene::Gene;
-use super::int::Op;
-use super::scope::{Scope, Terminal};
+use crate::formula::{Builder, Formula, Term, first};
+use crate::gene::Gene;
+use crate::int::Op;
+use crate::scope::{Scope, Terminal};
 use serde::Serialize;
 
 /// Limit on the number of terminals, and on that of functions.

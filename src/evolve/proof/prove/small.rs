@@ -1,11 +1,11 @@
 //! The definition executed: the value of a formula in a [`Domain`], the truth by the theorem, and
 //! all heaps of few bits tried one by one.
 
-use super::super::formula::Term;
-use super::super::graph::Ordering;
-use super::super::int::{ARITY_MAX, Op};
-use super::super::scope::Terminal;
 use super::{Domain, Question, Theorem, WORD_BITS};
+use crate::formula::Term;
+use crate::graph::Ordering;
+use crate::int::{ARITY_MAX, Op};
+use crate::scope::Terminal;
 use trinim_game::Rule;
 
 /// Limit on the heaps tried.

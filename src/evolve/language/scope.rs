@@ -155,8 +155,8 @@ impl fmt::Display for Terminal {
 
 #[cfg(test)]
 mod tests {
-    use super::super::int::Op;
     use super::*;
+    use crate::int::Op;
 
     #[test]
     fn terminals_have_the_values_of_the_page() {

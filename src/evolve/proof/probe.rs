@@ -14,13 +14,13 @@
 //! 2. The points are sorted by their sum, then lexicographically: the first wrong one is the
 //!    smallest of them.
 
-use super::formula::{Formula, Term};
-use super::graph::Ordering;
-use super::int::{OnFault, golden};
-use super::law::Law;
-use super::prove::Theorem;
-use super::scope::{Scope, Terminal};
-use super::truth::{Expected, first_wrong};
+use crate::formula::{Formula, Term};
+use crate::graph::Ordering;
+use crate::int::{OnFault, golden};
+use crate::law::Law;
+use crate::prove::Theorem;
+use crate::scope::{Scope, Terminal};
+use crate::truth::{Expected, first_wrong};
 use trinim_game::random::Random;
 
 /// Largest heap of a theorem: the largest integer of a formula.
@@ -339,8 +339,8 @@ fn steps(heaps: &[i32]) -> Vec<Vec<i32>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cases::case;
     use super::*;
+    use crate::cases::case;
     use trinim_game::{Rule, Value};
 
     fn wrong(game: &str, rule: Rule, ordering: Ordering, text: &str) -> Option<Vec<i32>> {

@@ -4,11 +4,11 @@
 //! `(a1 xor a2) and 2147483647` is right for words and wrong for integers from 2^31 on;
 //! `4 * (a1 xor a2)` is wrong for words, as it loses the two highest bits, and right for integers.
 
-use super::formula::Formula;
-use super::graph::Ordering;
-use super::law::Law;
-use super::prove::{Domain, Proof, Question, WORD_BITS};
-use super::scope::Scope;
+use crate::formula::Formula;
+use crate::graph::Ordering;
+use crate::law::Law;
+use crate::prove::{Domain, Proof, Question, WORD_BITS};
+use crate::scope::Scope;
 
 /// Whether a formula is right for all heaps, in both readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,9 +37,9 @@ impl Theorems {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::parse;
-    use super::super::prove::Theorem;
     use super::*;
+    use crate::parse::parse;
+    use crate::prove::Theorem;
     use trinim_game::Rule;
 
     fn theorems(text: &str) -> Theorems {

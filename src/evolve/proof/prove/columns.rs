@@ -16,10 +16,10 @@
 //! After the last column a guess counts only if it is what was read. Exactly one guess of all
 //! comparisons is right for given heaps, so nothing is counted twice or left out.
 
-use super::super::graph::Ordering;
 use super::Theorem;
 use super::diagram::{Diagrams, FALSE, Function, TRUE};
 use super::words::{Condition, Literal, Place, Word, Words};
+use crate::graph::Ordering;
 use trinim_game::Rule;
 
 /// A formula and a theorem, read side by side.

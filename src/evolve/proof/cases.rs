@@ -1,12 +1,12 @@
 //! What tests of probes and of proofs begin with: the law of a game by its text, and a formula over
 //! its heaps.
 
-use super::formula::Formula;
-use super::games::Game;
-use super::law::Law;
-use super::parse::parse;
-use super::scope::Scope;
-use super::score::Target;
+use crate::formula::Formula;
+use crate::games::Game;
+use crate::law::Law;
+use crate::parse::parse;
+use crate::scope::Scope;
+use crate::score::Target;
 use trinim_game::Rule;
 
 /// Reads a game and a formula for its outcome.

@@ -15,9 +15,9 @@
 //! # Invariants
 //! 1. [`Settings::check`] accepts only values that the engine handles without overflow.
 
-use super::graph::Ordering;
-use super::int::OnFault;
-use super::score::{Count, Target};
+use crate::graph::Ordering;
+use crate::int::OnFault;
+use crate::score::{Count, Target};
 use serde::Serialize;
 
 /// Limit on the population.

@@ -18,7 +18,7 @@
 //!    which judges each position by its options. A total of 0 under `Position`, `Edge` or `Wrong`
 //!    is equivalent to right outcomes.
 
-use super::graph::{Graph, mex};
+use crate::graph::{Graph, mex};
 use serde::Serialize;
 use trinim_game::Value;
 
@@ -288,11 +288,11 @@ fn sum(column: &[i32], losing: &[u32], each: impl Fn(bool, u32) -> u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::games::Game;
-    use super::super::graph::Ordering;
-    use super::super::int::OnFault;
-    use super::super::parse::parse;
     use super::*;
+    use crate::games::Game;
+    use crate::graph::Ordering;
+    use crate::int::OnFault;
+    use crate::parse::parse;
     use proptest::prelude::*;
     use trinim_game::Rule;
 

@@ -4,11 +4,11 @@
 //! 1. The counterexample of a graph of heaps is the smallest wrong position: by the sum of its
 //!    features, then by lexicographic order. In a game from a file it is the first one listed.
 
-use super::formula::Formula;
-use super::graph::Graph;
-use super::int::OnFault;
-use super::scope::Scope;
-use super::score::Target;
+use crate::formula::Formula;
+use crate::graph::Graph;
+use crate::int::OnFault;
+use crate::scope::Scope;
+use crate::score::Target;
 use serde::Serialize;
 use std::fmt;
 use trinim_game::Value;

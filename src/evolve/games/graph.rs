@@ -14,7 +14,7 @@
 //! 2. The sum of the features never falls from a position to the next, except in a graph from rows.
 //! 3. At most [`POSITIONS_MAX`] positions and [`OPTIONS_MAX`] options.
 
-use super::scope::Scope;
+use crate::scope::Scope;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;

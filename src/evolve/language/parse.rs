@@ -9,9 +9,9 @@
 //! 1. No text causes a panic or a recursion deeper than [`DEPTH_MAX`] levels.
 //! 2. Parsing what [`Formula::text`] writes gives the same formula.
 
-use super::formula::{Builder, DEPTH_MAX, Formula, Term, first};
-use super::int::Op;
-use super::scope::{Scope, Terminal};
+use crate::formula::{Builder, DEPTH_MAX, Formula, Term, first};
+use crate::int::Op;
+use crate::scope::{Scope, Terminal};
 use std::collections::HashMap;
 
 /// Limit on the length of a formula, in characters.
@@ -269,8 +269,8 @@ impl Parser<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::int::OnFault;
     use super::*;
+    use crate::int::OnFault;
     use proptest::prelude::*;
 
     fn scope() -> Scope {

@@ -7,12 +7,12 @@
 //!
 //! # Invariants
 //! 1. The result has the values of the formula for all arguments, including its faults under every
-//!    [`super::int::OnFault`].
+//!    [`crate::int::OnFault`].
 //! 2. The result has no more terms.
 
-use super::formula::{Builder, Formula, Term, first};
-use super::int::Op;
-use super::scope::Terminal;
+use crate::formula::{Builder, Formula, Term, first};
+use crate::int::Op;
+use crate::scope::Terminal;
 
 /// Returns the simplified formula.
 pub fn simplify(formula: &Formula) -> Formula {
@@ -157,10 +157,10 @@ fn pass(formula: &Formula) -> Formula {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::int::OnFault;
-    use super::super::parse::parse;
-    use super::super::scope::Scope;
     use super::*;
+    use crate::int::OnFault;
+    use crate::parse::parse;
+    use crate::scope::Scope;
     use proptest::prelude::*;
 
     #[test]
