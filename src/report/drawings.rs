@@ -10,7 +10,7 @@ use crate::draw::table::grouped;
 use crate::game::{Board, Rule};
 use crate::layout::{Bid, Layout};
 use crate::papers::layouts::{self, FigureError};
-use trinim_plane::point::Point;
+use trinim_plane::heaps::Point;
 use trinim_plane::winning;
 
 const WIDTH: f64 = 720.0;
