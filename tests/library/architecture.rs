@@ -233,7 +233,7 @@ fn imports_run_one_way() {
         ("src/care/verify/", &["database", "game", "layout", "papers"]),
         ("src/task/", &["care", "database", "game", "kernel", "layout", "plan", "solve"]),
         ("src/draw/", &["game"]),
-        ("src/report/", &["database", "draw", "game", "layout", "papers", "plane"]),
+        ("src/report/", &["database", "draw", "game", "layout", "papers"]),
         ("src/plane/", &["claims"]),
         ("src/play/", &["database", "game", "kernel", "random", "solve"]),
         ("src/evolve/", &["claims"]),
