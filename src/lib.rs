@@ -48,13 +48,12 @@
 #![deny(unsafe_code)]
 #![warn(unreachable_pub)]
 
+pub mod amount;
 pub mod bench;
 pub mod care;
 pub mod database;
-pub mod draw;
 pub mod kernel;
 pub mod layout;
-pub mod papers;
 pub mod plan;
 pub mod play;
 pub mod report;

@@ -32,9 +32,12 @@
 //! 4. A published value is compared with the computed one in every place where both exist, and each
 //!    contradiction is listed.
 
+pub mod draw;
 mod drawings;
 mod figures;
+pub mod layouts;
 mod pages;
+pub mod published;
 mod tables;
 pub mod timeline;
 
@@ -43,7 +46,7 @@ use crate::database::{Database, DatabaseError, Values};
 use crate::game::Board;
 use crate::game::Rule;
 use crate::game::Value;
-use crate::papers::layouts::FigureError;
+use crate::report::layouts::FigureError;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
