@@ -133,15 +133,11 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;
     let counter = Counter::default();
-    let request = Request {
-        depth: args.depth,
-        threads: args.threads.count(),
-        stop: &signals.stop,
-        progress: &|done, all| counter.set(done, all),
-    };
+    let request =
+        Request { threads: args.threads.count(), stop: &signals.stop, progress: &|done, all| counter.set(done, all) };
     let status = |elapsed: f64| counter.status("checking", "bytes", elapsed);
     let shown = args.progress.on(out)?;
-    let work = |_: progress::Say<'_>| care::check(&args.folder, &request);
+    let work = |_: progress::Say<'_>| care::check(&args.folder, args.depth, &request);
     let found = progress::during(&status, &signals, &shown, work)
         .map_err(|error| of_care(error, &args.folder, &signals, "check incomplete"))?;
     let owner = owner_of(&args.folder);

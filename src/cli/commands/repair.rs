@@ -10,7 +10,7 @@ use clap::Args;
 use pipeline::Stopwatch;
 use serde::Serialize;
 use std::path::PathBuf;
-use trinim::care::{self, Estimate, Finding, Repair};
+use trinim::care::{self, Estimate, Finding, Repair, Request};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,12 +65,12 @@ struct Report<'a> {
 pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;
-    let threads = args::all_if_zero(args.threads);
     let counter = Counter::default();
     let status = |elapsed: f64| counter.status("checking", "bytes", elapsed);
     let count = |done: u64, all: u64| counter.set(done, all);
     let shown = args.progress.on(out)?;
-    let prepare = |_: progress::Say<'_>| Repair::prepare(&args.folder, args.dry_run, threads, &signals.stop, &count);
+    let request = Request { threads: args::all_if_zero(args.threads), stop: &signals.stop, progress: &count };
+    let prepare = |_: progress::Say<'_>| Repair::prepare(&args.folder, args.dry_run, &request);
     let repair = progress::during(&status, &signals, &shown, prepare)
         .map_err(|error| of_care(error, &args.folder, &signals, "nothing was written"))?;
     let findings: Vec<Finding> =
@@ -88,7 +88,8 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if repaired {
         let counter = Counter::default();
         let status = |elapsed: f64| counter.status("repairing", "blocks and logs", elapsed);
-        let work = |_: progress::Say<'_>| repair.carry_out(&signals.stop, &|done, all| counter.set(done, all));
+        let request = Request { progress: &|done, all| counter.set(done, all), ..request };
+        let work = |_: progress::Say<'_>| repair.carry_out(&request);
         progress::during(&status, &signals, &shown, work)
             .map_err(|error| of_care(refused(error), &args.folder, &signals, "what was computed so far is written"))?;
     }

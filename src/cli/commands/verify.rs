@@ -12,6 +12,7 @@ use pipeline::Stopwatch;
 use serde::Serialize;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
+use trinim::care::Request;
 use trinim::database::Database;
 use trinim::verify::{self, Depth};
 
@@ -75,7 +76,6 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         (false, Some(share)) => (Depth::Sample { share, seed: args.seed }, "sample"),
         (false, None) => (Depth::Full, "full"),
     };
-    let threads = args.threads.count();
     // Files are counted in bytes, then blocks in positions.
     let (files, values) = (Counter::default(), Counter::default());
     let checking_values = AtomicBool::new(false);
@@ -92,7 +92,8 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         true => values.status("checking", "canonical positions", elapsed),
     };
     let shown = args.progress.on(out)?;
-    let check = |_: progress::Say<'_>| verify::verify(&database, depth, threads, &signals.stop, &progress);
+    let request = Request { threads: args.threads.count(), stop: &signals.stop, progress: &progress };
+    let check = |_: progress::Say<'_>| verify::verify(&database, depth, &request);
     let found = progress::during(&status, &signals, &shown, check)?;
     let Some(found) = found else {
         return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("verification incomplete"));

@@ -11,7 +11,7 @@ const COMMIT: Option<&str> = option_env!("TRINIM_COMMIT");
 pub fn long() -> String {
     let names = |names: Vec<String>| names.join(", ");
     let kernels = Isa::available().iter().map(ToString::to_string).collect();
-    let codecs = pipeline::log::codec::all().iter().map(|codec| codec.name().to_owned()).collect();
+    let codecs = pipeline::codec::all().iter().map(|codec| codec.name().to_owned()).collect();
     let build = if cfg!(debug_assertions) { "with debug assertions" } else { "optimised" };
     format!(
         "{}\n\

@@ -237,7 +237,7 @@ pub struct CodecName {
 
 /// Returns the names of the codecs, `auto` first.
 pub fn codecs() -> impl Iterator<Item = &'static str> {
-    ["auto"].into_iter().chain(pipeline::log::codec::all().iter().map(|codec| codec.name()))
+    ["auto"].into_iter().chain(pipeline::codec::all().iter().map(|codec| codec.name()))
 }
 
 pub fn codec() -> impl TypedValueParser<Value = CodecName> {

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
+use trinim::care::Request;
 use trinim::database::{Database, Game, Terms};
 use trinim::task::{self, Definition, Store};
 use trinim::verify::{self, Share};
@@ -107,8 +107,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     database.require_values()?;
     let counts = task::counts(&*store, (&definition, &game, terms), number - 1, of)?;
     let share = Share { index: number - 1, of, losses_by_pieces: &counts };
-    let stop = AtomicBool::new(false);
-    let found = verify::verify_share(&database, &share, threads, &stop, &|_, _| {})?.unwrap_or_default();
+    let found = verify::verify_share(&database, &share, &Request::on(threads))?.unwrap_or_default();
     let report =
         Report { ok: found.is_clean(), shard: number, shards: of, found, elapsed_s: watch.elapsed().as_secs_f64() };
     if args.json.json {

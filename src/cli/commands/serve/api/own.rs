@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use std::sync::Arc;
 
-/// The description of the paths, which `tests/serve.rs` compares with the answers.
+/// The description of the paths, which `tests/face/serve.rs` compares with the answers.
 const OPENAPI: &str = include_str!("../openapi.json");
 
 /// Handles `/v1/openapi.json`.
