@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// When the goal can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Flip {
     /// Never.
@@ -30,6 +31,7 @@ impl Flip {
 
 /// How often the goal can change in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Budget {
     /// Once, by either player.
@@ -49,6 +51,7 @@ impl Budget {
 
 /// Where the goal can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Condition {
     /// `L ≥ S + 2 ≥ 7`, the paper's.
