@@ -60,8 +60,8 @@ pub mod play;
 pub mod report;
 pub mod solve;
 pub mod task;
-pub mod verify;
 
+pub use care::verify;
 pub use database::{Database, Game};
 pub use kernel::Kernel;
 pub use layout::Layout;

@@ -9,8 +9,9 @@
 //! 3. Without blocks, where only the counts are kept, nothing but `SUMS` confirms the manifest. If
 //!    they disagree, the manifest counts as damaged, and neither is rewritten.
 
-use super::lists::{contents, difference};
-use super::{Damage, Depth, Error, Finding, Report, Request, Subject, Weight, sort_findings};
+use super::lists::{contents, difference, or_finding};
+use super::workers::{Request, Watch};
+use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, sort_findings};
 use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, HEADER_BYTES, block_bytes_at_most};
 use crate::database::census::Census;
 use crate::database::{
@@ -19,7 +20,6 @@ use crate::database::{
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use crate::solve::book::examine;
-use crate::verify::workers::{Halt, Watch, run};
 use parking_lot::Mutex;
 use pipeline::checkpoint::FORMAT;
 use pipeline::storage::{EntryKind, read_whole};
@@ -33,8 +33,8 @@ pub(super) struct CheckedDatabase {
     pub(super) known: Option<Known>,
     /// The lines of `SUMS`.
     pub(super) sums: Sums,
-    /// The bytes of the manifest and of `SUMS` as found.
-    pub(super) found: [Option<Vec<u8>>; 2],
+    /// The bytes of the manifest as found.
+    pub(super) found: Option<Vec<u8>>,
     /// Whether `SUMS` has the right line for the manifest.
     pub(super) vouched: bool,
     /// Whether the book is wrong or missing.
@@ -102,9 +102,11 @@ struct Seen {
 
 /// The manifest and `SUMS` of a database as found.
 struct Lists {
-    /// The bytes of the manifest and of `SUMS`.
-    found: [Option<Vec<u8>>; 2],
+    /// The bytes of the manifest.
+    found: Option<Vec<u8>>,
+    /// The lines of `SUMS`, and whether the file could be read.
     sums: Sums,
+    has_sums: bool,
     /// The content of the manifest, if it can be read.
     known: Option<Known>,
     /// Whether `SUMS` has the right line for the manifest.
@@ -120,14 +122,14 @@ impl Lists {
         let missing = if in_run { Weight::Leftover } else { Weight::Damage };
         // SUMS is written last, so it is read first: a solve that ends in between has then written
         // the manifest as well.
-        let sums_found = contents(storage, SUMS, missing)?.map_err(|finding| findings.push(finding)).ok();
+        let sums = or_finding(Sums::load(storage.root()), missing)?.map_err(|finding| findings.push(finding)).ok();
         let unsealed = findings.iter().any(|finding| !finding.weight.is_damage());
-        let manifest_found =
-            contents(storage, MANIFEST, Weight::Damage)?.map_err(|finding| findings.push(finding)).ok();
-        let sums = sums_found.as_deref().map(Sums::parse).unwrap_or_default();
-        let sum = manifest_found.as_deref().map(blake3::hash);
+        let found = or_finding(contents(storage, MANIFEST), Weight::Damage)?;
+        let found = found.map_err(|finding| findings.push(finding)).ok();
+        let (has_sums, sums) = (sums.is_some(), sums.unwrap_or_default());
+        let sum = found.as_deref().map(blake3::hash);
         let vouched = sum.is_some_and(|sum| sums.check(MANIFEST, sum) == Some(Ok(())));
-        let parsed = manifest_found.as_deref().map(|bytes| Manifest::parse(&storage.path(MANIFEST), bytes));
+        let parsed = found.as_deref().map(|bytes| Manifest::parse(&storage.path(MANIFEST), bytes));
         let known = match parsed {
             None => None,
             Some(Ok((manifest, game))) => {
@@ -141,7 +143,7 @@ impl Lists {
                 None
             }
         };
-        Ok(Lists { found: [manifest_found, sums_found], sums, known, vouched, unsealed })
+        Ok(Lists { found, sums, has_sums, known, vouched, unsealed })
     }
 
     /// Returns the names of the blocks: those of the layout, or without a manifest those in `SUMS`.
@@ -164,13 +166,13 @@ impl Lists {
         let mut right = None;
         if let Some(known) = self.known.as_ref().filter(|known| !known.manifest.keep.is_database()) {
             let path = storage.path(MANIFEST);
-            let listed = self.found[0].as_deref().and_then(|bytes| self.sums.check(MANIFEST, blake3::hash(bytes)));
+            let listed = self.found.as_deref().and_then(|bytes| self.sums.check(MANIFEST, blake3::hash(bytes)));
             match (known.manifest.check(&path, &known.game), listed) {
                 (Err(error), _) => findings.push(error.into_finding()?),
                 (Ok(()), Some(Err(damage))) => findings.push(Finding::new(Weight::Damage, path, damage)),
                 _ => {}
             }
-        } else if let (Some(known), Some(bytes), false) = (&self.known, &self.found[0], self.vouched) {
+        } else if let (Some(known), Some(bytes), false) = (&self.known, &self.found, self.vouched) {
             if blocks_damaged {
                 let damage = match self.sums.check(MANIFEST, blake3::hash(bytes)) {
                     Some(Err(damage)) => damage,
@@ -184,15 +186,19 @@ impl Lists {
             }
         }
         expected.insert(MANIFEST.to_owned(), right);
-        if let Some(bytes) = &self.found[1] {
-            findings.extend(self.sums.compare_in_order(&storage.path(SUMS), bytes.len() as u64, &expected));
+        if self.has_sums {
+            findings.extend(self.sums.compare_in_order(&expected));
         }
         Ok(())
     }
 }
 
 /// Checks the files of a database.
-pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Result<CheckedDatabase, Error> {
+pub(super) fn check_database(
+    storage: &RealStorage,
+    depth: Depth,
+    request: &Request<'_>,
+) -> Result<CheckedDatabase, Error> {
     let mut findings = Vec::new();
     let mut lists = Lists::read(storage, &mut findings)?;
     let names = lists.block_names();
@@ -205,7 +211,7 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
     }
     let names: Vec<String> = names.into_iter().collect();
     let blocks = lists.known.as_ref().map_or(0, |known| known.game.layout.canonical_blocks().len() as u64);
-    let (seen, bytes) = look_at_all(storage, &names, &lengths, &lists, request)?;
+    let (seen, bytes) = look_at_all(storage, &names, &lengths, &lists, depth, request)?;
 
     let mut expected: BTreeMap<String, Option<blake3::Hash>> = names.iter().map(|name| (name.clone(), None)).collect();
     let mut damaged_blocks = BTreeSet::new();
@@ -226,7 +232,7 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
     }
     let mut book_wrong = false;
     if let (Some(keep), Some(known)) = (book, &lists.known) {
-        match look_at_book(storage, &known.game, keep, &known.manifest.census, request.depth)? {
+        match look_at_book(storage, &known.game, keep, &known.manifest.census, depth)? {
             Ok((sum, _)) => drop(expected.insert(BOOK.to_owned(), sum)),
             Err(finding) => {
                 expected.insert(BOOK.to_owned(), None);
@@ -237,18 +243,17 @@ pub(super) fn check_database(storage: &RealStorage, request: &Request<'_>) -> Re
     }
     let before = findings.len();
     lists.judge(storage, !damaged_blocks.is_empty(), expected, &mut findings)?;
-    let Lists { found, sums, known, vouched, unsealed } = lists;
-    let lists_wrong = findings.len() > before || found.iter().any(Option::is_none) || known.is_none();
+    let Lists { found, sums, has_sums, known, vouched, unsealed } = lists;
+    let lists_wrong = findings.len() > before || found.is_none() || !has_sums || known.is_none();
     sort_findings(&mut findings);
     let report = Report {
-        subject: Subject::Database,
         findings,
         blocks,
         finished_blocks: blocks.saturating_sub(damaged_blocks.len() as u64),
-        generation: 0,
         files: names.len() as u64 + 2 + u64::from(book.is_some()),
-        bytes: if request.depth == Depth::Metadata { 0 } else { bytes },
+        bytes: if depth == Depth::Metadata { 0 } else { bytes },
         unsealed,
+        ..Report::about(Subject::Database)
     };
     Ok(CheckedDatabase { report, known, sums, found, vouched, book_wrong, damaged_blocks, lists_wrong })
 }
@@ -266,33 +271,21 @@ fn look_at_all(
     names: &[String],
     lengths: &BTreeMap<String, u64>,
     lists: &Lists,
+    depth: Depth,
     request: &Request<'_>,
 ) -> Result<(BTreeMap<u32, Seen>, u64), Error> {
     let all = names.iter().filter_map(|name| lengths.get(name)).sum();
-    let watch = Watch::new(request.stop, request.progress, all);
+    let watch = Watch::new(request, all);
     let seen = Mutex::new(BTreeMap::new());
-    let failure = Mutex::new(None);
-    let finished = run(
-        request.threads,
-        names.len(),
-        &watch,
-        || Ok(()),
-        |(), index| {
-            let name = &names[index];
-            match look_at(storage, name, index as u32, &lists.sums, lists.known.as_ref(), request.depth) {
-                Ok(one) => drop(seen.lock().insert(index as u32, one)),
-                Err(error) => {
-                    failure.lock().get_or_insert(error);
-                    return Err(Halt::Stopped);
-                }
-            }
-            watch.advance(lengths.get(name).copied().unwrap_or(0))
-        },
-    )?;
-    match failure.into_inner() {
-        Some(error) => Err(error),
-        None if !finished => Err(pipeline::Error::Interrupted.into()),
-        None => Ok((seen.into_inner(), all)),
+    let look = |(): &mut (), index: usize| {
+        let name = &names[index];
+        let one = look_at(storage, name, index as u32, &lists.sums, lists.known.as_ref(), depth)?;
+        seen.lock().insert(index as u32, one);
+        watch.advance(lengths.get(name).copied().unwrap_or(0))
+    };
+    match watch.run(names.len(), || Ok(()), look)? {
+        true => Ok((seen.into_inner(), all)),
+        false => Err(pipeline::Error::Interrupted.into()),
     }
 }
 

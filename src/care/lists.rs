@@ -1,23 +1,37 @@
-//! The two lists of a database, `manifest.json` and `SUMS`: reads them and compares them with the
-//! expected bytes. Both checks and the repair share this module.
+//! The two lists of a database, `manifest.json` and `SUMS`: reads them, compares them with the
+//! expected bytes and replaces them. Both checks and the repair share this module.
 
 use super::{Damage, Expected, Finding, Weight};
-use crate::database::{LIST_BYTES_MAX, MANIFEST, SUMS};
-use pipeline::Storage;
+use crate::database::{LIST_BYTES_MAX, MANIFEST, SUMS, Sums, block_file_name};
+use pipeline::checkpoint::{TEMPORARY, write_atomically};
 use pipeline::storage::{EntryKind, read_whole};
+use pipeline::{BlockId, Error, Storage};
 
-/// Reads a manifest or a `SUMS`, or returns what is wrong with the file as a whole; `missing` is
-/// the weight of its absence.
-pub(super) fn contents(
-    storage: &dyn Storage,
-    name: &str,
-    missing: Weight,
-) -> Result<Result<Vec<u8>, Finding>, pipeline::Error> {
-    match storage.open(name).and_then(|file| read_whole(&*file, LIST_BYTES_MAX)) {
-        Ok(bytes) => Ok(Ok(bytes)),
-        Err(error) if pipeline::Error::is_not_found(&error) => Ok(Err(Finding::of(missing, error)?)),
-        Err(error) => Ok(Err(Finding::of(Weight::Damage, error)?)),
+/// Turns what is wrong with a file as a whole into a finding; `missing` is the weight of its
+/// absence.
+pub(super) fn or_finding<T>(read: Result<T, Error>, missing: Weight) -> Result<Result<T, Finding>, Error> {
+    read.map(Ok).or_else(|error| {
+        let weight = if error.is_not_found() { missing } else { Weight::Damage };
+        Finding::of(weight, error).map(Err)
+    })
+}
+
+/// Reads a manifest or a `SUMS`.
+pub(super) fn contents(storage: &dyn Storage, name: &str) -> Result<Vec<u8>, Error> {
+    read_whole(&*storage.open(name)?, LIST_BYTES_MAX)
+}
+
+/// Writes a manifest or a `SUMS`, unless the file has these bytes.
+pub(super) fn replace(storage: &dyn Storage, name: &str, right: &[u8]) -> Result<(), Error> {
+    match or_finding(contents(storage, name), Weight::Damage)? {
+        Ok(found) if found == right => Ok(()),
+        _ => write_atomically(storage, name, right),
     }
+}
+
+/// Returns the text of the `SUMS` of these blocks.
+pub(super) fn sums_text(blocks: impl IntoIterator<Item = (BlockId, blake3::Hash)>, manifest: &[u8]) -> String {
+    Sums::text(blocks.into_iter().map(|(block, sum)| (block_file_name(block.0), sum)), manifest)
 }
 
 /// Returns the first difference of two small files.
@@ -36,9 +50,9 @@ pub(super) fn difference(storage: &dyn Storage, name: &str, expected: &[u8], fou
 }
 
 /// Returns the names of temporary files that an interrupted repair left in a database.
-pub(super) fn temporary_files(storage: &dyn Storage) -> Result<Vec<String>, pipeline::Error> {
+pub(super) fn temporary_files(storage: &dyn Storage) -> Result<Vec<String>, Error> {
     let is_ours = |name: &str| {
-        let name = name.strip_suffix(pipeline::checkpoint::TEMPORARY);
+        let name = name.strip_suffix(TEMPORARY);
         name.is_some_and(|name| name == MANIFEST || name == SUMS || name.ends_with(".blk"))
     };
     let ours = storage.list("")?.into_iter().filter(|entry| entry.kind == EntryKind::File && is_ours(&entry.name));

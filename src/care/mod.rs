@@ -27,16 +27,19 @@
 //!
 //! A check reads each file once. A repair begins with a check of all hashes; [`Estimate`] has the
 //! rest of its cost. `pipeline::care` checks and repairs logs and journal;
-//! [`verify`](crate::verify) checks the values.
+//! [`verify`] checks the values.
 
 mod alone;
 mod lists;
 mod repair;
 mod run;
+pub mod verify;
+mod workers;
 
 pub use pipeline::care::check::Depth;
 pub use pipeline::{Damage, Expected, Finding, Weight};
 pub use repair::{Estimate, Repair};
+pub use workers::Request;
 
 use crate::database::{DatabaseError, MANIFEST, SUMS};
 use pipeline::checkpoint::{FORMAT, METADATA, PUBLISHED};
@@ -44,7 +47,6 @@ use pipeline::{RealStorage, sort_findings};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 /// An error in checking or repairing a folder.
 #[derive(Debug, thiserror::Error)]
@@ -77,19 +79,6 @@ pub enum Error {
         /// The missing source.
         reason: String,
     },
-}
-
-/// The parameters of a check.
-#[derive(Clone, Copy)]
-pub struct Request<'a> {
-    /// The depth of the check.
-    pub depth: Depth,
-    /// The number of threads.
-    pub threads: usize,
-    /// Ends the check early when set.
-    pub stop: &'a AtomicBool,
-    /// Receives (done, all) in bytes, from any thread.
-    pub progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 
 /// The kind of a folder.
@@ -157,21 +146,28 @@ pub fn serialize_findings<S: Serializer>(findings: &[Finding], serializer: S) ->
 }
 
 impl Report {
+    /// Returns a report without findings about nothing.
+    fn about(subject: Subject) -> Report {
+        let findings = Vec::new();
+        Report { subject, findings, blocks: 0, finished_blocks: 0, generation: 0, files: 0, bytes: 0, unsealed: false }
+    }
+
     /// Returns whether every copy of everything that counts has its original bytes.
     pub fn is_sound(&self) -> bool {
         self.findings.iter().all(|finding| !finding.weight.is_damage())
     }
 }
 
-/// Checks a run folder, a database, or the `db` folder of a run, and reports all damage.
+/// Checks a run folder, a database, or the `db` folder of a run, and reports all damage. Progress is
+/// counted in bytes.
 ///
 /// # Errors
 /// [`Error::Nothing`], [`Error::Foreign`]; an unsupported version; [`pipeline::Error::Interrupted`]
 /// after `stop` was set; errors of the operating system. Damage is a finding, not an error.
-pub fn check(folder: &Path, request: &Request<'_>) -> Result<Report, Error> {
+pub fn check(folder: &Path, depth: Depth, request: &Request<'_>) -> Result<Report, Error> {
     match Place::of(folder)? {
-        Place::Run(storage) => Ok(run::check_run(&storage, request)?.report),
-        Place::Database(storage) => Ok(alone::check_database(&storage, request)?.report),
+        Place::Run(storage) => Ok(run::check_run(&storage, depth, request)?.report),
+        Place::Database(storage) => Ok(alone::check_database(&storage, depth, request)?.report),
     }
 }
 

@@ -9,9 +9,10 @@
 //! log entries and metadata of a run.
 
 use super::alone::{self, CheckedDatabase, Known, digests_differ, hex_digest, read_all};
-use super::lists::{contents, temporary_files};
+use super::lists::{replace, sums_text, temporary_files};
 use super::run::{self, CheckedRun};
-use super::{Depth, Error, Place, Report, Request, Weight};
+use super::workers::Request;
+use super::{Depth, Error, Place, Report};
 use crate::database::{BOOK, Keep, MANIFEST, SUMS, Sums, block_file_name};
 use crate::kernel::Kernel;
 use crate::plan::rates;
@@ -26,7 +27,7 @@ use pipeline::{BlockId, Extent, RealStorage, Storage, Thresholds, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// The work of a repair and its cost.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -73,17 +74,10 @@ impl Repair {
     /// # Errors
     /// Those of [`check`](super::check()); [`pipeline::Error::Locked`]; [`Error::Irreparable`] with
     /// the file that has no source left.
-    pub fn prepare(
-        folder: &Path,
-        dry: bool,
-        threads: usize,
-        stop: &AtomicBool,
-        progress: &(dyn Fn(u64, u64) + Sync),
-    ) -> Result<Repair, Error> {
-        let request = Request { depth: Depth::Sums, threads, stop, progress };
+    pub fn prepare(folder: &Path, dry: bool, request: &Request<'_>) -> Result<Repair, Error> {
         match Place::of(folder)? {
-            Place::Run(storage) => Repair::of_run(storage, dry, &request),
-            Place::Database(storage) => Repair::of_database(storage, dry, &request),
+            Place::Run(storage) => Repair::of_run(storage, dry, request),
+            Place::Database(storage) => Repair::of_database(storage, dry, request),
         }
     }
 
@@ -95,7 +89,7 @@ impl Repair {
             Err(error @ pipeline::Error::Corrupt { .. }) => (None, Some(error)),
             other => (other?, None),
         };
-        let checked = run::check_run(&storage, request)?;
+        let checked = run::check_run(&storage, Depth::Sums, request)?;
         let Some((game, terms, engine)) = &checked.engine else { return Err(no_metadata(&*storage, &checked.report)) };
         if let Some(error) = damage {
             return Err(error.into());
@@ -129,7 +123,7 @@ impl Repair {
             (false, Some(run)) => Some(RealStorage::open(run)?.lock(LOCK)?),
             (false, None) => Some(storage.lock("")?),
         };
-        let checked = alone::check_database(&storage, request)?;
+        let checked = alone::check_database(&storage, Depth::Sums, request)?;
         let Some(known) = &checked.known else {
             return Err(Error::Irreparable {
                 path: storage.path(MANIFEST),
@@ -192,24 +186,24 @@ impl Repair {
         &self.estimate
     }
 
-    /// Carries the repair out. `progress` receives (done, all) in blocks and entries.
+    /// Carries the repair out, on one thread. Progress is counted in blocks and entries.
     ///
     /// # Errors
-    /// [`pipeline::Error::Interrupted`] after `stop` was set; [`Error::Irreparable`] if a computed
+    /// [`pipeline::Error::Interrupted`] after it was stopped; [`Error::Irreparable`] if a computed
     /// block is not the expected one; errors of the operating system. After any of these the same
     /// repair can be started again.
     ///
     /// # Panics
     /// If it was prepared dry.
-    pub fn carry_out(self, stop: &AtomicBool, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<(), Error> {
+    pub fn carry_out(self, request: &Request<'_>) -> Result<(), Error> {
         match self.subject {
             Subject::Run { storage, draft, checked, plan } => {
                 let draft = draft.expect("a dry repair cannot be carried out");
-                mend_run(&storage, draft, *checked, &plan, stop, progress)
+                mend_run(&storage, draft, *checked, &plan, request)
             }
             Subject::Database { storage, checked, order, _lock } => {
                 assert!(_lock.is_some(), "a dry repair cannot be carried out");
-                mend_database(&storage, *checked, &order, stop, progress)
+                mend_database(&storage, *checked, &order, request)
             }
         }
     }
@@ -280,8 +274,7 @@ fn mend_run(
     draft: Draft,
     checked: CheckedRun,
     plan: &Plan,
-    stop: &AtomicBool,
-    progress: &(dyn Fn(u64, u64) + Sync),
+    request: &Request<'_>,
 ) -> Result<(), Error> {
     let CheckedRun { engine, manifest, mut sums, manifest_wrong, book, .. } = checked;
     let Some((game, terms, engine)) = engine else { return Ok(()) };
@@ -290,7 +283,9 @@ fn mend_run(
     // Keeps the folder locked to the end.
     let workload = RemovalGame::new(terms.task(&game), Kernel::detect());
     let thresholds = Thresholds::of_process(1)?;
-    let _mended = repair::carry_out(plan, &workload, storage, draft, &thresholds, stop, &|done| progress(done, all))?;
+    let _mended = repair::carry_out(plan, &workload, storage, draft, &thresholds, request.stop, &|done| {
+        (request.progress)(done, all)
+    })?;
     let Some(manifest) = manifest else { return Ok(()) };
     let files: BTreeMap<BlockId, _> =
         records.iter().filter_map(|record| Some((record.block, record.published.as_ref()?))).collect();
@@ -304,25 +299,16 @@ fn mend_run(
     }
     let text = match book {
         Some(sum) => Sums::text([(BOOK, sum)], &manifest),
-        None => sums_text(&sums, &manifest),
+        None => sums_text(sums, &manifest),
     };
-    let name = format!("{PUBLISHED}/{SUMS}");
-    if !matches!(contents(&**storage, &name, Weight::Damage)?, Ok(bytes) if bytes == text.as_bytes()) {
-        write_atomically(&**storage, &name, text.as_bytes())?;
-    }
-    Ok(())
-}
-
-fn sums_text(sums: &BTreeMap<BlockId, blake3::Hash>, manifest: &[u8]) -> String {
-    Sums::text(sums.iter().map(|(block, sum)| (block_file_name(block.0), *sum)), manifest)
+    Ok(replace(&**storage, &format!("{PUBLISHED}/{SUMS}"), text.as_bytes())?)
 }
 
 fn mend_database(
     storage: &RealStorage,
     checked: CheckedDatabase,
     order: &[BlockId],
-    stop: &AtomicBool,
-    progress: &(dyn Fn(u64, u64) + Sync),
+    request: &Request<'_>,
 ) -> Result<(), Error> {
     let CheckedDatabase { known, sums, found, lists_wrong, .. } = checked;
     let Some(known) = known else { return Ok(()) };
@@ -334,7 +320,7 @@ fn mend_database(
     let blocks = Blocks { storage, known: &known, is_right: &is_right };
     let mut recomputer = Recomputer::new(&workload, &blocks)?;
     for (done, block) in (1..).zip(order) {
-        if stop.load(Ordering::Relaxed) {
+        if request.stop.load(Ordering::Relaxed) {
             return Err(pipeline::Error::Interrupted.into());
         }
         let name = block_file_name(block.0);
@@ -349,12 +335,12 @@ fn mend_database(
         if !was_right {
             write_atomically(storage, &name, &bytes)?;
         }
-        progress(done, order.len() as u64);
+        (request.progress)(done, order.len() as u64);
     }
     if lists_wrong {
-        let manifest = match &found[0] {
+        let manifest = match found {
             // Confirmed by `SUMS`, or the repair would have been refused.
-            Some(bytes) if !known.manifest.keep.is_database() => bytes.clone(),
+            Some(bytes) if !known.manifest.keep.is_database() => bytes,
             _ => alone::rebuild(storage, &known)?,
         };
         let blocks = known.blocks();
@@ -364,14 +350,10 @@ fn mend_database(
             Keep::Book { .. } => {
                 Sums::text([(BOOK, examine(storage, BOOK, known.task(), &known.manifest.census)?)], &manifest)
             }
-            _ => sums_text(&hashed.collect::<Result<_, pipeline::Error>>()?, &manifest),
+            _ => sums_text(hashed.collect::<Result<Vec<_>, pipeline::Error>>()?, &manifest),
         };
-        let [manifest_found, sums_found] = &found;
-        for (name, right, found) in [(MANIFEST, &manifest, manifest_found), (SUMS, &text.into_bytes(), sums_found)] {
-            if found.as_ref() != Some(right) {
-                write_atomically(storage, name, right)?;
-            }
-        }
+        replace(storage, MANIFEST, &manifest)?;
+        replace(storage, SUMS, text.as_bytes())?;
     }
     let temporary = temporary_files(storage)?;
     for name in &temporary {

@@ -1,9 +1,10 @@
 //! The check of a run folder: the engine's check, and for a finished run the manifest and `SUMS`,
 //! which follow from its journal.
 
-use super::lists::{contents, difference};
-use super::{Damage, Depth, Error, Finding, Report, Request, Subject, Weight, alone, sort_findings};
-use crate::database::{BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Terms, block_file_name};
+use super::lists::{contents, difference, or_finding};
+use super::workers::Request;
+use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, alone, sort_findings};
+use crate::database::{BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, Terms, block_file_name};
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
@@ -31,12 +32,27 @@ pub(super) struct CheckedRun {
     pub(super) sums_wrong: bool,
 }
 
+impl CheckedRun {
+    fn of(report: Report) -> CheckedRun {
+        CheckedRun {
+            report,
+            engine: None,
+            manifest: None,
+            sums: BTreeMap::new(),
+            manifest_wrong: false,
+            book_wrong: false,
+            book: None,
+            sums_wrong: false,
+        }
+    }
+}
+
 /// Checks a run folder.
-pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<CheckedRun, Error> {
+pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'_>) -> Result<CheckedRun, Error> {
     let foreign = || Error::Foreign { path: storage.path(FORMAT) };
     let examination = examine_at_rest(storage)?;
     let Some(inspection) = examination.inspection else {
-        return without_metadata(storage, examination.findings, request);
+        return without_metadata(storage, examination.findings, depth, request);
     };
     let game = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let terms = Terms::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
@@ -47,109 +63,98 @@ pub(super) fn check_run(storage: &RealStorage, request: &Request<'_>) -> Result<
         let sum = blake3::hash(bytes);
         sums.lock().insert(block, sum);
     };
-    let Request { depth, threads, stop, progress } = *request;
+    let Request { threads, stop, progress } = *request;
     let asked = check::Request { depth, threads, stop, progress, published: &published };
     let engine = check::check(&workload, storage, &asked)?;
     drop(workload);
 
-    let mut findings = engine.findings.clone();
     let blocks = game.layout.canonical_blocks().len();
     let records = engine.inspection.as_ref().map_or(&[][..], |inspection| &inspection.records);
-    let mut checked = CheckedRun {
-        report: Report {
-            subject: Subject::Run,
-            findings: Vec::new(),
-            blocks: blocks as u64,
-            finished_blocks: records.len() as u64,
-            generation: engine.inspection.as_ref().map_or(0, |inspection| inspection.generation),
-            files: engine.files,
-            bytes: engine.bytes,
-            unsealed: false,
-        },
-        manifest: None,
-        sums: BTreeMap::new(),
-        manifest_wrong: false,
-        book_wrong: false,
-        book: None,
-        sums_wrong: false,
-        engine: None,
-    };
-    let names = [MANIFEST, SUMS, BOOK].map(|name| format!("{PUBLISHED}/{name}"));
-    let has_book = matches!(keep, Keep::Book { .. });
+    let mut checked = CheckedRun::of(Report {
+        findings: engine.findings.clone(),
+        blocks: blocks as u64,
+        finished_blocks: records.len() as u64,
+        generation: engine.inspection.as_ref().map_or(0, |inspection| inspection.generation),
+        files: engine.files,
+        bytes: engine.bytes,
+        ..Report::about(Subject::Run)
+    });
+    checked.sums = sums.into_inner();
     let is_complete = records.len() == blocks;
-    let ours = if has_book { &names[..] } else { &names[..2] };
-    for name in engine.unnamed.iter().filter(|name| !is_complete || !ours.contains(name)) {
+    let lists = [MANIFEST, SUMS].into_iter().chain(matches!(keep, Keep::Book { .. }).then_some(BOOK));
+    let ours: Vec<String> = lists.filter(|_| is_complete).map(|name| format!("{PUBLISHED}/{name}")).collect();
+    for name in engine.unnamed.iter().filter(|name| !ours.contains(name)) {
         let damage = Damage::Superfluous("not named by any record");
-        findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
+        checked.report.findings.push(Finding::new(Weight::Leftover, storage.path(name), damage));
     }
     if is_complete {
-        let by_block: BTreeMap<BlockId, _> = records.iter().map(|record| (record.block, record)).collect();
-        let summaries = by_block.values().map(|record| &record.summary[..]);
-        let manifest = Manifest::of_summaries(task, summaries).ok_or_else(foreign)?;
-        let census = manifest.census.clone();
-        let manifest = manifest.to_json();
-        let [manifest_name, sums_name, _] = &names;
+        let summaries: BTreeMap<BlockId, &[u8]> =
+            records.iter().map(|record| (record.block, &record.summary[..])).collect();
+        let manifest = Manifest::of_summaries(task, summaries.values().copied()).ok_or_else(foreign)?;
+        checked.check_lists(storage, task, &manifest, depth)?;
+    }
+    sort_findings(&mut checked.report.findings);
+    checked.engine = Some((game, terms, engine));
+    Ok(checked)
+}
+
+impl CheckedRun {
+    /// Checks the lists of a run in which all blocks are finished, and its book.
+    fn check_lists(
+        &mut self,
+        storage: &RealStorage,
+        task: Task<'_>,
+        manifest: &Manifest,
+        depth: Depth,
+    ) -> Result<(), Error> {
+        let CheckedRun { report: Report { findings, files, bytes, unsealed, .. }, .. } = self;
+        let (keep, json) = (task.terms.keep, manifest.to_json());
         // A solve writes SUMS last. It is read first, so that a solve that ends meanwhile cannot
         // have written it without the manifest that is looked for next.
-        let found = contents(storage, sums_name, Weight::Leftover)?;
-        let unsealed = found.as_ref().is_err_and(|finding| !finding.weight.is_damage());
-        let missing = if unsealed { Weight::Leftover } else { Weight::Damage };
+        let found = or_finding(Sums::load(&storage.path(PUBLISHED)), Weight::Leftover)?;
+        *unsealed = found.as_ref().is_err_and(|finding| !finding.weight.is_damage());
+        let missing = if *unsealed { Weight::Leftover } else { Weight::Damage };
         let before = findings.len();
-        match contents(storage, manifest_name, missing)? {
-            Ok(found) => findings.extend(difference(storage, manifest_name, &manifest, &found)),
+        let name = format!("{PUBLISHED}/{MANIFEST}");
+        match or_finding(contents(storage, &name), missing)? {
+            Ok(found) => findings.extend(difference(storage, &name, &json, &found)),
             Err(finding) => findings.push(finding),
         }
-        checked.manifest_wrong = findings.len() > before;
-        let mut book = None;
-        if has_book {
+        self.manifest_wrong = findings.len() > before;
+        *files += 2;
+        let published = task.game.layout.ordinals().filter(|_| keep.is_database());
+        let mut expected: BTreeMap<String, Option<blake3::Hash>> =
+            published.map(|block| (block_file_name(block.0), self.sums.get(&block).copied())).collect();
+        expected.insert(MANIFEST.to_owned(), Some(blake3::hash(&json)));
+        if let Keep::Book { .. } = keep {
             let db = RealStorage::open(storage.path(PUBLISHED))?;
-            let looked = alone::look_at_book(&db, &game, keep, &census, depth)?;
-            checked.report.files += 1;
-            match looked {
-                Ok((sum, bytes)) => {
-                    book = sum;
-                    checked.report.bytes += if depth == Depth::Metadata { 0 } else { bytes };
+            *files += 1;
+            match alone::look_at_book(&db, task.game, keep, &manifest.census, depth)? {
+                Ok((sum, length)) => {
+                    self.book = sum;
+                    *bytes += if depth == Depth::Metadata { 0 } else { length };
                 }
                 Err(finding) => {
-                    checked.book_wrong = true;
-                    findings
-                        .push(Finding { weight: if unsealed { Weight::Leftover } else { finding.weight }, ..finding });
+                    self.book_wrong = true;
+                    findings.push(Finding { weight: if *unsealed { missing } else { finding.weight }, ..finding });
                 }
             }
+            expected.insert(BOOK.to_owned(), self.book);
         }
         let before = findings.len();
         match found {
-            Ok(found) => {
-                let published = by_block.keys().filter(|_| keep.is_database());
-                let mut expected: BTreeMap<String, Option<blake3::Hash>> =
-                    published.map(|block| (block_file_name(block.0), sums.lock().get(block).copied())).collect();
-                if has_book {
-                    expected.insert(BOOK.to_owned(), book);
-                }
-                expected.insert(MANIFEST.to_owned(), Some(blake3::hash(&manifest)));
-                findings.extend(Sums::parse(&found).compare_in_order(
-                    &storage.path(sums_name),
-                    found.len() as u64,
-                    &expected,
-                ));
-            }
+            Ok(sums) => findings.extend(sums.compare_in_order(&expected)),
             Err(finding) => findings.push(finding),
         }
-        checked.sums_wrong = findings.len() > before;
-        checked.book = book;
-        checked.report.unsealed = unsealed;
-        checked.report.files += 2;
-        checked.manifest = Some(manifest);
-        if has_book && checked.book_wrong && unsealed {
+        self.sums_wrong = findings.len() > before;
+        if self.book_wrong && *unsealed {
             // The solve makes the book first, and then the lists.
-            (checked.manifest, checked.manifest_wrong) = (None, false);
+            self.manifest_wrong = false;
+        } else {
+            self.manifest = Some(json);
         }
+        Ok(())
     }
-    sort_findings(&mut findings);
-    checked.report.findings = findings;
-    checked.sums = sums.into_inner();
-    checked.engine = Some((game, terms, engine));
-    Ok(checked)
 }
 
 /// Examines the metadata until they can be read or their damage persists: an owner that begins a
@@ -171,34 +176,18 @@ fn examine_at_rest(storage: &dyn Storage) -> Result<Examination, pipeline::Error
 /// database if there is one.
 fn without_metadata(
     storage: &RealStorage,
-    mut findings: Vec<Finding>,
+    findings: Vec<Finding>,
+    depth: Depth,
     request: &Request<'_>,
 ) -> Result<CheckedRun, Error> {
-    let mut report = Report {
-        subject: Subject::Run,
-        findings: Vec::new(),
-        blocks: 0,
-        finished_blocks: 0,
-        generation: 0,
-        files: 0,
-        bytes: 0,
-        unsealed: false,
-    };
+    let mut report = Report { findings, ..Report::about(Subject::Run) };
     let sealed = storage.length(&format!("{PUBLISHED}/{SUMS}")).is_ok_and(|length| length.is_some());
     if sealed {
-        let database = alone::check_database(&RealStorage::open(storage.path(PUBLISHED))?, request)?.report;
-        findings.extend(database.findings);
+        let database = RealStorage::open(storage.path(PUBLISHED))?;
+        let database = alone::check_database(&database, depth, request)?.report;
+        report.findings.extend(database.findings);
         (report.blocks, report.files, report.bytes) = (database.blocks, database.files, database.bytes);
     }
-    sort_findings(&mut findings);
-    Ok(CheckedRun {
-        report: Report { findings, ..report },
-        engine: None,
-        manifest: None,
-        sums: BTreeMap::new(),
-        manifest_wrong: false,
-        book_wrong: false,
-        book: None,
-        sums_wrong: false,
-    })
+    sort_findings(&mut report.findings);
+    Ok(CheckedRun::of(report))
 }

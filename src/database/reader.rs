@@ -26,7 +26,7 @@ use crate::game::{Board, Rule, Value};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use parking_lot::Mutex;
-use pipeline::log::codec::Scratch;
+use pipeline::codec::Scratch;
 use pipeline::storage::{open_regular, read_regular};
 use pipeline::{BlockId, Damage};
 use std::collections::HashMap;
@@ -190,11 +190,10 @@ impl Database {
     /// [`DatabaseError::Corrupt`] with the wrong file; [`DatabaseError::Io`].
     pub fn check_manifest(&self) -> Result<(), DatabaseError> {
         let (path, sums) = (self.folder.join(MANIFEST), self.folder.join(SUMS));
-        let bytes = match self.built_in {
-            Some(built_in) => built_in.sums.to_vec(),
-            None => read_regular(&sums, LIST_BYTES_MAX).map_err(|error| DatabaseError::of_file(&sums, error))?,
+        let listed = match self.built_in {
+            Some(built_in) => Sums::parse(built_in.sums),
+            None => Sums::load(&self.folder).map_err(|error| DatabaseError::of_file(&sums, error))?,
         };
-        let listed = Sums::parse(&bytes);
         if let Some((offset, rule)) = listed.wrong.first() {
             return Err(DatabaseError::corrupt(sums, *offset, rule.clone()));
         }

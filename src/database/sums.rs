@@ -4,10 +4,11 @@
 //! 1. If [`Sums::parse`] accepts a list without complaint, `b3sum` would have written the same, so
 //!    `b3sum -c` agrees.
 
-use super::{MANIFEST, SUMS};
+use super::{LIST_BYTES_MAX, MANIFEST, SUMS};
+use pipeline::storage::read_regular;
 use pipeline::{Damage, Finding, Weight};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Builds the damage of a file whose BLAKE3 differs from the expected one.
 fn sums_differ(expected: blake3::Hash, found: blake3::Hash) -> Damage {
@@ -29,6 +30,9 @@ pub struct Sums {
     /// Malformed lines: their offset in bytes, and what is wrong. After a thousand, the last entry
     /// is about all others.
     pub wrong: Vec<(u64, String)>,
+    /// Where it was read, if it was, and its length in bytes.
+    path: PathBuf,
+    bytes: u64,
 }
 
 /// Collects findings up to [`TOLD_AT_MOST`], and then counts them.
@@ -56,6 +60,16 @@ impl<T> Told<T> {
 }
 
 impl Sums {
+    /// Reads the `SUMS` in the folder of a database.
+    ///
+    /// # Errors
+    /// Those of [`read_regular`].
+    pub(crate) fn load(folder: &Path) -> Result<Sums, pipeline::Error> {
+        let path = folder.join(SUMS);
+        let sums = Sums::parse(&read_regular(&path, LIST_BYTES_MAX)?);
+        Ok(Sums { path, ..sums })
+    }
+
     /// Parses all lines; bad lines do not hide good ones.
     pub fn parse(bytes: &[u8]) -> Sums {
         let mut lines = BTreeMap::new();
@@ -77,19 +91,13 @@ impl Sums {
         if !bytes.ends_with(b"\n") {
             wrong.push((offset, "does not end in a whole line".to_owned()));
         }
-        Sums { lines, wrong }
+        Sums { lines, wrong, path: PathBuf::new(), bytes: bytes.len() as u64 }
     }
 
-    /// Compares the list at `path`, which is `bytes` bytes long, with the `expected` files and
-    /// their sums, where known. Findings are malformed lines, lines of other files, lines with
-    /// another sum, and files without a line.
-    pub(crate) fn compare(
-        &self,
-        path: &Path,
-        bytes: u64,
-        expected: &BTreeMap<String, Option<blake3::Hash>>,
-    ) -> Vec<Finding> {
-        let at = |offset: u64, rule: String| Finding::new(Weight::Damage, path, rule).at(offset);
+    /// Compares the list with the `expected` files and their sums, where known. Findings are
+    /// malformed lines, lines of other files, lines with another sum, and files without a line.
+    pub(crate) fn compare(&self, expected: &BTreeMap<String, Option<blake3::Hash>>) -> Vec<Finding> {
+        let at = |offset: u64, rule: String| Finding::new(Weight::Damage, &self.path, rule).at(offset);
         let mut differing = Told { told: Vec::new(), more: None };
         for (file, (sum, offset)) in &self.lines {
             match expected.get(file) {
@@ -102,24 +110,18 @@ impl Sums {
             }
         }
         for file in expected.keys().filter(|file| !self.lines.contains_key(*file)) {
-            differing.push(|| at(bytes, format!("the line for {file} is missing")));
+            differing.push(|| at(self.bytes, format!("the line for {file} is missing")));
         }
         let wrong = self.wrong.iter().map(|(offset, rule)| at(*offset, rule.clone()));
-        let more = |first: Finding, count: u64| {
-            Finding::new(Weight::Damage, path, format!("{count} more differences")).at(first.offset.unwrap_or(bytes))
-        };
+        let more =
+            |first: Finding, count: u64| at(first.offset.unwrap_or(self.bytes), format!("{count} more differences"));
         wrong.chain(differing.end(more)).collect()
     }
 
     /// Compares as [`compare`](Sums::compare) does, and also finds the first line out of order.
-    pub(crate) fn compare_in_order(
-        &self,
-        path: &Path,
-        bytes: u64,
-        expected: &BTreeMap<String, Option<blake3::Hash>>,
-    ) -> Vec<Finding> {
-        let mut findings = self.compare(path, bytes, expected);
-        findings.extend(self.misplaced(path, expected));
+    pub(crate) fn compare_in_order(&self, expected: &BTreeMap<String, Option<blake3::Hash>>) -> Vec<Finding> {
+        let mut findings = self.compare(expected);
+        findings.extend(self.misplaced(expected));
         findings
     }
 
@@ -131,7 +133,7 @@ impl Sums {
 
     /// Returns the first line that is out of the order of the `expected` files: by ordinal, the
     /// manifest last. Returns `None` if lines are missing or name other files.
-    fn misplaced(&self, path: &Path, expected: &BTreeMap<String, Option<blake3::Hash>>) -> Option<Finding> {
+    fn misplaced(&self, expected: &BTreeMap<String, Option<blake3::Hash>>) -> Option<Finding> {
         if !self.lines.keys().eq(expected.keys()) {
             return None;
         }
@@ -140,7 +142,7 @@ impl Sums {
         let ((offset, found), wanted) =
             in_order.into_iter().zip(expected.keys()).find(|((_, name), wanted)| name != wanted)?;
         let rule = format!("found the line of {found}, expected that of {wanted}");
-        Some(Finding::new(Weight::Damage, path, rule).at(offset))
+        Some(Finding::new(Weight::Damage, &self.path, rule).at(offset))
     }
 
     /// Returns the text of a `SUMS`: a line for each block file, in the given order, then the line

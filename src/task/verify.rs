@@ -4,12 +4,12 @@ use super::definition::Definition;
 use super::store::Store;
 use super::summary::StoredSummary;
 use super::{Error, summary_name};
+use crate::care::verify::Share;
 use crate::database::{BlockForm, BlockSummary, Game, Terms};
-use crate::verify::Share;
 use pipeline::{BlockId, Error as RunError};
 use std::collections::BTreeMap;
 
-/// Reads the counts that [`verify_share`](crate::verify::verify_share) compares with the blocks:
+/// Reads the counts that [`verify_share`](crate::care::verify::verify_share) compares with the blocks:
 /// those of the share, or of all blocks for share 0.
 ///
 /// # Errors

@@ -1,0 +1,329 @@
+//! Checks canonical blocks: their rows in the manifest, and every position against its children.
+//!
+//! A block of nimbers has a bitmap for each nimber, its plane. Its children are marked plane by
+//! plane: then each position has the nimbers of its children, and must have the least one missing.
+
+use super::children::Moves;
+use super::finding::{Finding, Reason, RowField};
+use super::geometry::Geometry;
+use super::totals::{Account, account};
+use super::turn::{LINE, Scatter, Tile};
+use crate::care::workers::{Halt, Watch};
+use crate::database::{Database, DatabaseError};
+use crate::game::{Rule, Value, position};
+use pipeline::Bitmap;
+use std::collections::BTreeMap;
+
+/// Positions listed for one block; further ones are only counted.
+const LISTED: usize = 10;
+
+/// The shared data for the check of all blocks.
+pub(super) struct Plan<'a> {
+    database: &'a Database,
+    geometry: &'a Geometry,
+    /// One for each turn; the first, for the identity, is never used.
+    scatters: Vec<Scatter>,
+    inner: Moves,
+    /// Bitmaps of a block: one, or one for each nimber.
+    planes: usize,
+    /// Words of one of them.
+    words: usize,
+}
+
+/// The bitmaps of one worker.
+pub(super) struct Scratch {
+    /// All planes of a source.
+    source: Bitmap,
+    /// A plane of it in another orientation.
+    turned: Bitmap,
+    /// For each target, by plane: the positions with a child in that plane.
+    losing: Vec<Bitmap>,
+    tile: Tile,
+}
+
+/// A block under check.
+struct Target {
+    ordinal: u32,
+    /// The share of each child in the progress, in positions.
+    step: u64,
+    children: u64,
+    /// Whether all children so far were readable.
+    complete: bool,
+    outcome: Outcome,
+}
+
+/// By turn of a source: the targets that need it, by their index in the group, with the moves from
+/// there.
+type Uses<'a> = BTreeMap<usize, Vec<(usize, &'a [u64])>>;
+
+/// The result of the check of one block.
+#[derive(Default)]
+pub(super) struct Outcome {
+    /// The findings.
+    pub findings: Vec<Finding>,
+    /// Counts and digest, if the block was readable.
+    pub account: Option<Account>,
+    /// Positions that contradict their children; `None` if the block or one of its children is
+    /// unreadable.
+    pub differences: Option<u64>,
+}
+
+impl<'a> Plan<'a> {
+    /// Prepares the tables.
+    pub(super) fn new(database: &'a Database, geometry: &'a Geometry) -> Plan<'a> {
+        let scatters = geometry.turns().iter().map(|turn| Scatter::new(&turn.offset)).collect();
+        let planes = database.manifest().terms().task(database.game()).planes();
+        let words = 1 << (geometry.index_bits() - 6);
+        Plan { database, geometry, scatters, inner: Moves::new(geometry.inner()), planes, words }
+    }
+
+    /// Allocates the memory of a worker that checks up to `targets` blocks at once.
+    pub(super) fn scratch(&self, targets: usize) -> Result<Scratch, DatabaseError> {
+        let bitmap = |planes: usize| {
+            let words = planes * self.words;
+            let refused = |_| DatabaseError::OutOfMemory { needed_bytes: 8 * words as u64 };
+            Bitmap::zeroed(words).map_err(refused)
+        };
+        let losing = (0..targets).map(|_| bitmap(self.planes)).collect::<Result<_, _>>()?;
+        Ok(Scratch { source: bitmap(self.planes)?, turned: bitmap(1)?, losing, tile: Tile::new() })
+    }
+
+    /// Reads a block and reports whether every frame of it decodes.
+    pub(super) fn read(&self, ordinal: u32, scratch: &mut Scratch) -> Result<Option<Finding>, DatabaseError> {
+        damage(self.database.bitmap(ordinal, scratch.source.words_mut()))
+    }
+
+    /// Checks several blocks together, so that their common sources are decoded and turned once. A
+    /// unit of progress is a position.
+    pub(super) fn check(
+        &self,
+        group: &[u32],
+        scratch: &mut Scratch,
+        watch: &Watch<'_>,
+    ) -> Result<Vec<(u32, Outcome)>, Halt<DatabaseError>> {
+        let positions = 1_u64 << self.geometry.offset_bits();
+        let mut targets = Vec::new();
+        // Ascending, so that a target, which is its own last source, comes after all its children.
+        let mut sources: BTreeMap<u32, Uses<'_>> = BTreeMap::new();
+        for (place, &ordinal) in group.iter().enumerate() {
+            let children = self.geometry.children(ordinal);
+            for child in &children {
+                let uses = sources.entry(child.ordinal).or_default();
+                uses.entry(child.turn).or_default().push((place, child.moves));
+            }
+            sources.entry(ordinal).or_default();
+            let children = children.len() as u64;
+            let step = positions / (children + 1);
+            targets.push(Target { ordinal, step, children, complete: true, outcome: Outcome::default() });
+            scratch.losing[place].words_mut().fill(0);
+        }
+        for (ordinal, uses) in sources {
+            let damage = damage(self.database.bitmap(ordinal, scratch.source.words_mut()))?;
+            let readable = damage.is_none();
+            watch.advance(0)?;
+            for (turn, uses) in uses {
+                if readable {
+                    self.mark(turn, &uses, scratch);
+                }
+                for (place, _) in uses {
+                    // The damage itself is reported where the block is a target or is only read.
+                    targets[place].complete &= readable;
+                    watch.advance(targets[place].step)?;
+                }
+            }
+            if let Some(place) = group.iter().position(|target| *target == ordinal) {
+                let target = &mut targets[place];
+                match damage {
+                    Some(finding) => target.outcome.findings.push(finding),
+                    None => self.finish(target, &scratch.source, &mut scratch.losing[place]),
+                }
+                watch.advance(positions - target.step * target.children)?;
+            }
+        }
+        Ok(targets.into_iter().map(|target| (target.ordinal, target.outcome)).collect())
+    }
+
+    /// Marks the parents of a source in the targets that need it in one turn.
+    fn mark(&self, turn: usize, uses: &[(usize, &[u64])], scratch: &mut Scratch) {
+        let uses: Vec<(usize, Moves)> = uses.iter().map(|(place, moves)| (*place, Moves::new(moves))).collect();
+        let Scratch { source, turned, losing, tile } = scratch;
+        for (plane, source) in source.words().chunks_exact(self.words).enumerate() {
+            // Most high nimbers are in no position of a block.
+            if self.planes > 1 && source.iter().all(|word| *word == 0) {
+                continue;
+            }
+            let child = match turn {
+                0 => lines(source),
+                _ => {
+                    self.scatters[turn].scatter(lines(source), lines_mut(turned.words_mut()), tile);
+                    lines(turned.words())
+                }
+            };
+            for (place, moves) in &uses {
+                let losing = &mut losing[*place].words_mut()[plane * self.words..][..self.words];
+                moves.mark(child, lines_mut(losing));
+            }
+        }
+    }
+
+    /// Checks a block after all its children.
+    fn finish(&self, target: &mut Target, own: &Bitmap, losing: &mut Bitmap) {
+        let Target { ordinal, complete, ref mut outcome, .. } = *target;
+        let counted = account(self.geometry, ordinal, own.words(), self.planes);
+        self.compare_row(ordinal, &counted, &mut outcome.findings);
+        outcome.account = Some(counted);
+        if complete {
+            let planes = own.words().chunks_exact(self.words).zip(losing.words_mut().chunks_exact_mut(self.words));
+            for (own, losing) in planes {
+                self.inner.mark(lines(own), lines_mut(losing));
+            }
+            self.mark_over(ordinal, losing.words_mut());
+            let compare = if self.planes == 1 { Plan::compare } else { Plan::compare_nimbers };
+            outcome.differences = Some(compare(self, ordinal, own.words(), losing.words(), &mut outcome.findings));
+        }
+    }
+
+    /// Marks the positions without a move where these are wins.
+    fn mark_over(&self, ordinal: u32, losing: &mut [u64]) {
+        if self.database.rule() != Rule::Misere {
+            return;
+        }
+        if self.database.board().takes_single_pieces() {
+            losing[0] |= u64::from(self.geometry.bid(ordinal) == 0);
+            return;
+        }
+        // Of each move, the cells outside a word and the places in a word with its other cells.
+        let places = |taken: u64| (0..64).filter(move |place| place & taken & 63 == taken & 63);
+        let moves = self.geometry.moves_in(ordinal);
+        let moves: Vec<(u64, u64)> = moves
+            .into_iter()
+            .map(|taken| (taken & !63, places(taken).fold(0, |bits, place| bits | 1_u64 << place)))
+            .collect();
+        for (word, losing) in (0_u64..).zip(losing) {
+            let possible = moves.iter().filter(|(outside, _)| (word * 64) & outside == *outside);
+            *losing |= !possible.fold(0, |movable, (_, inside)| movable | inside);
+        }
+    }
+
+    /// Compares the block's row in the manifest with the counted losses and the digest.
+    fn compare_row(&self, ordinal: u32, counted: &Account, findings: &mut Vec<Finding>) {
+        let row = &self.database.manifest().blocks[ordinal as usize];
+        let losses = (RowField::Losses(row.losses), RowField::Losses(counted.losses()));
+        let digest = blake3::Hash::from_bytes(counted.digest).to_string();
+        for (manifest, bitmap) in [losses, (RowField::Digest(row.digest.clone()), RowField::Digest(digest))] {
+            if manifest != bitmap {
+                findings.push(Finding::Row { block: ordinal, manifest, bitmap });
+            }
+        }
+    }
+
+    /// Checks that a position is a loss iff it has no losing child. Lists the first contradictions
+    /// and counts all.
+    fn compare(&self, ordinal: u32, own: &[u64], losing: &[u64], findings: &mut Vec<Finding>) -> u64 {
+        let positions = 1_u64 << self.geometry.offset_bits();
+        let mut differences = 0;
+        let mut listed = 0;
+        for (word, (stored, losing)) in (0_u64..).zip(own.iter().zip(losing)) {
+            // Bits without a position must be clear; only a bitmap of a single line has any.
+            let meant = match positions.saturating_sub(word * 64) {
+                left @ 0..64 => (1 << left) - 1,
+                _ => u64::MAX,
+            };
+            let mut wrong = stored ^ (!losing & meant);
+            differences += u64::from(wrong.count_ones());
+            while wrong != 0 && listed < LISTED {
+                let offset = word * 64 + u64::from(wrong.trailing_zeros());
+                let stored_loss = stored >> (offset % 64) & 1 == 1;
+                findings.push(self.contradiction(ordinal, offset, stored_loss));
+                listed += 1;
+                wrong &= wrong - 1;
+            }
+        }
+        if differences > listed as u64 {
+            findings.push(Finding::More { block: ordinal, differences, listed });
+        }
+        differences
+    }
+
+    /// Checks that a position has the least nimber that no child has, and no other; `reached` has
+    /// the positions with a child of each nimber. Lists the first contradictions and counts all.
+    fn compare_nimbers(&self, ordinal: u32, own: &[u64], reached: &[u64], findings: &mut Vec<Finding>) -> u64 {
+        let positions = 1_u64 << self.geometry.offset_bits();
+        let at = |planes: &[u64], plane: usize, word: usize| planes[plane * self.words + word];
+        let mut differences = 0;
+        let mut listed = 0;
+        for word in 0..self.words {
+            let first = word as u64 * 64;
+            // Positions that have children of all lower nimbers; bits without a position have none.
+            let mut all_lower = match positions.saturating_sub(first) {
+                left @ 0..64 => (1 << left) - 1,
+                _ => u64::MAX,
+            };
+            let mut wrong = 0;
+            for plane in 0..self.planes {
+                let reached = at(reached, plane, word);
+                wrong |= at(own, plane, word) ^ (all_lower & !reached);
+                all_lower &= reached;
+            }
+            // More nimbers below a position than there can be.
+            wrong |= all_lower;
+            differences += u64::from(wrong.count_ones());
+            while wrong != 0 && listed < LISTED {
+                let bit = wrong.trailing_zeros();
+                let has = |planes: &[u64], plane: usize| at(planes, plane, word) >> bit & 1 == 1;
+                let stored = (0..self.planes).filter(|plane| has(own, *plane)).map(|plane| plane as u32).collect();
+                let least = (0..self.planes).take_while(|plane| has(reached, *plane)).count() as u32;
+                findings.push(self.wrong_nimber(ordinal, first + u64::from(bit), stored, least));
+                listed += 1;
+                wrong &= wrong - 1;
+            }
+        }
+        if differences > listed as u64 {
+            findings.push(Finding::More { block: ordinal, differences, listed });
+        }
+        differences
+    }
+
+    fn wrong_nimber(&self, block: u32, offset: u64, stored: Vec<u32>, least: u32) -> Finding {
+        if offset >> self.geometry.offset_bits() != 0 {
+            return Finding::Stray { block, offset };
+        }
+        let rows = position::rows(self.database.board(), self.geometry.position(block, offset));
+        Finding::Nimber { block, offset, rows, stored, least }
+    }
+
+    /// Describes one wrong bit.
+    fn contradiction(&self, block: u32, offset: u64, stored_loss: bool) -> Finding {
+        if offset >> self.geometry.offset_bits() != 0 {
+            return Finding::Stray { block, offset };
+        }
+        let position = self.geometry.position(block, offset);
+        let rows_of = |position: u64| position::rows(self.database.board(), position);
+        let mut children = self.geometry.children_of(position);
+        let because = if self.database.board().is_over(position) {
+            Reason::Empty(self.database.rule())
+        } else if !stored_loss {
+            Reason::AllWins(children.count())
+        } else {
+            // Look-ups serve only to name the child; the check itself makes none.
+            let is_loss = |child: &u64| self.database.value(*child).is_ok_and(|value| value.is_loss());
+            Reason::LosingChild(children.find(is_loss).map(rows_of))
+        };
+        Finding::Position { block, offset, rows: rows_of(position), stored: Value::from_loss(stored_loss), because }
+    }
+}
+
+/// Returns the lines of a bitmap.
+fn lines(bitmap: &[u64]) -> &[[u64; LINE]] {
+    bitmap.as_chunks().0
+}
+
+fn lines_mut(bitmap: &mut [u64]) -> &mut [[u64; LINE]] {
+    bitmap.as_chunks_mut().0
+}
+
+/// Separates damage, which is a finding, from errors of the operating system.
+fn damage(result: Result<(), DatabaseError>) -> Result<Option<Finding>, DatabaseError> {
+    let found = result.err().map(DatabaseError::into_finding).transpose()?;
+    Ok(found.map(Finding::File))
+}
