@@ -68,8 +68,6 @@ mod language {
 }
 
 mod proof {
-    #[cfg(test)]
-    pub(crate) mod cases;
     pub mod check;
     pub mod law;
     pub mod probe;
@@ -93,7 +91,5 @@ mod search {
 
 pub use games::{graph, period};
 pub use language::{alphabet, formula, gene, int, listing, parse, scope, simplify};
-#[cfg(test)]
-use proof::cases;
 pub use proof::{check, law, probe, prove, settle, theorems, truth};
 pub use search::{chance, chromosome, engine, experiment, runs, score, settings, stats, tree};

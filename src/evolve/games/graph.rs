@@ -11,7 +11,7 @@
 //! # Invariants
 //! 1. An option has a lower number than its parent. So there are no cycles, and one ascending pass
 //!    decides everything.
-//! 2. The sum of the features never falls from a position to the next, except in a graph from rows.
+//! 2. The sum of the features never falls from a position to the next.
 //! 3. At most [`POSITIONS_MAX`] positions and [`OPTIONS_MAX`] options.
 
 use crate::scope::Scope;
@@ -52,10 +52,8 @@ impl Ordering {
 
 /// A graph beyond the limits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{game} has more than {limit} {what}: expected a smaller game")]
+#[error("has more than {limit} {what}")]
 pub struct TooLarge {
-    /// The game.
-    pub game: String,
     /// The limit.
     pub limit: usize,
     /// What exceeds the limit.
@@ -72,8 +70,6 @@ pub struct Graph {
     /// The position the game starts from.
     pub start: u32,
     features: Vec<Vec<i32>>,
-    names: Option<Vec<String>>,
-    labels: Option<Vec<String>>,
     options: Lists,
     parents: Lists,
 }
@@ -87,15 +83,6 @@ struct Lists {
 impl Lists {
     fn of(&self, index: u32) -> &[u32] {
         &self.places[self.starts[index as usize] as usize..self.starts[index as usize + 1] as usize]
-    }
-
-    fn from_rows<'a>(rows: impl Iterator<Item = &'a [u32]>) -> Lists {
-        let mut lists = Lists { starts: vec![0], places: Vec::new() };
-        for row in rows {
-            lists.places.extend_from_slice(row);
-            lists.starts.push(lists.places.len() as u32);
-        }
-        lists
     }
 
     fn reversed(&self, count: usize) -> Lists {
@@ -114,76 +101,64 @@ impl Lists {
     }
 }
 
-/// The rules that a graph is built from.
-pub trait Moves {
-    /// Returns the name of the game for messages.
-    fn name(&self) -> String;
-    /// Calls `found` with every position one move away, in any order, repeated or not.
-    fn options(&self, position: &[i32], found: &mut dyn FnMut(&[i32]));
-    /// Brings a position into its canonical form.
-    fn arrange(&self, position: &mut [i32]);
-}
-
 impl Graph {
     /// Builds the graph of all positions that can be reached from `starts`, at least one; the first
-    /// is the position the game starts from.
-    ///
-    /// Every move must lower the sum of the features, or leave it and raise the number of those
-    /// that are not 0.
+    /// is the position the game starts from. `options` calls its second argument with every
+    /// position one move away, in any order, repeated or not.
     ///
     /// # Errors
     /// [`TooLarge`] beyond `positions_max` positions or [`OPTIONS_MAX`] options.
+    ///
+    /// # Panics
+    /// If a move does not lower the sum of the features.
     pub fn explore(
-        moves: &dyn Moves,
         scope: Scope,
         rule: Rule,
+        ordering: Ordering,
         starts: impl IntoIterator<Item = Vec<i32>>,
         positions_max: usize,
+        options: impl Fn(&[i32], &mut dyn FnMut(&[i32])),
     ) -> Result<Graph, TooLarge> {
-        let too_large = |limit, what| TooLarge { game: moves.name(), limit, what };
+        let too_many = TooLarge { limit: positions_max, what: "positions" };
         let mut known: HashMap<Vec<i32>, u32, Xxh3DefaultBuilder> = HashMap::default();
         let mut found: Vec<Vec<i32>> = Vec::new();
-        for mut start in starts {
-            moves.arrange(&mut start);
-            if known.contains_key(&start) {
-                continue;
-            }
-            known.insert(start.clone(), found.len() as u32);
-            found.push(start);
+        let mut arranged = Vec::new();
+        let mut number = |position: &[i32], found: &mut Vec<Vec<i32>>| {
+            arranged.clear();
+            arranged.extend_from_slice(position);
+            ordering.arrange(&mut arranged);
+            known.get(&arranged).copied().unwrap_or_else(|| {
+                let index = found.len() as u32;
+                known.insert(arranged.clone(), index);
+                found.push(arranged.clone());
+                index
+            })
+        };
+        for start in starts {
+            number(&start, &mut found);
             if found.len() > positions_max {
-                return Err(too_large(positions_max, "positions"));
+                return Err(too_many);
             }
         }
         let mut rows = Lists { starts: vec![0], places: Vec::new() };
-        let mut option = Vec::new();
         let mut row = Vec::new();
         while rows.starts.len() <= found.len() {
             let position = found[rows.starts.len() - 1].clone();
             row.clear();
-            moves.options(&position, &mut |next: &[i32]| {
-                if found.len() > positions_max {
-                    return;
+            options(&position, &mut |next: &[i32]| {
+                if found.len() <= positions_max {
+                    row.push(number(next, &mut found));
                 }
-                option.clear();
-                option.extend_from_slice(next);
-                moves.arrange(&mut option);
-                let index = known.get(&option).copied().unwrap_or_else(|| {
-                    let index = found.len() as u32;
-                    known.insert(option.clone(), index);
-                    found.push(option.clone());
-                    index
-                });
-                row.push(index);
             });
             row.sort_unstable();
             row.dedup();
             rows.places.extend_from_slice(&row);
             rows.starts.push(rows.places.len() as u32);
             if found.len() > positions_max {
-                return Err(too_large(positions_max, "positions"));
+                return Err(too_many);
             }
             if rows.places.len() > OPTIONS_MAX {
-                return Err(too_large(OPTIONS_MAX, "options"));
+                return Err(TooLarge { limit: OPTIONS_MAX, what: "options" });
             }
         }
         drop(known);
@@ -195,57 +170,20 @@ impl Graph {
         };
         let mut by_rank: Vec<u32> = (0..found.len() as u32).collect();
         by_rank.sort_by(|one, other| rank(one).cmp(&rank(other)));
-        let mut number = vec![0u32; found.len()];
-        by_rank.iter().enumerate().for_each(|(rank, index)| number[*index as usize] = rank as u32);
+        let mut place = vec![0u32; found.len()];
+        by_rank.iter().enumerate().for_each(|(rank, index)| place[*index as usize] = rank as u32);
         let mut options = Lists { starts: vec![0], places: Vec::with_capacity(rows.places.len()) };
-        for index in &by_rank {
+        for (rank, index) in (0..).zip(&by_rank) {
             let from = options.places.len();
-            options.places.extend(rows.of(*index).iter().map(|option| number[*option as usize]));
+            options.places.extend(rows.of(*index).iter().map(|option| place[*option as usize]));
             options.places[from..].sort_unstable();
+            assert!(options.places[from..].iter().all(|option| *option < rank), "an option is not below its position");
             options.starts.push(options.places.len() as u32);
         }
-        let width = found.first().map_or(0, Vec::len);
         let column = |feature: usize| by_rank.iter().map(|index| found[*index as usize][feature]).collect();
-        let features = (0..width).map(column).collect();
-        let start = number.first().copied().unwrap_or(0);
-        Ok(Graph::assemble(scope, rule, start, features, None, options))
-    }
-
-    /// Builds a graph from its parts; `rows` are the options of each position, all of them lower.
-    pub fn from_rows(
-        scope: Scope,
-        rule: Rule,
-        start: u32,
-        features: Vec<Vec<i32>>,
-        names: Vec<String>,
-        rows: &[Vec<u32>],
-    ) -> Graph {
-        let options = Lists::from_rows(rows.iter().map(Vec::as_slice));
-        Graph::assemble(scope, rule, start, features, Some(names), options)
-    }
-
-    fn assemble(
-        scope: Scope,
-        rule: Rule,
-        start: u32,
-        features: Vec<Vec<i32>>,
-        names: Option<Vec<String>>,
-        options: Lists,
-    ) -> Graph {
-        let count = options.starts.len() - 1;
-        let graph =
-            Graph { parents: options.reversed(count), scope, rule, start, features, names, labels: None, options };
-        let lower = |index: u32| graph.options(index).iter().all(|option| *option < index);
-        assert!((0..count as u32).all(lower), "an option is not below its position");
-        graph
-    }
-
-    /// Describes the same positions and moves by other features.
-    pub fn described(mut self, scope: Scope, features: Vec<Vec<i32>>) -> Graph {
-        debug_assert!(features.iter().all(|column| column.len() == self.len()));
-        self.scope = scope;
-        self.features = features;
-        self
+        let features = (0..scope.features.len()).map(column).collect();
+        let start = place.first().copied().unwrap_or(0);
+        Ok(Graph { parents: options.reversed(found.len()), scope, rule, start, features, options })
     }
 
     /// Returns the number of positions.
@@ -283,26 +221,9 @@ impl Graph {
         self.features.iter().map(|column| column[position as usize]).collect()
     }
 
-    /// Returns the graph with texts that [`Graph::label`] gives for its positions.
-    pub fn labelled(mut self, labels: Vec<String>) -> Graph {
-        debug_assert_eq!(labels.len(), self.len());
-        self.labels = Some(labels);
-        self
-    }
-
-    /// Returns the name of a position, or its features as `(2,1)`.
+    /// Writes a position as `(2,1)`.
     pub fn label(&self, position: u32) -> String {
-        let texts = self.labels.as_ref().or(self.names.as_ref());
-        if let Some(name) = texts.and_then(|texts| texts.get(position as usize)) {
-            return name.clone();
-        }
-        let features: Vec<String> = self.position(position).iter().map(i32::to_string).collect();
-        format!("({})", features.join(","))
-    }
-
-    /// Returns whether the positions have names of their own.
-    pub const fn is_named(&self) -> bool {
-        self.names.is_some()
+        label(&self.position(position))
     }
 
     /// Returns the value of every position, by the definition.
@@ -328,6 +249,11 @@ impl Graph {
         }
         values
     }
+}
+
+/// Writes heaps as `(2,1)`.
+pub fn label<T: ToString>(heaps: &[T]) -> String {
+    format!("({})", heaps.iter().map(T::to_string).collect::<Vec<_>>().join(","))
 }
 
 /// Returns the least number from 0 that is not among `values`; `seen` is scratch space.

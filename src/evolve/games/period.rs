@@ -1,4 +1,4 @@
-//! Games on one heap that repeat: subtraction games, and octal games that never split a heap.
+//! Games on one heap that repeat: subtraction games.
 //!
 //! What a heap is worth depends on the heaps that one move leaves, all of them at most `window`
 //! smaller. So if two runs of `window` consecutive heaps have the same values, everything after
@@ -17,17 +17,6 @@ use trinim_game::Rule;
 /// Heaps to compute in search of a repeat.
 const HEAPS_MAX: usize = 1 << 16;
 
-/// A number of pieces that a move may take, and what it may leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Take {
-    /// The number of pieces, at least 1.
-    pub pieces: usize,
-    /// Whether it may empty the heap.
-    pub empties: bool,
-    /// Whether it may leave something.
-    pub leaves: bool,
-}
-
 /// The values of all heaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Period {
@@ -42,15 +31,14 @@ pub struct Period {
 }
 
 impl Period {
-    /// Computes the values; `None` if they do not repeat among 2^16 heaps.
-    pub fn of(takes: &[Take], rule: Rule) -> Option<Period> {
-        let window = takes.iter().map(|take| take.pieces).max().unwrap_or(1);
+    /// Computes the values where a move takes one of `numbers`; `None` if they do not repeat among 2^16 heaps.
+    pub fn of(numbers: &[i32], rule: Rule) -> Option<Period> {
+        let window = numbers.iter().copied().max().unwrap_or(1) as usize;
         if window > HEAPS_MAX / 4 {
             return None;
         }
-        let values = values(takes, rule);
-        // Beyond the window a move leaves something in any case, so all these heaps follow one
-        // rule. Runs are compared from heap 1 on: the first heap after them is beyond the window.
+        let values = values(numbers, rule);
+        // Runs are compared from heap 1 on: the first heap after them is beyond the window.
         let run = |heap: usize| values.get(heap..heap + window);
         // Brent's algorithm finds the period, then the first run that repeats.
         let (mut slow, mut fast, mut power, mut length) = (1, 2, 1, 1);
@@ -82,16 +70,12 @@ impl Period {
 }
 
 /// Returns the values of the first heaps, by the definition.
-fn values(takes: &[Take], rule: Rule) -> Vec<i32> {
+fn values(numbers: &[i32], rule: Rule) -> Vec<i32> {
     let mut values: Vec<i32> = Vec::with_capacity(HEAPS_MAX);
     let (mut reached, mut seen) = (Vec::new(), Vec::new());
     for heap in 0..HEAPS_MAX {
-        let left = |take: &Take| {
-            let left = heap.checked_sub(take.pieces)?;
-            (if left == 0 { take.empties } else { take.leaves }).then_some(left)
-        };
         reached.clear();
-        reached.extend(takes.iter().filter_map(left).map(|left| values[left]));
+        reached.extend(numbers.iter().filter_map(|take| heap.checked_sub(*take as usize)).map(|left| values[left]));
         values.push(match rule {
             Rule::Normal => mex(reached.iter().copied(), &mut seen),
             Rule::Misere => i32::from(reached.is_empty() || reached.contains(&0)),
@@ -105,36 +89,30 @@ mod tests {
     use super::*;
     use crate::games::Game;
     use crate::graph::Ordering;
-
-    fn subtraction(numbers: &[usize]) -> Vec<Take> {
-        numbers.iter().map(|pieces| Take { pieces: *pieces, empties: true, leaves: true }).collect()
-    }
+    use trinim_game::Value;
 
     #[test]
     fn known_periods() {
         for (numbers, length) in [(&[1, 2, 3][..], 4), (&[1, 4], 5), (&[2, 5, 7], 22), (&[2], 4), (&[1, 5, 7], 2)] {
-            let period = Period::of(&subtraction(numbers), Rule::Normal).unwrap();
+            let period = Period::of(numbers, Rule::Normal).unwrap();
             assert_eq!((period.start, period.length), (0, length), "{numbers:?}");
         }
-        let misere = Period::of(&subtraction(&[1, 2, 3]), Rule::Misere).unwrap();
+        let misere = Period::of(&[1, 2, 3], Rule::Misere).unwrap();
         assert_eq!(misere.values(), [1, 0, 1, 1]);
-        assert_eq!(Period::of(&subtraction(&[1, 1 << 15]), Rule::Normal), None);
+        assert_eq!(Period::of(&[1, 1 << 15], Rule::Normal), None);
     }
 
     #[test]
     fn values_are_those_of_the_graph_far_beyond_the_period() {
-        for text in
-            ["subtraction:2,5,7:500", "subtraction:3,4:300", "octal:0.333:200", "octal:0.1302:300", "octal:0.1:9"]
-        {
-            let game = Game::parse(text).unwrap();
-            let takes = game.takes().unwrap();
-            let graph = game.graph_of_all(Rule::Normal, Ordering::All, 1000).unwrap();
-            let period = Period::of(&takes, Rule::Normal).unwrap();
-            assert!((0..).zip(graph.grundy()).all(|(heap, value)| period.value(heap) == value), "{text}");
-            let graph = game.graph_of_all(Rule::Misere, Ordering::All, 1000).unwrap();
-            let period = Period::of(&takes, Rule::Misere).unwrap();
-            let outcomes = (0..).zip(graph.outcomes());
-            assert!(outcomes.fold(true, |all, (heap, value)| all && (period.value(heap) == 0) == value.is_loss()));
+        for (text, numbers) in [("subtraction:2,5,7:500", &[2, 5, 7][..]), ("subtraction:3,4:300", &[3, 4])] {
+            for rule in Rule::ALL {
+                let graph = Game::parse(text).unwrap().graph_of_all(rule, Ordering::All, 1000).unwrap();
+                let period = Period::of(numbers, rule).unwrap();
+                let is_right = |(heap, value): (i32, Value)| (period.value(heap) == 0) == value.is_loss();
+                assert!((0..).zip(graph.outcomes()).all(is_right), "{text} {rule}");
+                let mut grundy = (0..).zip(graph.grundy());
+                assert!(rule == Rule::Misere || grundy.all(|(heap, value)| period.value(heap) == value), "{text}");
+            }
         }
     }
 }

@@ -38,8 +38,6 @@ pub enum Standing {
     /// Right on every position of the larger graph, in the given ordering, and at every point
     /// probed; with the reason why there is no proof.
     Checked(Ordering, String),
-    /// Right on every position of the game, in the given ordering.
-    Complete(Ordering),
     /// Wrong.
     Refuted(Counterexample),
     /// Not checked, because a larger graph would exceed the limits.
@@ -49,7 +47,17 @@ pub enum Standing {
 impl Standing {
     /// Returns whether the formula may be called a strategy.
     pub const fn is_strategy(&self) -> bool {
-        matches!(self, Standing::Proved(_) | Standing::Theorem(..) | Standing::Checked(..) | Standing::Complete(_))
+        self.ordering().is_some()
+    }
+
+    /// Returns the ordering in which it is one.
+    pub const fn ordering(&self) -> Option<Ordering> {
+        match self {
+            Standing::Proved(ordering) | Standing::Theorem(ordering, _) | Standing::Checked(ordering, _) => {
+                Some(*ordering)
+            }
+            Standing::Refuted(_) | Standing::Unchecked => None,
+        }
     }
 
     /// Returns one word for reports.
@@ -57,7 +65,6 @@ impl Standing {
         match self {
             Standing::Proved(_) | Standing::Theorem(..) => "proved",
             Standing::Checked(..) => "checked",
-            Standing::Complete(_) => "complete",
             Standing::Refuted(_) => "refuted",
             Standing::Unchecked => "unchecked",
         }
@@ -66,14 +73,13 @@ impl Standing {
 
 /// Larger positions to check formulas on.
 pub struct HeldOut {
-    /// Largest heap, for games of heaps.
+    /// Largest heap; `None` if nothing is checked.
     pub heap_max: Option<i32>,
     /// All orderings first, then the ordering formulas are found in if it is another.
     truths: Vec<(Ordering, Truth)>,
     law: Option<Law>,
     /// Points beyond the graphs, for the same orderings.
     probes: Vec<Probes>,
-    complete: bool,
 }
 
 impl HeldOut {
@@ -81,9 +87,8 @@ impl HeldOut {
     /// that is quick.
     ///
     /// # Errors
-    /// [`GameError::TooLarge`] or [`GameError::Pieces`] if `heap_max` exceeds the limits,
-    /// [`GameError::TooSmall`] if the game has a larger heap, [`GameError::OneSize`] if `heap_max`
-    /// is given for a game without heaps.
+    /// [`GameError::TooLarge`] if `heap_max` exceeds the limits, [`GameError::TooSmall`] if the game
+    /// has a larger heap.
     pub fn new(
         game: &Game,
         rule: Rule,
@@ -92,31 +97,18 @@ impl HeldOut {
         heap_max: Option<i32>,
     ) -> Result<HeldOut, GameError> {
         let law = Law::of(game, rule, target);
-        let truths = |game: &Game, positions_max: usize| -> Result<Vec<(Ordering, Truth)>, GameError> {
-            let orderings = [Ordering::All, ordering];
-            let distinct = if ordering == Ordering::All { &orderings[..1] } else { &orderings };
-            let build = |ordering: &Ordering| {
-                let graph = game.graph_of_all(rule, *ordering, positions_max)?;
+        let own = game.largest();
+        let orderings = if ordering == Ordering::All { vec![ordering] } else { vec![Ordering::All, ordering] };
+        let larger = |most: i32, positions_max: usize| {
+            let larger = game.with_heaps_of(most);
+            let truth = |ordering: &Ordering| {
+                let graph = larger.graph_of_all(rule, *ordering, positions_max)?;
                 Ok((*ordering, Truth::new(graph, target)))
             };
-            distinct.iter().map(build).collect()
-        };
-        let Some(heaps) = game.heaps() else {
-            if heap_max.is_some() {
-                return Err(GameError::OneSize { game: game.to_string() });
-            }
-            let truths = truths(game, POSITIONS_MAX)?;
-            return Ok(HeldOut { heap_max: None, truths, law: None, probes: Vec::new(), complete: true });
-        };
-        let own = heaps.iter().copied().max().unwrap_or(0);
-        let larger = |most: i32, positions_max: usize| {
-            let larger = game.with_heaps_of(most).unwrap_or_else(|| game.clone());
-            let truths = truths(&larger, positions_max)?;
-            let probes = |(ordering, truth): &(Ordering, Truth)| {
-                law.as_ref().map(|law| Probes::new(law, truth.graph.scope.features.len(), *ordering))
-            };
-            let probes = truths.iter().filter_map(probes).collect();
-            Ok(HeldOut { heap_max: Some(most), truths, law: law.clone(), probes, complete: false })
+            let truths: Vec<(Ordering, Truth)> = orderings.iter().map(truth).collect::<Result<_, GameError>>()?;
+            let probes =
+                orderings.iter().filter_map(|ordering| Some(Probes::new(law.as_ref()?, game.heaps.len(), *ordering)));
+            Ok(HeldOut { heap_max: Some(most), truths, law: law.clone(), probes: probes.collect() })
         };
         if let Some(most) = heap_max {
             if most < own {
@@ -126,11 +118,11 @@ impl HeldOut {
         }
         for most in [4 * own, 3 * own, 2 * own, own + 2, own + 1] {
             match larger(most.max(own + 1), POSITIONS_QUICK) {
-                Err(error) if error.is_size() => {}
+                Err(GameError::TooLarge { .. }) => {}
                 settled => return settled,
             }
         }
-        Ok(HeldOut { heap_max: None, truths: Vec::new(), law, probes: Vec::new(), complete: false })
+        Ok(HeldOut { heap_max: None, truths: Vec::new(), law, probes: Vec::new() })
     }
 
     /// Returns the number of positions checked, in the first ordering.
@@ -165,13 +157,7 @@ impl HeldOut {
     /// ordering of its standing; `None` for games other than Nim and Moore's Nim.
     pub fn theorems(&self, formula: &Formula, standing: &Standing) -> Option<Theorems> {
         let (last, truth) = self.truths.last()?;
-        let ordering = match standing {
-            Standing::Proved(ordering)
-            | Standing::Theorem(ordering, _)
-            | Standing::Checked(ordering, _)
-            | Standing::Complete(ordering) => *ordering,
-            Standing::Refuted(_) | Standing::Unchecked => *last,
-        };
+        let ordering = standing.ordering().unwrap_or(*last);
         Theorems::decide(formula, &truth.graph.scope, self.law.as_ref()?, ordering)
     }
 
@@ -185,9 +171,6 @@ impl HeldOut {
         probes: Option<&Probes>,
         on_fault: OnFault,
     ) -> Standing {
-        if self.complete {
-            return Standing::Complete(ordering);
-        }
         let Some(law) = &self.law else {
             return Standing::Checked(ordering, "no theorem covers this game".to_owned());
         };
@@ -223,13 +206,11 @@ impl HeldOut {
 mod tests {
     use super::*;
     use crate::parse::parse;
-    use crate::scope::Scope;
 
     fn standing(game: &str, rule: Rule, ordering: Ordering, heap_max: Option<i32>, formula: &str) -> Standing {
         let game = Game::parse(game).unwrap();
         let held = HeldOut::new(&game, rule, Target::Rules, ordering, heap_max).unwrap();
-        let scope = Scope::heaps(game.heaps().unwrap().len(), None);
-        held.standing(&parse(&scope, formula).unwrap(), OnFault::Stop)
+        held.standing(&parse(&game.scope(), formula).unwrap(), OnFault::Stop)
     }
 
     #[test]
@@ -308,19 +289,14 @@ mod tests {
         let Standing::Refuted(wrong) = check("subtraction:2:20", "if(a1 and 1, 7, a1 and 2)") else { panic!() };
         assert_eq!(wrong.label, "(1)");
         assert!(check("subtraction:2:20", "a1 and 2").is_strategy());
-        // 0.03 is the same game as an octal game.
-        for (game, formula) in [("subtraction:2:6,6", "(a1 and 2) - (a2 and 2)"), ("octal:0.03:9", "a1 and 2")] {
-            let game = Game::parse(game).unwrap();
-            for ordering in [Ordering::All, Ordering::Descending, Ordering::Ascending] {
-                let held = HeldOut::new(&game, Rule::Normal, Target::Rules, ordering, Some(21)).unwrap();
-                let heaps = game.heaps().unwrap().len() as u32;
-                assert_eq!(held.positions(), 22usize.pow(heaps), "{game} {ordering:?}");
-                let graph = &held.truths.last().unwrap().1.graph;
-                let sorted = if heaps == 1 { 22 } else { 22 * 23 / 2 };
-                assert_eq!(graph.len(), if ordering == Ordering::All { held.positions() } else { sorted });
-                let formula = parse(&graph.scope, formula).unwrap();
-                assert!(held.standing(&formula, OnFault::Stop).is_strategy(), "{game} {ordering:?}");
-            }
+        let game = Game::parse("subtraction:2:6,6").unwrap();
+        for ordering in [Ordering::All, Ordering::Descending, Ordering::Ascending] {
+            let held = HeldOut::new(&game, Rule::Normal, Target::Rules, ordering, Some(21)).unwrap();
+            assert_eq!(held.positions(), 22 * 22, "{ordering:?}");
+            let graph = &held.truths.last().unwrap().1.graph;
+            assert_eq!(graph.len(), if ordering == Ordering::All { 22 * 22 } else { 22 * 23 / 2 });
+            let formula = parse(&graph.scope, "(a1 and 2) - (a2 and 2)").unwrap();
+            assert!(held.standing(&formula, OnFault::Stop).is_strategy(), "{ordering:?}");
         }
     }
 
@@ -329,12 +305,12 @@ mod tests {
         let held = |game: &str, most| {
             HeldOut::new(&Game::parse(game).unwrap(), Rule::Normal, Target::Rules, Ordering::Descending, most)
         };
-        for game in ["octal:0.77:17", "octal:0.77:30", "octal:0.77:64", "octal:0.137:8,8,8", "nim:60,60,60"] {
+        for game in ["nim:60,60,60", "nim:6,6,6,6", "wythoff:400"] {
             let held = held(game, None).unwrap_or_else(|error| panic!("{game}: {error}"));
             assert!(held.heap_max.is_none() == (held.positions() == 0), "{game}");
         }
-        let error = held("octal:0.77:17", Some(70)).err().unwrap().to_string();
-        assert!(error.contains("heaps \"70\": expected at most 64 pieces"), "{error}");
+        let error = held("nim:40,40", Some(1500)).err().unwrap().to_string();
+        assert!(error.contains("has more than 1048576 positions"), "{error}");
         let error = held("nim:4,2", Some(3)).err().unwrap().to_string();
         assert!(error.contains("heaps up to 4 or more, not 3"), "{error}");
         assert!(held("nim:4,2", Some(4)).is_ok());

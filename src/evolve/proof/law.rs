@@ -4,12 +4,12 @@
 //! |---|---|
 //! | Nim, Moore's Nim, both rules | Bouton 1901, Moore 1910 |
 //! | Wythoff's game, normal play | Wythoff 1907: (⌊nφ⌋, ⌊nφ⌋ + n); misère play differs at four points |
-//! | subtraction games, octal games that never split | a repeat of the window, see [`crate::period`]; in misère play for one heap |
+//! | subtraction games | a repeat of the window, see [`crate::period`]; in misère play for one heap |
 //!
 //! A theorem judges a formula where no graph of positions can be built: see [`crate::probe`] and
 //! [`crate::settle`].
 
-use crate::games::Game;
+use crate::games::{Game, Moves};
 use crate::int::golden;
 use crate::period::Period;
 use crate::prove::Theorem;
@@ -37,18 +37,17 @@ impl Law {
     /// Returns the theorem that covers a game, if there is one.
     pub fn of(game: &Game, rule: Rule, target: Target) -> Option<Law> {
         let grundy = target == Target::Grundy;
-        match game {
-            Game::Nim { .. } if grundy => Some(Law::Bits(Theorem::Grundy)),
-            Game::Nim { .. } => Some(Law::Bits(Theorem::Outcome { most: 1, rule })),
-            Game::Moore { most, .. } if !grundy => Some(Law::Bits(Theorem::Outcome { most: *most as u32, rule })),
-            Game::Wythoff { .. } if !grundy => Some(Law::Wythoff(rule)),
-            Game::Subtraction { heaps, .. } | Game::Octal { heaps, .. } => {
-                // Grundy values say nothing about sums in misère play.
-                let takes = game.takes().filter(|_| rule == Rule::Normal || heaps.len() == 1)?;
-                Some(Law::Repeats { period: Period::of(&takes, rule)?, grundy })
+        Some(match &game.moves {
+            Moves::Nim if grundy => Law::Bits(Theorem::Grundy),
+            Moves::Nim => Law::Bits(Theorem::Outcome { most: 1, rule }),
+            // Grundy values say nothing about sums in misère play.
+            Moves::Subtraction(numbers) if rule == Rule::Normal || game.heaps.len() == 1 => {
+                Law::Repeats { period: Period::of(numbers, rule)?, grundy }
             }
-            _ => None,
-        }
+            Moves::Moore(most) if !grundy => Law::Bits(Theorem::Outcome { most: *most as u32, rule }),
+            Moves::Wythoff if !grundy => Law::Wythoff(rule),
+            _ => return None,
+        })
     }
 
     /// Returns the name of the theorem.
@@ -98,9 +97,19 @@ fn is_wythoffs(short: i32, long: i32, rule: Rule) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::formula::Formula;
     use crate::graph::Ordering;
+    use crate::parse::parse;
+    use crate::scope::Scope;
+
+    /// Reads a game and a formula for its outcome.
+    pub(in crate::proof) fn case(game: &str, rule: Rule, formula: &str) -> (Law, Scope, Formula) {
+        let game = Game::parse(game).unwrap();
+        let formula = parse(&game.scope(), formula).unwrap();
+        (Law::of(&game, rule, Target::Rules).unwrap(), game.scope(), formula)
+    }
 
     #[test]
     fn laws_say_what_the_graph_says() {
@@ -112,14 +121,13 @@ mod tests {
             "wythoff:60",
             "subtraction:1,2,3:40",
             "subtraction:2,5,7:9,30",
-            "octal:0.3302:12,12",
         ];
         for text in games {
             let game = Game::parse(text).unwrap();
             for rule in Rule::ALL {
                 let graph = game.graph_of_all(rule, Ordering::All, 10_000).unwrap();
                 let Some(law) = Law::of(&game, rule, Target::Rules) else {
-                    assert!(rule == Rule::Misere && game.heaps().unwrap().len() > 1, "{text}");
+                    assert!(rule == Rule::Misere && game.heaps.len() > 1, "{text}");
                     continue;
                 };
                 for (index, value) in (0..).zip(graph.outcomes()) {
@@ -134,8 +142,8 @@ mod tests {
                 all && law.expected(&graph.position(index)) == Expected::Grundy(value)
             }));
         }
-        for text in ["octal:0.77:9", "triangular:3"] {
-            assert_eq!(Law::of(&Game::parse(text).unwrap(), Rule::Normal, Target::Rules), None, "{text}");
+        for text in ["moore:2:4,4,4", "wythoff:9"] {
+            assert_eq!(Law::of(&Game::parse(text).unwrap(), Rule::Normal, Target::Grundy), None, "{text}");
         }
     }
 

@@ -340,7 +340,7 @@ fn steps(heaps: &[i32]) -> Vec<Vec<i32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::case;
+    use crate::law::tests::case;
     use trinim_game::{Rule, Value};
 
     fn wrong(game: &str, rule: Rule, ordering: Ordering, text: &str) -> Option<Vec<i32>> {
@@ -410,7 +410,7 @@ mod tests {
             "moore:3:1,1,1",
             "wythoff:1",
             "subtraction:2,5,7:1,1,1",
-            "octal:0.1302:1,1",
+            "subtraction:3,4:1,1",
         ] {
             let (law, scope, _) = case(game, Rule::Normal, "0");
             let mut completed = 0;

@@ -2,10 +2,10 @@
 //!
 //! # Invariants
 //! 1. The counterexample of a graph of heaps is the smallest wrong position: by the sum of its
-//!    features, then by lexicographic order. In a game from a file it is the first one listed.
+//!    features, then by lexicographic order.
 
 use crate::formula::Formula;
-use crate::graph::Graph;
+use crate::graph::{Graph, label};
 use crate::int::OnFault;
 use crate::scope::Scope;
 use crate::score::Target;
@@ -102,9 +102,8 @@ impl Counterexample {
         found_by: FoundBy,
     ) -> Counterexample {
         let value = formula.value(scope, position, on_fault);
-        let heaps: Vec<String> = position.iter().map(i32::to_string).collect();
         Counterexample {
-            label: format!("({})", heaps.join(",")),
+            label: label(position),
             value: value.ok(),
             said: match value {
                 Ok(value) => expected.said(value),
@@ -135,7 +134,7 @@ impl Truth {
             Counterexample::new(formula, &graph.scope, &graph.position(index), on_fault, expected, FoundBy::Check);
         let winning = graph.options(index).iter().find(|option| self.outcomes[**option as usize].is_loss());
         let because = winning.filter(|_| expected == Expected::Outcome(Value::Win)).map(|option| graph.label(*option));
-        Some(Counterexample { label: graph.label(index), because, ..found })
+        Some(Counterexample { because, ..found })
     }
 
     fn expected(&self, index: usize) -> Expected {
@@ -150,9 +149,6 @@ impl Truth {
         let graph = &self.graph;
         let sum = |index: u32| graph.position(index).iter().map(|feature| i64::from(*feature)).sum::<i64>();
         let first = first as u32;
-        if graph.is_named() {
-            return first;
-        }
         let alike = (first..graph.len() as u32).take_while(|index| sum(*index) == sum(first));
         let wrong = alike.filter(|index| {
             let value = formula.value(&graph.scope, &graph.position(*index), on_fault);

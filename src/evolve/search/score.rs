@@ -365,7 +365,7 @@ mod tests {
         }
     }
 
-    const GAMES: [&str; 5] = ["nim:3,2,1", "wythoff:5", "octal:0.77:7", "subtraction:2,3:13", "moore:2:2,2,2"];
+    const GAMES: [&str; 5] = ["nim:3,2,1", "wythoff:5", "subtraction:2,3:4,3", "subtraction:2,3:13", "moore:2:2,2,2"];
 
     proptest! {
         #[test]

@@ -155,7 +155,8 @@ mod tests {
 
     #[test]
     fn counting_agrees_with_the_grown_tree() {
-        for (game, formula) in [("nim:2,2,1", "a1-a2*a3"), ("wythoff:3", "a1-a2"), ("octal:0.77:6", "a1 mod 3")] {
+        for (game, formula) in [("nim:2,2,1", "a1-a2*a3"), ("wythoff:3", "a1-a2"), ("subtraction:1,2,3:6", "a1 mod 3")]
+        {
             let (graph, column) = example(game, formula);
             let tree = Tree::grow(&graph, &column).unwrap();
             assert_eq!(tree.branches.len() as u64, tree_size(&graph));

@@ -330,7 +330,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::case;
+    use crate::law::tests::case;
     use crate::parse::parse;
     use trinim_game::Rule;
     use trinim_game::random::Random;

@@ -2,6 +2,9 @@
 //!
 //! Every run is a function of its seed, so a bar that holds today holds until the engine changes.
 
+mod export;
+mod games;
+
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use trinim_evolve::alphabet::{Alphabet, Number};
 use trinim_evolve::check::{HeldOut, Standing};
@@ -238,7 +241,6 @@ fn other_games_come_out_as_known() {
     let protected = Settings { zero: Zero::One, ..best.clone() };
     assert!(solved("nim:6,6", Rule::Misere, &protected, &[], 20) >= 15);
     assert!(solved("moore:2:3,3,3", Rule::Normal, &best, &[], 20) >= 15);
-    assert!(solved("octal:0.333:20", Rule::Normal, &best, &["4"], 20) >= 19);
     // Grundy values of Nim need no labels either.
     let grundy = Settings { target: Target::Grundy, ..Settings::best() };
     assert!(solved("nim:4,4,4", Rule::Normal, &grundy, &[], 10) >= 9);
@@ -254,10 +256,4 @@ fn other_games_come_out_as_known() {
     let found = runs_of(&golden, &plane, 20, 2);
     let right = found.iter().filter(|run| held.standing(&run.best.formula, OnFault::Stop).is_strategy());
     assert!(right.count() >= 15);
-    // No formula is known for three layers of Triangular Nim; finding none is a result.
-    let triangle = Settings { generations: 20, ..Settings::best() };
-    let problem = problem("triangular:3", Rule::Misere, &triangle, &[]);
-    for run in runs_of(&problem, &triangle, 3, 2) {
-        assert!(run.best.violations > 0 && run.success.is_none());
-    }
 }
