@@ -49,11 +49,9 @@
     reason = "vectors are read at offsets a plan guarantees, on machines whose instructions were detected"
 )]
 
-// The macros of a file are known to the files after it.
+// Its macros are known to the files after it.
 #[macro_use]
 mod isa;
-#[macro_use]
-mod dispatch;
 
 mod apply;
 mod count;

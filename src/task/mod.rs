@@ -34,7 +34,6 @@ pub mod store;
 mod streams;
 mod summary;
 mod sweep;
-mod verify;
 
 pub use compute::{Computed, Options, Tasks, Worker, compute};
 pub use copy::{Copied, copy, require_sealed};
@@ -44,8 +43,8 @@ pub use plan::{BatchRow, BlockRow, batches, plan};
 #[cfg(feature = "s3")]
 pub use store::BucketStore;
 pub use store::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
+pub use summary::counts;
 pub use sweep::{Swept, sweep};
-pub use verify::counts;
 
 use crate::database::block_file_name;
 use crate::layout::CANONICAL_BLOCKS_MAX;
