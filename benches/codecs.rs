@@ -6,7 +6,7 @@
 //! per position) is printed once for each codec.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use pipeline::log::codec::{self, FRAME_WORDS, Scratch};
+use pipeline::codec::{self, FRAME_WORDS, Scratch};
 use std::hint::black_box;
 use trinim::database::Encoding;
 use trinim::database::block::BlockForm;

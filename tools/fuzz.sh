@@ -2,9 +2,10 @@
 # Fuzzes each target, or the given ones, for some seconds (default 60): tools/fuzz.sh [SECONDS [TARGET ..]]
 #
 # libFuzzer on the stable toolchain: LLVM flags request the coverage, so no nightly compiler is
-# needed, only a C++ compiler for libFuzzer itself. New inputs go to target/fuzz/corpus; MERGE=1
-# copies those that reach something new to tools/fuzz/corpus. Exits with 1 if a target failed, and
-# keeps its input in target/fuzz/found.
+# needed, only a C++ compiler for libFuzzer itself. The inputs of tools/fuzz/corpus, one file a target
+# with one input in hexadecimal a line, are unpacked below target/fuzz/committed. New inputs go to
+# target/fuzz/corpus; MERGE=1 packs those that reach something new into tools/fuzz/corpus. Exits with
+# 1 if a target failed, and keeps its input in target/fuzz/found.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-60}
@@ -12,8 +13,21 @@ shift || true
 if [ $# -gt 0 ]; then
     targets=("$@")
 else
-    mapfile -t targets < <(ls tools/fuzz/corpus)
+    mapfile -t targets < <(basename -s .hex -a tools/fuzz/corpus/*.hex)
 fi
+# unpack FILE FOLDER: each line becomes a file, named by its number.
+unpack() {
+    local line number=0
+    rm -rf "$2" && mkdir -p "$2"
+    while IFS= read -r line; do
+        # shellcheck disable=SC2059 # The bytes are the format.
+        printf "$(sed 's/../\\x&/g' <<<"$line")" >"$2/$((number += 1))"
+    done <"$1"
+}
+# pack FOLDER FILE: sorted, so that equal inputs are one line.
+pack() {
+    find "$1" -type f -exec sh -c 'od -An -v -tx1 "$0" | tr -d " \n"; echo' {} \; | LC_ALL=C sort -u >"$2"
+}
 coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
 coverage="$coverage -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
 # Counts the steps of each input.
@@ -30,8 +44,9 @@ if [ -d /dev/shm ]; then
 fi
 failed=0
 for target in "${targets[@]}"; do
-    committed=tools/fuzz/corpus/$target found=target/fuzz/corpus/$target
-    mkdir -p "$found" "$committed"
+    committed=target/fuzz/committed/$target found=target/fuzz/corpus/$target
+    mkdir -p "$found"
+    unpack "tools/fuzz/corpus/$target.hex" "$committed"
     echo "== $target: $seconds s"
     log=target/fuzz/$target.log
     if ! FUZZ_TARGET=$target nice "$binary" "$found" "$committed" -max_total_time="$seconds" -max_len=4096 -timeout=20 -rss_limit_mb=512 \
@@ -43,6 +58,7 @@ for target in "${targets[@]}"; do
     grep -E 'cov: ' "$log" | tail -1 | sed 's/ L: .*//' || true
     if [ "${MERGE:-0}" = 1 ]; then
         FUZZ_TARGET=$target "$binary" -merge=1 -max_len=1024 "$committed" "$found" >>"$log" 2>&1
+        pack "$committed" "tools/fuzz/corpus/$target.hex"
     fi
 done
 exit "$failed"

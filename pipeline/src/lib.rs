@@ -80,7 +80,7 @@
 //! | computing | [`Workload`], [`Edge`], [`Auditor`], [`Run`], [`Options`], [`Thresholds`], [`Finished`] |
 //! | watching | [`Event`], [`Metrics`], [`Counts`], [`Stage`], [`timeline`] |
 //! | the run folder | [`checkpoint`]: what is finished, durably; [`care`]: check and repair; [`mod@format`]: every byte |
-//! | foundations | [`storage`]: every file call; [`log`]: entries, frames, codecs |
+//! | foundations | [`storage`]: every file call; [`log`]: entries and frames; [`codec`]: their codecs |
 //!
 //! With the feature `testing`, module `testing` provides a simulated disk that loses, tears and
 //! corrupts writes.
@@ -91,6 +91,7 @@ mod audit;
 mod bitmap;
 pub mod care;
 pub mod checkpoint;
+pub mod codec;
 mod error;
 mod finding;
 mod ids;

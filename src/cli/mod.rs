@@ -1,71 +1,28 @@
-//! The command line: one file or folder per subcommand.
+//! The command line: `commands`, a file or folder each, use the `words` that several of them share,
+//! and these use the `face`, which speaks to whoever called.
 //!
 //! Data goes to standard output, everything else to standard error. Every report has `--json`:
 //! JSON.md lists all fields, and later versions only add some. Every flag can be set by the
-//! environment ([`variables`]).
-//! [`exit::Exit`] lists the exit codes. Whatever a library caller could need is in the library.
+//! environment ([`face::variables`]).
+//! [`Exit`] lists the exit codes. Whatever a library caller could need is in the library.
 //!
 //! # Invariants
 //! 1. No argument, file or signal makes the program panic.
 //! 2. Only these files print, read clocks (through the engine's stopwatch) and handle signals.
 
-mod answers;
-mod args;
-mod audit;
-mod bench;
-mod board;
-mod check;
-mod choice;
-mod claims;
-mod completions;
-mod evolve;
-mod exit;
-mod export;
-mod failure;
-mod folders;
-mod game;
-mod help;
-mod input;
-mod keep;
-mod layout;
-mod manual;
-mod metrics;
-mod moves;
-mod output;
-mod owner;
-mod parents;
-mod plan;
-mod plane;
-mod play;
-mod precedence;
-mod probe;
-mod progress;
-mod refusal;
-mod repair;
-mod report;
-mod resume;
-#[cfg(feature = "serve")]
-mod serve;
-mod signals;
-mod solve;
-mod solved;
-mod spot;
-mod stats;
-mod status;
-mod summary;
-mod task;
-mod variables;
-mod verify;
-mod version;
-mod watch;
+mod commands;
+mod face;
 mod words;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use exit::Exit;
-use output::{ColorChoice, Out, note};
+use commands::*;
+use face::exit::{self, Exit};
+use face::output::{ColorChoice, Out, note};
+use face::{failure, help, precedence, progress, refusal, shell, signals, variables, version, watch};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use words::folders;
 
 /// Strongly solves Triangular Nim and answers every position.
 ///
@@ -147,7 +104,7 @@ pub fn main() -> ExitCode {
     let exit = match result {
         Ok(exit) => exit,
         Err(error) => {
-            let error = folders::explain(error, &words::arguments());
+            let error = folders::explain(error, &shell::arguments());
             let exit = report(&error, &out);
             if let Some(command) = json_command {
                 failure::write(&command, exit, &error, &mut out);
@@ -226,7 +183,7 @@ fn parse() -> Result<(Cli, Option<String>), Exit> {
             Exit::Usage
         }
         _ => {
-            let (reason, hint) = refusal::explain(&error, &command(), &words::arguments());
+            let (reason, hint) = refusal::explain(&error, &command(), &shell::arguments());
             note(reason);
             note(format_args!("hint: {hint}"));
             Exit::Usage

@@ -15,7 +15,7 @@
 
 use super::frame::{self, FrameError};
 use super::{DatabaseError, Encoding, Task};
-use pipeline::log::codec::{self, Scratch};
+use pipeline::codec::{self, Scratch};
 use pipeline::{Damage, Expected};
 use std::ops::Range;
 use std::path::Path;

@@ -26,7 +26,7 @@ use crate::game::{Board, Rule, Value};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use parking_lot::Mutex;
-use pipeline::log::codec::Scratch;
+use pipeline::codec::Scratch;
 use pipeline::storage::{open_regular, read_regular};
 use pipeline::{BlockId, Damage};
 use std::collections::HashMap;

@@ -4,7 +4,7 @@ use super::rates::{self, Rates};
 use crate::game::Board;
 use crate::layout::{Edge, Layout, TraceId, search};
 use pipeline::Placement;
-use pipeline::log::codec::FRAME_WORDS;
+use pipeline::codec::FRAME_WORDS;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@
 //!    move proves it.
 //!
 //! # Not here
-//! Files, clocks and printing: `src/cli/play` and `src/cli/serve` have them.
+//! Files, clocks and printing: `src/cli/commands/play` and `src/cli/commands/serve` have them.
 
 pub mod answers;
 pub mod level;

@@ -3,6 +3,7 @@
 
 pub mod contract;
 pub mod nimbers;
+pub mod program;
 mod scratch;
 mod stopping;
 mod sweep;

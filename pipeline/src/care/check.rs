@@ -25,10 +25,10 @@
 
 use crate::bitmap::Bitmap;
 use crate::checkpoint::{BlockRecord, Examination, Inspection, LOGS, PUBLISHED, PublishedFile, examine};
+use crate::codec::{FRAME_WORDS, Scratch};
 use crate::error::Error;
 use crate::finding::{Damage, Expected, Finding, Weight, persists, sort_findings};
 use crate::ids::{BlockId, RunId};
-use crate::log::codec::{FRAME_WORDS, Scratch};
 use crate::log::place::{Extent, LogFile};
 use crate::log::reader::EntryReader;
 use crate::measure::metrics::Metrics;

@@ -49,10 +49,10 @@
 use crate::care::check::{Report, read_published};
 use crate::care::recompute::{Recomputer, Sources};
 use crate::checkpoint::{self, BlockRecord, Checkpoint, Draft, FinishedBlocks, LOGS, PUBLISHED, PublishedFile};
+use crate::codec::{self, FRAME_WORDS, Scratch};
 use crate::error::Error;
 use crate::finding::{Damage, Finding};
 use crate::ids::BlockId;
-use crate::log::codec::{self, FRAME_WORDS, Scratch};
 use crate::log::entry::{EntryHeader, Route};
 use crate::log::frame::Frame;
 use crate::log::place::{Extent, Placement};

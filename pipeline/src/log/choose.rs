@@ -11,7 +11,7 @@
 //! with the least cost wins, size weighed in, so a run whose disk cannot keep up moves to tighter
 //! codecs. The choice cannot affect results: each frame stores its codec's tag.
 
-use crate::log::codec::{self, Codec, FRAME_WORDS, Scratch};
+use crate::codec::{self, Codec, FRAME_WORDS, Scratch};
 use crate::measure::metrics::{Metrics, Stopwatch};
 use crate::measure::stage::Stage;
 use crate::sync::Mutex;

@@ -5,7 +5,7 @@
 //! 2. The extent hash in the journal covers the entry header and every frame header in order, and
 //!    each frame header holds its payload's hash: a lost, doubled or stale frame is detected.
 
-use crate::log::codec::{self, Codec, FRAME_WORDS, Scratch};
+use crate::codec::{self, Codec, FRAME_WORDS, Scratch};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
 
 const FRAME_MAGIC: [u8; 4] = *b"TLFR";

@@ -1,8 +1,6 @@
-//! Update logs: where entries are, their bytes, writing and reading them, the codecs of their
-//! frames, and the choice of codec.
+//! Update logs: where entries are, their bytes, writing and reading them, and the choice of codec.
 
 pub mod choose;
-pub mod codec;
 pub mod entry;
 pub mod frame;
 pub mod place;

@@ -170,7 +170,7 @@ impl WriteRun<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::codec::{Raw, Scratch};
+    use crate::codec::{Raw, Scratch};
     use crate::log::place::{LOGS, Placement};
     use crate::log::reader::EntryReader;
     use crate::testing::SimulatedStorage;

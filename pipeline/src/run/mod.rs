@@ -51,10 +51,10 @@ mod writer;
 
 use crate::care::check::read_published;
 use crate::checkpoint::{BlockRecord, Checkpoint};
+use crate::codec::FRAME_WORDS;
 use crate::error::Error;
 use crate::ids::{BlockId, RunId};
 use crate::log::choose::{Candidate, CodecChoice};
-use crate::log::codec::FRAME_WORDS;
 use crate::log::place::Placement;
 use crate::measure::metrics::Metrics;
 use crate::run::reader::READ_AHEAD_FRAMES;

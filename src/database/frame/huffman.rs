@@ -8,7 +8,7 @@
 /// The largest code length; lengths start at 1.
 pub(super) const LENGTHS: usize = 40;
 
-pub(super) use pipeline::log::codec::huffman::lengths;
+pub(super) use pipeline::codec::huffman::lengths;
 
 /// First code and first symbol of each length.
 #[derive(Clone, Debug)]

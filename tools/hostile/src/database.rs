@@ -1,7 +1,7 @@
 //! Files of a database: block files, books, `manifest.json`, `SUMS`.
 
 use crate::choice;
-use pipeline::log::codec::Scratch;
+use pipeline::codec::Scratch;
 use std::collections::BTreeSet;
 use std::path::Path;
 use trinim::care::Request;

@@ -1,7 +1,7 @@
 //! Log entries, frames and codecs of the engine.
 
 use crate::{choice, number};
-use pipeline::log::codec::{self, Scratch, decode_frame};
+use pipeline::codec::{self, Scratch, decode_frame};
 use pipeline::log::entry::{ENTRY_FIXED_BYTES, EntryHeader};
 use pipeline::log::frame::{ExtentHash, FRAME_HEADER_BYTES, Frame, FrameHeader};
 use pipeline::log::place::Place;

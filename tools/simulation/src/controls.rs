@@ -5,17 +5,17 @@ use pipeline::omitted::Rule;
 /// What notices that a rule is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noticed {
-    /// The exploration of stops and errors, in `tests/controls.rs`.
+    /// The exploration of stops and errors, in `tests/simulation/controls.rs`.
     ByCrashes,
-    /// The exploration of silent corruption, in `tests/controls.rs`.
+    /// The exploration of silent corruption, in `tests/simulation/controls.rs`.
     BySilence,
-    /// Runs with exactly as many files as they may have open, in `tests/controls.rs`.
+    /// Runs with exactly as many files as they may have open, in `tests/simulation/controls.rs`.
     ByFiles,
-    /// One case of damage for each rule, in `tests/comparisons.rs`.
+    /// One case of damage for each rule, in `tests/simulation/comparisons.rs`.
     ByDamage,
-    /// The sweeps of damage, in `tests/damage.rs`; there also pairs of rules.
+    /// The sweeps of damage, in `tests/simulation/damage.rs`; there also pairs of rules.
     BySweeps,
-    /// Checks and repairs, in `tests/care.rs`.
+    /// Checks and repairs, in `tests/simulation/care.rs`.
     ByCare,
     /// Nothing can: a second rule guarantees the same. The reason.
     ByNothing(&'static str),

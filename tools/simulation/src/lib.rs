@@ -7,7 +7,7 @@
 //! its states.
 //!
 //! The real disk, real threads and the whole program have their own tests (`tools`,
-//! `pipeline/tests/crash.rs`, `tests/signals.rs`).
+//! `pipeline/tests/engine/crash.rs`, `tests/face/signals.rs`).
 
 pub mod controls;
 pub mod damage;

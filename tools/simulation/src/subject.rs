@@ -1,7 +1,7 @@
 //! Subjects to run on the simulated disk: a synthetic workload with every kind of edge, and
 //! Triangular Nim, solved and sealed as in the program.
 
-#[path = "../../../pipeline/tests/synthetic/mod.rs"]
+#[path = "../../../pipeline/tests/engine/synthetic/mod.rs"]
 mod synthetic;
 
 use crate::sloppy::{Omit, Sloppy};

@@ -25,7 +25,7 @@
 //! # Not here
 //! Weak memory: every atomic is visible to all threads at once. Interleavings within code between
 //! points of choice, which shares nothing but counters. The real mutexes and channels, which have
-//! tests with real threads (`pipeline/tests/crash.rs`).
+//! tests with real threads (`pipeline/tests/engine/crash.rs`).
 
 mod channel;
 mod locks;

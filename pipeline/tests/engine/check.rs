@@ -1,0 +1,124 @@
+//! What a check counts and reports at each depth.
+
+use crate::folders::{PLACEMENTS, finished, options, stopped_after, workload};
+use crate::mend::{file_of, flip, look};
+use crate::synthetic::Careless;
+use pipeline::care::check::{Depth, Request, check};
+use pipeline::checkpoint::inspect;
+use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::{BlockId, Damage, Error, Expected, Finding, Placement, Run, Storage, Weight, Workload};
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+/// Returns the published files and the needed logs, each with the bytes of it that count.
+fn named(disk: &SimulatedStorage) -> Vec<(String, u64)> {
+    let inspection = inspect(disk).unwrap();
+    let done = inspection.finished();
+    let mut all = Vec::new();
+    for record in &inspection.records {
+        all.extend(record.published.iter().map(|file| (file.name.clone(), file.length)));
+        for extent in &record.extents {
+            let waits = |target: BlockId| !done.contains(target);
+            let is_needed = match extent.file.placement {
+                Placement::Dedicated => waits(extent.file.bucket),
+                Placement::Shared => workload().edges_from(record.block).iter().any(|edge| waits(edge.target)),
+            };
+            all.extend(is_needed.then(|| (extent.file.name(), extent.length)));
+        }
+    }
+    all
+}
+
+/// Also if a second look reads the damaged file alone.
+#[test]
+fn a_check_counts_all_files_and_bytes_once() {
+    for placement in PLACEMENTS {
+        for pristine in [stopped_after(9, placement), finished(placement)] {
+            let named = named(&pristine);
+            let files = named.iter().map(|(name, _)| name).collect::<BTreeSet<_>>().len() as u64;
+            let bytes = named.iter().map(|(_, bytes)| bytes).sum::<u64>();
+            let damaged = pristine.kill();
+            flip(&damaged, &file_of(&damaged, BlockId(0)));
+            for (disk, is_sound) in [(pristine, true), (damaged, false)] {
+                let told = Mutex::new(Vec::new());
+                let stop = AtomicBool::new(false);
+                let request = Request {
+                    depth: Depth::Sums,
+                    threads: 1,
+                    stop: &stop,
+                    progress: &|done, all| told.lock().unwrap().push((done, all)),
+                    published: &|_, _| {},
+                };
+                let report = check(&workload(), &disk, &request).unwrap();
+                assert_eq!((report.is_sound(), report.files, report.bytes), (is_sound, files, bytes), "{placement:?}");
+                // The look at everything, and the one at what it found.
+                let first = told.lock().unwrap()[..named.len()].to_vec();
+                assert!(first.is_sorted() && first.iter().all(|(_, all)| *all == bytes), "{first:?}");
+                assert_eq!(first.last(), Some(&(bytes, bytes)));
+            }
+        }
+    }
+}
+
+/// No byte of the files is read for it.
+#[test]
+fn a_check_of_the_metadata_finds_missing_files_and_wrong_lengths() {
+    for placement in PLACEMENTS {
+        let pristine = stopped_after(9, placement);
+        let names: BTreeSet<String> = named(&pristine).into_iter().map(|(name, _)| name).collect();
+        assert!(names.iter().any(|name| name.starts_with("logs/")));
+        for name in names {
+            let whole = pristine.contents(&name).unwrap();
+            let length = whole.len() as u64;
+            let (shorter, longer) = (&whole[..whole.len() - 1], [&whole[..], &[0]].concat());
+            // Behind its last entry a log may have anything.
+            let is_log = name.starts_with("logs/");
+            let expected = if is_log { Expected::AtLeast(length) } else { Expected::Exactly(length) };
+            let wrong = |bytes: &[u8]| Damage::Length { expected, found: bytes.len() as u64 };
+            for (bytes, damage) in [
+                (None, Some(Damage::MISSING)),
+                (Some(shorter), Some(wrong(shorter))),
+                (Some(&longer), (!is_log).then(|| wrong(&longer))),
+            ] {
+                let disk = pristine.kill();
+                bytes.map_or_else(|| disk.take(&name), |bytes| disk.put(&name, bytes));
+                let report = look(&workload(), &disk, Depth::Metadata).unwrap();
+                let expected =
+                    Vec::from_iter(damage.map(|damage| Finding::new(Weight::Damage, disk.path(&name), damage)));
+                assert_eq!(report.findings, expected, "{placement:?}, {name}");
+                assert_eq!(report.bytes, 0);
+            }
+        }
+    }
+}
+
+/// A folder that cannot be listed is not the same as one without files.
+#[test]
+fn a_folder_that_cannot_be_listed_ends_the_check() {
+    let pristine = finished(Placement::Shared);
+    let mut unlisted = BTreeSet::new();
+    for step in 1.. {
+        let disk = pristine.kill().with_fault(step, Fault::FailOnce);
+        match look(&workload(), &disk, Depth::Metadata) {
+            Err(Error::Io { operation: "list", path, .. }) => _ = unlisted.insert(path),
+            _ if disk.steps() < step => break,
+            _ => {}
+        }
+    }
+    for folder in ["db", "logs"] {
+        assert!(unlisted.contains(std::path::Path::new(folder)), "{folder} is not in {unlisted:?}");
+    }
+}
+
+/// The hash of a file says that nothing changed, not that the workload can read it.
+#[test]
+fn only_a_full_check_decodes_published_files() {
+    let careless = Careless { published_bytes: Some(1000), ..Careless::of(workload()) };
+    let disk = SimulatedStorage::new(3);
+    Run::new(&careless, Arc::new(disk.clone())).options(&options(Placement::Dedicated)).start().unwrap();
+    assert_eq!(look(&careless, &disk, Depth::Sums).unwrap().findings, []);
+    let report = look(&careless, &disk, Depth::Full).unwrap();
+    assert_eq!(report.damaged_blocks, BlockId::all(careless.blocks()).collect());
+    assert!(report.findings.iter().all(|finding| finding.weight == Weight::Damage));
+}

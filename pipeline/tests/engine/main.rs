@@ -1,0 +1,26 @@
+//! The engine on made-up workloads, on a simulated disk and on a real one.
+
+extern crate trinim_pipeline as pipeline;
+
+#[path = "../../../tests/common/scratch.rs"]
+mod scratch;
+#[expect(dead_code, reason = "other tests use the rest")]
+#[path = "../../../tests/common/sweep.rs"]
+mod sweep;
+
+mod beside;
+mod check;
+mod checkpoint;
+mod crash;
+mod damage;
+mod disk;
+mod folders;
+mod format;
+mod limits;
+mod mend;
+mod repair;
+mod runs;
+mod seek;
+mod storage;
+mod synthetic;
+mod toy;

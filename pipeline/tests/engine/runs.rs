@@ -1,0 +1,576 @@
+//! The engine on a synthetic workload, compared with the same workload computed block by block in
+//! memory.
+
+use crate::scratch::scratch;
+use crate::seek::{SeekModel, SeekStorage};
+use crate::synthetic::Synthetic;
+use pipeline::care::{check, repair};
+use pipeline::checkpoint::Draft;
+use pipeline::codec::FRAME_WORDS;
+use pipeline::{
+    BlockId, CodecChoice, Edge, Error, Metrics, Options, Placement, RealStorage, Run, RunId, Stage, Storage,
+    Thresholds, Workload, footprint_bytes, timeline,
+};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+fn options() -> Options {
+    Options {
+        threads: 2,
+        memory_bytes: 64 << 20,
+        placement: Placement::Dedicated,
+        codec: CodecChoice::parse("zstd1").unwrap(),
+        commit_interval: Duration::from_millis(20),
+        thresholds: None,
+        run_id: RunId(7),
+        stop: Arc::new(AtomicBool::new(false)),
+    }
+}
+
+fn real(folder: &Path) -> Arc<dyn Storage> {
+    Arc::new(RealStorage::create(folder).unwrap())
+}
+
+/// Without syncs: these tests are not about durability, and their many small runs would mostly wait
+/// for the disk.
+fn unsynced(folder: &Path) -> Arc<dyn Storage> {
+    Arc::new(RealStorage::create(folder).unwrap().with_syncs(false))
+}
+
+/// Asserts that `db/` holds exactly the reference's streams.
+fn assert_published(workload: &Synthetic, folder: &Path, story: &str) {
+    let reference = workload.reference();
+    assert_eq!(std::fs::read_dir(folder.join("db")).unwrap().count(), reference.len(), "{story}: files in db");
+    for (block, stream) in reference.iter().enumerate() {
+        let bytes: Vec<u8> = stream.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let found = std::fs::read(folder.join("db").join(format!("{block:04}.blk"))).unwrap();
+        assert!(found == bytes, "{story}: block {block} differs");
+    }
+    assert_eq!(std::fs::read_dir(folder.join("logs")).unwrap().count(), 0, "{story}: logs left behind");
+}
+
+#[test]
+fn the_result_does_not_depend_on_threads_memory_placement_or_codec() {
+    for density in [0, 5, 50, 100] {
+        let salt = u64::from(density);
+        for (placement, publishes) in [
+            (Placement::Dedicated, false),
+            (Placement::Dedicated, true),
+            (Placement::Shared, false),
+            (Placement::Shared, true),
+        ] {
+            let workload = Synthetic { bits: 5, words: 300, density, salt, stop_after: None, publishes };
+            // Without logs there is no codec to vary.
+            let codecs = if publishes { 2 } else { 8 };
+            for codec in ["raw", "zstd1", "zstd3", "gaps", "rows", "rows-zstd1", "rows-huffman", "auto"]
+                .into_iter()
+                .rev()
+                .take(codecs)
+            {
+                for (threads, memory_bytes) in [(1, 4 << 20), (4, 64 << 20), (3, 4 << 20)] {
+                    let folder = scratch();
+                    let codec_choice = CodecChoice::parse(codec).unwrap();
+                    let thresholds = (threads != 4).then_some(Thresholds { held: 0, ..Thresholds::LARGEST });
+                    let options =
+                        Options { threads, memory_bytes, placement, codec: codec_choice, thresholds, ..options() };
+                    let (metrics, storage) = (Metrics::default(), unsynced(folder.path()));
+                    let run = Run::new(&workload, storage).options(&options).metrics(&metrics);
+                    let finished = run.start().unwrap();
+                    assert_eq!(finished.records.len(), 32);
+                    let story =
+                        format!("{density} % {placement:?} {publishes} {codec} {threads} threads {memory_bytes} bytes");
+                    let counts = metrics.snapshot();
+                    let has_logs = !(publishes && placement == Placement::Shared);
+                    assert_eq!(counts.log_bytes_written > 0, has_logs, "{story}");
+                    // Unless every stream was found in memory.
+                    if thresholds.is_some() {
+                        assert_eq!(counts.log_bytes_read > 0, has_logs, "{story}");
+                        assert_eq!(counts.published_bytes_read == 0, has_logs, "{story}");
+                    }
+                    assert_published(&workload, folder.path(), &story);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn streams_of_several_frames_and_auto_codec() {
+    let workload = Synthetic { bits: 3, words: 300_000, density: 5, salt: 4, stop_after: None, publishes: false };
+    for placement in [Placement::Dedicated, Placement::Shared] {
+        let folder = scratch();
+        let metrics = Metrics::default();
+        let codec = CodecChoice::Auto;
+        let options = Options { placement, codec, memory_bytes: 128 << 20, ..options() };
+        let finished = Run::new(&workload, real(folder.path())).options(&options).metrics(&metrics).start().unwrap();
+        let measured: Vec<_> = finished.candidates.iter().map(|candidate| candidate.codec).collect();
+        let all: Vec<_> = pipeline::codec::all().iter().map(|codec| codec.name()).collect();
+        assert_eq!(measured, all);
+        assert_published(&workload, folder.path(), "several frames");
+        let edges: usize = BlockId::all(workload.blocks()).map(|block| workload.edges_into(block).len()).sum();
+        assert!(edges > 3 * 4 + 2 * 2, "no block updates another one twice");
+        assert_eq!(metrics.snapshot().edges_applied, edges as u64);
+        assert!(finished.peak_leased_bytes <= 128 << 20);
+    }
+}
+
+/// Three blocks, each updating all later ones by the first of its two frames.
+#[derive(Default)]
+struct Halves {
+    /// Set when the first block is finished.
+    stop: Arc<AtomicBool>,
+}
+
+impl Workload for Halves {
+    fn parameters(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+    fn blocks(&self) -> u32 {
+        3
+    }
+    fn stream_words(&self) -> usize {
+        2 * FRAME_WORDS
+    }
+    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
+        (0..target.0).map(|source| Edge::new(BlockId(source), target)).collect()
+    }
+    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
+        (source.0 + 1..3).map(|target| Edge::new(source, BlockId(target))).collect()
+    }
+    fn unneeded(&self, _: &Edge) -> u64 {
+        FRAME_WORDS as u64
+    }
+    fn apply(&self, _: &Edge, stream: &[u64], bitmap: &mut [u64]) {
+        for (word, losses) in bitmap.iter_mut().zip(stream).take(FRAME_WORDS) {
+            *word |= losses.rotate_left(1);
+        }
+    }
+    fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
+        for (at, word) in bitmap.iter_mut().enumerate() {
+            *word = !*word & (at as u64 ^ u64::from(block.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+        self.stop.store(block == BlockId(0), Ordering::Relaxed);
+    }
+}
+
+impl Halves {
+    fn reference() -> Vec<Vec<u64>> {
+        let halves = Halves::default();
+        let mut streams: Vec<Vec<u64>> = Vec::new();
+        for block in BlockId::all(3) {
+            let mut bitmap = vec![0; halves.stream_words()];
+            let edges = halves.edges_into(block);
+            edges.iter().for_each(|edge| halves.apply(edge, &streams[edge.source.index()], &mut bitmap));
+            halves.finish(block, &mut bitmap);
+            streams.push(bitmap);
+        }
+        streams
+    }
+}
+
+/// A stream that stays in memory for later targets is decoded whole, although the target that read
+/// it needs one frame of it.
+#[test]
+fn a_stream_that_is_kept_for_others_is_kept_whole() {
+    let (folder, metrics) = (scratch(), Metrics::default());
+    let halves = Halves::default();
+    let shared = || Options { placement: Placement::Shared, threads: 1, memory_bytes: 256 << 20, ..options() };
+    let stopping = Options { stop: halves.stop.clone(), ..shared() };
+    let ended = Run::new(&halves, real(folder.path())).options(&stopping).start().map(drop);
+    assert!(matches!(ended, Err(Error::Interrupted)), "{:?}", ended.err());
+    let finished = Run::new(&halves, real(folder.path())).options(&shared()).metrics(&metrics).start().unwrap();
+    for (block, stream) in BlockId::all(3).zip(Halves::reference()) {
+        assert!(finished.stream(block).unwrap() == stream, "{block}");
+    }
+    let counts = metrics.snapshot();
+    // Block 1 reads block 0 and keeps it for block 2.
+    assert_eq!((counts.blocks_computed, counts.streams_read, counts.streams_held), (2, 1, 2));
+    assert_eq!(counts.raw_bytes_decoded, 2 * FRAME_WORDS as u64 * 8);
+}
+
+/// With room for no stream, for some and for all: the same result, and each stream is found in
+/// memory or read from its log.
+#[test]
+fn streams_in_memory_change_nothing() {
+    let workload = Synthetic { bits: 6, words: 500, density: 50, salt: 3, stop_after: None, publishes: false };
+    let sources = |target| workload.edges_into(target).iter().map(|edge| edge.source).collect::<BTreeSet<_>>().len();
+    let loads: usize = BlockId::all(workload.blocks()).map(sources).sum();
+    for threads in [1, 3] {
+        for (held, most) in [(0, 0), (1, 1), (7, 7), (usize::MAX, 64)] {
+            let (folder, metrics) = (scratch(), Metrics::default());
+            let thresholds = Some(Thresholds { held, ..Thresholds::LARGEST });
+            let options =
+                Options { placement: Placement::Shared, threads, thresholds, memory_bytes: 256 << 20, ..options() };
+            let run = Run::new(&workload, unsynced(folder.path())).options(&options).metrics(&metrics);
+            let finished = run.start().unwrap();
+            assert_published(&workload, folder.path(), &format!("{threads} threads, {held} streams"));
+            let counts = metrics.snapshot();
+            assert_eq!(counts.streams_read + counts.streams_held, loads as u64);
+            let is_some = [counts.streams_held > 0, counts.streams_read > 0];
+            assert_eq!(is_some, [held > 0, held < usize::MAX], "{threads} threads, {held} streams");
+            let workers_bytes =
+                footprint_bytes(500, Placement::Shared, threads) - footprint_bytes(500, Placement::Shared, 0);
+            let least = workers_bytes + most * 500 * 8;
+            let leased = finished.peak_leased_bytes;
+            assert!(leased <= 256 << 20, "{leased}");
+            assert!(most == 64 || leased >= least, "{threads} threads, {held} streams: {leased} of {least}");
+        }
+    }
+}
+
+#[test]
+fn frames_that_no_edge_needs_are_not_decoded() {
+    let streams = Halves::reference();
+    for (placement, frames) in [(Placement::Shared, 3), (Placement::Dedicated, 6)] {
+        let folder = scratch();
+        let metrics = Metrics::default();
+        let options = Options { placement, ..options() };
+        let halves = Halves::default();
+        let finished = Run::new(&halves, real(folder.path())).options(&options).metrics(&metrics).start().unwrap();
+        for block in BlockId::all(3) {
+            assert!(finished.stream(block).unwrap() == streams[block.index()], "{placement:?} {block}");
+        }
+        assert_eq!(metrics.snapshot().raw_bytes_decoded, frames * FRAME_WORDS as u64 * 8, "{placement:?}");
+    }
+}
+
+/// Stops a run after a few blocks, again and again, each time with another placement and thread
+/// count.
+#[test]
+fn an_interrupted_run_goes_on_with_other_options() {
+    let mut workload = Synthetic { bits: 6, words: 2000, density: 50, salt: 9, stop_after: None, publishes: false };
+    let folder = scratch();
+    let mut sessions = 0usize;
+    loop {
+        let stop = Arc::new(AtomicBool::new(false));
+        workload.stop_after = Some((AtomicU32::new(9), stop.clone()));
+        let placement = if sessions.is_multiple_of(2) { Placement::Dedicated } else { Placement::Shared };
+        let threads = 1 + sessions % 3;
+        let commit_interval = Duration::from_millis(1);
+        let options = Options { placement, threads, commit_interval, stop, ..options() };
+        sessions += 1;
+        match Run::new(&workload, real(folder.path())).options(&options).start() {
+            Ok(finished) => {
+                assert_eq!(finished.records.len(), 64);
+                break;
+            }
+            Err(Error::Interrupted) => assert!(sessions < 200, "no progress in 200 sessions"),
+            Err(error) => panic!("session {sessions}: {error}"),
+        }
+    }
+    assert!(sessions > 4, "the run was interrupted only {} times", sessions - 1);
+    assert_published(&workload, folder.path(), "after interruptions");
+    // Again: nothing to do, nothing changed.
+    let metrics = Metrics::default();
+    Run::new(&workload, real(folder.path())).options(&options()).metrics(&metrics).start().unwrap();
+    assert_eq!(metrics.snapshot().blocks_computed, 0);
+    assert_published(&workload, folder.path(), "after a run without work");
+}
+
+/// Sessions that write logs of both kinds, and sessions that read published files: a target takes
+/// the stream of each source from where its session left it.
+#[test]
+fn sessions_with_and_without_logs_share_a_folder() {
+    for first in 0..4 {
+        let folder = scratch();
+        let (mut read, mut sessions) = ([0, 0], 0);
+        loop {
+            let stop = Arc::new(AtomicBool::new(false));
+            let stop_after = Some((AtomicU32::new(7), stop.clone()));
+            // The first two sessions write logs; then the kinds alternate.
+            let publishes = sessions >= 2;
+            let placement = if (sessions + first) % 2 == 0 { Placement::Dedicated } else { Placement::Shared };
+            let workload = Synthetic { bits: 6, words: 700, density: 50, salt: 3, stop_after, publishes };
+            let threads = 1 + (sessions + first) / 2 % 2;
+            let thresholds = Some(Thresholds { held: 0, ..Thresholds::LARGEST });
+            let options = Options {
+                placement,
+                threads,
+                commit_interval: Duration::from_millis(1),
+                stop,
+                thresholds,
+                ..options()
+            };
+            let metrics = Metrics::default();
+            let ended = Run::new(&workload, unsynced(folder.path())).options(&options).metrics(&metrics).start();
+            let counts = metrics.snapshot();
+            read[0] += counts.log_bytes_read;
+            read[1] += counts.published_bytes_read;
+            sessions += 1;
+            match ended {
+                Ok(finished) => {
+                    assert_eq!(finished.records.len(), 64);
+                    break assert_published(&workload, folder.path(), "of mixed sessions");
+                }
+                Err(Error::Interrupted) => assert!(sessions < 200, "no progress in 200 sessions"),
+                Err(error) => panic!("session {sessions}: {error}"),
+            }
+        }
+        assert!(read[0] > 0 && read[1] > 0 && sessions > 4, "{read:?} in {sessions} sessions");
+    }
+}
+
+/// A published source that is not what its record says stops the run before it is used, with the
+/// name of the file; a repair computes it again, and the run goes on.
+#[test]
+fn a_damaged_published_source_is_refused_and_repaired() {
+    let pristine = scratch();
+    let stop = Arc::new(AtomicBool::new(false));
+    let thresholds = Some(Thresholds { held: 0, ..Thresholds::LARGEST });
+    let options = Options { placement: Placement::Shared, threads: 1, stop, thresholds, ..options() };
+    let stop_after = Some((AtomicU32::new(5), options.stop.clone()));
+    let stopped = Synthetic { bits: 4, words: 700, density: 50, salt: 3, stop_after, publishes: true };
+    let ended = Run::new(&stopped, unsynced(pristine.path())).options(&options).start();
+    assert!(matches!(ended, Err(Error::Interrupted)));
+    let workload = Synthetic { stop_after: None, ..stopped };
+    let options = Options { stop: Arc::default(), ..options };
+    let resume = |folder: &Path| Run::new(&workload, unsynced(folder)).options(&options).start().map(drop);
+    for case in 0..4 {
+        let folder = scratch();
+        for name in ["m", "db", "logs", ""] {
+            std::fs::create_dir_all(folder.path().join(name)).unwrap();
+            for entry in std::fs::read_dir(pristine.path().join(name)).unwrap().map(Result::unwrap) {
+                if entry.path().is_file() {
+                    std::fs::copy(entry.path(), folder.path().join(name).join(entry.file_name())).unwrap();
+                }
+            }
+        }
+        let source = folder.path().join("db/0001.blk");
+        let mut bytes = std::fs::read(&source).unwrap();
+        match case {
+            0 => bytes[1234] ^= 8,
+            1 => bytes.truncate(4000),
+            2 => bytes.push(0),
+            _ => bytes = std::fs::read(folder.path().join("db/0002.blk")).unwrap(),
+        }
+        std::fs::write(&source, bytes).unwrap();
+        match resume(folder.path()) {
+            Err(Error::Corrupt { path, .. }) => assert_eq!(path, source, "case {case}"),
+            other => panic!("case {case}: {other:?}"),
+        }
+        let storage = unsynced(folder.path());
+        let stop = AtomicBool::new(false);
+        let request = check::Request {
+            depth: check::Depth::Full,
+            threads: 1,
+            stop: &stop,
+            progress: &|_, _| {},
+            published: &|_, _| {},
+        };
+        let report = check::check(&workload, &*storage, &request).unwrap();
+        assert_eq!(report.damaged_blocks, [BlockId(1)].into(), "case {case}");
+        assert!(report.damaged_extents.is_empty());
+        let plan = repair::Plan::of(&workload, &report).unwrap();
+        let draft = Draft::take(storage.clone()).unwrap();
+        let thresholds = Thresholds::LARGEST;
+        drop(repair::carry_out(&plan, &workload, &storage, draft, &thresholds, &stop, &|_| {}).unwrap());
+        resume(folder.path()).unwrap();
+        assert_published(&workload, folder.path(), "after a repair");
+    }
+}
+
+/// A workload whose blocks publish nothing although it says that they publish their streams.
+struct Silent(Synthetic);
+
+impl Workload for Silent {
+    fn parameters(&self) -> Vec<(String, String)> {
+        self.0.parameters()
+    }
+    fn blocks(&self) -> u32 {
+        self.0.blocks()
+    }
+    fn stream_words(&self) -> usize {
+        self.0.stream_words()
+    }
+    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
+        self.0.edges_into(target)
+    }
+    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
+        self.0.edges_from(source)
+    }
+    fn apply(&self, _: &Edge, _: &[u64], _: &mut [u64]) {}
+    fn finish(&self, _: BlockId, _: &mut [u64]) {}
+    fn publish(&self, _: BlockId, _: &[u64]) -> Option<pipeline::Publication> {
+        None
+    }
+    fn publishes_streams(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_stream_that_is_not_published_is_an_error_of_the_workload() {
+    let sound = Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None, publishes: true };
+    match Run::new(&Silent(sound), unsynced(scratch().path())).options(&options()).start() {
+        Err(Error::Workload { what }) => assert!(what.contains("publishes no file"), "{what}"),
+        other => panic!("{:?}", other.err()),
+    }
+}
+
+#[test]
+fn other_parameters_are_refused_by_name() {
+    let folder = scratch();
+    let workload = Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None, publishes: false };
+    Run::new(&workload, real(folder.path())).options(&options()).start().unwrap();
+    let other = Synthetic { salt: 2, ..workload };
+    match Run::new(&other, real(folder.path())).options(&options()).start() {
+        Err(Error::Parameters { name, found, wanted, .. }) => {
+            assert_eq!((name.as_str(), found.as_str(), wanted.as_str()), ("salt", "1", "2"));
+        }
+        other => panic!("{:?}", other.err()),
+    }
+}
+
+#[test]
+fn too_little_memory_is_refused_before_anything_is_written() {
+    let folder = scratch();
+    let workload = Synthetic { bits: 2, words: 1 << 20, density: 5, salt: 1, stop_after: None, publishes: false };
+    let options = Options { memory_bytes: 8 << 20, ..options() };
+    match Run::new(&workload, real(folder.path())).options(&options).start() {
+        Err(Error::Memory { needed_bytes, budget_bytes }) => {
+            assert_eq!(budget_bytes, 8 << 20);
+            assert_eq!(needed_bytes, footprint_bytes(1 << 20, Placement::Dedicated, 1));
+        }
+        other => panic!("{:?}", other.err()),
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Some hash covers every bit of a log entry: a flip anywhere in the file is found before its bytes
+/// are used.
+#[test]
+fn a_damaged_log_is_refused_with_its_file() {
+    for placement in [Placement::Dedicated, Placement::Shared] {
+        let workload = Synthetic { bits: 3, words: 40, density: 50, salt: 5, stop_after: None, publishes: false };
+        let pristine = scratch();
+        let options = Options { placement, threads: 1, stop: Arc::default(), ..options() };
+        let stopped = Synthetic { stop_after: Some((AtomicU32::new(4), options.stop.clone())), ..workload };
+        let first = Run::new(&stopped, unsynced(pristine.path())).options(&options).start();
+        let workload = Synthetic { stop_after: None, ..stopped };
+        assert!(matches!(first, Err(Error::Interrupted)), "the run was over before it could be stopped");
+        let logs: Vec<_> =
+            std::fs::read_dir(pristine.path().join("logs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let log = logs.iter().max_by_key(|log| (log.metadata().unwrap().len(), *log)).expect("logs wait for blocks");
+        let good = std::fs::read(log).unwrap();
+        let mut refused = 0;
+        for byte in (0..good.len()).step_by(31) {
+            let mut bad = good.clone();
+            bad[byte] ^= 1 << (byte % 8);
+            let copy = scratch();
+            copy_folder(pristine.path(), copy.path());
+            std::fs::write(copy.path().join("logs").join(log.file_name().unwrap()), &bad).unwrap();
+            let options = Options { stop: Arc::default(), ..options.clone() };
+            match Run::new(&workload, unsynced(copy.path())).options(&options).start() {
+                Err(Error::Corrupt { path, .. }) => {
+                    assert_eq!(path.file_name(), log.file_name());
+                    refused += 1;
+                }
+                Err(error) => panic!("byte {byte}: {error}"),
+                // Gaps between entries hold nothing.
+                Ok(_) => assert_published(&workload, copy.path(), "flip in a gap"),
+            }
+        }
+        assert!(refused > 10, "only {refused} flips were refused");
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir(&target).unwrap();
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_workload_whose_order_is_not_topological_is_refused() {
+    struct Backwards(Synthetic);
+    impl Workload for Backwards {
+        fn order(&self) -> Vec<BlockId> {
+            let mut order = self.0.order();
+            order.reverse();
+            order
+        }
+        fn parameters(&self) -> Vec<(String, String)> {
+            self.0.parameters()
+        }
+        fn blocks(&self) -> u32 {
+            self.0.blocks()
+        }
+        fn stream_words(&self) -> usize {
+            self.0.stream_words()
+        }
+        fn edges_into(&self, target: BlockId) -> Vec<pipeline::Edge> {
+            self.0.edges_into(target)
+        }
+        fn edges_from(&self, source: BlockId) -> Vec<pipeline::Edge> {
+            self.0.edges_from(source)
+        }
+        fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
+            self.0.begin(block, bitmap);
+        }
+        fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
+            self.0.orient(orientation, restriction, stream, oriented);
+        }
+        fn apply(&self, edge: &pipeline::Edge, stream: &[u64], bitmap: &mut [u64]) {
+            self.0.apply(edge, stream, bitmap);
+        }
+        fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
+            self.0.finish(block, bitmap);
+        }
+        fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
+            self.0.summarise(block, stream)
+        }
+        fn publish(&self, block: BlockId, stream: &[u64]) -> Option<pipeline::Publication> {
+            self.0.publish(block, stream)
+        }
+    }
+    let folder = scratch();
+    let workload = Backwards(Synthetic { bits: 2, words: 10, density: 5, salt: 1, stop_after: None, publishes: false });
+    let result = Run::new(&workload, real(folder.path())).options(&options()).start();
+    assert!(matches!(result, Err(Error::Workload { .. })));
+}
+
+#[test]
+fn a_timeline_has_every_thread_and_all_of_their_time() {
+    let workload = Synthetic { bits: 5, words: 3000, density: 5, salt: 9, stop_after: None, publishes: false };
+    let folder = scratch();
+    let metrics = Metrics::with_timeline();
+    Run::new(&workload, unsynced(folder.path())).options(&options()).metrics(&metrics).start().unwrap();
+    let recorded = metrics.timeline().unwrap().recorded();
+    let mut names: Vec<&str> = recorded.iter().map(|lane| lane.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["committer", "reader 1", "reader 2", "worker 1", "worker 2", "writer"]);
+    for stage in Stage::ALL {
+        let sum: u64 = recorded.iter().map(|lane| lane.totals()[stage as usize]).sum();
+        assert_eq!(sum, metrics.stage(stage).as_nanos() as u64, "{}", stage.name());
+    }
+    let settled = |lane: &&timeline::Recorded| lane.totals()[Stage::Finish as usize] > 0;
+    assert!(recorded.iter().filter(settled).all(|lane| lane.name.starts_with("worker")));
+    assert!(Metrics::default().timeline().is_none());
+}
+
+#[test]
+fn a_device_that_seeks_changes_no_byte_and_likes_sorted_writes() {
+    let workload = Synthetic { bits: 6, words: 300, density: 20, salt: 11, stop_after: None, publishes: false };
+    let folder = scratch();
+    let model = SeekModel { seek: Duration::from_millis(8), bytes_per_second: 150e6 };
+    let device = Arc::new(SeekStorage::new(unsynced(folder.path()), model));
+    let options = Options { threads: 1, ..options() };
+    let finished = Run::new(&workload, device.clone()).options(&options).start().unwrap();
+    assert_published(&workload, folder.path(), "behind a device that seeks");
+    let (all, logs) = (device.counts(), device.written_below("logs/"));
+    assert!(all.busy >= model.seek * all.seeks as u32 && all.bytes > logs.bytes);
+    // Written in order of arrival, the extents of a block are in as many files, and almost each
+    // costs a seek.
+    let extents: usize = finished.records.values().map(|record| record.extents.len()).sum();
+    assert!(logs.seeks > 0 && 2 * logs.seeks < extents as u64, "{} seeks for {extents} extents", logs.seeks);
+}

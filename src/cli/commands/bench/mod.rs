@@ -1,0 +1,449 @@
+//! `trinim bench`: complete solves side by side, every answer checked.
+//!
+//! A case is a set of arguments of `trinim solve`; each run is a separate process in a fresh
+//! folder, so that time, memory and bytes are those of a real run. Cases take turns (A B C, A B C,
+//! ..), so that a machine whose speed drifts favours none. [`trinim::bench`] evaluates and formats
+//! the figures.
+//!
+//! # Invariants
+//! 1. A run whose answer is wrong ends the bench with exit code 1; no figure of it is shown.
+//! 2. A case that `trinim solve` refuses before it writes anything is not a failure: a scan leaves
+//!    it out with a remark, a suite shows a row with the reason. If no case is left, the bench is
+//!    refused.
+//! 3. A stopped bench reports the runs so far, and that it was stopped.
+
+mod case;
+mod check;
+mod child;
+mod machine;
+mod rounds;
+
+use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::file::{Export, ExportKind};
+use crate::cli::face::output::Out;
+use crate::cli::face::precedence;
+use crate::cli::face::signals::Signals;
+use crate::cli::words::args::{JsonArgs, KERNELS, Size, codecs};
+use crate::cli::words::board;
+use crate::cli::words::choice::offered;
+use case::{Argument, Case, Suite};
+use clap::Args;
+use clap::builder::TypedValueParser;
+use pipeline::Error;
+use rounds::Rounds;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use trinim::bench::{CSV_SIGNATURE, FORMAT, Figures, MARKDOWN_SIGNATURE, Record, Row, bytes, percent, seconds};
+use trinim::game::{Rule, Takes};
+use trinim::solve::{Redundancy, Strategy};
+
+/// Default number of measured rounds.
+const REPEATS: u32 = 3;
+/// Largest number of rounds.
+const ROUNDS_MAX: u32 = 1000;
+/// Default size of the yardstick's file.
+const YARDSTICK: &str = "512MiB";
+
+const CSV: ExportKind = ExportKind { flag: "--csv", what: "CSV of a bench", signature: CSV_SIGNATURE };
+const MARKDOWN: ExportKind = ExportKind { flag: "--markdown", what: "page of a bench", signature: MARKDOWN_SIGNATURE };
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim bench --layers 6,7                               two boards
+  trinim bench --board rect:5x5,hex:3 --rule misere,normal
+  trinim bench --layers 7 --threads 1,2 --log-placement dedicated,shared --repeats 9
+                                                          four cases, taking turns
+  trinim bench --layers 7 --block-bits 14,18,22 --csv blocks.csv
+  trinim bench --suite quick --record benches/record      a fixed list, seven layers
+
+Every value of a list is combined with every value of the other lists. Each run is a complete trinim solve in a \
+fresh folder below --out, which is removed afterwards. Ctrl-C ends the bench and reports the runs so far.";
+
+/// Returns a parser of elements of a list; each run reads them again.
+fn named_in(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = String> {
+    offered(names, |text| Ok(text.to_owned()))
+}
+
+/// Measure complete solves side by side, and check every answer
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct BenchArgs {
+    /// Layers of the triangle; a list like 6,7
+    #[arg(
+        long, short = 'k', value_name = "K,..", value_delimiter = ',', required_unless_present_any = ["suite", "board"]
+    )]
+    layers: Vec<String>,
+
+    /// Boards, in addition to those of --layers: triangle:K, rect:RxC, hex:N, cram:RxC, file:PATH;
+    /// a list
+    #[arg(long, value_name = "BOARD,..", value_delimiter = ',')]
+    board: Vec<String>,
+
+    /// Fewest pieces a move takes along a line; a list
+    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    min_take: Vec<String>,
+
+    /// Most pieces a move may take; a list
+    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    max_take: Vec<String>,
+
+    /// Whoever takes the last piece loses (misere) or wins (normal); a list
+    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = named_in(Rule::ALL.map(Rule::name)))]
+    rule: Vec<String>,
+
+    /// What is solved: outcomes, or nimbers, which needs normal play; a list
+    #[arg(long, value_name = "VALUES,..", value_delimiter = ',', value_parser = named_in(["outcomes", "nimbers"]))]
+    values: Vec<String>,
+
+    /// Strategy of the solve: ours, or one of the papers'; a list
+    #[arg(long, value_name = "STRATEGY,..", value_delimiter = ',', value_parser = named_in(Strategy::ALL.map(|one| one.name())))]
+    strategy: Vec<String>,
+
+    /// Blocks to evaluate: one of each isomorphic group, or all; a list
+    #[arg(long, value_name = "WHAT,..", value_delimiter = ',', value_parser = named_in(Redundancy::ALL.map(|one| one.name())))]
+    redundancy: Vec<String>,
+
+    /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; a list
+    #[arg(long, value_name = "ISA,..", value_delimiter = ',', value_parser = named_in(KERNELS))]
+    kernel: Vec<String>,
+
+    /// Cells that name the block, like "(1,0)(1,1)", or none; may be repeated
+    #[arg(long, value_name = "CELLS")]
+    bid_cells: Vec<String>,
+
+    /// Largest number of offset bits of a block; 1 to 40, a list, in addition to the layouts of
+    /// --bid-cells
+    #[arg(long, value_name = "BITS,..", value_delimiter = ',')]
+    block_bits: Vec<String>,
+
+    /// Codec of the logs: auto measures the run's own data; a list
+    #[arg(long, value_name = "CODEC,..", value_delimiter = ',', value_parser = named_in(codecs()))]
+    codec: Vec<String>,
+
+    /// Where logs go; a list
+    #[arg(long, value_name = "PLACEMENT,..", value_delimiter = ',', value_parser = named_in(["dedicated", "shared", "auto"]))]
+    log_placement: Vec<String>,
+
+    /// Threads, 0 for all; a list
+    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    threads: Vec<String>,
+
+    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's; a
+    /// list
+    #[arg(long, value_name = "SIZE,..", value_delimiter = ',')]
+    memory: Vec<String>,
+
+    /// Measure a fixed list of cases instead of scans
+    #[arg(
+        long, value_name = "SUITE", value_enum, num_args = 0..=1, default_missing_value = "full",
+        conflicts_with_all = ["layers", "board", "min_take", "max_take", "rule", "values", "strategy", "redundancy",
+                              "kernel", "bid_cells", "block_bits", "codec", "log_placement", "threads", "memory"]
+    )]
+    suite: Option<Suite>,
+
+    /// Warm-up rounds, not measured [default: 1; 0 in suites other than quick]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(ROUNDS_MAX)))]
+    warm_up: Option<u32>,
+
+    /// Measured rounds
+    #[arg(long, value_name = "N", default_value_t = REPEATS,
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(ROUNDS_MAX)))]
+    repeats: u32,
+
+    /// Folder for the runs, on the device to measure
+    #[arg(long, short, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+
+    /// Largest file for measuring the device itself, or none to skip device and memory
+    #[arg(long, value_name = "SIZE", default_value = YARDSTICK, value_parser = yardstick)]
+    yardstick: Yardstick,
+
+    /// Revision of the sources, for the record
+    #[arg(long, value_name = "TEXT")]
+    revision: Option<String>,
+
+    /// Write every value as CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    /// Write a page in Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+
+    /// Write DATE.json, DATE.md and DATE.csv into this folder; a suite adds its name, and a number
+    /// if they exist
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// `--yardstick`.
+#[derive(Clone, Copy, Debug)]
+struct Yardstick(Option<Size>);
+
+fn yardstick(text: &str) -> Result<Yardstick, String> {
+    if text == "none" { Ok(Yardstick(None)) } else { Ok(Yardstick(Some(text.parse()?))) }
+}
+
+impl BenchArgs {
+    fn cases(&self) -> anyhow::Result<Vec<Case>> {
+        if let Some(suite) = self.suite {
+            return Ok(suite.cases());
+        }
+        let pairs = |flag: &str, values: &[String]| -> Vec<Argument> {
+            values.iter().map(|value| [flag.to_owned(), value.clone()]).collect()
+        };
+        let lists = vec![
+            [pairs("--layers", &self.layers), pairs("--board", &self.board)].concat(),
+            pairs("--min-take", &self.min_take),
+            pairs("--max-take", &self.max_take),
+            pairs("--rule", &self.rule),
+            pairs("--values", &self.values),
+            pairs("--strategy", &self.strategy),
+            pairs("--redundancy", &self.redundancy),
+            pairs("--log-placement", &self.log_placement),
+            pairs("--codec", &self.codec),
+            pairs("--kernel", &self.kernel),
+            pairs("--memory", &self.memory),
+            pairs("--threads", &self.threads),
+            [pairs("--bid-cells", &self.bid_cells), pairs("--block-bits", &self.block_bits)].concat(),
+        ];
+        // A value that `solve` rejects is a typo, whatever it is combined with.
+        for [flag, value] in lists.iter().flatten() {
+            let is_board = matches!(flag.as_str(), "--layers" | "--board");
+            let board: &[&str] = if is_board { &[] } else { &["--layers", "5"] };
+            accepted(&[board, &[flag, value]].concat())?;
+        }
+        for name in &self.board {
+            board::read("--board", name, Takes::ANY)?;
+        }
+        Ok(case::product(&lists))
+    }
+
+    fn warm_up(&self) -> u32 {
+        self.warm_up.unwrap_or(self.suite.map_or(1, Suite::warm_up))
+    }
+}
+
+/// Checks that `trinim solve` can parse these arguments.
+fn accepted(arguments: &[&str]) -> Result<(), Refused> {
+    let solve: Vec<OsString> = ["trinim", "solve"].iter().chain(arguments).map(OsString::from).collect();
+    match precedence::suited(crate::cli::command(), &solve).try_get_matches_from(solve) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let text = error.render().to_string();
+            let reason = text.lines().next().unwrap_or_default();
+            let reason = reason.strip_prefix("error: ").unwrap_or(reason);
+            Err(Refused::new(reason, "trinim solve --help lists the values"))
+        }
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let signals = Signals::register()?;
+    let cases = args.cases()?;
+    let csv = args.csv.as_deref().map(|path| Export::claim(path, CSV)).transpose()?;
+    let markdown = args.markdown.as_deref().map(|path| Export::claim(path, MARKDOWN)).transpose()?;
+    let folder = scratch(&args.out)?;
+    if let Some(record) = &args.record {
+        // Fail now rather than in twenty minutes.
+        std::fs::create_dir_all(record).map_err(|error| Error::io("create", record, error))?;
+        scratch(record)?;
+    }
+    let mut record = Record {
+        format: FORMAT,
+        date: date(SystemTime::now()),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        revision: args.revision.clone(),
+        suite: args.suite.map(|suite| suite.name().to_owned()),
+        machine: machine::facts(folder.path()),
+        device: None,
+        memory: None,
+        warm_up: args.warm_up(),
+        repeats: args.repeats,
+        interrupted: false,
+        rows: Vec::new(),
+    };
+    if let Yardstick(Some(size)) = args.yardstick {
+        record.device = machine::device(folder.path(), size.0, &signals.stop)?;
+        record.memory = Some(machine::memory());
+    }
+    out.remark(record.conditions());
+    let rounds = Rounds { warm_up: record.warm_up, repeats: record.repeats, folder: folder.path(), signals: &signals };
+    record.rows = rounds.measure(&cases, out)?;
+    record.interrupted = signals.stopped() && record.rounds() < args.repeats;
+    if args.suite.is_none() {
+        leave_out_refused(&mut record.rows, out)?;
+    }
+    record.evaluate();
+
+    let json = record.to_json().map_err(std::io::Error::other)?;
+    if let Some(csv) = csv {
+        csv.write(&record.csv())?;
+    }
+    if let Some(markdown) = markdown {
+        markdown.write(&record.markdown())?;
+    }
+    if let Some(folder) = &args.record {
+        let stem = unused(folder, &record);
+        for (extension, text) in [("json", &json), ("md", &record.markdown()), ("csv", &record.csv())] {
+            let path = stem.with_extension(extension);
+            std::fs::write(&path, text).map_err(|error| Error::io("write", &path, error))?;
+        }
+        out.remark(format_args!("record: {}.json, .md, .csv", stem.display()));
+    }
+    if args.json.json {
+        write!(out, "{json}")?
+    } else {
+        print(&record, out)?
+    }
+    if record.interrupted {
+        out.warn(format_args!(
+            "stopped in round {} of {}: these are the runs so far",
+            record.rounds() + 1,
+            args.repeats
+        ));
+        return Ok(signals.exit());
+    }
+    Ok(Exit::Done)
+}
+
+/// Creates a scratch folder in a folder that must exist.
+fn scratch(folder: &Path) -> anyhow::Result<tempfile::TempDir> {
+    if !folder.is_dir() {
+        let message = format!("--out {} is not a folder", folder.display());
+        return Err(Refused::new(message, "name an existing folder on the device to measure").into());
+    }
+    let made = tempfile::Builder::new().prefix("trinim-bench.").tempdir_in(folder);
+    Ok(made.map_err(|error| Error::io("create a folder in", folder, error))?)
+}
+
+/// Removes the refused cases from a product of scans.
+fn leave_out_refused(rows: &mut Vec<Row>, out: &Out) -> anyhow::Result<()> {
+    let reasons: Vec<String> =
+        rows.iter().filter_map(|row| Some(format!("{}: {}", row.name, row.refused.as_ref()?))).collect();
+    if reasons.len() == rows.len()
+        && let Some(first) = reasons.first()
+    {
+        let others = if reasons.len() > 1 { " (and so are the other cases)" } else { "" };
+        let hint = "trinim solve --help says which options go together";
+        return Err(Refused::new(format!("{first}{others}"), hint).into());
+    }
+    reasons.iter().for_each(|reason| out.remark(format_args!("left out: {reason}")));
+    rows.retain(|row| row.refused.is_none());
+    Ok(())
+}
+
+/// Returns `FOLDER/DATE` or `FOLDER/DATE-SUITE`, with a number if that exists.
+fn unused(folder: &Path, record: &Record) -> PathBuf {
+    let suite = record.suite.as_deref().map_or(String::new(), |suite| format!("-{suite}"));
+    let stem = folder.join(format!("{}{suite}", record.date));
+    let numbered = |number: u32| match number {
+        1 => stem.clone(),
+        _ => folder.join(format!("{}{suite}-{number}", record.date)),
+    };
+    let free = |stem: &PathBuf| ["json", "md", "csv"].iter().all(|extension| !stem.with_extension(extension).exists());
+    (1..).map(numbered).find(free).unwrap_or(stem)
+}
+
+/// Formats the day in UTC, like `2026-11-20`.
+fn date(now: SystemTime) -> String {
+    let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    // Days since 1 March of the year 0, so that a leap day ends its year (Hinnant, days_from_civil,
+    // inverted).
+    let days = seconds / 86_400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+fn print(record: &Record, out: &mut Out) -> anyhow::Result<()> {
+    let width = record.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(4);
+    let head = ["median", "min", "max", "MAD", "ratio", "peak", "written", "read"];
+    let is_wide = width + FIGURES_WIDTH <= out.columns;
+    // In a narrow table the case has a line of its own.
+    let width = if is_wide { width } else { 1 };
+    let head: String = head.map(|name| format!(" {name:>9}")).concat();
+    writeln!(out, "{:width$}{head}", if is_wide { "case" } else { "" })?;
+    for Row { name, figures, refused, .. } in &record.rows {
+        if !is_wide {
+            writeln!(out, "{name}")?;
+        }
+        let name = if is_wide { name.as_str() } else { "" };
+        match figures {
+            Some(figures) => print_figures(name, width, figures, out)?,
+            None => {
+                let reason = refused.as_deref().unwrap_or("not measured");
+                writeln!(out, "{name:width$} {}", out.paint.faint(reason))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Width of the figures of a case in one line.
+const FIGURES_WIDTH: usize = 80;
+
+fn print_figures(name: &str, width: usize, figures: &Figures, out: &mut Out) -> std::io::Result<()> {
+    let time = figures.seconds;
+    let or_dash = |value: Option<f64>, form: fn(f64) -> String| value.map_or("-".to_owned(), form);
+    let ratio = or_dash(figures.ratio, |ratio| format!("{ratio:.2}"));
+    let [median, min, max, mad] = [time.median, time.min, time.max, time.mad].map(seconds);
+    let [peak, written, read] =
+        [figures.peak_rss_bytes, figures.written_bytes, figures.read_bytes].map(|value| or_dash(value, bytes));
+    let cells = [median, min, max, mad, ratio, peak, written, read].map(|cell| format!(" {cell:>9}")).concat();
+    writeln!(out, "{name:width$}{cells}")?;
+    if let (Some(write), Some(read), Some(memory)) = (figures.write_share, figures.read_share, figures.memory_share) {
+        let [write, read, memory] = [write, read, memory].map(percent);
+        let text = format!("of the device's speed: {write} writing, {read} reading; of the memory's: {memory}");
+        writeln!(out, "{:width$} {}", "", out.paint.faint(text))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum;
+    use std::time::Duration;
+
+    #[test]
+    fn days_have_their_dates() {
+        let of = |days: u64| date(UNIX_EPOCH + Duration::from_secs(days * 86_400 + 86_399));
+        let known = [
+            (0, "1970-01-01"),
+            (59, "1970-03-01"),
+            (11_016, "2000-02-29"),
+            (20_777, "2026-11-20"),
+            (47_540, "2100-02-28"),
+        ];
+        for (days, text) in known {
+            assert_eq!(of(days), text);
+        }
+        assert_eq!(of(47_541), "2100-03-01");
+    }
+
+    /// `solve` accepts the arguments of every suite, except for kernels that this machine lacks.
+    #[test]
+    fn arguments_of_the_suites_are_those_of_solve() {
+        for suite in Suite::value_variants() {
+            for case in suite.cases() {
+                let arguments: Vec<&str> = case.arguments.iter().map(String::as_str).collect();
+                if let Err(error) = accepted(&arguments) {
+                    assert!(error.to_string().contains("this machine has no"), "{}: {error}", case.name);
+                }
+            }
+        }
+        assert!(accepted(&["--layers", "5", "--rule", "nim"]).is_err());
+    }
+}

@@ -1,0 +1,209 @@
+//! `trinim check`: finds damaged files in a run folder or a database.
+
+use crate::cli::face::exit::{Exit, Stopped};
+use crate::cli::face::output::{Out, counted, grouped, seconds};
+use crate::cli::face::owner::{self, Owner};
+use crate::cli::face::progress::{self, ProgressArgs};
+use crate::cli::face::signals::Signals;
+use crate::cli::face::watch::Reading;
+use crate::cli::words::args::{JsonArgs, Size, ThreadsArgs};
+use crate::cli::words::choice::named;
+use clap::Args;
+use pipeline::Stopwatch;
+use pipeline::checkpoint::{LOCK, PUBLISHED};
+use serde::Serialize;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use trinim::care::{self, Depth, Finding, Request, Subject, Weight};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim check trinim-k8-misere                     check every hash of all files that are needed
+  trinim check trinim-k8-misere --depth metadata    check journal, names and lengths: well under a second
+  trinim check trinim-k8-misere --depth full        check every hash, and decode every frame
+  trinim check trinim-k8-misere/db                  check a database without its run
+
+The check only reads, takes no lock, and may run beside a solve. The exit code is 3 if a file that is needed is \
+damaged, else 0. Files left by a stop or a kill do not count as damage. Use trinim verify to check the values.";
+
+/// Files left by a stop are listed if there are at most this many; `--json` lists all.
+const LEFTOVERS_SHOWN: usize = 10;
+
+/// How thorough a check is: the value, its name, its text for `--help`.
+const DEPTHS: &[(Depth, &str, &str)] = &[
+    (Depth::Metadata, "metadata", "Journal, names and lengths"),
+    (Depth::Sums, "sums", "Also every hash"),
+    (Depth::Full, "full", "Also that every frame decodes"),
+];
+
+/// Check a run folder or a database for damaged files
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct CheckArgs {
+    /// Folder of a solve, finished or not, or its db folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    /// How thorough the check is
+    #[arg(long, value_name = "DEPTH", value_parser = named(DEPTHS), default_value = "sums")]
+    depth: Depth,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    ok: bool,
+    depth: &'static str,
+    #[serde(flatten)]
+    found: &'a care::Report,
+    /// Whether a process held the folder: then files left over are being written.
+    owned: bool,
+    elapsed_s: f64,
+}
+
+/// Prints a finding on one line.
+pub fn print_finding(finding: &Finding, out: &mut Out) -> std::io::Result<()> {
+    let label = match finding.weight {
+        Weight::Damage => out.paint.bad("damaged:"),
+        Weight::Copy => out.paint.mark("damaged copy:"),
+        Weight::Leftover => out.paint.faint("left over:"),
+    };
+    writeln!(out, "{label} {finding}")
+}
+
+/// Counts progress.
+#[derive(Default)]
+pub struct Counter {
+    done: AtomicU64,
+    all: AtomicU64,
+}
+
+impl Counter {
+    /// Sets the work done and the whole work; later calls never lower the former.
+    pub fn set(&self, done: u64, all: u64) {
+        self.all.store(all, Ordering::Relaxed);
+        self.done.fetch_max(done, Ordering::Relaxed);
+    }
+
+    /// Forgets the work done, for another kind of work.
+    pub fn restart(&self) {
+        self.done.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether all work is done.
+    pub fn is_complete(&self) -> bool {
+        let all = self.all.load(Ordering::Relaxed);
+        all > 0 && self.done.load(Ordering::Relaxed) == all
+    }
+
+    /// Returns the share of work done and a status line after `elapsed` seconds.
+    pub fn status(&self, doing: &str, unit: &str, elapsed: f64) -> Reading {
+        let (done, all) = (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
+        let share = (done as f64 / all.max(1) as f64).min(1.0);
+        progress::at_share(share, elapsed, |left| {
+            format!("{doing}  {} of {} {unit}  ETA {left}", grouped(done), grouped(all))
+        })
+    }
+}
+
+/// Turns an interruption into the command line's error for a stop, and names who holds a locked
+/// folder; leaves other errors as they are.
+pub fn of_care(error: care::Error, folder: &Path, signals: &Signals, so_far: &'static str) -> anyhow::Error {
+    match error {
+        care::Error::Run(error @ pipeline::Error::Locked { .. }) => owner::in_use(error, folder),
+        care::Error::Run(pipeline::Error::Interrupted) => {
+            anyhow::Error::new(Stopped::from_the_start(signals.exit())).context(so_far)
+        }
+        other => other.into(),
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    let signals = Signals::register()?;
+    let counter = Counter::default();
+    let request =
+        Request { threads: args.threads.count(), stop: &signals.stop, progress: &|done, all| counter.set(done, all) };
+    let status = |elapsed: f64| counter.status("checking", "bytes", elapsed);
+    let shown = args.progress.on(out)?;
+    let work = |_: progress::Say<'_>| care::check(&args.folder, args.depth, &request);
+    let found = progress::during(&status, &signals, &shown, work)
+        .map_err(|error| of_care(error, &args.folder, &signals, "check incomplete"))?;
+    let owner = owner_of(&args.folder);
+    let report = Report {
+        ok: found.is_sound(),
+        depth: DEPTHS.iter().find(|(depth, ..)| *depth == args.depth).map_or("", |(_, name, _)| name),
+        found: &found,
+        owned: matches!(owner, Owner::Held(_)),
+        elapsed_s: watch.elapsed().as_secs_f64(),
+    };
+    if args.json.json {
+        out.json("trinim.check/1", &report)?
+    } else {
+        print(&report, owner, out)?
+    }
+    if !report.ok {
+        out.remark(format_args!("hint: trinim repair {} restores damaged files", args.folder.display()));
+    }
+    Ok(Exit::of_check(&found))
+}
+
+/// Returns the owner of a run, or of the run around its `db` folder.
+fn owner_of(folder: &Path) -> Owner {
+    let around = folder.parent().filter(|run| folder.ends_with(PUBLISHED) && run.join(LOCK).exists());
+    owner::of(&around.unwrap_or(folder).join(LOCK))
+}
+
+fn print(report: &Report<'_>, owner: Owner, out: &mut Out) -> anyhow::Result<()> {
+    let found = report.found;
+    let (damage, left): (Vec<&Finding>, Vec<&Finding>) =
+        found.findings.iter().partition(|finding| finding.weight.is_damage());
+    let few = if report.owned || left.len() > LEFTOVERS_SHOWN { &[][..] } else { &left };
+    for finding in damage.iter().chain(few) {
+        print_finding(finding, out)?;
+    }
+    let (damaged, left) = (damage.len() as u64, left.len() as u64);
+    let verdict = match damaged {
+        0 => out.paint.good("intact"),
+        damaged => out.paint.bad(format_args!("damaged: {}", counted(damaged, "problem"))),
+    };
+    let mut rows = vec![("verdict", verdict)];
+    if found.blocks > 0 {
+        let (finished, blocks) = (grouped(found.finished_blocks), counted(found.blocks, "block"));
+        let (subject, how) = match found.subject {
+            Subject::Run => ("run", "finished"),
+            Subject::Database => ("database", "intact"),
+        };
+        rows.push((subject, format!("{finished} of {blocks} {how}")));
+    }
+    rows.push(("files", counted(found.files, "file")));
+    if report.depth != "metadata" {
+        rows.push(("hashes", format!("of {}", Size(found.bytes))));
+    }
+    if found.unsealed {
+        rows.push(match owner {
+            Owner::Held(pid) => ("database", format!("still being finished by process {pid}")),
+            _ => ("database", "not finished: run the same solve again, or trinim repair".to_owned()),
+        });
+    } else if left > 0 {
+        let what = match owner {
+            Owner::Held(pid) => format!("being written or removed by process {pid}"),
+            _ => "removed by the next solve, or by trinim repair".to_owned(),
+        };
+        rows.push(("left over", format!("{}, {what}", counted(left, "file"))));
+    }
+    rows.push(("time", seconds(report.elapsed_s)));
+    out.table(&rows)?;
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! `trinim evolve export`: a formula as source code.
+
+use super::args::{EvolveGameArgs, FormulaArgs};
+use crate::cli::face::exit::Exit;
+use crate::cli::face::output::Out;
+use crate::cli::words::args::JsonArgs;
+use crate::cli::words::choice::explained;
+use clap::Args;
+use serde_json::json;
+use std::io::Write;
+use trinim_evolve::export::{Language, export};
+use trinim_evolve::graph::Ordering;
+use trinim_evolve::simplify::simplify;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim evolve export --game nim:4,4,4,4 --formula \"a1^a2^a3^a4\" --as rust > strategy.rs
+  trinim evolve export --game subtraction:1,2,3:40 --formula \"a1 mod 4\" --as python
+  trinim evolve export --game nim:3,3 --formula \"a1 div a2\" --as c --zero 0
+
+The code wraps at 32 bits and divides as the formula does, whatever the language does by default.";
+
+const LANGUAGES: &[(Language, &str)] = &[
+    (Language::Rust, "A function that returns Option<i32>; edition 2021 or later, rustc 1.84 for phi and isqrt"),
+    (Language::Python, "A function"),
+    (Language::C, "A function that returns whether there is a value"),
+    (Language::Latex, "A formula in math mode"),
+];
+
+/// Print a formula as source code
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    game: EvolveGameArgs,
+
+    #[command(flatten)]
+    formula: FormulaArgs,
+
+    /// The language
+    #[arg(long = "as", value_name = "LANGUAGE", value_parser = explained(LANGUAGES))]
+    language: Language,
+
+    /// Drop parts that do not change the value
+    #[arg(long)]
+    simplify: bool,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// Runs the subcommand.
+pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let chosen = args.game.choose()?;
+    let (graph, _) = chosen.graph(Ordering::Descending)?;
+    let mut formula = args.formula.read(&graph.scope)?;
+    if args.simplify {
+        formula = simplify(&formula);
+    }
+    let code = export(&formula, &graph.scope, args.language, args.formula.zero);
+    if args.json.json {
+        out.json(
+            "trinim.evolve.export/1",
+            &json!({ "language": args.language, "formula": formula.text(&graph.scope), "code": code }),
+        )?;
+    } else {
+        out.write_all(code.as_bytes())?;
+    }
+    Ok(Exit::Done)
+}

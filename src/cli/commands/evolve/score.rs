@@ -1,0 +1,265 @@
+//! `trinim evolve score`: where a formula breaks the rules, by each way to count.
+
+use super::args::{Chosen, EvolveGameArgs, FormulaArgs, ordering_in_words, refused};
+use super::run_report::{RULES_LEGEND, by_rule};
+use super::theorems::{theorem_rows, theorems_json};
+use super::tree::tree_picture;
+use crate::cli::face::exit::Exit;
+use crate::cli::face::file::Export;
+use crate::cli::face::output::{Out, counted, grouped};
+use crate::cli::words::args::JsonArgs;
+use crate::cli::words::choice::name;
+use clap::Args;
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+use trinim::game::{Outcome, Value};
+use trinim_evolve::formula::Formula;
+use trinim_evolve::games::Game;
+use trinim_evolve::graph::{Graph, Ordering};
+use trinim_evolve::law::Law;
+use trinim_evolve::score::{Breach, Count, Target, Violations, Wrong, explain, violations, wrong};
+use trinim_evolve::theorems::Theorems;
+use trinim_evolve::tree::{BRANCHES_MAX, Branch, Tree, tree_size, tree_violations};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim evolve score --game nim:2,1 --formula \"a1-a2*a1\" --tree
+  trinim evolve score --game nim:2,1 --formula \"a1-a2*a1\" --svg tree.svg
+  trinim evolve score --game nim:4,4,4,4 --formula \"a1^a2^a3-a4\" --json
+  trinim evolve score --game nim:2,1 --chromosome \"1: a1 2: a2 3: * 2, 1 4: - 1, 3\"
+
+The paper counts its example on the game tree, where a position occurs once for each way to reach it, and its \
+experiments on the positions, one for all orderings of the heaps.";
+
+/// Largest number of wrong positions to list.
+const LISTED: usize = 20;
+/// Longest formula in the title of a picture, in characters.
+const TITLE_MAX: usize = 80;
+const COUNTS: [Count; 4] = [Count::Position, Count::Edge, Count::AllOptions, Count::Wrong];
+
+/// Count the violations of a formula, and draw them
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ScoreArgs {
+    #[command(flatten)]
+    game: EvolveGameArgs,
+
+    #[command(flatten)]
+    formula: FormulaArgs,
+
+    /// Print the game tree
+    #[arg(long)]
+    tree: bool,
+
+    /// Draw the game tree into this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// The values of a formula on a graph.
+struct Scored {
+    ordering: Ordering,
+    graph: Graph,
+    labels: Vec<Value>,
+    column: Vec<i32>,
+}
+
+impl Scored {
+    fn new(chosen: &Chosen, args: &FormulaArgs, ordering: Ordering) -> anyhow::Result<(Scored, Formula)> {
+        let (graph, labels) = chosen.graph(ordering)?;
+        let (formula, zero) = (args.read(&graph.scope)?, args.zero);
+        let column = formula.column(&graph.scope, graph.features(), zero).map_err(|index| {
+            let index = index as u32;
+            let reason = match formula.value(&graph.scope, &graph.position(index), zero) {
+                Err(fault) => fault.text(&formula, &graph.scope),
+                Ok(value) => format!("the value is {value}"),
+            };
+            let message = format!("the formula has no value at {}: {reason}", graph.label(index));
+            refused(message, "--zero 0, 1 or numerator gives such quotients a value")
+        })?;
+        Ok((Scored { ordering, graph, labels, column }, formula))
+    }
+
+    fn violations(&self, target: Target, count: Count) -> Violations {
+        violations(&self.graph, &self.labels, target, count, &self.column)
+    }
+}
+
+/// Returns the orderings that make a difference for a game.
+fn orderings(game: &Game) -> &'static [Ordering] {
+    match game {
+        Game::File(_) => &[Ordering::All],
+        _ => &[Ordering::All, Ordering::Descending, Ordering::Ascending],
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let chosen = args.game.choose()?;
+    let picture = args.svg.as_deref().map(Export::claim_svg).transpose()?;
+    let mut scored = Vec::new();
+    let mut parsed = None;
+    for ordering in orderings(&chosen.game) {
+        let (on, formula) = Scored::new(&chosen, &args.formula, *ordering)?;
+        scored.push(on);
+        parsed = Some(formula);
+    }
+    let (Some(whole), Some(formula)) = (scored.first(), parsed) else { return Ok(Exit::Done) };
+    let has_tree = chosen.target == Target::Rules;
+    let tree = if has_tree && (args.tree || args.svg.is_some()) {
+        let grown = Tree::grow(&whole.graph, &whole.column);
+        Some(grown.ok_or_else(|| {
+            let size = tree_size(&whole.graph);
+            let message = format!("the game tree has {}, at most {BRANCHES_MAX} are drawn", counted(size, "position"));
+            refused(message, "use smaller heaps, or leave out --tree and --svg")
+        })?)
+    } else if args.tree || args.svg.is_some() {
+        return Err(refused("the game tree shows outcomes", "leave out --target"));
+    } else {
+        None
+    };
+    if let (Some(picture), Some(path), Some(tree)) = (picture, &args.svg, &tree) {
+        let text = formula.text(&whole.graph.scope);
+        let short: String = text.chars().take(TITLE_MAX).collect();
+        let title = format!("{short}{} on {}", if short == text { "" } else { " .." }, chosen.game);
+        picture.write(&tree_picture(&whole.graph, tree, &title))?;
+        out.remark(format_args!("wrote the tree to {}", path.display()));
+    }
+    let law = Law::of(&chosen.game, chosen.rule, chosen.target);
+    let theorems = law.and_then(|law| Theorems::decide(&formula, &whole.graph.scope, &law, Ordering::All));
+    let report = Report { chosen: &chosen, scored: &scored, whole, formula: &formula, has_tree, theorems };
+    if args.json.json {
+        out.json("trinim.evolve.score/1", &report.json(tree.as_ref().filter(|_| args.tree)))?;
+    } else {
+        report.print(tree.as_ref().filter(|_| args.tree), out)?;
+    }
+    Ok(Exit::Done)
+}
+
+struct Report<'a> {
+    chosen: &'a Chosen,
+    scored: &'a [Scored],
+    whole: &'a Scored,
+    formula: &'a Formula,
+    has_tree: bool,
+    theorems: Option<Theorems>,
+}
+
+impl Report<'_> {
+    /// Describes a branch of the tree in one line.
+    fn line(&self, Branch { position, is_loss, breach, .. }: &Branch) -> String {
+        let Scored { graph, labels, column, .. } = self.whole;
+        let class = if *is_loss { Outcome::P } else { Outcome::N };
+        let broken = breach.map_or(String::new(), |breach| {
+            format!("  <- {} {}", breach.name(), explain(graph, labels, column, *position, breach))
+        });
+        format!("{} {class}{broken}", graph.label(*position))
+    }
+
+    fn wrong(&self) -> Vec<Wrong> {
+        let Scored { graph, labels, column, .. } = self.whole;
+        wrong(graph, labels, self.chosen.target, Count::Position, column)
+    }
+
+    fn json(&self, tree: Option<&Tree>) -> serde_json::Value {
+        let graph = &self.whole.graph;
+        let mut countings = Vec::new();
+        for count in COUNTS {
+            if self.has_tree {
+                let found = tree_violations(graph, &self.whole.labels, count, &self.whole.column);
+                countings.push(json!({ "on": "tree", "count": count, "violations": found.total(), "by_rule": found }));
+            }
+            for on in self.scored {
+                let found = on.violations(self.chosen.target, count);
+                countings.push(json!({
+                    "on": "positions", "states": on.ordering, "positions": on.graph.len(), "count": count,
+                    "violations": found.total(), "by_rule": found,
+                }));
+            }
+        }
+        let branch = |branch: &Branch| {
+            json!({
+                "position": graph.label(branch.position),
+                "parent": branch.parent,
+                "outcome": if branch.is_loss { "P" } else { "N" },
+                "rule": branch.breach.map(Breach::name),
+            })
+        };
+        let tree_violations =
+            || tree_violations(graph, &self.whole.labels, Count::Position, &self.whole.column).total();
+        json!({
+            "game": self.chosen.game.to_string(),
+            "rule": self.chosen.rule.name(),
+            "target": self.chosen.target,
+            "formula": self.formula.text(&graph.scope),
+            "tree_positions": self.has_tree.then(|| tree_size(graph)),
+            "tree_violations": self.has_tree.then(tree_violations),
+            "countings": countings,
+            "theorems": theorems_json(self.theorems.as_ref()),
+            "broken": self.wrong(),
+            "tree": tree.map(|tree| tree.branches.iter().map(branch).collect::<Vec<_>>()),
+        })
+    }
+
+    fn print(&self, tree: Option<&Tree>, out: &mut Out) -> anyhow::Result<()> {
+        let graph = &self.whole.graph;
+        let Chosen { game, rule, target, .. } = self.chosen;
+        let mut breaks_rules = false;
+        let mut rows =
+            vec![("formula", self.formula.text(&graph.scope)), ("game", format!("{game}, {rule}, {}", name(target)))];
+        if self.has_tree {
+            let found = tree_violations(graph, &self.whole.labels, Count::Position, &self.whole.column);
+            breaks_rules = found.total() > 0;
+            let size = grouped(tree_size(graph));
+            let total = grouped(found.total());
+            rows.push(("violations", format!("{total} {} on the game tree of {size} positions", by_rule(&found))));
+        } else {
+            let found = self.whole.violations(*target, Count::Position);
+            rows.push((
+                "violations",
+                format!("{} of {} positions", grouped(found.total()), grouped(graph.len() as u64)),
+            ));
+        }
+        rows.extend(self.theorems.iter().flat_map(|theorems| theorem_rows(theorems, game)));
+        out.table(&rows)?;
+        if breaks_rules {
+            out.paragraph(RULES_LEGEND)?;
+        }
+        if self.has_tree {
+            writeln!(
+                out,
+                "\n{:36} {:>9} {:>8} {:>8} {:>8} {:>8}",
+                "counted on", "positions", "node", "edge", "all", "wrong"
+            )?;
+            let cells = |of: &dyn Fn(Count) -> Violations| {
+                COUNTS.map(|count| format!("{:>8}", grouped(of(count).total()))).join(" ")
+            };
+            let on_tree = cells(&|count| tree_violations(graph, &self.whole.labels, count, &self.whole.column));
+            writeln!(out, "{:36} {:>9} {on_tree}", "game tree", grouped(tree_size(graph)))?;
+            for on in self.scored {
+                let name = format!("positions, {}", ordering_in_words(game, on.ordering));
+                let on_positions = cells(&|count| on.violations(*target, count));
+                writeln!(out, "{name:36} {:>9} {on_positions}", grouped(on.graph.len() as u64))?;
+            }
+        }
+        let wrong = self.wrong();
+        if !wrong.is_empty() {
+            writeln!(out)?;
+        }
+        for Wrong { position, rule, broken } in wrong.iter().take(LISTED) {
+            writeln!(out, "{position} {rule}: {broken}")?;
+        }
+        if wrong.len() > LISTED {
+            writeln!(out, "and {} more; --json lists all", wrong.len() - LISTED)?;
+        }
+        if let Some(tree) = tree {
+            writeln!(out)?;
+            write!(out, "{}", tree.text(|branch| self.line(branch)))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,250 @@
+//! `trinim export`: the positions of a solved board as NumPy, CSV or text, streamed to a file or a
+//! pipe. Files that other commands write are in [`file`].
+
+mod format;
+mod sink;
+mod stream;
+
+use crate::cli::commands::check::Counter;
+use crate::cli::face::exit::Exit;
+use crate::cli::face::exit::{Refused, Stopped};
+use crate::cli::face::output::{Out, counted};
+use crate::cli::face::progress::{self, ProgressArgs};
+use crate::cli::face::signals::Signals;
+use crate::cli::words::args::{JsonArgs, Size, ThreadsArgs};
+use crate::cli::words::choice::named;
+use crate::cli::words::solved::SolvedArgs;
+use clap::Args;
+use format::{Format, What};
+use pipeline::Stopwatch;
+use serde::Serialize;
+use sink::Sink;
+use std::io::Write;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use stream::Job;
+use trinim::database::{Access, Database, Keep, Listing};
+use trinim::random::Random;
+
+/// Largest sample: it is held in memory, in 32 bytes a position.
+const SAMPLE_MAX: u64 = 10_000_000;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim export trinim-k7-misere -o losses.npy                        every loss, for numpy.load
+  trinim export trinim-k5-misere --what canonical --format csv        one of each class of images
+  trinim export trinim-k7-misere --what values --sample 1000 --seed 7 --format csv -o sample.csv
+  trinim export trinim-k5-misere --pieces 1..4 --format rows | head   few pieces, as probe reads them
+
+losses are the positions that the player to move loses, images included; canonical losses are one of each class of \
+images, with the size of the class; values are all positions, with 1 for a win of the player to move and 0 for a \
+loss. A position is a mask of cells, cell 0 in the lowest bit. Rows come in an order that depends on the layout; a \
+sample is sorted by position, and depends on board, rule, pieces and seed alone.
+
+npy: one column of 64-bit masks; canonical and values have the fields position and orbit_size or value. rows: \
+positions like 1/11/101, then a tab and the other column.
+
+A book has the losses and canonical losses with enough pieces, and --pieces has to name them, as --pieces 37.. does \
+for nine layers.";
+
+/// Write the losses or values of a solved board, for other programs
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    solved: SolvedArgs,
+
+    /// Which positions
+    #[arg(long, value_name = "WHAT", value_parser = named(&format::WHATS), default_value = "losses")]
+    what: What,
+
+    /// Form of the output [default: by the end of FILE, else npy]
+    #[arg(long, help_heading = "Output", value_name = "FORMAT", value_parser = named(&format::FORMATS))]
+    format: Option<Format>,
+
+    /// Only positions with so many pieces: A..B with both ends, A.., ..B or A
+    #[arg(long, value_name = "A..B", value_parser = pieces)]
+    pieces: Option<(Option<u32>, Option<u32>)>,
+
+    /// Draw so many positions without replacement, up to 10,000,000
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SAMPLE_MAX))]
+    sample: Option<u64>,
+
+    /// Seed of the sample
+    #[arg(long, value_name = "N", default_value = "1", requires = "sample")]
+    seed: u64,
+
+    /// File to write; - is standard output, and the default if that is no terminal
+    #[arg(long, help_heading = "Output", short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Replace an existing file
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    what: String,
+    format: String,
+    /// Least and most pieces of a position.
+    pieces: [u32; 2],
+    sample: Option<u64>,
+    seed: Option<u64>,
+    rows: u64,
+    bytes: u64,
+    out: &'a str,
+    elapsed_s: f64,
+}
+
+/// Parses a range of numbers of pieces.
+fn pieces(text: &str) -> Result<(Option<u32>, Option<u32>), String> {
+    let expected =
+        || format!("{text:?} is no range of pieces: expected one like 3..9, 3.., ..9 or 9, both ends included");
+    let end = |end: &str| match end {
+        "" => Ok(None),
+        digits if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
+            digits.parse().map(Some).map_err(|_| expected())
+        }
+        _ => Err(expected()),
+    };
+    match text.split_once("..") {
+        Some(("", "")) => Err(expected()),
+        Some((least, most)) => match (end(least)?, end(most)?) {
+            (Some(least), Some(most)) if least > most => Err(expected()),
+            range => Ok(range),
+        },
+        None if text.is_empty() => Err(expected()),
+        None => end(text).map(|number| (number, number)),
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    let format = args.format.unwrap_or_else(|| Format::of_file(args.output.as_deref()));
+    let sink = Sink::claim(args.output.as_deref(), format, args.force, args.json.json)?;
+    let signals = Signals::register()?;
+    let database = args.solved.open(Access::Read)?;
+    let pieces = range(&database, args.pieces)?;
+    refuse_what_is_not_kept(&database, args.what, &pieces, args.pieces.is_some())?;
+    let listing = Listing::new(&database, pieces.clone())?;
+    let counter = Counter::default();
+    let writing = AtomicBool::new(false);
+    let status = |elapsed: f64| {
+        let (doing, unit) = match (writing.load(Ordering::Relaxed), args.sample) {
+            (true, _) => ("exporting", "positions"),
+            (false, Some(_)) => ("sampling", "parts"),
+            (false, None) => ("counting", "parts"),
+        };
+        counter.status(doing, unit, elapsed)
+    };
+    let shown = args.progress.on(out)?;
+    let job = Job {
+        listing: &listing,
+        what: args.what,
+        format,
+        threads: args.threads.count(),
+        stop: &signals.stop,
+        counter: &counter,
+        writing: &writing,
+    };
+    let work = |_: progress::Say<'_>| {
+        let mut open = sink.open(out)?;
+        let rows = match args.sample {
+            Some(size) if args.what == What::Values => {
+                let drawn = listing.sample_of_values(size, &mut Random::new(args.seed))?;
+                job.write_all(drawn.into_iter().map(|(position, value)| (position, format::of_value(value))), &mut open)
+            }
+            Some(size) => job.sample(size, args.seed, &mut open),
+            None => job.stream(&mut open),
+        }?;
+        Ok::<_, anyhow::Error>((rows, open.finish()?))
+    };
+    let written = progress::during(&status, &signals, &shown, work);
+    let (rows, bytes) = written.map_err(|error| match error.is::<stream::Halted>() {
+        true => anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("export incomplete"),
+        false => error,
+    })?;
+    let Some(path) = sink.path() else { return Ok(Exit::Done) };
+    let report = Report {
+        what: format::name(&format::WHATS, args.what),
+        format: format::name(&format::FORMATS, format),
+        pieces: [*pieces.start(), *pieces.end()],
+        sample: args.sample,
+        seed: args.sample.map(|_| args.seed),
+        rows,
+        bytes,
+        out: &path.to_string_lossy(),
+        elapsed_s: watch.elapsed().as_secs_f64(),
+    };
+    if args.json.json {
+        out.json("trinim.export/1", &report)?;
+    } else {
+        writeln!(out, "{}, {} in {}", counted(rows, "position"), Size(bytes), path.display())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns the pieces asked for, on this board.
+fn range(database: &Database, given: Option<(Option<u32>, Option<u32>)>) -> Result<RangeInclusive<u32>, Refused> {
+    let cells = database.board().cells();
+    let (least, most) = given.unwrap_or_default();
+    let (least, most) = (least.unwrap_or(0), most.unwrap_or(cells));
+    match [least, most].into_iter().find(|pieces| *pieces > cells) {
+        None => Ok(least..=most),
+        Some(pieces) => Err(Refused::new(
+            format!("--pieces: no position has {pieces} pieces"),
+            format!("the board has {cells} cells"),
+        )),
+    }
+}
+
+/// Refuses what a book lacks, and names what it has. Whoever keeps counts only gets the usual
+/// refusal from [`Listing::new`].
+fn refuse_what_is_not_kept(
+    database: &Database,
+    what: What,
+    pieces: &RangeInclusive<u32>,
+    given: bool,
+) -> Result<(), Refused> {
+    let Keep::Book { pieces: least } = database.manifest().keep else { return Ok(()) };
+    let folder = database.folder().display();
+    let limits = database.manifest().keep.limits();
+    if what == What::Values {
+        let message = format!("{folder} keeps {limits}: a book lists losses, not values");
+        return Err(Refused::new(message, format!("--what losses --pieces {least}..")));
+    }
+    if *pieces.start() < least {
+        let asked = if given { format!("not those with {}", pieces.start()) } else { "not all losses".to_owned() };
+        return Err(Refused::new(format!("{folder} keeps {limits}, {asked}"), format!("--pieces {least}..")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_have_both_ends() {
+        assert_eq!(pieces("3..9"), Ok((Some(3), Some(9))));
+        assert_eq!(pieces("3.."), Ok((Some(3), None)));
+        assert_eq!(pieces("..9"), Ok((None, Some(9))));
+        assert_eq!(pieces("9"), Ok((Some(9), Some(9))));
+        for text in ["", "..", "9..3", "a", "1-3", "-1", "1..=3", "3...9", "99999999999", "+1"] {
+            assert!(pieces(text).is_err(), "{text}");
+        }
+    }
+}

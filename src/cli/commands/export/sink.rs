@@ -1,0 +1,109 @@
+//! Where an export goes: a file that appears whole, or standard output.
+
+use super::format::Format;
+use crate::cli::face::exit::Refused;
+use crate::cli::face::file::Export;
+use crate::cli::face::output::Out;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// The length of the pipe that is asked for: what the system allows everybody.
+const PIPE_BYTES: usize = 1 << 20;
+
+/// Where to write.
+pub enum Sink {
+    Stdout,
+    File { export: Export, path: PathBuf, replace: bool },
+}
+
+/// A sink that is being written.
+pub struct Open<'a> {
+    to: To<'a>,
+    sink: &'a Sink,
+    bytes: u64,
+}
+
+enum To<'a> {
+    Stdout(&'a mut Out),
+    File(tempfile::NamedTempFile),
+}
+
+impl Sink {
+    /// Chooses the output and checks that it can be written.
+    ///
+    /// # Errors
+    /// [`Refused`] for an existing file without `replace`, for a binary format on a terminal and
+    /// for a report that would stand among the positions.
+    pub fn claim(path: Option<&Path>, format: Format, replace: bool, json: bool) -> anyhow::Result<Sink> {
+        match path {
+            Some(path) if path != Path::new("-") => {
+                let export = Export::claim_new(path, "--output", replace)?;
+                Ok(Sink::File { export, path: path.to_path_buf(), replace })
+            }
+            _ if json => {
+                let message = "--json: the positions take standard output, and so would the report";
+                Err(Refused::new(message, "name a file for the positions with --output FILE").into())
+            }
+            given if io::stdout().is_terminal() && (given.is_none() || format.is_binary()) => {
+                let message = "standard output is a terminal";
+                Err(Refused::new(message, "name a file with --output FILE, or send the output into a pipe").into())
+            }
+            _ => Ok(Sink::Stdout),
+        }
+    }
+
+    /// Returns the file, if it is one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Sink::Stdout => None,
+            Sink::File { path, .. } => Some(path),
+        }
+    }
+
+    /// Begins to write.
+    ///
+    /// # Errors
+    /// [`pipeline::Error::Io`].
+    pub fn open<'a>(&'a self, out: &'a mut Out) -> anyhow::Result<Open<'a>> {
+        let to = match self {
+            Sink::Stdout => {
+                // A pipe of the usual 64 KiB wakes its reader sixteen times as often. Nothing else
+                // depends on it: what is no pipe, or has a limit, stays as it is.
+                let _ = rustix::pipe::fcntl_setpipe_size(io::stdout(), PIPE_BYTES);
+                To::Stdout(out)
+            }
+            Sink::File { export, .. } => To::File(export.begin()?),
+        };
+        Ok(Open { to, sink: self, bytes: 0 })
+    }
+}
+
+impl Open<'_> {
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// A bare `io::Error` of standard output, or [`pipeline::Error::Io`] of a file.
+    pub fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.bytes += bytes.len() as u64;
+        match (&mut self.to, self.sink) {
+            (To::Stdout(out), _) => Ok(out.write_all(bytes)?),
+            (To::File(file), Sink::File { export, .. }) => {
+                Ok(file.write_all(bytes).map_err(|error| export.failed(error))?)
+            }
+            (To::File(_), Sink::Stdout) => Ok(()),
+        }
+    }
+
+    /// Ends the output, gives a file its name and returns the length in bytes.
+    ///
+    /// # Errors
+    /// Those of [`Open::write`].
+    pub fn finish(self) -> anyhow::Result<u64> {
+        match (self.to, self.sink) {
+            (To::Stdout(out), _) => out.flush()?,
+            (To::File(file), Sink::File { export, replace, .. }) => export.finish(file, *replace)?,
+            (To::File(_), Sink::Stdout) => {}
+        }
+        Ok(self.bytes)
+    }
+}

@@ -1,0 +1,259 @@
+//! Reads the parts of a listing on several threads and writes them in order.
+//!
+//! Worker `w` of `n` takes the parts `w`, `w + n`, `w + 2n` ... and sends their rows through a
+//! channel of its own, which bounds what waits; the writer takes turns. So the bytes are the same
+//! for any number of threads.
+
+use super::format::{Csv, Format, Masks, Pairs, Text, What, Write, of_value};
+use super::sink::Open;
+use crate::cli::commands::check::Counter;
+use parking_lot::Mutex;
+use pipeline::parallel;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use trinim::database::{DatabaseError, Listing};
+use trinim::random::Sample;
+
+/// Rows of a buffer.
+const BUFFER_ROWS: usize = 1 << 16;
+/// Buffers that may wait in a worker's channel: about a part of eight layers.
+const WAITING: usize = 48;
+
+/// The export of one listing.
+pub struct Job<'a> {
+    pub listing: &'a Listing<'a>,
+    pub what: What,
+    pub format: Format,
+    pub threads: usize,
+    pub stop: &'a AtomicBool,
+    pub counter: &'a Counter,
+    /// Set when rows are counted instead of parts.
+    pub writing: &'a AtomicBool,
+}
+
+/// A stop was requested.
+#[derive(Debug, thiserror::Error)]
+#[error("stopped")]
+pub struct Halted;
+
+/// What a worker sends.
+enum Sent {
+    Rows(Vec<u8>, u64),
+    EndOfPart,
+    Failed(DatabaseError),
+}
+
+/// A worker's ends of its channels.
+struct Buffers {
+    sender: SyncSender<Sent>,
+    /// Buffers that were written: fresh memory would cost more than what is put into it.
+    used: Receiver<Vec<u8>>,
+}
+
+impl Buffers {
+    fn next(&self) -> Vec<u8> {
+        let mut buffer = self.used.try_recv().unwrap_or_default();
+        buffer.clear();
+        buffer
+    }
+}
+
+impl Job<'_> {
+    /// Writes all rows; returns how many.
+    ///
+    /// # Errors
+    /// [`Halted`]; [`DatabaseError`], also if the blocks contradict the census; those of
+    /// [`Open::write`].
+    pub fn stream(&self, open: &mut Open<'_>) -> anyhow::Result<u64> {
+        let rows = match self.what {
+            What::Losses => self.listing.losses(),
+            What::Values => self.listing.positions(),
+            What::Canonical => self.count()?,
+        };
+        self.begin(rows, open)?;
+        let found = match (self.format, self.what) {
+            (Format::Npy, What::Losses) => self.stream_as(&Masks, rows, open),
+            (Format::Npy, _) => self.stream_as(&Pairs, rows, open),
+            (Format::Csv, what) => self.stream_as(&Csv(what), rows, open),
+            (Format::Rows, what) => self.stream_as(&Text::new(self.listing.board(), what), rows, open),
+        }?;
+        if found != rows {
+            return Err(self.listing.contradiction(rows, found).into());
+        }
+        Ok(rows)
+    }
+
+    fn begin(&self, rows: u64, open: &mut Open<'_>) -> anyhow::Result<()> {
+        self.counter.restart();
+        self.counter.set(0, rows);
+        self.writing.store(true, Ordering::Relaxed);
+        open.write(&self.format.header(self.what, rows))
+    }
+
+    fn stream_as<W: Write>(&self, writer: &W, rows: u64, open: &mut Open<'_>) -> anyhow::Result<u64> {
+        let parts = self.listing.parts();
+        let workers = self.threads.clamp(1, parts.max(1));
+        std::thread::scope(|scope| {
+            let mut channels: Vec<(Receiver<Sent>, Sender<Vec<u8>>)> = Vec::new();
+            for worker in 0..workers {
+                let ((sender, receiver), (giver, used)) = (sync_channel(WAITING), channel());
+                channels.push((receiver, giver));
+                let buffers = Buffers { sender, used };
+                scope.spawn(move || self.work(writer, (worker..parts).step_by(workers), &buffers));
+            }
+            let mut found = 0;
+            for part in 0..parts {
+                let (receiver, giver) = &channels[part % workers];
+                // A worker ends early only after a failure, or if it may no longer send.
+                while let Ok(sent) = receiver.recv() {
+                    if self.stop.load(Ordering::Relaxed) {
+                        return Err(Halted.into());
+                    }
+                    match sent {
+                        Sent::Rows(bytes, number) => {
+                            open.write(&bytes)?;
+                            found += number;
+                            self.counter.set(found.min(rows), rows);
+                            // The worker may be done.
+                            let _ = giver.send(bytes);
+                        }
+                        Sent::EndOfPart => break,
+                        Sent::Failed(error) => return Err(error.into()),
+                    }
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// Sends the rows of parts until the writer is gone.
+    fn work<W: Write>(&self, writer: &W, parts: impl Iterator<Item = usize>, buffers: &Buffers) {
+        for part in parts {
+            let sent = match self.part(writer, part, buffers) {
+                Ok(true) => Sent::EndOfPart,
+                Ok(false) => return,
+                Err(error) => Sent::Failed(error),
+            };
+            let is_last = matches!(sent, Sent::Failed(_));
+            if buffers.sender.send(sent).is_err() || is_last {
+                return;
+            }
+        }
+    }
+
+    /// Sends the rows of a part; `false` if the writer is gone.
+    fn part<W: Write>(&self, writer: &W, part: usize, buffers: &Buffers) -> Result<bool, DatabaseError> {
+        match self.what {
+            What::Losses => Ok(send(writer, self.listing.losses_of(part)?.map(|position| (position, 0)), buffers)),
+            What::Canonical => {
+                let classes = self.listing.canonical_losses_of(part)?;
+                Ok(send(writer, classes.map(|(position, size)| (position, size as u8)), buffers))
+            }
+            What::Values => {
+                let values = self.listing.values_of(part)?;
+                Ok(send(writer, values.map(|(position, value)| (position, of_value(value))), buffers))
+            }
+        }
+    }
+
+    /// Counts the classes of losses: no list has their number.
+    fn count(&self) -> anyhow::Result<u64> {
+        let found = AtomicU64::new(0);
+        self.each_part(|part| {
+            let classes = self.listing.canonical_losses_of(part)?;
+            found.fetch_add(classes.count() as u64, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(found.into_inner())
+    }
+
+    /// Writes a sample of the losses; returns how many there are in it.
+    ///
+    /// # Errors
+    /// Those of [`Job::stream`].
+    pub fn sample(&self, size: u64, seed: u64, open: &mut Open<'_>) -> anyhow::Result<u64> {
+        let sample = Mutex::new(Sample::new(size as usize, seed));
+        self.each_part(|part| {
+            let mut own = sample.lock().like();
+            match self.what {
+                What::Canonical => {
+                    self.listing.canonical_losses_of(part)?.for_each(|(position, _)| own.offer(position))
+                }
+                _ => self.listing.losses_of(part)?.for_each(|position| own.offer(position)),
+            }
+            sample.lock().merge(own);
+            Ok(())
+        })?;
+        let board = self.listing.board();
+        let drawn = sample.into_inner().sorted().into_iter();
+        self.write_all(drawn.map(|position| (position, orbit_size(board, position))), open)
+    }
+
+    /// Reads all parts in any order.
+    fn each_part(&self, read: impl Fn(usize) -> Result<(), DatabaseError> + Sync) -> anyhow::Result<()> {
+        let (parts, done) = (self.listing.parts(), AtomicU64::new(0));
+        let task = |(): &mut (), part: usize| {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Halted.into());
+            }
+            read(part)?;
+            self.counter.set(done.fetch_add(1, Ordering::Relaxed) + 1, parts as u64);
+            Ok::<(), anyhow::Error>(())
+        };
+        let read = parallel::for_each(self.threads, parts, || Ok(()), task);
+        read.map_err(|mut errors| errors.swap_remove(0))
+    }
+
+    /// Writes rows that are in memory; returns how many.
+    ///
+    /// # Errors
+    /// Those of [`Open::write`].
+    pub fn write_all(
+        &self,
+        rows: impl ExactSizeIterator<Item = (u64, u8)>,
+        open: &mut Open<'_>,
+    ) -> anyhow::Result<u64> {
+        let number = rows.len() as u64;
+        self.begin(number, open)?;
+        let text = Text::new(self.listing.board(), self.what);
+        let mut out = Vec::new();
+        for (position, other) in rows {
+            match (self.format, self.what) {
+                (Format::Npy, What::Losses) => Masks.row(&mut out, position, other),
+                (Format::Npy, _) => Pairs.row(&mut out, position, other),
+                (Format::Csv, what) => Csv(what).row(&mut out, position, other),
+                (Format::Rows, _) => text.row(&mut out, position, other),
+            }
+            if out.len() >= BUFFER_ROWS {
+                open.write(&out)?;
+                out.clear();
+            }
+        }
+        open.write(&out)?;
+        Ok(number)
+    }
+}
+
+/// Returns the number of images of a position.
+fn orbit_size(board: &trinim::game::Board, position: u64) -> u8 {
+    trinim::database::book::order::orbit_size(board, position) as u8
+}
+
+/// Sends rows in buffers; `false` if the writer is gone.
+#[inline(always)]
+fn send<W: Write>(writer: &W, rows: impl Iterator<Item = (u64, u8)>, buffers: &Buffers) -> bool {
+    let mut number = 0;
+    let mut out = buffers.next();
+    for (position, other) in rows {
+        writer.row(&mut out, position, other);
+        number += 1;
+        if number == BUFFER_ROWS {
+            let full = std::mem::replace(&mut out, buffers.next());
+            if buffers.sender.send(Sent::Rows(full, number as u64)).is_err() {
+                return false;
+            }
+            number = 0;
+        }
+    }
+    number == 0 || buffers.sender.send(Sent::Rows(out, number as u64)).is_ok()
+}

@@ -1,0 +1,298 @@
+//! `trinim layout`: how a board is cut into blocks, and what a layout costs.
+//!
+//! With `--json`, cells are indices, as in the other reports: cell (row, column) has the index
+//! `row * (row + 1) / 2 + column`. Memory, disk and time of a solve are in `plan`.
+
+pub mod order;
+mod paper;
+mod search;
+
+use crate::cli::face::exit::Exit;
+use crate::cli::face::file::Export;
+use crate::cli::face::output::{Out, counted, grouped, padded};
+use crate::cli::face::summary::board_words;
+use crate::cli::words::args::{self, BidCells, JsonArgs, Size};
+use crate::cli::words::board::BoardArgs;
+use clap::{Args, Subcommand};
+use order::{OrderArg, OrderRow};
+use serde::Serialize;
+use std::io::Write;
+use std::path::PathBuf;
+use trinim::draw::board_picture::{Picture, Sheet};
+use trinim::game::Board;
+use trinim::layout::{Counts, Edge, Layout};
+use trinim::plan;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
+  trinim layout --layers 9 --block-bits 30 --json
+  trinim layout --layers 9 --block-bits 30 --order search --effort 2000 --write-order nine.order
+  trinim layout --layers 8 --block-bits 28 --svg eight.svg
+  trinim layout --paper                     show the layouts of [SWLK12], published and computed
+  trinim layout search --layers 9 --bits 13 --symmetry any
+
+Marked cells are the BID cells. Updates count pairs of a target block and a child block; loads count pairs of \
+canonical blocks.";
+
+/// Updates that `--json` lists without `--edges`.
+const EDGES_UNASKED: u64 = 1_000;
+
+/// Show how a board is cut into blocks, and search for better layouts
+#[derive(Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct LayoutArgs {
+    #[command(subcommand)]
+    command: Option<LayoutCommand>,
+
+    #[command(flatten)]
+    board: BoardArgs,
+
+    /// Cells that name the block, like "(1,0)(1,1)", or none [default: the suggested ones]
+    #[arg(long, value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
+    bid_cells: Option<BidCells>,
+
+    /// Largest number of offset bits of a block; 1 to 40 [default: as for a solve in 1 GiB]
+    #[arg(long, value_name = "BITS", value_parser = args::block_bits)]
+    block_bits: Option<u32>,
+
+    /// Show every count in the tables of [SWLK12], published and computed, and what its text says
+    /// of layouts, with verdicts; exit code 1 if any does not hold, as some do not
+    #[arg(long,
+          conflicts_with_all = ["layers", "board", "bid_cells", "block_bits", "order", "write_order", "edges", "svg"])]
+    paper: bool,
+
+    /// Compare orders of the blocks: numeric, popcount, chosen (what a solve uses), search, or a
+    /// FILE
+    #[arg(long, value_name = "ORDER")]
+    order: Option<OrderArg>,
+
+    /// Number of orders that --order search tries
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), default_value = "400")]
+    effort: u32,
+
+    /// Seed of the random numbers of --order search
+    #[arg(long, value_name = "N", default_value = "0")]
+    seed: u64,
+
+    /// Write the order named by --order, for trinim solve --order [without --order: the chosen one]
+    #[arg(long, value_name = "FILE")]
+    write_order: Option<PathBuf>,
+
+    /// List every update between canonical blocks; --json lists up to 1000 without being asked
+    #[arg(long)]
+    edges: bool,
+
+    /// Draw the board with its BID cells into this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+#[derive(Subcommand)]
+enum LayoutCommand {
+    Search(search::SearchArgs),
+}
+
+/// Explains the pictures of layouts.
+pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    bid_cells: Vec<u8>,
+    #[serde(flatten)]
+    counts: Counts,
+    symmetries: usize,
+    board: String,
+    layers: Option<u32>,
+    /// Moves of the board.
+    moves: usize,
+    offset_bits: u32,
+    block_bytes: u64,
+    total_bytes: u64,
+    space_factor: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orders: Option<Orders>,
+    /// The updates of the canonical blocks; `None` if there are too many and nobody asked for them.
+    edges: Option<Vec<EdgeRow>>,
+}
+
+/// An update: the losses of the block `child` make positions of `target` wins.
+#[derive(Serialize)]
+struct EdgeRow {
+    target: u32,
+    child: u32,
+    /// The canonical block that represents the child.
+    source: u32,
+    /// BID cells that the moves take.
+    taken: Vec<u8>,
+}
+
+/// Lists the updates of all canonical blocks, by target.
+fn edges(layout: &Layout) -> Vec<EdgeRow> {
+    let cells = layout.bid_cells();
+    let row = |edge: Edge| {
+        let (target, trace) = (layout.bid(edge.target).0, layout.traces()[edge.trace.0 as usize].bid);
+        let taken = (0..).zip(cells).filter(|(bit, _)| trace >> bit & 1 == 1).map(|(_, cell)| *cell).collect();
+        EdgeRow { target, child: target ^ trace, source: layout.bid(edge.source).0, taken }
+    };
+    layout.ordinals().flat_map(|target| layout.edges_into(target)).map(row).collect()
+}
+
+/// Figures about orders of the blocks.
+#[derive(Serialize)]
+struct Orders {
+    /// Lower bound for the live blocks at the peak of any order.
+    peak_at_least: u32,
+    rows: Vec<OrderRow>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    if let Some(LayoutCommand::Search(search)) = args.command {
+        return search::run(search, out);
+    }
+    if args.paper {
+        return paper::run(args.json.json, out);
+    }
+    let board = args.board.plannable()?;
+    let drawing = args.svg.as_deref().map(Export::claim_svg).transpose()?;
+    let layout = match (&args.bid_cells, args.block_bits) {
+        (Some(cells), _) => Layout::new(&board, &cells.0)?,
+        (None, Some(bits)) => Layout::suggested(&board, bits),
+        (None, None) => plan::choose_layout(&board, 1 << 30),
+    };
+    let orders = if args.order.is_some() || args.write_order.is_some() {
+        let order = args.order.unwrap_or(OrderArg::Chosen);
+        let rows = order::compare(&layout, &order, (args.effort, args.seed), args.write_order.as_deref(), out)?;
+        Some(Orders { peak_at_least: layout.peak_at_least(), rows })
+    } else {
+        None
+    };
+    let counts = layout.counts();
+    let block_bytes = (1u64 << layout.offset_bits()).div_ceil(8);
+    let report = Report {
+        bid_cells: layout.bid_cells().to_vec(),
+        symmetries: layout.symmetries().len(),
+        board: board.name().to_owned(),
+        layers: board.layers(),
+        moves: board.moves().len(),
+        offset_bits: layout.offset_bits(),
+        block_bytes,
+        total_bytes: counts.canonical_blocks * block_bytes,
+        space_factor: counts.blocks as f64 / counts.canonical_blocks as f64,
+        edges: (args.edges || counts.canonical_updates <= EDGES_UNASKED).then(|| edges(&layout)),
+        counts,
+        orders,
+    };
+    if let (Some(drawing), Some(path)) = (drawing, &args.svg) {
+        drawing.write(&sheet(&report, &board))?;
+        out.remark(format_args!("wrote the board to {}", path.display()));
+    }
+    if args.json.json {
+        out.json("trinim.layout/1", &report)?;
+    } else {
+        print(&report, &board, out)?;
+        for edge in report.edges.iter().flatten().filter(|_| args.edges) {
+            let taken = cells_text(&board, &edge.taken);
+            let source =
+                if edge.source == edge.child { String::new() } else { format!(", an image of {}", edge.source) };
+            writeln!(out, "{} from {}{source}: {taken}", edge.target, edge.child)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns the board with its BID cells as a picture.
+fn sheet(report: &Report, board: &Board) -> String {
+    let counts = &report.counts;
+    let cells = cells_text(board, &report.bid_cells);
+    let caption = counted(counts.canonical_updates, "canonical update");
+    let taken = mask(&report.bid_cells);
+    let sheet = Sheet {
+        board,
+        title: format!("A layout of {}", board_words(&report.board)),
+        lead: format!(
+            "{}, {} canonical; BID cells name the block.",
+            counted(counts.blocks, "block"),
+            grouped(counts.canonical_blocks)
+        ),
+        description: format!("BID cells: {}. {caption}.", if cells.is_empty() { "none" } else { &cells }),
+        pictures: vec![Picture { position: board.full(), taken, caption }],
+        words: ["offset cell", "BID cell", "empty cell"],
+    };
+    sheet.draw().file()
+}
+
+fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
+    for line in picture(board, mask(&report.bid_cells), out) {
+        writeln!(out, "{}", format!("  {line}").trim_end())?;
+    }
+    writeln!(out, "  {BID_LEGEND}\n")?;
+    let cells = cells_text(board, &report.bid_cells);
+    let cells = if cells.is_empty() { "none".to_owned() } else { format!("{}: {cells}", report.bid_cells.len()) };
+    let counts = &report.counts;
+    let groups: Vec<String> = counts
+        .groups
+        .iter()
+        .filter(|(_, groups)| **groups > 0)
+        .map(|(size, groups)| format!("{} of {size}", grouped(*groups)))
+        .collect();
+    let volume = counts.canonical_updates as f64 / counts.blocks as f64;
+    let mut rows = vec![
+        ("moves", grouped(report.moves as u64)),
+        ("BID cells", cells),
+        ("symmetries", format!("{} kept", report.symmetries)),
+        ("blocks", grouped(counts.blocks)),
+        (
+            "canonical blocks",
+            format!(
+                "{}, {:.3} times fewer; groups: {}",
+                grouped(counts.canonical_blocks),
+                report.space_factor,
+                groups.join(", ")
+            ),
+        ),
+        ("block", format!("{} (2^{} positions)", Size(report.block_bytes), report.offset_bits)),
+        ("all of them", Size(report.total_bytes).to_string()),
+        ("updates", format!("{} over all blocks", grouped(counts.updates))),
+        (
+            "canonical updates",
+            format!("{}, {volume:.2} times all blocks without symmetry", grouped(counts.canonical_updates)),
+        ),
+        ("canonical loads", grouped(counts.canonical_loads)),
+    ];
+    if let Some(orders) = &report.orders {
+        let share = |blocks: u32| format!("{:.4}", f64::from(blocks) / counts.canonical_blocks as f64);
+        for row in &orders.rows {
+            let live = row.peak_live_blocks;
+            let bytes = Size(u64::from(live) * report.block_bytes);
+            let text = format!("{} live at the peak, {} of all, {bytes}", counted(live.into(), "block"), share(live));
+            rows.push((&row.order, text));
+        }
+        let least = orders.peak_at_least;
+        rows.push(("any order", format!("{} at least, {}", counted(least.into(), "block"), share(least))));
+    }
+    out.table(&rows)?;
+    Ok(())
+}
+
+/// Returns the mask of distinct cells.
+fn mask(cells: &[u8]) -> u64 {
+    cells.iter().map(|cell| 1 << cell).sum()
+}
+
+/// Formats cells as `--bid-cells` reads them.
+fn cells_text(board: &Board, cells: &[u8]) -> String {
+    cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect()
+}
+
+/// Draws the board with BID cells as `X` and other cells as `.`, padded so that pictures fit side
+/// by side.
+fn picture(board: &Board, bid_cells: u64, out: &Out) -> Vec<String> {
+    let is_bid = |index: u32| bid_cells >> index & 1 == 1;
+    padded(board, |index| if is_bid(index) { out.paint.mark("X") } else { out.paint.faint(".") }.to_string())
+}

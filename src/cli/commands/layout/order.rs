@@ -1,0 +1,134 @@
+//! Orders of blocks: named ones, and those in files.
+
+use crate::cli::face::exit::Refused;
+use crate::cli::face::output::{Out, counted};
+use crate::cli::words::input::InputKind;
+use pipeline::{BlockId, Error};
+use serde::Serialize;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use trinim::layout::{BlockOrder, Layout, order_file};
+
+/// Largest number of canonical blocks to put in order: a few seconds for each order.
+const BLOCKS_MAX: usize = 400_000;
+
+/// An order file; the longest has one line for each block of the largest layout, and comments.
+const ORDER: InputKind = InputKind {
+    what: "order",
+    most_bytes: 256 << 20,
+    hint: "trinim layout --layers K --bid-cells CELLS --order search --write-order FILE writes an order",
+};
+
+/// `layout --order`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OrderArg {
+    Numeric,
+    Popcount,
+    Chosen,
+    Search,
+    File(PathBuf),
+}
+
+impl FromStr for OrderArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<OrderArg, String> {
+        Ok(match text {
+            "numeric" => OrderArg::Numeric,
+            "popcount" => OrderArg::Popcount,
+            "chosen" => OrderArg::Chosen,
+            "search" => OrderArg::Search,
+            "" => return Err("expected numeric, popcount, chosen, search or a file".to_owned()),
+            file => OrderArg::File(file.into()),
+        })
+    }
+}
+
+/// An order and its peak.
+#[derive(Serialize)]
+pub struct OrderRow {
+    /// Name of the order.
+    pub order: String,
+    /// Largest number of finished blocks that are needed at the same time.
+    pub peak_live_blocks: u32,
+    /// The same as a share of all canonical blocks.
+    pub peak_share: f64,
+}
+
+/// Returns the peaks of the named orders and of `wanted`, and writes that order to `write` if
+/// given.
+pub fn compare(
+    layout: &Layout,
+    wanted: &OrderArg,
+    (orders, seed): (u32, u64),
+    write: Option<&Path>,
+    out: &Out,
+) -> anyhow::Result<Vec<OrderRow>> {
+    let blocks = layout.canonical_blocks().len();
+    if blocks > BLOCKS_MAX {
+        return Err(Refused::new(
+            format!(
+                "--order: {} are too many to order: expected at most {}",
+                counted(blocks as u64, "canonical block"),
+                counted(BLOCKS_MAX as u64, "block")
+            ),
+            "choose fewer BID cells, or more symmetric ones",
+        )
+        .into());
+    }
+    // Fail before the work, not after it.
+    if let Some(path) = write.filter(|path| path.symlink_metadata().is_ok()) {
+        return Err(occupied(path));
+    }
+    let mut named = vec![
+        (OrderArg::Numeric, "numeric".to_owned(), BlockOrder::Numeric),
+        (OrderArg::Popcount, "popcount".to_owned(), BlockOrder::Pieces),
+        (OrderArg::Chosen, "chosen".to_owned(), BlockOrder::Chosen),
+    ];
+    if *wanted == OrderArg::Search {
+        named.push((OrderArg::Search, "search".to_owned(), BlockOrder::Searched { orders, seed }));
+    }
+    let mut found: Vec<(OrderArg, String, Vec<BlockId>)> =
+        named.into_iter().map(|(arg, name, kind)| (arg, name, layout.ordered(kind))).collect();
+    if let OrderArg::File(path) = wanted {
+        let order = given(layout.clone(), Some(path))?.order();
+        found.push((wanted.clone(), path.display().to_string(), order));
+    }
+    if let Some(path) = write {
+        let (_, _, order) = found.iter().find(|(arg, ..)| arg == wanted).unwrap_or(&found[0]);
+        create(path, &order_file::to_text(layout, order))?;
+        out.remark(format_args!("{}: the order of {}", path.display(), counted(blocks as u64, "block")));
+    }
+    let row = |(_, order, blocks_in_order): (OrderArg, String, Vec<BlockId>)| {
+        let peak_live_blocks = layout.peak_live_blocks(&blocks_in_order);
+        OrderRow { order, peak_live_blocks, peak_share: f64::from(peak_live_blocks) / blocks as f64 }
+    };
+    Ok(found.into_iter().map(row).collect())
+}
+
+/// Returns the layout with the order in a file, if one is given.
+pub fn given(layout: Layout, path: Option<&Path>) -> anyhow::Result<Layout> {
+    let Some(path) = path else { return Ok(layout) };
+    let text = ORDER.read(path)?;
+    Ok(order_file::parse(&text, layout).map_err(|error| ORDER.refused(path, error))?)
+}
+
+fn occupied(path: &Path) -> anyhow::Error {
+    let message = format!("--write-order {}: the name is taken", path.display());
+    Refused::new(message, "choose another name, or remove the file").into()
+}
+
+/// Writes a new file, whole or not at all.
+fn create(path: &Path, text: &str) -> anyhow::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => occupied(path),
+        _ => Error::io("create", path, error).into(),
+    })?;
+    file.write_all(text.as_bytes()).map_err(|error| {
+        // A partial order is refused anyway; if it cannot be removed, the first error says enough.
+        let _ = fs::remove_file(path);
+        Error::io("write", path, error).into()
+    })
+}

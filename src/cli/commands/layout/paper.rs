@@ -1,0 +1,144 @@
+//! `trinim layout --paper`: the published counts beside the computed ones, and what the text says
+//! of the layouts, with verdicts.
+
+use super::{mask, picture};
+use crate::cli::face::exit::Exit;
+use crate::cli::face::output::{Out, grouped, side_by_side};
+use crate::cli::words::args::Size;
+use crate::cli::words::claims;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write;
+use trinim::claims::Claim;
+use trinim::game::{Board, Cell};
+use trinim::layout::Layout;
+use trinim::papers::layouts::{self, Figures, Row, Source};
+
+/// A row of a table, for `--json`.
+#[derive(Serialize)]
+struct RowReport {
+    table: u32,
+    figure: &'static str,
+    layers: u32,
+    redundancy_removed: bool,
+    bid_cells: Vec<u8>,
+    cells_known: String,
+    published: Figures,
+    computed: Figures,
+    agrees: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    ok: bool,
+    agrees: bool,
+    rows: Vec<RowReport>,
+    /// What the text says of boards and layouts, with verdicts.
+    claims: Vec<Claim>,
+}
+
+/// Prints all rows.
+pub fn run(json: bool, out: &mut Out) -> anyhow::Result<Exit> {
+    let mut rows = Vec::new();
+    for row in layouts::rows() {
+        let board = Board::triangle(row.figure.layers, None)?;
+        let layout = Layout::new(&board, &row.figure.bid_cells())?;
+        rows.push(report(&row, &layout));
+    }
+    let claims = layouts::claims()?;
+    let agrees = rows.iter().all(|row| row.agrees) && !claims.iter().any(Claim::is_refuted);
+    let report = Report { ok: agrees, agrees, rows, claims };
+    if json {
+        out.json("trinim.layout.paper/1", &report)?;
+    } else {
+        print(&report, out)?;
+    }
+    Ok(if report.agrees { Exit::Done } else { Exit::Refuted })
+}
+
+fn report(row: &Row, layout: &Layout) -> RowReport {
+    let computed = row.computed(&layout.counts());
+    RowReport {
+        table: row.table,
+        figure: row.figure.name,
+        layers: row.figure.layers,
+        redundancy_removed: row.reduced,
+        bid_cells: layout.bid_cells().to_vec(),
+        cells_known: known(row.figure.source),
+        agrees: computed == row.published,
+        published: row.published.clone(),
+        computed,
+    }
+}
+
+fn known(source: Source) -> String {
+    match source {
+        Source::Known => "as recorded of the figure".to_owned(),
+        Source::OneOf(1) => "the only set that meets all counts, apart from its images".to_owned(),
+        Source::OneOf(sets) => format!("one of {sets} sets that meet all counts, apart from their images"),
+        Source::Matched => "found by matching all counts; the figure itself was not at hand".to_owned(),
+    }
+}
+
+fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    for table in report.rows.chunk_by(|one, next| one.table == next.table) {
+        let first = &table[0];
+        let removed = if first.redundancy_removed { "redundancy removed" } else { "redundancy not removed" };
+        writeln!(out, "table {}, {} layers, {removed}", first.table, first.layers)?;
+        writeln!(
+            out,
+            "{:19}{:>9}{:>9}{:>10}{:>12}  groups of 1, 2, 3, 6",
+            "figure", "updates", "blocks", "block", "all"
+        )?;
+        for row in table {
+            line(out, row.figure, "published", &row.published, "")?;
+            let verdict = if row.agrees { out.paint.good("agrees") } else { out.paint.bad("DIFFERS") };
+            line(out, "", "computed", &row.computed, &verdict)?;
+        }
+        writeln!(out)?;
+    }
+    // A figure that is in two tables is shown once.
+    let figures: BTreeMap<(u32, &str), &RowReport> =
+        report.rows.iter().map(|row| ((row.layers, row.figure), row)).collect();
+    let mut figures: Vec<&RowReport> = figures.into_values().collect();
+    figures.sort_by_key(|row| (row.layers, row.figure.len(), row.figure));
+    for figures in figures.chunk_by(|one, next| one.layers == next.layers) {
+        let board = Board::triangle(figures[0].layers, None)?;
+        let pictures: Vec<(String, Vec<String>)> =
+            figures.iter().map(|row| (row.figure.to_owned(), picture(&board, mask(&row.bid_cells), out))).collect();
+        side_by_side(out, &board, &pictures)?;
+    }
+    let rows: Vec<(&str, String)> = figures
+        .iter()
+        .map(|row| {
+            let cells: String = row.bid_cells.iter().map(|cell| Cell::from_index((*cell).into()).to_string()).collect();
+            (row.figure, format!("{cells}: {}", row.cells_known))
+        })
+        .collect();
+    out.table(&rows)?;
+    writeln!(out)?;
+    report.claims.iter().try_for_each(|claim| claims::print(claim, out))
+}
+
+fn line(out: &mut Out, figure: &str, what: &str, figures: &Figures, verdict: &str) -> anyhow::Result<()> {
+    let groups = figures.groups.map_or(String::new(), |groups| groups.map(grouped).join(", "));
+    let text = format!(
+        "{figure:7}{what:12}{:>9}{:>9}{:>10}{:>12}  {groups:19}{verdict}",
+        grouped(figures.updates),
+        grouped(figures.blocks),
+        Size(figures.block_bytes).to_string(),
+        gibibytes(figures.total_bytes),
+    );
+    writeln!(out, "{}", text.trim_end())?;
+    Ok(())
+}
+
+/// Formats bytes in the unit of the published tables, so that four digits stay four digits.
+fn gibibytes(bytes: u64) -> String {
+    const GIB: u64 = 1 << 30;
+    match bytes % GIB {
+        0 => format!("{} GiB", grouped(bytes / GIB)),
+        _ => format!("{} GiB", bytes as f64 / GIB as f64),
+    }
+}

@@ -1,0 +1,23 @@
+//! The commands, a file or a folder each.
+
+pub mod bench;
+pub mod check;
+pub mod completions;
+pub mod evolve;
+pub mod export;
+pub mod layout;
+pub mod manual;
+pub mod plan;
+pub mod plane;
+pub mod play;
+pub mod probe;
+pub mod repair;
+pub mod report;
+pub mod resume;
+#[cfg(feature = "serve")]
+pub mod serve;
+pub mod solve;
+pub mod stats;
+pub mod status;
+pub mod task;
+pub mod verify;

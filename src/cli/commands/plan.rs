@@ -1,0 +1,259 @@
+//! `trinim plan`: what a solve would need.
+
+use crate::cli::commands::layout::BID_LEGEND;
+use crate::cli::commands::solve::{agree_with_nimbers, free_bytes, request, too_many_pieces, values};
+use crate::cli::face::exit::Exit;
+use crate::cli::face::output::{Out, bytes_per_second, counted, grouped, seconds};
+use crate::cli::face::summary;
+use crate::cli::words::args::{JsonArgs, Size};
+use crate::cli::words::board::CELLS_MAX;
+use crate::cli::words::game::GameArgs;
+use clap::Args;
+use serde::Serialize;
+use std::io::Write;
+use std::path::PathBuf;
+use trinim::database::{Keep, Values};
+use trinim::game::Board;
+use trinim::layout::Layout;
+use trinim::plan::{KeepPlan, Plan, Request, speed};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim plan --layers 8 --memory 256MiB
+  trinim plan --layers 9 --memory 8GiB --out k9 --json
+  trinim plan --layers 8 --rule normal --values nimbers
+  trinim plan --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
+
+Times are estimates, from rates of one machine and, for boards of 33 cells or more, the speed of this one at the \
+moment; the report shows both. Nothing is written.";
+
+/// Cells of the smallest board whose solve takes longer than a moment.
+const TIMED_CELLS: u32 = 33;
+
+/// Show what a solve would need: layout, memory, disk, logs, time
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    game: GameArgs,
+
+    /// What is computed of each position: who wins, or its nimber, the Grundy value of normal play
+    #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values(), default_value = "outcomes")]
+    values: Values,
+
+    /// Folder on the disk whose free space is reported
+    #[arg(long, short, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    plan: &'a Plan,
+    /// Moves of the full board.
+    moves: usize,
+    /// `outcomes` or `nimbers`.
+    values: Values,
+    disk_free_bytes: u64,
+    memory_available_bytes: u64,
+    feasible: bool,
+    warnings: Vec<String>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let game = &args.game;
+    let board = game.board.plannable()?;
+    if args.values == Values::Nimbers {
+        agree_with_nimbers(game)?;
+    }
+    let usual = if args.values == Values::Nimbers { Keep::Database } else { Keep::usual(&board) };
+    let keep = game.keep.map_or(Some(usual), |choice| choice.of(&board));
+    let keep = keep.ok_or_else(|| too_many_pieces(&board))?;
+    let request = request(&board, game, args.values, keep);
+    let speed = if board.cells() < TIMED_CELLS { 1.0 } else { speed::of_this_machine(request.threads) };
+    let request = Request { speed, ..request };
+    let plan = match &game.bid_cells {
+        Some(cells) => Plan::of(request, &Layout::new(&board, &cells.0)?)?,
+        None => Plan::suggested(request, game.block_bits),
+    };
+    let disk_free_bytes = free_bytes(&args.out);
+    let plan = plan.within(request, disk_free_bytes);
+    let mut report = Report {
+        plan: &plan,
+        moves: board.moves().len(),
+        values: args.values,
+        disk_free_bytes,
+        memory_available_bytes: memory_available_bytes(),
+        feasible: true,
+        warnings: Vec::new(),
+    };
+    warn(&mut report);
+    if args.json.json {
+        out.json("trinim.plan/1", &report)?;
+    } else {
+        print(&report, &board, &game.codec.name, out)?;
+        for warning in &report.warnings {
+            out.warn(warning);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Adds a warning for each shortage.
+fn warn(report: &mut Report<'_>) {
+    let Report { plan, disk_free_bytes, memory_available_bytes, .. } = *report;
+    let mut short = |text: String| {
+        report.feasible = false;
+        report.warnings.push(text);
+    };
+    if plan.cells > CELLS_MAX {
+        short(format!("this version solves up to {CELLS_MAX} cells, nine layers: these are numbers only"));
+    }
+    if plan.shape.canonical_blocks > trinim::layout::CANONICAL_BLOCKS_MAX {
+        short(format!("{} are too many", counted(plan.shape.canonical_blocks, "block")));
+    }
+    if plan.memory.workers == 0 {
+        let (least, budget) = (Size(plan.memory.least_bytes), Size(plan.memory.budget_bytes));
+        short(format!("memory is short: {least} are needed for one worker, the budget is {budget}"));
+    }
+    let needed = plan.chosen().disk_peak_bytes;
+    if needed > disk_free_bytes {
+        let missing = Size(needed - disk_free_bytes);
+        let fits = |kept: &&KeepPlan| kept.keep != plan.keep && kept.disk_peak_bytes <= disk_free_bytes;
+        let fitting = plan.kept.iter().filter(fits);
+        let choices =
+            fitting.map(|kept| format!("; --keep {} would fit, with {}", kept.keep, Size(kept.disk_peak_bytes)));
+        let choices: String = choices.collect();
+        let (needed, free) = (Size(needed), Size(disk_free_bytes));
+        short(format!("disk is short by {missing}: {needed} are needed, {free} are free{choices}"));
+    }
+    if plan.memory.used_bytes > memory_available_bytes {
+        let available = Size(memory_available_bytes);
+        report.warnings.push(format!("the budget is larger than the memory that is free now, {available}"));
+    }
+}
+
+/// Returns the memory available now, in bytes; `u64::MAX` if the system does not say.
+fn memory_available_bytes() -> u64 {
+    let figures = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = figures.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
+        .map_or(u64::MAX, |kibibytes| kibibytes << 10)
+}
+
+fn print(report: &Report<'_>, board: &Board, codec: &str, out: &mut Out) -> anyhow::Result<()> {
+    let plan = report.plan;
+    let shape = &plan.shape;
+    let size = |bytes: u64| Size(bytes).to_string();
+    let guess = if shape.estimated { "about " } else { "" };
+    let cells: String = shape.bid_cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect();
+    let memory = &plan.memory;
+    let denser = if plan.codec == codec { String::new() } else { format!(" with logs in {}", plan.codec) };
+    out.table(&[
+        ("board", summary::board(board, plan.rule)),
+        ("positions", format!("{} (2^{})", grouped(plan.positions), plan.cells)),
+        ("moves", grouped(report.moves as u64)),
+        (
+            "BID cells",
+            if cells.is_empty() { "none".to_owned() } else { format!("{} of them: {cells}", shape.bid_bits) },
+        ),
+        (
+            "blocks",
+            format!(
+                "{}, {} to evaluate, {} of bitmap each (2^{} positions)",
+                grouped(shape.blocks),
+                grouped(shape.canonical_blocks),
+                size(plan.block_bytes),
+                shape.offset_bits
+            ),
+        ),
+        ("edges", format!("{} ({guess}{} loads of shared logs)", grouped(shape.edges), grouped(shape.loads))),
+        (
+            "memory",
+            format!(
+                "{} of {}: program {}, {} of {}, queue {}, {} held for {}",
+                size(memory.used_bytes),
+                size(memory.budget_bytes),
+                size(memory.program_bytes),
+                counted(memory.workers as u64, "worker"),
+                size(memory.worker_bytes),
+                size(memory.queue_bytes),
+                size(memory.held_bytes),
+                counted(memory.held_streams, "stream")
+            ),
+        ),
+        match plan.keep {
+            Keep::Database => (
+                "database",
+                format!("{} ({:.3} bits a position)", size(plan.database_bytes), plan.database_bits_per_position),
+            ),
+            keep => ("kept", format!("{}, {}", keep.limits(), size(plan.database_bytes))),
+        },
+        (
+            "disk",
+            format!("{} at most{denser}, {} free", size(plan.chosen().disk_peak_bytes), size(report.disk_free_bytes)),
+        ),
+        (
+            "time",
+            format!(
+                "about {}, kernel {:.3} ns a position",
+                seconds(plan.chosen().seconds),
+                plan.kernel_ns_per_position
+            ),
+        ),
+    ])?;
+    writeln!(out)?;
+    let cell = |index: u32| {
+        let bid = shape.bid_cells.iter().any(|cell| u32::from(*cell) == index);
+        if bid { out.paint.mark("X") } else { out.paint.faint(".") }
+    };
+    let picture = board.picture(1, cell);
+    for line in picture.lines() {
+        writeln!(out, "  {line}")?;
+    }
+    writeln!(out, "  {BID_LEGEND}")?;
+    writeln!(out, "\n{:10} {:>10} {:>10} {:>10} {:>10} {:>9}", "logs", "written", "read", "peak", "disk", "time")?;
+    for row in &plan.placements {
+        let here = if row.placement == plan.placement { " <- chosen" } else { "" };
+        let sizes = [row.log_bytes_written, row.log_bytes_read, row.log_bytes_peak, row.disk_peak_bytes].map(size);
+        let [written, read, peak, disk] = sizes;
+        writeln!(
+            out,
+            "{:10} {written:>10} {read:>10} {peak:>10} {disk:>10} {:>9}{here}",
+            row.placement,
+            seconds(row.seconds)
+        )?;
+    }
+    writeln!(out, "\n{:10} {:>10} {:>10} {:>9}", "--keep", "kept", "disk", "time")?;
+    for KeepPlan { keep, bytes, disk_peak_bytes, seconds: time } in &plan.kept {
+        let here = if *keep == plan.keep { " <- chosen" } else { "" };
+        let (bytes, disk) = (size(*bytes), size(*disk_peak_bytes));
+        writeln!(out, "{keep:10} {bytes:>10} {disk:>10} {:>9}{here}", seconds(*time))?;
+    }
+    let rates = &plan.rates;
+    let speeds = [
+        ("decode", rates.decode_bytes_per_second),
+        ("orient", rates.orient_bytes_per_second),
+        ("apply", rates.apply_bytes_per_second),
+        ("settle", rates.settle_bytes_per_second),
+        ("publish", rates.publish_bytes_per_second),
+        ("encode", rates.encode_bytes_per_second),
+    ]
+    .map(|(stage, speed)| format!("{stage} {}", bytes_per_second(speed)));
+    writeln!(out)?;
+    // Two decimals say all that a measurement of a moment is worth.
+    let speed = if plan.speed == 1.0 { String::new() } else { format!(", {:.2} times the recorded", plan.speed) };
+    out.paragraph(&format!(
+        "bitmap through one worker: {}{speed}; device {}; logs {} bits a position ({})",
+        speeds.join(", "),
+        bytes_per_second(rates.device_bytes_per_second),
+        plan.log_bits_per_position,
+        plan.codec,
+    ))?;
+    Ok(())
+}

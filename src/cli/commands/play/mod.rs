@@ -1,0 +1,106 @@
+//! `trinim play`: a game against the program.
+//!
+//! The game goes to standard output, prompts to standard error. Input that is not understood is
+//! asked for again, with the reason; the end of the input ends the game where it stands.
+
+mod said;
+mod seat;
+
+use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::output::Out;
+use crate::cli::words::answers::{self, number};
+use crate::cli::words::args;
+use crate::cli::words::board::BoardArgs;
+use crate::cli::words::choice::explained;
+use crate::cli::words::spot::SpotArgs;
+use clap::{Args, ValueEnum};
+use seat::Seat;
+use std::io;
+use std::path::PathBuf;
+use trinim::game::{Board, LAYERS_MAX, Rule};
+use trinim::play::{Level, Player};
+
+/// Layers if neither a folder nor a number is given.
+const LAYERS: u32 = 5;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim play                              five layers, solved on the spot; you begin
+  trinim play --layers 4 --rule normal --first you
+  trinim play --layers 9 --level club      nine layers: the built-in book, then positions solved on the spot
+  trinim play trinim-k7-misere             with the values of a finished solve
+
+Cells have letters, or on large boards the letter of the row and a number. A move is d-f, from cell to cell along a \
+line, or the list of its cells, d,e,f. Other commands: help, hint, moves, undo, redo, swap, set POSITION, save FILE, \
+replay [FILE], new, quit. The end of the input quits.";
+
+/// `--first`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum First {
+    /// You, who type this
+    Me,
+    /// The program
+    You,
+}
+
+const LEVELS: &[(Level, &str)] = &[
+    (Level::Perfect, "Never gives a won game away; in a lost one, the reply that is hardest to answer"),
+    (Level::Club, "Slips in one of four moves while more than ten pieces are left"),
+    (Level::Beginner, "Slips in two of three moves while more than four pieces are left"),
+];
+
+/// Play against the program
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct PlayArgs {
+    /// Folder of a finished solve, or its db folder; without one, and for what it does not keep,
+    /// positions are solved on the spot [default: 5 layers]
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+
+    #[command(flatten)]
+    board: BoardArgs,
+
+    /// Whoever takes the last piece loses (misere) or wins (normal); without DIR
+    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
+    rule: Rule,
+
+    /// How well the program plays
+    #[arg(long, value_name = "LEVEL", value_parser = explained(LEVELS), default_value = "perfect")]
+    level: Level,
+
+    /// Seed of the program's choices between moves
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Who begins
+    #[arg(long, value_name = "WHO", value_enum, default_value = "me")]
+    first: First,
+
+    #[command(flatten)]
+    spot: SpotArgs,
+}
+
+/// Runs the subcommand.
+pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    if let Some(layers) = args.folder.as_deref().and_then(number)
+        && layers <= LAYERS_MAX.into()
+    {
+        let message = format!("{layers} is no folder of a solve");
+        return Err(Refused::new(message, format!("trinim play --layers {layers}")).into());
+    }
+    // A folder goes before --layers, which a variable may have set.
+    let answers = match &args.folder {
+        Some(folder) => answers::in_folder(folder, &args.spot, out)?,
+        None => {
+            let board = args.board.board()?.map_or_else(|| Board::triangle(LAYERS, args.board.max_take), Ok)?;
+            answers::without_folder(&board, args.rule, &args.spot, out)?
+        }
+    };
+    let first = match args.first {
+        First::Me => Player::Person,
+        First::You => Player::Program,
+    };
+    Seat::new(answers, first, args.level, args.seed, io::stdin().lock()).play(out)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,301 @@
+//! A person at the board, who types.
+
+use super::said::{Said, said};
+use crate::cli::face::file::{Export, ExportKind};
+use crate::cli::face::output::{Out, counted};
+use crate::cli::words::answers::failed;
+use crate::cli::words::input::InputKind;
+use pipeline::Error;
+use std::io::{BufRead, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use trinim::game::Value;
+use trinim::game::position;
+use trinim::play::session::{Hint, Stand, Turn};
+use trinim::play::{Answers, Choice, Level, Player, Session, Survey, survey, transcript};
+
+/// Longest line that is read, in bytes.
+const LINE_BYTES: u64 = 4096;
+
+/// A file to write a game to.
+const SAVED: ExportKind = ExportKind { flag: "save", what: "game", signature: transcript::SIGNATURE };
+/// A file to read a game from.
+const REPLAYED: InputKind =
+    InputKind { what: "game", most_bytes: 1 << 20, hint: "save FILE writes a game in trinim play" };
+
+/// The answer to `help`.
+const HELP: &str = "\
+d-f            take the pieces from d to f, along a line
+d,e,f          the same, as a list of cells; d takes one piece
+hint           show the winning moves, or the reply that is hardest to answer
+moves          show every move with its value
+undo, redo     take back your last move and what followed; play it again
+swap           exchange sides: the other one moves
+set POSITION   set up a position, like 1/11/101 or 0x2f; you move
+save FILE      write the game to a file
+replay [FILE]  show this game, or the one in a file, with the value of every turn
+new            begin again
+help, ?        show this list
+quit           leave";
+
+/// One game at the terminal.
+pub struct Seat<R> {
+    session: Session,
+    level: Level,
+    seed: u64,
+    input: R,
+    /// The file that this game was saved to, which may be replaced.
+    saved: Option<PathBuf>,
+}
+
+impl<R: BufRead> Seat<R> {
+    /// Begins a game with a full board.
+    pub fn new(answers: Arc<dyn Answers>, first: Player, level: Level, seed: u64, input: R) -> Seat<R> {
+        let full = answers.board().full();
+        Seat { session: Session::new(answers, full, first), level, seed, input, saved: None }
+    }
+
+    /// Plays until the person quits or the input ends.
+    pub fn play(&mut self, out: &mut Out) -> anyhow::Result<()> {
+        self.greet(out)?;
+        self.show(out)?;
+        loop {
+            let over = self.session.winner();
+            if over.is_none() && self.session.stand().to_move == Player::Program {
+                self.program(out)?;
+                continue;
+            }
+            let Some(line) = self.line(if over.is_none() { "your move> " } else { "game over> " }, out)? else {
+                let left = if over.is_none() { "the game stays unfinished" } else { "goodbye" };
+                writeln!(out, "end of the input: {left}")?;
+                return Ok(());
+            };
+            if !self.obey(&line, out)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn greet(&self, out: &mut Out) -> anyhow::Result<()> {
+        let answers = self.session.answers();
+        let whoever = match answers.rule().empty() {
+            Value::Win => "whoever takes the last piece loses",
+            Value::Loss => "whoever takes the last piece wins",
+        };
+        writeln!(out, "{}, {}: {whoever}", transcript::board_name(answers.board()), answers.rule())?;
+        let name = |cell| self.session.names().cell(cell);
+        let last = answers.board().cells() - 1;
+        writeln!(out, "cells are {} to {}, . is an empty one; help lists the commands", name(0), name(last))?;
+        Ok(())
+    }
+
+    /// Draws the board, a piece as the name of its cell.
+    fn show(&self, out: &mut Out) -> anyhow::Result<()> {
+        let (board, position) = (self.session.answers().board(), self.session.stand().position);
+        let names = self.session.names();
+        let cell = |cell: u32| if position >> cell & 1 == 1 { names.cell(cell).to_owned() } else { ".".to_owned() };
+        for line in board.picture(names.width(), cell).lines() {
+            writeln!(out, "  {}", line.trim_end())?;
+        }
+        if let Some(winner) = self.session.winner() {
+            let result = match winner {
+                Player::Person => out.paint.good("you win"),
+                Player::Program => out.paint.bad("the program wins"),
+            };
+            writeln!(out, "no piece can be taken: {result}")?;
+        }
+        Ok(())
+    }
+
+    fn program(&mut self, out: &mut Out) -> anyhow::Result<()> {
+        let survey = self.session.survey().map_err(failed)?;
+        let taken = self.session.choose(self.level, self.seed).map_err(failed)?;
+        let taken = taken.ok_or_else(|| anyhow::anyhow!("no move was found in a game that is not over"))?;
+        match survey.value {
+            None => writeln!(out, "I do not know the value of this position, and guess")?,
+            Some(Value::Win) if survey.winning().is_empty() => {
+                writeln!(out, "I win from here, but do not know how, and guess")?;
+            }
+            Some(_) => {}
+        }
+        writeln!(out, "I take {}", self.session.write(taken))?;
+        self.session.take(taken);
+        self.show(out)
+    }
+
+    /// Carries out a line; false if the person leaves.
+    fn obey(&mut self, line: &str, out: &mut Out) -> anyhow::Result<bool> {
+        match said(line) {
+            Said::Nothing => {}
+            Said::Quit => return Ok(false),
+            Said::Help => writeln!(out, "{HELP}")?,
+            Said::Hint => self.hint(out)?,
+            Said::Moves => self.moves(out)?,
+            Said::Undo => match self.session.undo() {
+                0 => writeln!(out, "there is nothing of yours to take back")?,
+                turns => {
+                    writeln!(out, "{} taken back", counted(turns as u64, "turn"))?;
+                    self.show(out)?;
+                }
+            },
+            Said::Redo => match self.session.redo() {
+                0 => writeln!(out, "there is nothing to play again")?,
+                turns => {
+                    writeln!(out, "{} played again", counted(turns as u64, "turn"))?;
+                    self.show(out)?;
+                }
+            },
+            Said::Swap if self.session.winner().is_some() => writeln!(out, "the game is over: there are no sides")?,
+            Said::Swap => {
+                self.session.swap();
+                writeln!(out, "sides exchanged")?;
+            }
+            Said::New => {
+                let first = self.session.first();
+                self.session = Session::new(self.session.answers().clone(), first.position, first.to_move);
+                self.saved = None;
+                self.show(out)?;
+            }
+            Said::Set(text) => match position::parse(self.session.answers().board(), text) {
+                Ok(position) => {
+                    self.session.set(position);
+                    self.show(out)?;
+                }
+                Err(error) => writeln!(out, "not a position: {error}")?,
+            },
+            Said::Save(name) => self.save(Path::new(name), out)?,
+            Said::Replay(None) => replay(&self.session, out)?,
+            Said::Replay(Some(name)) => self.replay_file(Path::new(name), out)?,
+            Said::Unclear(reason) => writeln!(out, "not understood: {reason}; help lists the commands")?,
+            Said::Move(_) if self.session.winner().is_some() => {
+                writeln!(out, "the game is over: undo, new, set, save, replay or quit")?;
+            }
+            Said::Move(text) => match self.session.read(text) {
+                Ok(taken) => {
+                    self.session.take(taken);
+                    self.show(out)?;
+                }
+                // The person keeps the turn.
+                Err(error) => writeln!(out, "not understood: {error}; help lists the commands")?,
+            },
+        }
+        Ok(true)
+    }
+
+    fn hint(&self, out: &mut Out) -> anyhow::Result<()> {
+        let write = |taken: &u64| self.session.write(*taken);
+        match self.session.hint().map_err(failed)? {
+            Hint::Over => writeln!(out, "the game is over")?,
+            Hint::Wins(moves) => {
+                let all: Vec<String> = moves.iter().map(write).collect();
+                writeln!(out, "hint: you win with {}", all.join(", "))?;
+            }
+            Hint::Lost(reply) => writeln!(
+                out,
+                "hint: every move loses; hardest to answer is {}, after which {} of {} win",
+                write(&reply.taken),
+                reply.winning_answers,
+                counted(reply.answers as u64, "answer")
+            )?,
+            Hint::Unknown(moves) => {
+                let moves = counted(moves as u64, "move");
+                writeln!(out, "hint: no move is known to win; the values after {moves} are not known")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn moves(&self, out: &mut Out) -> anyhow::Result<()> {
+        let survey = self.session.survey().map_err(failed)?;
+        if survey.moves.is_empty() {
+            writeln!(out, "the game is over")?;
+        }
+        let [wins, loses] = [out.paint.good("win"), out.paint.bad("lose")];
+        let kinds = [(Some(Value::Loss), wins), (Some(Value::Win), loses), (None, "unknown".to_owned())];
+        for (after, verdict) in kinds {
+            let all = survey.moves.iter().filter(|choice| choice.after == after);
+            let all: Vec<String> = all.map(|choice| self.session.write(choice.taken)).collect();
+            if !all.is_empty() {
+                out.paragraph(&format!("{verdict}: {}", all.join(" ")))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn save(&mut self, path: &Path, out: &mut Out) -> anyhow::Result<()> {
+        let is_ours = self.saved.as_deref() == Some(path);
+        if !is_ours && path.symlink_metadata().is_ok() {
+            writeln!(out, "not saved: {} exists; choose another name", path.display())?;
+            return Ok(());
+        }
+        let written = Export::claim(path, SAVED).and_then(|file| Ok(file.write(&transcript::write(&self.session))?));
+        match written {
+            Ok(()) => {
+                self.saved = Some(path.to_path_buf());
+                writeln!(out, "saved in {}", path.display())?;
+            }
+            // The game goes on.
+            Err(error) => writeln!(out, "not saved: {error:#}")?,
+        }
+        Ok(())
+    }
+
+    fn replay_file(&self, path: &Path, out: &mut Out) -> anyhow::Result<()> {
+        let text = match REPLAYED.read(path) {
+            Ok(text) => text,
+            Err(error) => return Ok(writeln!(out, "{error:#}")?),
+        };
+        match transcript::read(self.session.answers(), &text) {
+            Ok(session) => replay(&session, out),
+            Err(error) => Ok(writeln!(out, "game {}: {error}", path.display())?),
+        }
+    }
+
+    /// Reads the next line; `None` at the end of the input.
+    fn line(&mut self, prompt: &str, out: &mut Out) -> anyhow::Result<Option<String>> {
+        out.flush()?;
+        out.prompt(prompt);
+        let failed = |error| Error::io("read", Path::new("standard input"), error);
+        let mut line = Vec::new();
+        let length = self.input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line).map_err(failed)?;
+        if length as u64 == LINE_BYTES && !line.ends_with(b"\n") {
+            self.input.skip_until(b'\n').map_err(failed)?;
+        }
+        Ok((length > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
+    }
+}
+
+/// Shows a game turn by turn.
+fn replay(session: &Session, out: &mut Out) -> anyhow::Result<()> {
+    let answers = &**session.answers();
+    if session.turns().is_empty() {
+        writeln!(out, "no turn was played")?;
+    }
+    for (number, (Stand { position, to_move }, turn)) in (1..).zip(session.history()) {
+        match turn {
+            Turn::Set(set) => writeln!(out, "{number:>3}  set up {}", position::rows(answers.board(), set))?,
+            Turn::Swap => writeln!(out, "{number:>3}  sides exchanged")?,
+            Turn::Take(taken) => {
+                let here = survey(answers, position).map_err(failed)?;
+                let value = here.value.map_or_else(|| "?".to_owned(), |value| out.paint.value(value));
+                let lapse = lapse(session, &here, taken);
+                let lapse = lapse.map_or(String::new(), |right| {
+                    format!("  {}; right: {right}", out.paint.mark("gives the game away"))
+                });
+                writeln!(out, "{number:>3}  {value}  {:7}  {}{lapse}", to_move.name(), session.write(taken))?;
+            }
+        }
+    }
+    match session.winner() {
+        Some(winner) => writeln!(out, "the {} wins", winner.name())?,
+        None => writeln!(out, "the game is not over: the {} is to move", session.stand().to_move.name())?,
+    }
+    Ok(())
+}
+
+/// Returns the winning moves if this one is known to give them away.
+fn lapse(session: &Session, here: &Survey, taken: u64) -> Option<String> {
+    let is_lost = |choice: &Choice| choice.taken == taken && choice.after == Some(Value::Win);
+    let right: Vec<String> = here.winning().iter().map(|choice| session.write(choice.taken)).collect();
+    (!right.is_empty() && here.moves.iter().any(is_lost)).then(|| right.join(", "))
+}

@@ -1,0 +1,350 @@
+//! `trinim probe`: the values of positions and of all their moves.
+
+use crate::cli::face::exit::Exit;
+use crate::cli::face::output::{self, Out, counted};
+use crate::cli::words::args::JsonArgs;
+use crate::cli::words::folders;
+use crate::cli::words::moves;
+use crate::cli::words::solved::{Solved, SolvedArgs};
+use crate::cli::words::spot::{self, SpotArgs};
+use clap::Args;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, IsTerminal, Read, Write};
+use trinim::database::{Access, Database, DatabaseError, Probe};
+use trinim::game::Board;
+use trinim::game::position::{self, cells};
+use trinim::game::{Outcome, Rule, Value};
+use trinim::solve::{PartError, PartSolver};
+
+/// Longest line that can be a position, in bytes.
+const LINE_BYTES: u64 = 1024;
+/// Schema of an answer.
+const SCHEMA: &str = "trinim.probe/1";
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim probe trinim-k5-misere 1/11/111/1111/11111       the full board
+  trinim probe trinim-k5-misere 0x7fff --json             the same as a mask
+  trinim probe trinim-k5-misere --json < positions.txt    one position per line, one answer per line
+  trinim probe trinim-k5-misere --brief < positions.txt   position and value, one short line each
+
+A line that is not a position gets an error as its answer; the other lines are still answered, and the exit code \
+is 2.";
+
+/// The text after the options: the examples, then every form of a position.
+fn after_help() -> String {
+    let width = position::FORMS.iter().map(|(_, text)| text.len()).max().unwrap_or(0);
+    let forms: String = position::FORMS.iter().map(|(what, text)| format!("\n  {text:width$}  {what}")).collect();
+    format!(
+        "{EXAMPLES}\n\nPositions, here with pieces on cells 0, 1, 2, 3 and 5 of three layers:{forms}\nCells count from \
+         0 at the apex, row by row. Zeros and ones that are too few for all cells are refused: write 0d before a number. \
+         The manual page trinim-positions(7) says more."
+    )
+}
+
+/// Look up positions and all their moves
+#[derive(Args)]
+#[command(after_help = after_help())]
+pub struct ProbeArgs {
+    #[command(flatten)]
+    solved: SolvedArgs,
+
+    /// Positions; - or nothing reads one per line from standard input
+    #[arg(value_name = "POSITION")]
+    positions: Vec<String>,
+
+    /// Answer with the position and its value only, on one short line
+    #[arg(long, help_heading = "Output")]
+    brief: bool,
+
+    #[command(flatten)]
+    spot: SpotArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+
+    /// Read the database through memory maps: faster, but the program crashes if another process
+    /// truncates a file
+    #[arg(long)]
+    map: bool,
+}
+
+/// What `--json` prints of a position.
+#[derive(Serialize)]
+pub struct Answer {
+    position: String,
+    hex: String,
+    value: Value,
+    outcome: Outcome,
+    /// Only from nimbers.
+    nimber: Option<u32>,
+    moves: Vec<Move>,
+    /// Moves to positions whose values were not kept.
+    moves_not_kept: u64,
+}
+
+/// An answer with `--brief`: the first fields of an [`Answer`].
+#[derive(Serialize)]
+struct Brief {
+    position: String,
+    hex: String,
+    value: Value,
+    outcome: Outcome,
+    nimber: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Move {
+    cells: Vec<u32>,
+    child: String,
+    value: Value,
+    nimber: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Failure<'a> {
+    position: &'a str,
+    error: String,
+}
+
+/// Runs the subcommand.
+pub fn run(mut args: ProbeArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    if (args.solved.board.layers.is_some() || args.solved.board.board.is_some())
+        && let Some(first) = args.solved.folder.take_if(|first| !first.is_dir())
+    {
+        args.positions.insert(0, first.to_string_lossy().into_owned());
+    }
+    let (board, rule, database) = match args.solved.find(if args.map { Access::Map } else { Access::Read })? {
+        Solved::Database(database) => (database.board().clone(), database.rule(), Some(database)),
+        Solved::Nothing(board) => (board, args.solved.rule, None),
+    };
+    let mut asking = Asking {
+        board,
+        rule,
+        database,
+        args: args.spot,
+        spot: None,
+        not_kept: false,
+        brief: args.brief,
+        json: args.json.json,
+        exit: Exit::Done,
+        first: true,
+    };
+    if args.positions.is_empty() {
+        asking.standard_input(out)?;
+    }
+    for position in &args.positions {
+        if position == "-" { asking.standard_input(out)? } else { asking.answer(position, out)? }
+    }
+    if let Some(database) = asking.database.filter(|_| asking.not_kept) {
+        out.remark(format_args!("hint: {}", folders::keep_all(&database)));
+    }
+    Ok(asking.exit)
+}
+
+struct Asking {
+    board: Board,
+    rule: Rule,
+    /// Asked first, if there is one.
+    database: Option<Box<Database>>,
+    args: SpotArgs,
+    /// Solves what the database does not have, once that is needed.
+    spot: Option<PartSolver>,
+    /// Whether a position was refused because its value is not kept.
+    not_kept: bool,
+    brief: bool,
+    json: bool,
+    exit: Exit,
+    first: bool,
+}
+
+impl Asking {
+    fn standard_input(&mut self, out: &mut Out) -> anyhow::Result<()> {
+        if io::stdin().is_terminal() {
+            out.remark("positions, one a line (Ctrl-D ends):");
+        }
+        let mut input = io::stdin().lock();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let failed = |error| DatabaseError::Io { operation: "read", path: "standard input".into(), source: error };
+            let length = input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line).map_err(failed)?;
+            if length == 0 {
+                return Ok(());
+            }
+            if length as u64 == LINE_BYTES && !line.ends_with(b"\n") {
+                skip_line(&mut input).map_err(failed)?;
+            }
+            self.answer(String::from_utf8_lossy(&line).trim(), out)?;
+            // The writer may wait for this answer before sending the next line.
+            out.flush()?;
+        }
+    }
+
+    fn answer(&mut self, text: &str, out: &mut Out) -> anyhow::Result<()> {
+        let probed = match position::parse(&self.board, text) {
+            Ok(position) => self.probe(position, out)?,
+            Err(error) => Err((Exit::Usage, error.to_string())),
+        };
+        let board = &self.board;
+        match probed {
+            Ok(Probe { position, value, nimber, .. }) if self.brief => {
+                let (rows, hex) = (position::rows(board, position), position::hex(position));
+                if self.json {
+                    out.json_line(SCHEMA, &Brief { position: rows, hex, value, outcome: value.outcome(), nimber })?;
+                } else {
+                    writeln!(out, "{rows}  {value}")?;
+                }
+            }
+            Ok(probe) if self.json => out.json_line(SCHEMA, &answer(board, &probe))?,
+            Ok(probe) => {
+                if !std::mem::replace(&mut self.first, false) {
+                    writeln!(out)?;
+                }
+                print(board, &probe, out)?;
+            }
+            Err((exit, error)) => {
+                // Damage outweighs a failed read, which outweighs a line that has no answer.
+                let rank = |exit: Exit| match exit {
+                    Exit::Corrupt => 3,
+                    Exit::System => 2,
+                    Exit::Usage => 1,
+                    _ => 0,
+                };
+                self.exit = if rank(exit) > rank(self.exit) { exit } else { self.exit };
+                if self.json {
+                    out.json_line(SCHEMA, &Failure { position: text, error })?;
+                } else {
+                    self.first = false;
+                    writeln!(out, "{} {text:?}: {error}", out.paint.bad("error:"))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Asking {
+    /// Asks the database, and solves what it does not have as far as that can be done on the spot.
+    /// The inner error is the answer for this position; the outer one ends the command.
+    fn probe(&mut self, position: u64, out: &Out) -> anyhow::Result<Result<Probe, (Exit, String)>> {
+        let kept = self.database.as_ref().map(|database| look_up(database, position, self.brief));
+        let kept = match kept {
+            Some(Ok(probe)) if probe.moves_not_kept == 0 => return Ok(Ok(probe)),
+            Some(Err(error)) if !matches!(error, DatabaseError::NotKept { .. }) => {
+                let exit = if matches!(error, DatabaseError::Corrupt { .. }) { Exit::Corrupt } else { Exit::System };
+                return Ok(Err((exit, chain(error))));
+            }
+            kept => kept,
+        };
+        let spot = match &mut self.spot {
+            Some(spot) => spot,
+            None => self.spot.insert(self.args.solver(&self.board, self.rule, out)?),
+        };
+        match (spot.probe(position), kept) {
+            (Ok(probe), _) => Ok(Ok(probe)),
+            // What is kept of the position is better than nothing.
+            (Err(PartError::TooMany { .. }), Some(Ok(probe))) => Ok(Ok(probe)),
+            (Err(PartError::TooMany { .. }), Some(Err(error))) => {
+                self.not_kept = true;
+                Ok(Err((Exit::Usage, chain(error))))
+            }
+            (Err(error @ PartError::TooMany { .. }), None) => Ok(Err((Exit::Usage, chain(error)))),
+            (Err(error), _) => Err(spot::failed(error)),
+        }
+    }
+}
+
+/// Looks up a position; its moves too, unless the answer is brief.
+fn look_up(database: &Database, position: u64, brief: bool) -> Result<Probe, DatabaseError> {
+    if !brief {
+        return database.probe(position);
+    }
+    let (value, nimber) = (database.value(position)?, database.nimber(position)?);
+    Ok(Probe { position, value, nimber, children: Vec::new(), moves_not_kept: 0 })
+}
+
+/// Tells an error with its causes.
+fn chain(error: impl std::error::Error + Send + Sync + 'static) -> String {
+    let chain: Vec<String> = anyhow::Error::new(error).chain().map(ToString::to_string).collect();
+    chain.join(": ")
+}
+
+/// Skips the rest of a line.
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let (used, over) = end.map_or((buffer.len(), buffer.is_empty()), |end| (end + 1, true));
+        input.consume(used);
+        if over {
+            return Ok(());
+        }
+    }
+}
+
+/// Returns what is printed of a position.
+pub fn answer(board: &Board, probe: &Probe) -> Answer {
+    let moves = probe.children.iter().map(|child| Move {
+        cells: cells(child.taken),
+        child: position::rows(board, child.position),
+        value: child.value,
+        nimber: child.nimber,
+    });
+    Answer {
+        position: position::rows(board, probe.position),
+        hex: position::hex(probe.position),
+        value: probe.value,
+        outcome: probe.value.outcome(),
+        nimber: probe.nimber,
+        moves: moves.collect(),
+        moves_not_kept: probe.moves_not_kept,
+    }
+}
+
+fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
+    let rows = position::rows(board, probe.position);
+    writeln!(out, "{rows}  {}", out.paint.faint(position::hex(probe.position)))?;
+    for line in output::picture(board, probe.position, 0, out.paint) {
+        writeln!(out, "  {}", line.trim_end())?;
+    }
+    let outcome = probe.value.outcome();
+    let verdict = out.paint.value(probe.value);
+    let winning: Vec<u64> =
+        probe.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
+    let alike = moves::up_to_symmetry(board, probe.position, &winning);
+    let moves = match (probe.children.len(), winning.len()) {
+        (0, _) => "no move is left".to_owned(),
+        (1, 0) => "the only move loses".to_owned(),
+        (1, _) => "the only move wins".to_owned(),
+        (all, 0) => format!("none of {all} moves wins"),
+        (all, 1) => format!("1 of {all} moves wins"),
+        (all, some) => format!("{some} of {all} moves win{alike}"),
+    };
+    let moves = match (probe.moves_not_kept, probe.children.len()) {
+        (0, _) => moves,
+        (more, 0) => format!("the values after {} were not kept", counted(more, "move")),
+        (more, _) => format!("{moves}; the values after {} more were not kept", counted(more, "move")),
+    };
+    writeln!(out, "{verdict} for the player to move ({outcome}-position); {moves}")?;
+    if let Some(nimber) = probe.nimber {
+        writeln!(out, "nimber {nimber}{}", nimbers_of_moves(probe))?;
+    }
+    if winning.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    moves::draw(board, probe.position, &winning, out)?;
+    Ok(())
+}
+
+/// Lists the nimbers that moves lead to, each with the number of moves.
+fn nimbers_of_moves(probe: &Probe) -> String {
+    let mut moves: BTreeMap<u32, u64> = BTreeMap::new();
+    for nimber in probe.children.iter().filter_map(|child| child.nimber) {
+        *moves.entry(nimber).or_default() += 1;
+    }
+    let listed: Vec<String> = moves.iter().map(|(nimber, moves)| format!("{nimber} ({moves})")).collect();
+    if listed.is_empty() { String::new() } else { format!("; moves lead to {}", listed.join(", ")) }
+}

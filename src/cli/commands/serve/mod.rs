@@ -1,0 +1,130 @@
+//! `trinim serve`: answers over HTTP, and a page to play on.
+//!
+//! Every answer is a function of the request and of files that never change. No request names a
+//! file: what is offered is opened at the start.
+//!
+//! # Limits
+//! Connections, their heads, idle and stalled clients: `listen.rs`. Requests that look values up at
+//! a time: `app.rs`. Body, positions and time of one request: `api/many.rs`.
+
+mod api;
+mod app;
+mod asked;
+mod at_start;
+mod listen;
+mod metrics;
+mod offer;
+mod page;
+mod patient;
+mod problem;
+mod query;
+mod router;
+mod tag;
+
+use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::output::{Out, counted};
+use crate::cli::face::signals::Signals;
+use crate::cli::words::answers;
+use crate::cli::words::args::{self, Size};
+use crate::cli::words::board;
+use app::App;
+use clap::Args;
+use offer::Offers;
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::time::Duration;
+use trinim::game::{Board, Takes};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim serve                                      small boards and nine layers, for this machine only
+  trinim serve trinim-k5-misere --listen 127.0.0.1:0    a finished solve, on any free port
+
+Ask, for example, curl 'http://127.0.0.1:8080/v1/position?board=triangle:4&p=1/11/111/1111'. The page to play on is at the address itself. Paths: /v1/boards, /v1/position, /v1/positions (POST, one position a line), /v1/mainline, /v1/reply, /v1/stats, \
+/v1/random, /healthz, /metrics; /v1/openapi.json describes them. Nothing outside the given folders is read. Who can \
+reach the address can ask: put a proxy with encryption before an address that is not of this machine. SIGINT and \
+SIGTERM let requests at work finish, and end with exit code 0.";
+
+/// Answer positions over HTTP, and offer a page to play on
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ServeArgs {
+    /// Folders of finished solves, or their db folders; nine layers are built in
+    #[arg(value_name = "DIR")]
+    folders: Vec<PathBuf>,
+
+    /// Address and port; port 0 takes any free one
+    #[arg(long, value_name = "ADDRESS", value_parser = args::address, default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+
+    /// Layers of the triangle; these boards, up to 7 layers, are solved at the start, under both
+    /// rules
+    #[arg(long, help_heading = "Game", short = 'k', value_name = "K,..", value_delimiter = ',',
+          value_parser = args::layers, default_value = "4,5,6")]
+    layers: Vec<u32>,
+
+    /// Another board of up to 28 cells that is solved at the start, under both rules: rect:RxC,
+    /// hex:N, cram:RxC, or file:PATH; may be repeated
+    #[arg(long, help_heading = "Game", value_name = "BOARD")]
+    board: Vec<String>,
+
+    /// Memory for what was read from the folders, together
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    cache: Size,
+
+    /// Most pieces of a position that is solved on the spot, where its value is not kept; 0 to 30:
+    /// 28 take a tenth of a second, and 64 MiB for each such board
+    #[arg(long, value_name = "N", default_value_t = 28, value_parser = clap::value_parser!(u32).range(..=30))]
+    spot_pieces: u32,
+}
+
+impl ServeArgs {
+    /// Returns the boards that are to be solved at the start.
+    fn boards(&self) -> anyhow::Result<Vec<Board>> {
+        let named = self.layers.iter().map(|layers| board::read("--layers", &format!("triangle:{layers}"), Takes::ANY));
+        named.chain(self.board.iter().map(|name| board::read("--board", name, Takes::ANY))).collect()
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    if let Some(port) = args.folders.iter().find_map(|folder| answers::number(folder)) {
+        let message = format!("{port} is no folder of a solve");
+        let hint = match u16::try_from(port) {
+            Ok(port) => format!("trinim serve --listen 127.0.0.1:{port}"),
+            Err(_) => "trinim serve --help".to_owned(),
+        };
+        return Err(Refused::new(message, hint).into());
+    }
+    let cache_bytes = usize::try_from(args.cache.0).unwrap_or(usize::MAX);
+    let small = args.boards()?;
+    let offers = Offers::open(&args.folders, &small, cache_bytes, args.spot_pieces, out)?;
+    let boards = offers.all().len() as u64;
+    let refused = |error: std::io::Error| {
+        let message = format!("cannot listen on {}: {error}", args.listen);
+        Refused::with(Exit::System, message, "choose another address with --listen, like 127.0.0.1:0 for any free port")
+    };
+    let listener = TcpListener::bind(args.listen).map_err(refused)?;
+    listener.set_nonblocking(true).map_err(refused)?;
+    let address = listener.local_addr().map_err(refused)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_io().enable_time().build().map_err(refused)?;
+    let signals = Signals::register()?;
+    writeln!(out, "listening on http://{address}/ with {}", counted(boards, "board"))?;
+    out.flush()?;
+    if !address.ip().is_loopback() {
+        out.warn("whoever reaches this address can ask, and nothing is encrypted");
+    }
+    out.remark("Ctrl-C ends");
+    let app = App::new(offers);
+    let open = app.metrics.connections.clone();
+    let routes = router::router(app);
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(refused)?;
+        listen::serve(listener, routes, signals.stop.clone(), open).await;
+        Ok::<(), Refused>(())
+    })?;
+    // A look-up that is still at work has nobody to answer.
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    Ok(Exit::Done)
+}

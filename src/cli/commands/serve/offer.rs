@@ -1,0 +1,149 @@
+//! The boards that the server answers for.
+
+use super::at_start;
+use super::problem::Problem;
+use crate::cli::commands::stats;
+use crate::cli::face::exit::Refused;
+use crate::cli::face::output::Out;
+use pipeline::Options;
+use std::path::PathBuf;
+use std::sync::Arc;
+use trinim::database::{Access, BuiltIn, Database, Keep};
+use trinim::game::{Board, Rule};
+use trinim::kernel::Kernel;
+use trinim::play::transcript::board_name;
+use trinim::play::{Answers, Names, OnTheSpot, Table};
+use trinim::solve::parts::{self, PartSolver};
+
+/// One board under one rule.
+pub struct Offer {
+    /// The name of the board.
+    pub board: String,
+    /// The rule.
+    pub rule: Rule,
+    /// The source of values.
+    pub answers: Arc<dyn Answers>,
+    /// The names of its cells.
+    pub names: Names,
+    /// What of its values is kept.
+    pub keep: Keep,
+    /// Positions of so many pieces or fewer are solved on the spot if their values are not kept.
+    pub spot_pieces: Option<u32>,
+    /// Changes whenever an answer could: digest of the solution, what is kept of it, and the
+    /// version of the program.
+    pub identity: String,
+    /// The report of `trinim stats`, as JSON.
+    pub stats: String,
+}
+
+impl Offer {
+    /// Describes a board with the manifest of its database and the source that will answer. What is
+    /// not kept is solved on the spot, up to `spot_pieces` pieces.
+    fn of(database: &Database, source: Arc<dyn Answers>, spot_pieces: u32) -> anyhow::Result<Arc<Offer>> {
+        let manifest = database.manifest();
+        let values = if manifest.by_nimber.is_some() { "nimbers" } else { "outcomes" };
+        let spot_pieces = (manifest.keep != Keep::Database && spot_pieces > 0).then_some(spot_pieces);
+        let version = env!("CARGO_PKG_VERSION");
+        let answers = match spot_pieces {
+            Some(pieces) => Arc::new(OnTheSpot::new(Some(source), in_memory(database, pieces))),
+            None => source,
+        };
+        Ok(Arc::new(Offer {
+            board: board_name(answers.board()),
+            rule: answers.rule(),
+            names: Names::of(answers.board()),
+            keep: manifest.keep,
+            spot_pieces,
+            identity: format!("{version} {} {} {values} {}", manifest.digest, manifest.keep, spot_pieces.unwrap_or(0)),
+            stats: stats::json(database)?,
+            answers,
+        }))
+    }
+}
+
+/// Returns a solver for positions of so many pieces or fewer, which needs no folder.
+fn in_memory(database: &Database, pieces: u32) -> PartSolver {
+    // A bitmap takes half of the memory, and has a bit for each position.
+    let options = Options { memory_bytes: (1 << pieces) / 4, threads: 1, ..Options::default() };
+    let runner = parts::run_in(&std::env::temp_dir());
+    PartSolver::new(database.board().clone(), database.rule(), Kernel::detect(), options, runner)
+        .with_pieces_max(pieces)
+}
+
+/// All offers, sorted by board and rule.
+pub struct Offers(Vec<Arc<Offer>>);
+
+impl Offers {
+    /// Opens the folders with caches of about `cache_bytes` bytes together, solves the `small`
+    /// boards, and adds what is built in. A folder takes the place of what would be
+    /// offered without it. Positions of up to `spot_pieces` pieces whose values are not kept are
+    /// solved when they are asked for.
+    ///
+    /// # Errors
+    /// [`Refused`] if two folders hold the same board and rule; those of [`Database::open_with`]
+    /// and of the solves.
+    pub fn open(
+        folders: &[PathBuf],
+        small: &[Board],
+        cache_bytes: usize,
+        spot_pieces: u32,
+        out: &Out,
+    ) -> anyhow::Result<Offers> {
+        let mut offers = Offers(Vec::new());
+        for folder in folders {
+            let database = Arc::new(Database::open_with(folder, Access::Read, cache_bytes / folders.len())?);
+            let offer = Offer::of(&database, database.clone(), spot_pieces)?;
+            if offers.has(&offer.board, offer.rule) {
+                let message =
+                    format!("{} holds {}, {}, as another folder does", folder.display(), offer.board, offer.rule);
+                return Err(Refused::new(message, "name only one folder for each board and rule").into());
+            }
+            offers.0.push(offer);
+        }
+        for board in small {
+            for rule in Rule::ALL {
+                // What is built in is offered in any case.
+                if offers.has(&board_name(board), rule) || BuiltIn::of_board(board, rule).is_some() {
+                    continue;
+                }
+                let offer = |database: &Database| Offer::of(database, Arc::new(Table::of(database)?), 0);
+                offers.0.push(at_start::solve(board, rule, offer, out)?);
+            }
+        }
+        for built_in in BuiltIn::all() {
+            if !offers.has(&triangle(built_in.layers), built_in.rule) {
+                let database = Arc::new(Database::open_built_in(built_in)?);
+                offers.0.push(Offer::of(&database, database.clone(), spot_pieces)?);
+            }
+        }
+        offers.0.sort_by(|one, other| (&one.board, one.rule).cmp(&(&other.board, other.rule)));
+        Ok(offers)
+    }
+
+    fn has(&self, board: &str, rule: Rule) -> bool {
+        self.0.iter().any(|offer| offer.board == board && offer.rule == rule)
+    }
+
+    /// Returns all offers.
+    pub fn all(&self) -> &[Arc<Offer>] {
+        &self.0
+    }
+
+    /// Finds the offer of a board under a rule.
+    ///
+    /// # Errors
+    /// [`Problem`] with status 404 and what there is.
+    pub fn find(&self, board: &str, rule: Rule) -> Result<&Arc<Offer>, Problem> {
+        let found = self.0.iter().find(|offer| offer.board == board && offer.rule == rule);
+        found.ok_or_else(|| {
+            let boards: Vec<String> = self.0.iter().map(|offer| format!("{} {}", offer.board, offer.rule)).collect();
+            let board: String = board.chars().take(40).collect();
+            Problem::missing(format!("no board {board:?} with rule {rule}: there is {}", boards.join(", ")))
+        })
+    }
+}
+
+/// Returns the name of a triangle without limit on the pieces of a move.
+fn triangle(layers: u32) -> String {
+    format!("triangle:{layers}")
+}

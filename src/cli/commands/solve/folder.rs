@@ -1,0 +1,246 @@
+//! The contents of a run folder before a solve starts or continues.
+
+use crate::cli::face::exit::Refused;
+use crate::cli::words::audit::AuditChoice;
+use crate::cli::words::game::GameArgs;
+
+use super::{Outcome, Run};
+use crate::cli::words::keep::KeepChoice;
+use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
+use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
+use std::collections::BTreeMap;
+use std::path::Path;
+use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Values};
+use trinim::game::Board;
+use trinim::layout::Layout;
+use trinim::plan;
+use trinim::solve::{Strategy, baseline};
+
+/// Refuses a file where the folder of a run should be, or above it.
+///
+/// # Errors
+/// Returns [`Refused`].
+pub fn refuse_file(folder: &Path) -> Result<(), Refused> {
+    let Some(file) = folder.ancestors().find(|above| above.is_file()) else { return Ok(()) };
+    let message = match file == folder {
+        true => format!("--out {} is a file, not a folder", folder.display()),
+        false => format!("--out {}: {} is a file, not a folder", folder.display(), file.display()),
+    };
+    Err(Refused::new(message, "nothing was written; name a new folder, or one of an earlier solve"))
+}
+
+/// Reads the state of the run in `folder`; `None` if there is no run.
+pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
+    // An error must not count as absence: a new run might choose another layout.
+    if !folder.try_exists().map_err(|error| Error::io("open", folder, error))? {
+        return Ok(None);
+    }
+    let storage = RealStorage::open(folder)?;
+    match checkpoint::inspect(&storage) {
+        Ok(inspection) => Ok(Some(inspection)),
+        Err(Error::NotARun { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the layout: given on the command line, kept from the run in the folder, or chosen.
+pub fn layout(
+    board: &Board,
+    game: &GameArgs,
+    values: Values,
+    folder: &Path,
+    begun: Option<&Inspection>,
+) -> anyhow::Result<Layout> {
+    if let Some(cells) = &game.bid_cells {
+        return Ok(Layout::new(board, &cells.0)?);
+    }
+    if let Some(bits) = game.block_bits {
+        return Ok(Layout::suggested(board, bits));
+    }
+    let usual = || plan::choose_layout_for(board, values, game.memory.0);
+    let Some(begun) = begun else { return Ok(usual()) };
+    // Report a different board before its layout, which would not fit.
+    let layout = Layout::new(board, &[])?;
+    for (name, wanted) in (Game { board: board.clone(), rule: game.rule, layout }).parameters() {
+        let found = begun.parameters.get(&name).unwrap_or("(absent)").to_owned();
+        if !name.ends_with("-cells") && found != wanted {
+            return Err(Error::Parameters { path: folder.join(checkpoint::FORMAT), name, found, wanted }.into());
+        }
+    }
+    let cells = begun.parameters.get("bid-cells").unwrap_or_default();
+    let cells: Result<Vec<u8>, _> = cells.split(',').filter(|index| !index.is_empty()).map(str::parse::<u8>).collect();
+    match cells.ok().and_then(|cells| Layout::of_cells(board, &cells).ok()) {
+        Some(layout) => Ok(layout),
+        // These parameters are not from this program; opening the folder reports that.
+        None => Ok(usual()),
+    }
+}
+
+/// Returns the result of a finished folder without changing anything; `None` if work is left.
+pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
+    let Run { task, folder, begun, .. } = *run;
+    let game = task.game;
+    let Some(begun) = begun else { return Ok(None) };
+    let same = task.parameters().iter().all(|(name, value)| begun.parameters.get(name) == Some(value.as_str()));
+    if !same || begun.records.len() != game.layout.canonical_blocks().len() {
+        return Ok(None);
+    }
+    let storage = RealStorage::open(folder)?;
+    let Some(sums_bytes) = storage.length(&format!("{PUBLISHED}/{SUMS}"))? else { return Ok(None) };
+    let records: BTreeMap<BlockId, _> = begun.records.iter().map(|record| (record.block, record)).collect();
+    let summaries = records.values().map(|record| &record.summary[..]);
+    let Some(manifest) = Manifest::of_summaries(task, summaries) else { return Ok(None) };
+    let manifest_bytes = manifest.to_json().len() as u64;
+    let mut expected = vec![(format!("{PUBLISHED}/{MANIFEST}"), manifest_bytes)];
+    let published = begun.records.iter().filter_map(|record| record.published.as_ref());
+    expected.extend(published.map(|file| (file.name.clone(), file.length)));
+    if let Keep::Book { .. } = task.terms.keep {
+        // Parts that are still named are to become the book.
+        let length = storage.length(&format!("{PUBLISHED}/{BOOK}"))?;
+        let Some(length) = length.filter(|_| expected.len() == 1) else { return Ok(None) };
+        expected.push((format!("{PUBLISHED}/{BOOK}"), length));
+    }
+    let mut database_bytes = sums_bytes;
+    for (name, length) in expected {
+        let damage = match storage.length(&name)? {
+            Some(found) if found == length => None,
+            Some(found) => Some(Damage::Length { expected: Expected::Exactly(length), found }),
+            None => Some(Damage::MISSING),
+        };
+        if let Some(damage) = damage {
+            return Err(Error::corrupt(storage.path(&name), None, damage).into());
+        }
+        database_bytes += length;
+    }
+    let resumed_blocks = records.len() as u64;
+    let candidates = Vec::new();
+    let strategy = strategy_of(begun).unwrap_or(run.strategy);
+    Ok(Some(Outcome {
+        strategy,
+        manifest,
+        database_bytes,
+        resumed_blocks,
+        session_positions: 0,
+        workers: 0,
+        codec: run.args.game.codec.name.clone(),
+        candidates,
+        peak_leased_bytes: 0,
+    }))
+}
+
+/// Returns the strategy a folder was begun with, if this program has it.
+fn strategy_of(begun: &Inspection) -> Option<Strategy> {
+    let [strategy, redundancy] = baseline::PARAMETERS.map(|name| begun.parameters.get(name));
+    let strategy = strategy.map_or(Ok(Strategy::UpdateLog), str::parse).ok()?;
+    match (strategy, redundancy) {
+        (Strategy::Baseline(baseline), Some(redundancy)) => {
+            Some(Strategy::Baseline(baseline.with_redundancy(redundancy.parse().ok()?)))
+        }
+        _ => Some(strategy),
+    }
+}
+
+/// Returns what is kept: given on the command line, by the run in the folder, or every value.
+///
+/// # Errors
+/// Returns [`Error::Parameters`] if the folder was begun with another choice.
+pub fn keep(
+    choice: Option<KeepChoice>,
+    board: &Board,
+    folder: &Path,
+    begun: Option<&Inspection>,
+) -> anyhow::Result<Keep> {
+    // A folder of another program is refused when it is opened.
+    let found = begun.and_then(|begun| Keep::from_parameters(&begun.parameters.0));
+    let wanted = match (choice, found) {
+        (Some(KeepChoice::Book), Some(found @ Keep::Book { .. })) => Some(found),
+        _ => choice.map(|choice| choice.of(board).ok_or_else(|| too_many_pieces(board))).transpose()?,
+    };
+    match (found, wanted) {
+        (Some(found), Some(wanted)) if found != wanted => Err(Error::Parameters {
+            path: folder.join(checkpoint::FORMAT),
+            name: Keep::PARAMETER.to_owned(),
+            found: found.to_string(),
+            wanted: wanted.to_string(),
+        }
+        .into()),
+        (found, wanted) => Ok(found.or(wanted).unwrap_or_else(|| Keep::usual(board))),
+    }
+}
+
+/// Returns the audit: given on the command line, of the run in the folder, or the usual one.
+///
+/// # Errors
+/// Returns [`Error::Parameters`] if the folder was begun with another one, and a refusal if a
+/// strategy of the papers, which passes no streams, is to be audited.
+pub fn audit(
+    choice: Option<AuditChoice>,
+    strategy: Strategy,
+    game: &Game,
+    folder: &Path,
+    begun: Option<&Inspection>,
+) -> anyhow::Result<Option<Audit>> {
+    if strategy != Strategy::UpdateLog {
+        return match choice {
+            Some(AuditChoice(Some(_))) => Err(Refused::new(
+                format!("--audit: the strategy {strategy} passes no streams that an audit could see"),
+                "trinim verify confirms every value of a database, whoever made it".to_owned(),
+            )
+            .into()),
+            _ => Ok(None),
+        };
+    }
+    // A folder of another program is refused when it is opened.
+    let found = begun.and_then(|begun| Audit::from_parameters(&begun.parameters.0));
+    let text = |audit: Option<Audit>| audit.map_or_else(|| "0".to_owned(), |audit| audit.to_string());
+    match (found, choice) {
+        (Some(found), Some(AuditChoice(wanted))) if found != wanted => Err(Error::Parameters {
+            path: folder.join(checkpoint::FORMAT),
+            name: Audit::PARAMETER.to_owned(),
+            found: text(found),
+            wanted: text(wanted),
+        }
+        .into()),
+        (Some(found), _) => Ok(found),
+        (None, Some(AuditChoice(wanted))) => Ok(wanted),
+        (None, None) => Ok(Audit::usual(game)),
+    }
+}
+
+/// The refusal of a book of more pieces than the board has.
+pub fn too_many_pieces(board: &Board) -> Refused {
+    let hint = format!("--keep {} keeps the usual book", Keep::book(board));
+    Refused::new(format!("--keep book: the board has {} pieces", board.cells()), hint)
+}
+
+/// Refuses to continue an unfinished run of another strategy.
+pub fn agree(run: &Run<'_>) -> Result<(), Error> {
+    let wanted = run.strategy;
+    // A folder of another program is refused when it is opened.
+    let Some(found) = run.begun.and_then(strategy_of) else { return Ok(()) };
+    let names = [(found.name(), wanted.name()), (found.redundancy().name(), wanted.redundancy().name())];
+    match baseline::PARAMETERS.into_iter().zip(names).find(|(_, (found, wanted))| found != wanted) {
+        None => Ok(()),
+        Some((name, (found, wanted))) => Err(Error::Parameters {
+            path: run.folder.join(checkpoint::FORMAT),
+            name: name.to_owned(),
+            found: found.to_owned(),
+            wanted: wanted.to_owned(),
+        }),
+    }
+}
+
+/// Returns the bytes free where `folder` is or will be; `u64::MAX` if the system does not say.
+pub fn free_bytes(folder: &Path) -> u64 {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+    let there = folder.ancestors().find(|folder| folder.is_dir());
+    let free = there.and_then(|folder| RealStorage::open(folder).ok()).and_then(|storage| storage.free_bytes().ok());
+    free.unwrap_or(u64::MAX)
+}
+
+/// Returns the bytes that logs and database of earlier sessions already take.
+pub fn used_bytes(folder: &Path) -> u64 {
+    let Ok(storage) = RealStorage::open(folder) else { return 0 };
+    let files = [LOGS, PUBLISHED].into_iter().filter_map(|name| storage.list(name).ok()).flatten();
+    files.map(|entry| entry.length).sum()
+}

@@ -1,0 +1,282 @@
+//! `trinim solve`: solves a board, or resumes an unfinished solve.
+//!
+//! The path of a command: [`strategy`] (is the command sensible?) → [`folder`] (what is there
+//! already?) → [`session`] (the work) → [`report`].
+
+mod disk;
+mod folder;
+mod report;
+mod session;
+mod strategy;
+mod timeline;
+mod values;
+
+pub use folder::{free_bytes, too_many_pieces};
+pub use report::peak_rss_bytes;
+pub use values::{agree_with as agree_with_nimbers, values};
+
+use crate::cli::commands::layout::order;
+use crate::cli::face::exit::{Exit, Stopped};
+use crate::cli::face::output::Out;
+use crate::cli::face::owner::{self, Owner};
+use crate::cli::face::progress::ProgressArgs;
+use crate::cli::face::signals::Signals;
+use crate::cli::words::args::{self, JsonArgs, KernelArgs, Size};
+use crate::cli::words::audit::{self, AuditChoice};
+use crate::cli::words::board::default_folder;
+use crate::cli::words::game::GameArgs;
+use crate::cli::words::parents::ParentsArgs;
+use clap::{Args, FromArgMatches};
+use pipeline::checkpoint::{Inspection, LOCK};
+use pipeline::{Candidate, Stopwatch};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use strategy::StrategyArgs;
+use timeline::TimelineArgs;
+use trinim::database::{Encoding, Game, Keep, Manifest, Task, Terms, Values};
+use trinim::game::Board;
+use trinim::plan::{Request, speed};
+use trinim::solve::{Strategy, baseline};
+use values::ValuesArgs;
+
+/// Cells of the smallest board whose solve takes so long that measuring this machine first does not
+/// show.
+const TIMED_CELLS: u32 = 40;
+
+/// Time between two looks at a lock with `--wait`.
+const WAIT: Duration = Duration::from_millis(200);
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim solve --layers 7                         misère, in ./trinim-k7-misere
+  trinim solve --layers 7 --rule normal --json    the result as JSON
+  trinim solve --layers 8 --memory 256MiB --out k8
+  trinim solve --layers 5 --max-take 3            at most three pieces a move
+  trinim solve --layers 8 --timeline k8.svg       draw what each thread did when
+  trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
+  trinim solve --layers 6 --keep counts --out k6  the counts and the winning first moves, no database
+  trinim solve --layers 6 --keep book:9 --out b6  also the values of positions with 9 pieces or more
+  trinim solve --layers 6 --rule normal --values nimbers
+                                                  the nimber of every position
+  trinim solve --layers 7 --strategy block-pull --redundancy keep --kernel scalar
+                                                  as the papers did, block by block
+
+Run the same command again to continue after any interruption. The first SIGINT, SIGTERM or SIGHUP stops after a \
+checkpoint, the second quits at once; SIGUSR1 prints a status line, and trinim status DIR shows more from \
+another shell. For a finished folder, the command reports the result again. Without --bid-cells and \
+--block-bits, an unfinished folder keeps its layout, and without --keep what it was begun with.
+
+All strategies leave the same database. Only update-log keeps checkpoints; any other strategy starts over \
+after an interruption. forward and retrograde use one thread.";
+
+/// Solve a board, or resume an unfinished solve
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct SolveArgs {
+    #[command(flatten)]
+    game: GameArgs,
+
+    #[command(flatten)]
+    values: ValuesArgs,
+
+    #[command(flatten)]
+    strategy: StrategyArgs,
+
+    #[command(flatten)]
+    kernel: KernelArgs,
+
+    /// Folder of the run [default: trinim-k<K>-<RULE> in the current folder]
+    #[arg(long, help_heading = "Output", short, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    parents: ParentsArgs,
+
+    /// Order of the blocks, a file from trinim layout --write-order; does not change the result
+    #[arg(long, help_heading = "Expert", value_name = "FILE")]
+    order: Option<PathBuf>,
+
+    /// Audit: compare so many positions of each block with their children while these pass by, 1
+    /// to 10000, drawn with a seed if one follows; 0 for none [default: as the folder was begun,
+    /// else none, and from nine layers on six million positions in all]
+    #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = audit::parse)]
+    audit: Option<AuditChoice>,
+
+    #[command(flatten)]
+    session: SessionArgs,
+}
+
+/// What a session may take and how it tells; a folder remembers none of it.
+#[derive(Clone, Args)]
+pub struct SessionArgs {
+    /// Wait while another process works in the folder
+    #[arg(long, help_heading = "Limits")]
+    wait: bool,
+
+    /// Stop after a checkpoint once this much time has passed, like 90s, 30m, 1h30m, 2d; exit code
+    /// 5, run the same command to continue
+    #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration)]
+    max_duration: Option<Duration>,
+
+    /// Disk space that the run folder may take: a run that reaches it stops safely; a plan that
+    /// needs more is refused, unless there is --force
+    #[arg(long, help_heading = "Limits", value_name = "SIZE")]
+    max_disk: Option<Size>,
+
+    /// Start even if the plan needs more disk than --max-disk allows or is free
+    #[arg(long, help_heading = "Limits")]
+    force: bool,
+
+    #[command(flatten)]
+    timeline: TimelineArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+impl SolveArgs {
+    /// Returns the arguments of the solve that `words` name, on the board of its folder and with
+    /// other bounds: what `resume` runs.
+    ///
+    /// # Errors
+    /// Returns the error of the parser.
+    pub fn resuming(
+        words: &[String],
+        board: Board,
+        session: SessionArgs,
+        memory: Size,
+        threads: usize,
+    ) -> Result<SolveArgs, clap::Error> {
+        let command = SolveArgs::augment_args(clap::Command::new("solve")).no_binary_name(true);
+        let args = SolveArgs::from_arg_matches(&command.try_get_matches_from(words)?)?;
+        let game = GameArgs { board: args.game.board.known(board), memory, threads, ..args.game };
+        Ok(SolveArgs { session, game, ..args })
+    }
+}
+
+/// What to solve, and where.
+struct Run<'a> {
+    args: &'a SolveArgs,
+    strategy: Strategy,
+    task: Task<'a>,
+    folder: &'a Path,
+    /// What an earlier session left in the folder.
+    begun: Option<&'a Inspection>,
+}
+
+/// The result of a solve, and figures about how it was reached.
+struct Outcome {
+    /// Strategy that reached it, perhaps in an earlier session.
+    strategy: Strategy,
+    manifest: Manifest,
+    database_bytes: u64,
+    resumed_blocks: u64,
+    /// Positions of the blocks of this session, and of their images.
+    session_positions: u64,
+    workers: usize,
+    codec: String,
+    candidates: Vec<Candidate>,
+    peak_leased_bytes: u64,
+}
+
+/// Runs the subcommand.
+pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    let signals = Signals::register()?.with_limit(args.session.max_duration);
+    let game = &args.game;
+    let board = game.board.solvable()?;
+    let strategy = args.strategy.chosen(game, &board, &args.kernel, args.order.is_some())?;
+    let folder = args.out.clone().unwrap_or_else(|| default_folder(&board, game.rule, args.values.named()).into());
+    folder::refuse_file(&folder)?;
+    args.parents.check(&folder)?;
+    if args.session.wait {
+        wait(&folder, &watch, &signals, out)?;
+    }
+    let begun = folder::inspect(&folder)?;
+    let values = values::chosen(&args, strategy, &folder, begun.as_ref())?;
+    let keep = match values {
+        Values::Outcomes => folder::keep(args.game.keep, &board, &folder, begun.as_ref())?,
+        Values::Nimbers => Keep::Database,
+    };
+    let layout = folder::layout(&board, game, values, &folder, begun.as_ref())?;
+    let layout = order::given(layout, args.order.as_deref())?;
+    let timeline = args.session.timeline.prepare()?;
+    let metrics = timeline.metrics();
+    let counters = baseline::Counters::default();
+    let solved = Game { board, rule: game.rule, layout };
+    let audit = match values {
+        Values::Outcomes => folder::audit(args.audit, strategy, &solved, &folder, begun.as_ref())?,
+        Values::Nimbers => None,
+    };
+    let terms = Terms { values, keep, audit, ..Terms::default() };
+    // A folder of another program is refused when it is opened.
+    let terms = begun.as_ref().map_or(terms, |begun| terms.in_the_forms_of(&begun.parameters.0));
+    let task = terms.task(&solved);
+    let run = Run { args: &args, strategy, task, folder: &folder, begun: begun.as_ref() };
+    let outcome = match folder::finished(&run)? {
+        Some(outcome) => {
+            out.remark(format_args!(
+                "{} is already solved, nothing to do; results of the earlier run:",
+                folder.display()
+            ));
+            outcome
+        }
+        None => {
+            folder::agree(&run)?;
+            let outcome = match strategy {
+                Strategy::UpdateLog => session::update_log(&run, &metrics, &signals, out),
+                Strategy::Baseline(baseline) => session::baseline(&run, baseline, &metrics, &counters, &signals, out),
+            };
+            // Also for a run that was stopped or failed, where the timeline helps most.
+            let title = timeline::title(&solved.board, game.rule, strategy);
+            timeline.draw(&title, watch.elapsed().as_secs_f64(), &metrics)?;
+            outcome?
+        }
+    };
+    let report = report::report(&run, outcome, &metrics, &counters, watch.elapsed().as_secs_f64());
+    if args.session.json.json {
+        out.json("trinim.solve/1", &report)?
+    } else {
+        report::print(&report, out)?
+    }
+    Ok(Exit::Done)
+}
+
+/// Waits until no process holds the lock of `folder`. Another one may still take it first; then the
+/// solve is refused as without `--wait`.
+fn wait(folder: &Path, watch: &Stopwatch, signals: &Signals, out: &Out) -> anyhow::Result<()> {
+    let mut told = false;
+    while let Owner::Held(pid) = owner::of(&folder.join(LOCK)) {
+        if !std::mem::replace(&mut told, true) {
+            out.remark(format_args!("{}: waiting for process {pid}", folder.display()));
+        }
+        std::thread::sleep(WAIT);
+        signals.look_at_clock(watch.elapsed());
+        if signals.stopped() {
+            let text = format!("{} is still in use", folder.display());
+            return Err(anyhow::Error::new(Stopped::resumable(signals.exit())).context(text));
+        }
+    }
+    Ok(())
+}
+
+/// Builds the plan's request for a solve that begins with these arguments.
+pub fn request<'a>(board: &'a Board, game: &'a GameArgs, values: Values, keep: Keep) -> Request<'a> {
+    let threads = args::all_if_zero(game.threads);
+    Request {
+        board,
+        rule: game.rule,
+        values,
+        keep,
+        encoding: Encoding::default(),
+        memory_bytes: game.memory.0,
+        threads,
+        placement: game.log_placement.placement(board, values),
+        codec: &game.codec.name,
+        commit_interval: game.commit_interval,
+        speed: if board.cells() < TIMED_CELLS { 1.0 } else { speed::of_this_machine(threads) },
+    }
+}

@@ -1,0 +1,156 @@
+//! `trinim stats`: counts of a solved board and the winning first moves.
+
+use crate::cli::face::exit::Exit;
+use crate::cli::face::output::{Out, counted, grouped};
+use crate::cli::face::summary::Summary;
+use crate::cli::words::args::{JsonArgs, Size};
+use crate::cli::words::moves;
+use crate::cli::words::solved::SolvedArgs;
+use clap::Args;
+use serde::Serialize;
+use std::io::Write;
+use trinim::database::census::PieceCount;
+use trinim::database::{Access, Database, Keep, LayerCount};
+use trinim::game::Board;
+use trinim::game::Value;
+use trinim::game::position::cells;
+
+/// Schema of the report.
+const SCHEMA: &str = "trinim.stats/1";
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim stats trinim-k7-misere
+  trinim stats trinim-k7-misere --json
+  trinim stats --layers 9 --rule normal             what is built in of nine layers
+  trinim stats trinim-k7-misere --csv > k7.csv      positions and losses by number of pieces";
+
+/// Count the wins and losses of a solved board
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct StatsArgs {
+    #[command(flatten)]
+    solved: SolvedArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+
+    /// Report the counts by number of pieces as CSV
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
+    csv: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    summary: Summary,
+    /// Moves of the full board.
+    first_moves: usize,
+    winning_first_moves: Vec<Vec<u32>>,
+    book: Option<BookReport>,
+    by_pieces: &'a [PieceCount],
+    /// Losses of the smaller boards, if they were counted.
+    by_layers: Option<&'a [LayerCount]>,
+}
+
+/// The book, if one is kept.
+#[derive(Serialize)]
+struct BookReport {
+    pieces: u32,
+    losses: u64,
+    bytes: u64,
+}
+
+/// Runs the subcommand.
+pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let database = args.solved.open(Access::Read)?;
+    if args.csv {
+        let census = &database.manifest().census;
+        writeln!(out, "pieces,positions,losses")?;
+        for PieceCount { pieces, positions, losses } in &census.by_pieces {
+            writeln!(out, "{pieces},{positions},{losses}")?;
+        }
+        return Ok(Exit::Done);
+    }
+    let winning = winning(&database)?;
+    let report = report(&database, &winning)?;
+    if args.json.json {
+        out.json(SCHEMA, &report)?
+    } else {
+        print(&report, database.board(), &winning, out)?
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns the winning moves of the full board.
+fn winning(database: &Database) -> anyhow::Result<Vec<u64>> {
+    let start = database.probe(database.board().full())?;
+    Ok(start.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect())
+}
+
+fn report<'a>(database: &'a Database, winning: &[u64]) -> anyhow::Result<Report<'a>> {
+    let manifest = database.manifest();
+    Ok(Report {
+        summary: Summary::of(manifest, database.game()),
+        first_moves: database.board().moves().len(),
+        book: match (manifest.keep, database.book()?) {
+            (Keep::Book { pieces }, Some(book)) => {
+                Some(BookReport { pieces, losses: book.losses(), bytes: book.file_bytes() })
+            }
+            _ => None,
+        },
+        winning_first_moves: winning.iter().map(|mask| cells(*mask)).collect(),
+        by_pieces: &manifest.census.by_pieces,
+        by_layers: manifest.by_layers.as_deref(),
+    })
+}
+
+/// Returns the report as JSON on one line.
+///
+/// # Errors
+/// Those of [`Database::probe`] and [`Database::book`].
+#[cfg(feature = "serve")]
+pub fn json(database: &Database) -> anyhow::Result<String> {
+    Ok(crate::cli::face::output::tagged(SCHEMA, &report(database, &winning(database)?)?)?)
+}
+
+fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> anyhow::Result<()> {
+    let mut rows = report.summary.rows(out.paint);
+    rows.extend(report.summary.only());
+    if let Some(book) = &report.book {
+        let losses = counted(book.losses, "canonical P-position");
+        rows.push((
+            "book",
+            format!("{losses} of positions with at least {} pieces, {}", book.pieces, Size(book.bytes)),
+        ));
+    }
+    out.table(&rows)?;
+
+    writeln!(out, "\n{:>6}  {:>20}  {:>18}  {:>8}", "pieces", "positions", "losses", "loss %")?;
+    for row in report.by_pieces {
+        let share = row.losses as f64 / row.positions as f64 * 100.0;
+        let (positions, losses) = (grouped(row.positions), grouped(row.losses));
+        writeln!(out, "{:>6}  {positions:>20}  {losses:>18}  {share:>8.3}", row.pieces)?;
+    }
+
+    if let Some(rows) = report.by_layers {
+        writeln!(out, "\n{:>6}  {:>20}  {:>18}   (the rows below are empty)", "layers", "positions", "losses")?;
+        for row in rows {
+            writeln!(out, "{:>6}  {:>20}  {:>18}", row.layers, grouped(row.positions), grouped(row.losses))?;
+        }
+    }
+
+    if let Some(rows) = &report.summary.by_nimber {
+        writeln!(out, "\n{:>6}  {:>20}  {:>8}", "nimber", "positions", "%")?;
+        for row in rows {
+            let share = row.positions as f64 / report.summary.positions as f64 * 100.0;
+            writeln!(out, "{:>6}  {:>20}  {share:>8.3}", row.nimber, grouped(row.positions))?;
+        }
+    }
+
+    let alike = moves::up_to_symmetry(board, board.full(), winning);
+    writeln!(out, "\nwinning first moves: {} of {}{alike}", winning.len(), board.moves().len())?;
+    moves::draw(board, board.full(), winning, out)?;
+    Ok(())
+}

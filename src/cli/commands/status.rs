@@ -1,0 +1,234 @@
+//! `trinim status`: how far a solve is, seen from another shell.
+//!
+//! # The estimate
+//! Work is counted as in `trinim solve`: edges applied, plus a weight for each block. The rate is
+//! the work committed since the current session opened the folder, over the time between that
+//! opening and the last commit, both taken from file times. It is only an estimate: a changed
+//! clock, a copied folder or a suspended session distorts it.
+
+use crate::cli::face::exit::Exit;
+use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
+use crate::cli::face::owner::{self, Owner};
+use crate::cli::face::progress;
+use crate::cli::face::summary;
+use crate::cli::words::args::{JsonArgs, Size};
+use clap::Args;
+use pipeline::BlockId;
+use pipeline::checkpoint::{self, BlockRecord, Inspection, LOCK, LOGS, METADATA, PUBLISHED};
+use pipeline::{RealStorage, Storage};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use trinim::care;
+use trinim::database::{Game, Keep, SUMS, Terms, Values};
+use trinim::plan::Shape;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim status trinim-k8-misere
+  trinim status trinim-k8-misere --json
+  watch trinim status trinim-k8-misere
+
+The command only reads and never touches the lock, so it disturbs neither a running solve nor one that is just \
+starting. Rate and time left are estimates from file times. kill -USR1 makes the solve itself print a line.";
+
+/// Show how far a solve is
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct StatusArgs {
+    /// Folder of a solve, finished or not
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    /// `begun`, `running`, `stopped`, `sealing` or `finished`.
+    state: &'static str,
+    #[serde(flatten)]
+    owner: Owner,
+    board: String,
+    #[serde(skip)]
+    words: String,
+    layers: Option<u32>,
+    rule: String,
+    min_take: Option<u32>,
+    max_take: Option<u32>,
+    values: Values,
+    keep: Keep,
+    blocks: u64,
+    finished_blocks: u64,
+    session_blocks: u64,
+    positions: u64,
+    finished_positions: u64,
+    work_done: f64,
+    generation: u64,
+    log_files: u64,
+    log_bytes: u64,
+    database_bytes: u64,
+    last_commit_s_ago: Option<f64>,
+    rate_positions_per_second: Option<f64>,
+    eta_s: Option<f64>,
+}
+
+/// Runs the subcommand.
+pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let nothing = || care::Error::Nothing { path: args.folder.clone() };
+    if !args.folder.is_dir() {
+        return Err(nothing().into());
+    }
+    let storage = RealStorage::open(&args.folder)?;
+    let inspection = match checkpoint::inspect(&storage) {
+        Err(pipeline::Error::NotARun { .. }) => return Err(nothing().into()),
+        other => other?,
+    };
+    let report = report(&storage, &inspection)?;
+    if args.json.json {
+        out.json("trinim.status/1", &report)?
+    } else {
+        print(&report, out)?
+    }
+    Ok(Exit::Done)
+}
+
+fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Report> {
+    let foreign = || care::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
+    let Game { board, rule, layout } = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
+    let Terms { values, keep, .. } = Terms::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
+    let owner = owner::of(&storage.path(LOCK));
+    let blocks = layout.canonical_blocks().len();
+    let records = &inspection.records;
+    if records.iter().any(|record| record.block.index() >= blocks) {
+        return Err(foreign().into());
+    }
+    let positions = |block: BlockId| progress::positions(&layout, block);
+    let finished_positions = records.iter().map(|record| positions(record.block)).sum();
+    let is_sealed = storage.length(&format!("{PUBLISHED}/{SUMS}"))?.is_some();
+    let is_held = matches!(owner, Owner::Held(_));
+    let state = match (records.len() == blocks, is_sealed, is_held) {
+        (true, true, false) => "finished",
+        (true, ..) => "sealing",
+        (false, _, true) => "running",
+        (false, _, false) if records.is_empty() => "begun",
+        (false, _, false) => "stopped",
+    };
+    let logs = sizes(storage, LOGS)?;
+    let published: BTreeSet<&str> =
+        records.iter().filter_map(|record| record.published.as_ref()).map(|file| file.name.as_str()).collect();
+    let is_ours = |name: &str| published.contains(name) || state == "finished";
+    let database = sizes(storage, PUBLISHED)?.into_iter().filter(|(name, _)| is_ours(name));
+
+    let session = &records[inspection.in_manifest.min(records.len())..];
+    let units = progress::units(&layout, &Shape::of(&layout));
+    let work = |records: &[BlockRecord]| -> f64 { records.iter().map(|record| units[record.block.index()]).sum() };
+    let (all, done) = (units.iter().sum::<f64>(), work(records));
+    let times = Times::of(storage, inspection.generation);
+    // File times say nothing about a session that is over: the folder may have been copied.
+    let pace = times.session_s.filter(|time| state == "running" && *time > 0.0 && !session.is_empty());
+    let rate = |amount: f64| pace.map(|time| amount / time);
+    let session_work = work(session);
+    let session_positions: u64 = session.iter().map(|record| positions(record.block)).sum();
+    let eta_s = rate(session_work).map(|rate| {
+        // Work has continued since the last commit.
+        let since = times.last_commit_s_ago.unwrap_or(0.0);
+        ((all - done) / rate - since).max(0.0)
+    });
+    Ok(Report {
+        state,
+        owner,
+        words: summary::board(&board, rule),
+        board: board.name().to_owned(),
+        layers: board.layers(),
+        min_take: board.min_take(),
+        rule: rule.to_string(),
+        max_take: board.max_take(),
+        values,
+        keep,
+        blocks: blocks as u64,
+        finished_blocks: records.len() as u64,
+        session_blocks: session.len() as u64,
+        positions: 1 << board.cells(),
+        finished_positions,
+        work_done: if all > 0.0 { done / all } else { 1.0 },
+        generation: inspection.generation,
+        log_files: logs.len() as u64,
+        log_bytes: logs.iter().map(|(_, bytes)| bytes).sum(),
+        database_bytes: database.map(|(_, bytes)| bytes).sum(),
+        last_commit_s_ago: times.last_commit_s_ago.filter(|_| !records.is_empty()),
+        rate_positions_per_second: rate(session_positions as f64),
+        eta_s,
+    })
+}
+
+/// Lists names and lengths in a folder of the run.
+fn sizes(storage: &RealStorage, folder: &str) -> anyhow::Result<Vec<(String, u64)>> {
+    let entries = match storage.list(folder) {
+        Err(error) if error.is_not_found() => Vec::new(),
+        other => other?,
+    };
+    Ok(entries.into_iter().map(|entry| (format!("{folder}/{}", entry.name), entry.length)).collect())
+}
+
+/// Times taken from the metadata files.
+struct Times {
+    /// From the opening of the current session to its last commit.
+    session_s: Option<f64>,
+    last_commit_s_ago: Option<f64>,
+}
+
+impl Times {
+    fn of(storage: &RealStorage, generation: u64) -> Times {
+        let changed = |name: &str| -> Option<SystemTime> {
+            let path = storage.path(&format!("{METADATA}/{name}.{generation}.a"));
+            std::fs::metadata(Path::new(&path)).ok()?.modified().ok()
+        };
+        let (opened, committed) = (changed("manifest"), changed("journal"));
+        let between =
+            |from: Option<SystemTime>, to: Option<SystemTime>| Some(to?.duration_since(from?).ok()?.as_secs_f64());
+        Times { session_s: between(opened, committed), last_commit_s_ago: between(committed, Some(SystemTime::now())) }
+    }
+}
+
+fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    let owner = match report.owner {
+        Owner::Held(pid) => format!("process {pid} is at work"),
+        Owner::Free => "no process is at work".to_owned(),
+        Owner::Unknown => "unknown whether a process is at work".to_owned(),
+    };
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let positions = report.finished_positions as f64 / report.positions as f64;
+    let mut rows = vec![
+        ("state", format!("{}, {owner}", report.state)),
+        ("board", report.words.clone()),
+        ("blocks", format!("{} of {} saved", grouped(report.finished_blocks), grouped(report.blocks))),
+        (
+            "positions",
+            format!("{} of {} ({})", grouped(report.finished_positions), grouped(report.positions), percent(positions)),
+        ),
+        ("work", format!("{} of the planned work", percent(report.work_done))),
+        ("generation", report.generation.to_string()),
+        ("logs", format!("{} in {}", Size(report.log_bytes), counted(report.log_files, "file"))),
+        match report.keep {
+            Keep::Database => ("database", Size(report.database_bytes).to_string()),
+            keep => ("kept", format!("{}, {}", keep.limits(), Size(report.database_bytes))),
+        },
+    ];
+    if let Some(ago) = report.last_commit_s_ago {
+        rows.push(("last commit", format!("{} ago", seconds(ago))));
+    }
+    if let Some(rate) = report.rate_positions_per_second {
+        let blocks = counted(report.session_blocks, "block");
+        rows.push(("rate", format!("about {}, {blocks} this session", per_second(rate, "positions"))));
+    }
+    if report.state == "running" {
+        let left = report.eta_s.map_or("unknown yet".to_owned(), |left| format!("about {}", seconds(left)));
+        rows.push(("time left", left));
+    }
+    out.table(&rows)?;
+    Ok(())
+}

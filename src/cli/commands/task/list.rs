@@ -1,0 +1,51 @@
+//! `trinim task list`: what is committed in a store.
+
+use super::store;
+use crate::cli::face::exit::Exit;
+use crate::cli::face::output::{Out, counted};
+use crate::cli::words::args::JsonArgs;
+use clap::Args;
+use serde::Serialize;
+use std::io::Write;
+use trinim::task;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim task list --store k5
+  trinim task list --store k5 --json
+
+Names are listed, no block is read. A shared file system or an object store may show new names late.";
+
+/// List the committed blocks of a store
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ListArgs {
+    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    #[arg(long, value_name = "STORE")]
+    store: String,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// A committed block.
+#[derive(Serialize)]
+struct Row {
+    block: u32,
+}
+
+/// Runs the subcommand.
+pub fn run(args: ListArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let store = store::open(&args.store)?;
+    let (definition, ..) = task::open(&*store)?;
+    let committed = task::committed(&*store, &definition)?;
+    if args.json.json {
+        for block in committed {
+            out.json_line("trinim.task.list/1", &Row { block: block.0 })?;
+        }
+        return Ok(Exit::Done);
+    }
+    let all = counted(definition.blocks().into(), "block");
+    writeln!(out, "{} of {all} committed", committed.len())?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,271 @@
+//! `trinim task`: one block, or a batch of neighbours, of a solve on many machines; and what is to
+//! be done before, between and after.
+//!
+//! Exit codes are made for a driver: 0 done, 75 try again, 65 stop and report, 2 for arguments.
+
+mod copy;
+mod finish;
+mod init;
+mod lines;
+mod list;
+mod plan;
+mod store;
+mod sweep;
+mod verify;
+
+use crate::cli::face::exit::{Exit, Refused, classify, reason};
+use crate::cli::face::output::{Out, counted, seconds};
+use crate::cli::words::args::{self, JsonArgs, KernelArgs, Size};
+use clap::{Args, Subcommand};
+use lines::Wanted;
+use parking_lot::Mutex;
+use pipeline::{BlockId, Stopwatch};
+use serde::Serialize;
+use std::io::Write;
+use std::time::Duration;
+use store::refusal;
+use trinim::task::{self, Computed, Options, Tasks};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim task init --store tasks --layers 6 --block-bits 18    begin: say what is solved
+  trinim task plan --store tasks                                the blocks, and what each needs
+  trinim task --store tasks --block 0                           compute a block from its sources
+  trinim task --store tasks --batch 1,2,3 --json                compute neighbours in one process
+  trinim task --store tasks --batch - --json                    compute what comes on standard input
+  trinim task list --store tasks                                what is committed
+  trinim task sweep --store tasks                               remove what nothing needs any more
+
+Blocks may be computed by any number of processes on any machines that see the store, each by several at once: a \
+file is created once and whole, and its bytes depend on nothing but the solve. A kill costs the block at work. \
+tools/cluster runs the tasks; others can, from the plan. A process that takes its tasks from standard input, one a \
+line, keeps what it has decoded as far as --memory allows, and answers each with a line; any error ends it. With \
+--at-once it computes several at a time, and a task that fails is answered by a line, too.
+
+A store is a folder, or s3://BUCKET/PREFIX in a program that was built with --features s3: a bucket of S3 or of a \
+service that speaks its protocol and honours If-None-Match. Service, region and credentials are those of the usual \
+variables: AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ALLOW_HTTP and others.
+
+The exit code is 0 if the blocks are committed, 75 if the same command may succeed later, and 65 if it cannot: the \
+store is of another run or version or may not be used, a file is damaged, or a name has other bytes. Nothing is ever \
+overwritten.";
+
+const SCHEMA: &str = "trinim.task/1";
+const FAILED_SCHEMA: &str = "trinim.task.failed/1";
+
+/// Time between two looks for a missing source.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Compute blocks of a solve on many machines
+#[derive(Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct TaskArgs {
+    #[command(subcommand)]
+    command: Option<TaskCommand>,
+
+    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    #[arg(long, value_name = "STORE", required = true)]
+    store: Option<String>,
+
+    /// Block to compute; its sources are committed
+    #[arg(long, value_name = "N", required_unless_present = "batch", conflicts_with = "batch")]
+    block: Option<u32>,
+
+    /// Blocks to compute, with their inner edges in memory; other sources are committed; - for
+    /// lists on standard input, one a line
+    #[arg(long, value_name = "N,..", value_parser = lines::wanted)]
+    batch: Option<Wanted>,
+
+    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
+    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = args::memory, default_value = "1GiB")]
+    memory: Size,
+
+    /// Threads, 0 for all; fewer run if the memory is too small for all
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = args::threads, default_value = "1")]
+    threads: usize,
+
+    #[command(flatten)]
+    kernel: KernelArgs,
+
+    /// Time to wait for the file of a source, like 30s, 2m, 0s: shared file systems may show new
+    /// names late
+    #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = pause, default_value = "120s")]
+    wait: Duration,
+
+    /// With --batch -: end after so long without a line, like 30s, 5m [default: wait]
+    #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration, requires = "batch", conflicts_with = "block")]
+    idle: Option<Duration>,
+
+    /// With --batch -: tasks at a time, which share what they decode; --memory and --threads are
+    /// for each
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = clap::value_parser!(u16).range(1..), default_value = "1", requires = "batch", conflicts_with = "block")]
+    at_once: u16,
+
+    /// End with the process that started this one, however that ends
+    #[arg(long, help_heading = "Limits")]
+    die_with_parent: bool,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `--json` prints of a task that failed, if others may be at work.
+#[derive(Serialize)]
+struct Failure<'a> {
+    blocks: &'a [u32],
+    exit_code: u8,
+    reason: String,
+}
+
+#[derive(Subcommand)]
+enum TaskCommand {
+    Init(init::InitArgs),
+    Plan(plan::PlanArgs),
+    List(list::ListArgs),
+    Finish(finish::FinishArgs),
+    Copy(copy::CopyArgs),
+    Sweep(sweep::SweepArgs),
+    Verify(verify::VerifyArgs),
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    computed: Vec<u32>,
+    skipped: Vec<u32>,
+    seconds: f64,
+    read_bytes: u64,
+    written_bytes: u64,
+}
+
+/// Parses a duration that may be nothing.
+fn pause(text: &str) -> Result<Duration, String> {
+    match text {
+        "0" | "0s" => Ok(Duration::ZERO),
+        other => args::long_duration(other),
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    match args.command {
+        None => compute(&args, out).map_err(refusal),
+        Some(TaskCommand::Init(args)) => init::run(args, out).map_err(refusal),
+        Some(TaskCommand::Plan(args)) => plan::run(args, out).map_err(refusal),
+        Some(TaskCommand::List(args)) => list::run(args, out).map_err(refusal),
+        Some(TaskCommand::Finish(args)) => finish::run(args, out).map_err(refusal),
+        Some(TaskCommand::Copy(args)) => copy::run(args, out).map_err(refusal),
+        Some(TaskCommand::Sweep(args)) => sweep::run(args, out).map_err(refusal),
+        Some(TaskCommand::Verify(args)) => verify::run(args, out).map_err(refusal),
+    }
+}
+
+fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    if args.die_with_parent {
+        store::die_with_parent()?;
+    }
+    let store = store::open(args.store.as_deref().unwrap_or_default())?;
+    let (definition, game, terms) = task::open(&*store)?;
+    let wait = |missing: Duration| {
+        let goes_on = missing < args.wait;
+        if goes_on {
+            std::thread::sleep(LOOK.min(args.wait));
+        }
+        goes_on
+    };
+    let options = Options {
+        kernel: args.kernel.kernel.kernel(),
+        threads: args::all_if_zero(args.threads),
+        memory_bytes: args.memory.0.saturating_mul(args.at_once.into()),
+        at_once: args.at_once.into(),
+        keeps_streams: args.batch == Some(Wanted::Lines),
+        wait: &wait,
+    };
+    let tasks = Tasks::new(&*store, (&definition, &game, terms), &options)?;
+    let worker = tasks.worker();
+    let blocks = match &args.batch {
+        Some(Wanted::Lines) => {
+            let out = Mutex::new(out);
+            lines::each(args.idle, tasks.at_once(), |blocks| {
+                let watch = Stopwatch::start();
+                let computed = worker.compute(&ids(blocks)).map_err(|error| refusal(error.into()));
+                answer(args, &mut out.lock(), blocks, computed, &watch)
+            })?;
+            return Ok(Exit::Done);
+        }
+        Some(Wanted::Blocks(blocks)) => ids(blocks),
+        None => args.block.map(BlockId).into_iter().collect(),
+    };
+    let report = Report::new(worker.compute(&blocks)?, &watch);
+    if args.json.json {
+        out.json(SCHEMA, &report)?;
+    } else {
+        out.table(&report.cells())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Answers a task from standard input; returns the error of one that failed.
+fn answer(
+    args: &TaskArgs,
+    out: &mut Out,
+    blocks: &[u32],
+    computed: anyhow::Result<Computed>,
+    watch: &Stopwatch,
+) -> anyhow::Result<()> {
+    match computed {
+        Ok(done) if args.json.json => out.json_line(SCHEMA, &Report::new(done, watch))?,
+        Ok(done) => {
+            let cells = Report::new(done, watch).cells().map(|(label, text)| format!("{label} {text}"));
+            writeln!(out, "{}", cells.join("; "))?;
+        }
+        Err(error) => {
+            if args.json.json
+                && args.at_once > 1
+                && let Some((exit, _)) = classify(&error)
+            {
+                let failure = Failure { blocks, exit_code: exit as u8, reason: reason(&error) };
+                out.json_line(FAILED_SCHEMA, &failure)?;
+                out.flush()?;
+            }
+            return Err(error);
+        }
+    }
+    // Whoever sends the next task may wait for this answer.
+    Ok(out.flush()?)
+}
+
+fn ids(blocks: &[u32]) -> Vec<BlockId> {
+    blocks.iter().copied().map(BlockId).collect()
+}
+
+impl Report {
+    fn new(done: Computed, watch: &Stopwatch) -> Report {
+        let numbers = |blocks: Vec<BlockId>| blocks.into_iter().map(|block| block.0).collect();
+        Report {
+            computed: numbers(done.computed),
+            skipped: numbers(done.skipped),
+            seconds: watch.elapsed().as_secs_f64(),
+            read_bytes: done.read_bytes,
+            written_bytes: done.written_bytes,
+        }
+    }
+
+    /// Returns labels and texts for people.
+    fn cells(&self) -> [(&'static str, String); 5] {
+        let (computed, skipped) = (self.computed.len() as u64, self.skipped.len() as u64);
+        [
+            ("computed", counted(computed, "block")),
+            ("skipped", format!("{}, committed before", counted(skipped, "block"))),
+            ("read", Size(self.read_bytes).to_string()),
+            ("written", Size(self.written_bytes).to_string()),
+            ("time", seconds(self.seconds)),
+        ]
+    }
+}
+
+/// A refusal of arguments.
+fn usage(message: String, hint: &str) -> anyhow::Error {
+    Refused::new(message, hint).into()
+}

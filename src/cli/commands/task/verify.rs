@@ -1,0 +1,153 @@
+//! `trinim task verify`: a share of the check of a finished store.
+
+use super::{store, usage};
+use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::output::{Out, counted, seconds};
+use crate::cli::words::args::{JsonArgs, ThreadsArgs};
+use clap::Args;
+use pipeline::{BlockId, Stopwatch};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+use std::str::FromStr;
+use tempfile::TempDir;
+use trinim::care::Request;
+use trinim::database::{Database, Game, Terms};
+use trinim::task::{self, Definition, Store};
+use trinim::verify::{self, Share};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim task verify --store one --shard 1/1
+  trinim task verify --store one --shard 2/3 --json
+
+All shares together check what trinim verify checks: every byte, and every position against its children. The exit \
+code is 0 if everything is correct, 3 if files are damaged, and 1 if undamaged files hold wrong values.
+
+Of a store in a bucket, what the share needs is first copied into the folder for temporary files (TMPDIR).";
+
+/// Check a share of a finished store
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct VerifyArgs {
+    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    #[arg(long, value_name = "STORE")]
+    store: String,
+
+    /// Share of the blocks to check, like 1/16 to 16/16
+    #[arg(long, value_name = "I/N")]
+    shard: Shard,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
+
+    /// End with the process that started this one, however that ends
+    #[arg(long, help_heading = "Limits")]
+    die_with_parent: bool,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// A share, from 1.
+#[derive(Clone, Copy, Debug)]
+struct Shard {
+    number: u32,
+    of: u32,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let parsed = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match parsed {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
+            _ => Err(format!("{text:?} is no share: expected one like 1/16, up to 16/16")),
+        }
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    ok: bool,
+    shard: u32,
+    shards: u32,
+    #[serde(flatten)]
+    found: verify::Report,
+    elapsed_s: f64,
+}
+
+/// Runs the subcommand.
+pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    if args.die_with_parent {
+        store::die_with_parent()?;
+    }
+    let store = store::open(&args.store)?;
+    let (definition, game, terms) = task::open(&*store)?;
+    let Shard { number, of } = args.shard;
+    task::require_sealed(&*store)?;
+    let threads = args.threads.count();
+    let local = match store::is_folder(&args.store) {
+        true => None,
+        false => Some(fetch(&*store, (&definition, &game, terms), args.shard, threads)?),
+    };
+    let folder = local.as_ref().map_or(Path::new(&args.store), |local| local.path());
+    let database = Database::open(&folder.join(task::DATABASE))?;
+    if database.game().parameters() != game.parameters() {
+        return Err(usage(
+            format!("--store {}: its database is of another game", args.store),
+            "repeat trinim task finish",
+        ));
+    }
+    // Before the summaries: of a store that keeps only counts, these say too little.
+    database.require_values()?;
+    let counts = task::counts(&*store, (&definition, &game, terms), number - 1, of)?;
+    let share = Share { index: number - 1, of, losses_by_pieces: &counts };
+    let found = verify::verify_share(&database, &share, &Request::on(threads))?.unwrap_or_default();
+    let report =
+        Report { ok: found.is_clean(), shard: number, shards: of, found, elapsed_s: watch.elapsed().as_secs_f64() };
+    if args.json.json {
+        out.json("trinim.task.verify/1", &report)?;
+        return Ok(Exit::of_verify(&report.found));
+    }
+    for finding in &report.found.findings {
+        writeln!(out, "{} {finding}", out.paint.bad("wrong:"))?;
+    }
+    let verdict = if report.ok { out.paint.good("correct") } else { out.paint.bad("wrong") };
+    out.table(&[
+        ("verdict", verdict),
+        ("share", format!("{} of {}, {}", report.shard, report.shards, counted(report.found.blocks, "block"))),
+        ("values", counted(report.found.positions, "position")),
+        ("time", seconds(report.elapsed_s)),
+    ])?;
+    Ok(Exit::of_verify(&report.found))
+}
+
+/// Copies what a share needs from a bucket into a temporary folder: its blocks, and the blocks of
+/// their children; for the first share, which checks the list of files, all blocks.
+fn fetch(
+    store: &dyn Store,
+    (definition, game, terms): (&Definition, &Game, Terms),
+    shard: Shard,
+    threads: usize,
+) -> anyhow::Result<TempDir> {
+    let folder = tempfile::tempdir()?;
+    let own = Share::blocks(shard.number - 1, shard.of, definition.blocks()).map(BlockId);
+    let needed: BTreeSet<BlockId> = own
+        .flat_map(|block| game.layout.edges_into(block).into_iter().map(|edge| edge.source).chain([block]))
+        .collect();
+    let blocks = (shard.number > 1).then_some(&needed);
+    let target = store::create_folder(folder.path())?;
+    task::copy(store, &*target, (definition, game, terms), blocks, threads).map_err(|error| match error {
+        // What a check finds has its exit code.
+        task::Error::Run(damage @ pipeline::Error::Corrupt { .. }) => {
+            Refused::with(Exit::Corrupt, damage.to_string(), "remove it and compute it again").into()
+        }
+        error => anyhow::Error::from(error),
+    })?;
+    Ok(folder)
+}

@@ -1,0 +1,144 @@
+//! `trinim verify`: checks every byte and every position of a database.
+
+use crate::cli::commands::check::Counter;
+use crate::cli::commands::solve::peak_rss_bytes;
+use crate::cli::face::exit::{Exit, Stopped};
+use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
+use crate::cli::face::progress::{self, ProgressArgs};
+use crate::cli::face::signals::Signals;
+use crate::cli::words::args::{self, DatabaseArgs, JsonArgs, Size, ThreadsArgs};
+use clap::Args;
+use pipeline::Stopwatch;
+use serde::Serialize;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trinim::care::Request;
+use trinim::database::Database;
+use trinim::verify::{self, Depth};
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim verify trinim-k7-misere                     check every byte, then every position against its children
+  trinim verify trinim-k7-misere --checksums-only    check every byte
+  trinim verify trinim-k8-misere --sample 5%         check every byte, then a twentieth of the blocks
+
+The exit code is 0 if everything is correct, 3 if files are damaged, and 1 if undamaged files hold wrong values.";
+
+/// Check a solved board: checksums, then every position against its children
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+
+    /// Only compare the files with their checksums
+    #[arg(long, conflicts_with = "sample")]
+    checksums_only: bool,
+
+    /// Check the positions of a share of the blocks, like 0.05 or 5%
+    #[arg(long, value_name = "SHARE", value_parser = args::share)]
+    sample: Option<f64>,
+
+    /// Seed that selects the blocks of the sample
+    #[arg(long, value_name = "N", default_value = "1")]
+    seed: u64,
+
+    #[command(flatten)]
+    threads: ThreadsArgs,
+
+    #[command(flatten)]
+    json: JsonArgs,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    ok: bool,
+    depth: &'static str,
+    #[serde(flatten)]
+    found: verify::Report,
+    elapsed_s: f64,
+    /// Positions checked, images included, in a second; null if only bytes were.
+    rate_positions_per_second: Option<f64>,
+    peak_rss_bytes: u64,
+}
+
+/// Runs the subcommand.
+pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let watch = Stopwatch::start();
+    let signals = Signals::register()?;
+    let database = Database::open(&args.database.folder)?;
+    let (depth, name) = match (args.checksums_only, args.sample) {
+        (true, _) => (Depth::Checksums, "checksums"),
+        (false, Some(share)) => (Depth::Sample { share, seed: args.seed }, "sample"),
+        (false, None) => (Depth::Full, "full"),
+    };
+    // Files are counted in bytes, then blocks in positions.
+    let (files, values) = (Counter::default(), Counter::default());
+    let checking_values = AtomicBool::new(false);
+    let progress = |now: u64, total: u64| {
+        if files.is_complete() {
+            checking_values.store(true, Ordering::Relaxed);
+            values.set(now, total);
+        } else {
+            files.set(now, total);
+        }
+    };
+    let status = |elapsed: f64| match checking_values.load(Ordering::Relaxed) {
+        false => files.status("checking", "bytes", elapsed),
+        true => values.status("checking", "canonical positions", elapsed),
+    };
+    let shown = args.progress.on(out)?;
+    let request = Request { threads: args.threads.count(), stop: &signals.stop, progress: &progress };
+    let check = |_: progress::Say<'_>| verify::verify(&database, depth, &request);
+    let found = progress::during(&status, &signals, &shown, check)?;
+    let Some(found) = found else {
+        return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("verification incomplete"));
+    };
+    let elapsed_s = watch.elapsed().as_secs_f64();
+    let report = Report {
+        ok: found.is_clean(),
+        depth: name,
+        rate_positions_per_second: (!args.checksums_only).then(|| found.positions as f64 / elapsed_s.max(1e-9)),
+        found,
+        elapsed_s,
+        peak_rss_bytes: peak_rss_bytes(),
+    };
+    if args.json.json {
+        out.json("trinim.verify/1", &report)?
+    } else {
+        print(&report, out)?
+    }
+    Ok(Exit::of_verify(&report.found))
+}
+
+fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    let found = &report.found;
+    for finding in &found.findings {
+        writeln!(out, "{} {finding}", out.paint.bad("wrong:"))?;
+    }
+    let rate = per_second(report.rate_positions_per_second.unwrap_or_default(), "positions");
+    let verdict = match Exit::of_verify(found) {
+        Exit::Done => out.paint.good("correct"),
+        Exit::Refuted => out.paint.bad("wrong values"),
+        _ => out.paint.bad("damaged"),
+    };
+    let mut rows = vec![
+        ("verdict", verdict),
+        ("checksums", format!("{}, {}", counted(found.files, "file"), Size(found.file_bytes))),
+    ];
+    if report.depth != "checksums" {
+        let (positions, blocks) = (counted(found.positions, "position"), counted(found.blocks, "block"));
+        let canonical = grouped(found.canonical_positions);
+        rows.push((
+            "values",
+            format!("{positions}, through {canonical} canonical ones in {blocks}, against all their children ({rate})"),
+        ));
+    }
+    rows.push(("time", seconds(report.elapsed_s)));
+    out.table(&rows)?;
+    Ok(())
+}

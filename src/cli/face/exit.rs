@@ -1,0 +1,300 @@
+//! Exit codes, and the hint for each error.
+
+use crate::cli::face::owner::InUse;
+use crate::cli::face::shell::command_line;
+use pipeline::Error as RunError;
+use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
+use trinim::care::{self, Error as UpkeepError};
+use trinim::database::DatabaseError;
+use trinim::game::BoardError;
+use trinim::layout::LayoutError;
+use trinim::layout::search::SearchError;
+use trinim::plan::PlanError;
+use trinim::verify;
+
+/// How the program ends. The table is in `--help` and in the README.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done.
+    Done = 0,
+    /// A check found something wrong in undamaged files: `verify` or the audit of a solve a value,
+    /// `evolve verify` a formula, `bench` an answer, or `report`, `layout --paper`, `plane` and
+    /// `evolve claims` a published value or claim.
+    Refuted = 1,
+    /// Usage error: a bad argument, position or folder.
+    Usage = 2,
+    /// Files are damaged.
+    Corrupt = 3,
+    /// Input or output failed, or disk or memory ran out.
+    System = 4,
+    /// Stopped by `--max-duration` after a checkpoint.
+    TimeUp = 5,
+    /// Another process works in the folder.
+    InUse = 6,
+    /// The folder has another format version or was begun with other parameters.
+    OtherRun = 7,
+    /// A task in a store is refused: another run, another version, no permission, damage, or other
+    /// bytes under a name.
+    TaskRefused = 65,
+    /// A task may succeed later: a source is missing, or the store failed or is full.
+    TaskAgain = 75,
+    /// Stopped by SIGHUP after a checkpoint.
+    HungUp = 129,
+    /// Stopped by SIGINT after a checkpoint.
+    Interrupted = 130,
+    /// Stopped by SIGTERM after a checkpoint.
+    Terminated = 143,
+}
+
+impl Exit {
+    /// Whether it is the code of an orderly stop.
+    pub fn is_stop(self) -> bool {
+        matches!(self, Exit::TimeUp | Exit::Interrupted | Exit::Terminated | Exit::HungUp)
+    }
+
+    /// Returns the exit code of a check: files left by a stop are not damage.
+    pub fn of_check(report: &care::Report) -> Exit {
+        if report.is_sound() { Exit::Done } else { Exit::Corrupt }
+    }
+
+    /// Returns the exit code of a verification: damage takes precedence, because it explains wrong
+    /// values.
+    pub fn of_verify(report: &verify::Report) -> Exit {
+        match (report.is_clean(), report.damaged) {
+            (true, _) => Exit::Done,
+            (false, true) => Exit::Corrupt,
+            (false, false) => Exit::Refuted,
+        }
+    }
+}
+
+/// Table of exit codes for `--help`.
+pub const TABLE: &str = "Exit codes:
+    0  success
+        1  a check found something wrong in undamaged files: verify or the audit of a solve a value, evolve verify a \
+    formula, bench an answer; report, layout --paper, plane and evolve claims a published value or claim that does not hold
+    2  usage error: a bad argument, position or folder
+    3  files are damaged
+    4  input or output failed, or disk or memory ran out
+    5  stopped by --max-duration after a checkpoint; run the same command to continue
+    6  another process works in the folder; the message names it
+    7  the folder has another format version or was begun with other parameters
+   65  task: the store is of another run or version, forbidden, or damaged; nothing was overwritten
+   75  task: a source is missing, or the store failed or is full; run the same command again
+  129  stopped by SIGHUP after a checkpoint; run the same command to continue
+  130  stopped by SIGINT after a checkpoint; run the same command to continue
+  143  stopped by SIGTERM after a checkpoint; run the same command to continue";
+
+/// A command that cannot be carried out as given.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Refused {
+    exit: Exit,
+    message: String,
+    hint: String,
+}
+
+impl Refused {
+    /// Returns an error with its hint.
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Refused {
+        Refused::with(Exit::Usage, message, hint)
+    }
+
+    /// Returns an error with its hint and another exit code than [`Exit::Usage`].
+    pub fn with(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Refused {
+        Refused { exit, message: message.into(), hint: hint.into() }
+    }
+}
+
+/// A wrong answer of a measured solve.
+#[derive(Debug, thiserror::Error)]
+#[error("wrong answer of {command}: {what}")]
+pub struct WrongAnswer {
+    /// What was run.
+    pub command: String,
+    /// What is wrong with the answer.
+    pub what: String,
+}
+
+/// A stop by a signal, or because the time was up.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("stopped {}", if .exit == &Exit::TimeUp { "because the time is up" } else { "by a signal" })]
+pub struct Stopped {
+    /// Exit code for the cause of the stop.
+    pub exit: Exit,
+    /// What to do next.
+    pub hint: String,
+}
+
+impl Stopped {
+    /// A stop after a checkpoint.
+    pub fn resumable(exit: Exit) -> Stopped {
+        Stopped { exit, hint: format!("resume with: {}", command_line()) }
+    }
+
+    /// A stop of a command without checkpoints.
+    pub fn from_the_start(exit: Exit) -> Stopped {
+        Stopped { exit, hint: format!("start over with: {}", command_line()) }
+    }
+}
+
+/// Returns the exit code of an error and a hint, which may be empty; `None` if the reader of
+/// standard output has closed it, which is not an error.
+pub fn classify(error: &anyhow::Error) -> Option<(Exit, String)> {
+    if let Some(error) = error.downcast_ref::<io::Error>() {
+        let gone = error.kind() == io::ErrorKind::BrokenPipe;
+        return (!gone).then(|| (Exit::System, "standard output could not be written".to_owned()));
+    }
+    if let Some(refused) = error.downcast_ref::<Refused>() {
+        return Some((refused.exit, refused.hint.clone()));
+    }
+    if error.is::<WrongAnswer>() {
+        return Some((Exit::Refuted, "this is a bug in trinim: please report it with the command".to_owned()));
+    }
+    if let Some(Stopped { exit, hint }) = error.downcast_ref() {
+        return Some((*exit, (*hint).to_owned()));
+    }
+    if let Some(InUse { folder, .. }) = error.downcast_ref() {
+        let shown = folder.display();
+        return Some((
+            Exit::InUse,
+            format!("trinim status {shown} shows how far it is; wait, or choose another --out"),
+        ));
+    }
+    let known = error.downcast_ref::<RunError>().map(of_run);
+    let known = known.or_else(|| error.downcast_ref::<UpkeepError>().map(of_care));
+    let known = known.or_else(|| error.downcast_ref::<DatabaseError>().map(of_database));
+    let known = known.or_else(|| error.downcast_ref::<PlanError>().map(of_plan));
+    let known = known.or_else(|| {
+        let usage = error.is::<LayoutError>() || error.is::<SearchError>() || error.is::<BoardError>();
+        usage.then_some((
+            Exit::Usage,
+            "rows and columns count from 0; trinim layout --layers K shows a layout that works".into(),
+        ))
+    });
+    Some(known.map_or((Exit::System, String::new()), |(exit, hint)| (exit, hint.into_owned())))
+}
+
+/// Formats an error with its causes, on one line.
+pub fn reason(error: &anyhow::Error) -> String {
+    let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
+    chain.join(": ")
+}
+
+/// Returns the hint for damaged files: the commands for the folder of the damaged file.
+fn mend(path: &Path) -> Cow<'static, str> {
+    let folder = path.parent().unwrap_or(path);
+    let is_inner =
+        folder.file_name().is_some_and(|name| [METADATA, LOGS, PUBLISHED].iter().any(|inner| name == *inner));
+    let run = if is_inner { folder.parent().unwrap_or(folder) } else { folder }.display();
+    format!("trinim check {run} lists all damage, trinim repair {run} restores the files").into()
+}
+
+fn of_care(error: &UpkeepError) -> (Exit, Cow<'static, str>) {
+    match error {
+        UpkeepError::Run(error) => of_run(error),
+        UpkeepError::Database(error) => of_database(error),
+        UpkeepError::Nothing { .. } => {
+            (Exit::Usage, "name the folder of a solve, or for check and repair a db folder".into())
+        }
+        UpkeepError::Foreign { .. } => (Exit::OtherRun, "use the version of trinim that wrote this folder".into()),
+        UpkeepError::Irreparable { .. } => (
+            Exit::Corrupt,
+            "nothing was changed; keep the folder for inspection, or solve again with another --out".into(),
+        ),
+        _ => (Exit::System, "check that the folder can be read".into()),
+    }
+}
+
+/// The hint if the system refuses memory within the budget.
+const MEMORY: &str = "free memory on this machine, or use fewer --threads or smaller blocks with --block-bits";
+
+fn of_run(error: &RunError) -> (Exit, Cow<'static, str>) {
+    match error {
+        RunError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
+        RunError::Locked { .. } => (Exit::InUse, "wait for the other process, or choose another --out".into()),
+        RunError::Parameters { .. } => {
+            (Exit::OtherRun, "repeat the parameters this folder was begun with, or choose another --out".into())
+        }
+        RunError::Version { .. } => {
+            (Exit::OtherRun, "use the version of trinim that wrote this folder, or choose another --out".into())
+        }
+        RunError::NotEmpty { .. } | RunError::NotARun { .. } => (
+            Exit::Usage,
+            "choose another --out: an empty folder, one that does not exist, or one of an earlier solve".into(),
+        ),
+        RunError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits".into()),
+        RunError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
+        RunError::OpenFiles { needed, .. } => (
+            Exit::System,
+            format!("allow more open files, with ulimit -n {needed} or in the hard limit; nothing was written").into(),
+        ),
+        RunError::Limit { what: "length of the journal", .. } => {
+            (Exit::System, "run the same command again: it continues with a new journal".into())
+        }
+        RunError::Limit { .. } => (Exit::Usage, "choose larger blocks with --block-bits".into()),
+        RunError::Audit { .. } => (
+            Exit::Refuted,
+            "a bug in trinim, or a fault of this machine: the blocks saved so far are not to be trusted; solve again \
+             with another --out, and report it with this message if it returns"
+                .into(),
+        ),
+        RunError::Workload { .. } => {
+            (Exit::Corrupt, "the folder contradicts itself; solve again with another --out".into())
+        }
+        error if error.is_too_many_files() => (
+            Exit::System,
+            "allow more open files (ulimit -n) or use fewer --threads, then run the same command again; a solve \
+             continues from its last checkpoint"
+                .into(),
+        ),
+        error if error.is_full_disk() => (
+            Exit::System,
+            "make room on this disk, or raise --max-disk, and run the same command again to continue from the last \
+             checkpoint"
+                .into(),
+        ),
+        _ => (
+            Exit::System,
+            "remove the cause and run the same command again; a solve continues from its last checkpoint".into(),
+        ),
+    }
+}
+
+fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
+    match error {
+        DatabaseError::Missing { .. } => {
+            (Exit::Usage, "trinim solve --layers K --out DIR makes a database, or continues one".into())
+        }
+        DatabaseError::NotKept { .. } => {
+            (Exit::Usage, "trinim solve --keep database --out DIR solves again and keeps every value".into())
+        }
+        DatabaseError::NotATriangle { path, .. } => {
+            (Exit::Usage, format!("trinim stats {} shows its counts", path.display()).into())
+        }
+        DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
+        DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
+        DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
+        _ => (Exit::System, "check that the folder can be read".into()),
+    }
+}
+
+fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
+    match error {
+        PlanError::Memory { .. } => (Exit::System, "give more --memory or smaller blocks with --block-bits".into()),
+        PlanError::Board { .. } => {
+            (Exit::System, "give more --memory, or a strategy in blocks: block-pull, update-log".into())
+        }
+        PlanError::Disk { .. } => (
+            Exit::System,
+            "make room, choose --out on a larger disk, or compare --keep and --log-placement with trinim plan; nothing \
+             was written"
+                .into(),
+        ),
+        _ => (Exit::Usage, "choose larger blocks with --block-bits or fewer --bid-cells".into()),
+    }
+}

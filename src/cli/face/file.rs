@@ -1,0 +1,158 @@
+//! Output files named by an argument: checked before the work begins, written at its end.
+//!
+//! # Invariants
+//! 1. An existing file is replaced only if it begins with the signature of its kind; anything else
+//!    is refused before the work begins.
+//! 2. A file appears under its name whole or not at all.
+
+use crate::cli::face::exit::Refused;
+use pipeline::Error;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// A kind of file.
+#[derive(Clone, Copy)]
+pub struct ExportKind {
+    /// The flag that names such a file.
+    pub flag: &'static str,
+    /// Its name in messages.
+    pub what: &'static str,
+    /// First bytes of every such file.
+    pub signature: &'static str,
+}
+
+/// A file to write.
+pub struct Export {
+    path: PathBuf,
+    folder: PathBuf,
+}
+
+impl Export {
+    /// Checks that `path` can be written and holds nothing of another kind.
+    ///
+    /// # Errors
+    /// Returns [`Refused`] for a folder, a file of another kind or a missing folder, and
+    /// [`Error::Io`] if the system refuses.
+    pub fn claim(path: &Path, kind: ExportKind) -> anyhow::Result<Export> {
+        let ExportKind { flag, what, signature } = kind;
+        let shown = path.display();
+        let refused =
+            |message: String| Refused::new(message, format!("name a new file with {flag}, or an earlier {what}"));
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => return Err(refused(format!("{flag} {shown} is a folder")).into()),
+            Ok(found) if !found.is_file() => {
+                return Err(refused(format!("{flag} {shown} is not a regular file")).into());
+            }
+            Ok(_) => {
+                let mut begin = Vec::new();
+                let file = fs::File::open(path).map_err(|error| Error::io("open", path, error))?;
+                let read = file.take(signature.len() as u64).read_to_end(&mut begin);
+                read.map_err(|error| Error::io("read", path, error))?;
+                if begin != signature.as_bytes() {
+                    return Err(refused(format!("{flag} {shown} exists and is not a trinim {what}")).into());
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound && folder.is_dir() => {}
+            Err(_) if !folder.is_dir() => {
+                return Err(refused(format!("{flag} {shown}: there is no folder {}", folder.display())).into());
+            }
+            Err(error) => return Err(Error::io("measure", path, error).into()),
+        }
+        let export = Export { path: path.to_path_buf(), folder };
+        export.temporary()?;
+        Ok(export)
+    }
+
+    /// Checks that the picture that `--svg` names can be written.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Export::claim`].
+    pub fn claim_svg(path: &Path) -> anyhow::Result<Export> {
+        Export::claim(path, ExportKind { flag: "--svg", what: "SVG picture", signature: "<svg" })
+    }
+
+    /// Checks that `path` can be written; an existing file is refused unless it may be replaced.
+    ///
+    /// # Errors
+    /// Those of [`Export::claim`].
+    pub fn claim_new(path: &Path, flag: &'static str, replace: bool) -> anyhow::Result<Export> {
+        if !replace && path.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+            let message = format!("{flag} {} exists", path.display());
+            return Err(Refused::new(message, "choose another name, or replace the file with --force").into());
+        }
+        Export::claim(path, ExportKind { flag, what: "file", signature: "" })
+    }
+
+    /// Begins the file under a temporary name.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the system refuses.
+    pub fn begin(&self) -> Result<tempfile::NamedTempFile, Error> {
+        self.temporary()
+    }
+
+    /// Gives a file that was begun its name, once it is on the disk.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the system refuses, or if a file appeared there that must not be
+    /// replaced; the file that was begun is removed.
+    pub fn finish(&self, file: tempfile::NamedTempFile, replace: bool) -> Result<(), Error> {
+        file.as_file().sync_all().map_err(|error| self.failed(error))?;
+        let named = if replace { file.persist(&self.path) } else { file.persist_noclobber(&self.path) };
+        named.map(drop).map_err(|error| self.failed(error.error))
+    }
+
+    /// The error for a write that failed.
+    pub fn failed(&self, error: io::Error) -> Error {
+        Error::io("write", &self.path, error)
+    }
+
+    fn temporary(&self) -> Result<tempfile::NamedTempFile, Error> {
+        let readable = fs::Permissions::from_mode(0o666);
+        let made = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(&self.folder);
+        made.map_err(|error| Error::io("create a file in", &self.folder, error))
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the system refuses.
+    pub fn write(&self, text: &str) -> Result<(), Error> {
+        let mut file = self.temporary()?;
+        file.write_all(text.as_bytes()).map_err(|error| self.failed(error))?;
+        file.persist(&self.path).map_err(|error| self.failed(error.error))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIND: ExportKind = ExportKind { flag: "--letter", what: "letter", signature: "Dear" };
+
+    #[test]
+    fn only_its_like_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("letter.txt");
+        Export::claim(&path, KIND).unwrap().write("Dear one").unwrap();
+        Export::claim(&path, KIND).unwrap().write("Dear other").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "Dear other");
+        for foreign in ["Sir", "Dea", ""] {
+            fs::write(&path, foreign).unwrap();
+            let error = Export::claim(&path, KIND).err().unwrap().to_string();
+            assert!(error.contains("letter.txt exists and is not a trinim letter"), "{error}");
+        }
+        assert!(Export::claim(folder.path(), KIND).is_err());
+        assert!(Export::claim(&path.join("below"), KIND).is_err());
+        assert!(Export::claim(&folder.path().join("absent/letter.txt"), KIND).is_err());
+        assert!(Export::claim(Path::new("/dev/null"), KIND).is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,63 @@
+//! The metrics of a long command: where they are kept and served.
+
+use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::output::Out;
+use crate::cli::face::watch;
+use crate::cli::words::args;
+use clap::Args;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// `--metrics` and `--metrics-listen`.
+#[derive(Clone, Args)]
+pub struct MetricsArgs {
+    /// Keep figures of the work in FILE, as OpenMetrics text that a node exporter reads; every 5
+    /// seconds and at the end
+    #[arg(long, help_heading = "Output", value_name = "FILE")]
+    metrics: Option<PathBuf>,
+
+    /// Serve the same figures over HTTP while the command runs, as http://ADDRESS/metrics, to
+    /// whoever reaches that address and port, like 127.0.0.1:9464; port 0 takes any free one
+    #[arg(long, help_heading = "Output", value_name = "ADDRESS", value_parser = args::address)]
+    metrics_listen: Option<SocketAddr>,
+}
+
+impl MetricsArgs {
+    /// Checks that the metrics can be kept, and serves them from now on.
+    ///
+    /// # Errors
+    /// Returns [`Refused`] for a file that cannot be replaced or an address that cannot be listened
+    /// on.
+    pub fn begin(&self, out: &Out) -> Result<(), Refused> {
+        self.metrics.as_deref().map_or(Ok(()), refuse)?;
+        self.metrics_listen.map_or(Ok(()), |address| serve(address, out))
+    }
+}
+
+/// Refuses a file of metrics that cannot be replaced.
+fn refuse(path: &Path) -> Result<(), Refused> {
+    let refused = |what: String| Refused::new(format!("--metrics {what}"), "name a file in a folder that exists");
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(refused(format!("{}: there is no folder {}", path.display(), folder.display())));
+    }
+    match path.metadata() {
+        Ok(found) if !found.is_file() => Err(refused(format!("{} is not a regular file", path.display()))),
+        _ => Ok(()),
+    }
+}
+
+/// Serves the metrics on an address from now on, and says where.
+fn serve(address: SocketAddr, out: &Out) -> Result<(), Refused> {
+    let served = watch::listen(address).map_err(|error| {
+        let message = format!("--metrics-listen: cannot listen on {address}: {error}");
+        Refused::with(Exit::System, message, "choose another address, like 127.0.0.1:0 for any free port")
+    })?;
+    // The first event of a stream says where.
+    let Some((url, address)) = served.filter(|_| !watch::is_json()) else { return Ok(()) };
+    out.remark(format_args!("metrics at {url}"));
+    if !address.ip().is_loopback() {
+        out.warn("whoever reaches this address can read the metrics, and nothing is encrypted");
+    }
+    Ok(())
+}

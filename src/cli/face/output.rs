@@ -1,0 +1,283 @@
+//! Printing: data to standard output, everything else to standard error; colours, tables, numbers.
+//!
+//! # Invariants
+//! 1. Only [`Out`] writes to standard output. Its errors travel up as bare `io::Error`, a type that
+//!    no other error of the program has.
+//! 2. Nothing here panics when a stream is closed or full.
+
+use crate::cli::face::watch;
+use crate::cli::words::args::Size;
+use serde::Serialize;
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+pub use trinim::draw::table::grouped;
+use trinim::game::Board;
+use trinim::game::Value;
+
+/// Width where it is unknown.
+const COLUMNS: usize = 80;
+
+/// When to colour output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set or TERM is dumb
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl ColorChoice {
+    /// Whether to colour standard output.
+    pub fn on_stdout(self) -> bool {
+        self.on(io::stdout().is_terminal())
+    }
+
+    fn on(self, terminal: bool) -> bool {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        match self {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => terminal && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb"),
+        }
+    }
+}
+
+/// Colours, if they are on.
+#[derive(Clone, Copy, Debug)]
+pub struct Paint(bool);
+
+impl Paint {
+    fn with(self, code: &str, text: impl Display) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+    }
+
+    /// Good for the player to move.
+    pub fn good(self, text: impl Display) -> String {
+        self.with("1;32", text)
+    }
+
+    /// Bad for the player to move; errors.
+    pub fn bad(self, text: impl Display) -> String {
+        self.with("1;31", text)
+    }
+
+    /// What a move takes; warnings.
+    pub fn mark(self, text: impl Display) -> String {
+        self.with("1;33", text)
+    }
+
+    /// Less important.
+    pub fn faint(self, text: impl Display) -> String {
+        self.with("2", text)
+    }
+
+    /// A value with its symbol: `+ win` or `- loss`.
+    pub fn value(self, value: Value) -> String {
+        match value {
+            Value::Win => self.good("+ win"),
+            Value::Loss => self.bad("- loss"),
+        }
+    }
+}
+
+/// A report with its schema, which JSON.md describes.
+#[derive(Serialize)]
+struct Tagged<'a, T> {
+    schema: &'a str,
+    #[serde(flatten)]
+    report: &'a T,
+}
+
+/// Returns a value as JSON on one line, after the name and version of its schema.
+pub fn tagged(schema: &str, report: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_string(&Tagged { schema, report })
+}
+
+/// Returns the width of the terminal, else `COLUMNS`, else 80.
+fn columns() -> usize {
+    let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let given = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
+    terminal.or_else(given).filter(|columns| *columns > 0).unwrap_or(COLUMNS)
+}
+
+/// Standard output, with the settings for colour and verbosity.
+pub struct Out {
+    stream: BufWriter<Stdout>,
+    /// Colours on standard output.
+    pub paint: Paint,
+    /// Colours on standard error.
+    pub error_paint: Paint,
+    /// No progress, no remarks.
+    pub quiet: bool,
+    /// Width of boards and tables, in characters.
+    pub columns: usize,
+}
+
+impl Out {
+    /// Opens standard output with these settings.
+    pub fn new(color: ColorChoice, quiet: bool) -> Out {
+        Out {
+            paint: Paint(color.on_stdout()),
+            error_paint: Paint(color.on(io::stderr().is_terminal())),
+            stream: BufWriter::new(io::stdout()),
+            quiet,
+            columns: columns(),
+        }
+    }
+
+    /// Writes a value as JSON over several lines, after the name and version of its schema.
+    pub fn json(&mut self, schema: &str, report: &impl Serialize) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(&Tagged { schema, report }).map_err(io::Error::other)?;
+        writeln!(self, "{text}")
+    }
+
+    /// Writes a value as JSON on one line, after the name and version of its schema.
+    pub fn json_line(&mut self, schema: &str, report: &impl Serialize) -> io::Result<()> {
+        let text = tagged(schema, report).map_err(io::Error::other)?;
+        writeln!(self, "{text}")
+    }
+
+    /// Writes a table of two columns.
+    pub fn table(&mut self, rows: &[(&str, String)]) -> io::Result<()> {
+        let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+        rows.iter().try_for_each(|(label, text)| {
+            let label = self.paint.faint(format!("{label:width$}"));
+            writeln!(self, "{label}  {text}")
+        })
+    }
+
+    /// Writes a text over several lines, broken at spaces to fit the width.
+    pub fn paragraph(&mut self, text: &str) -> io::Result<()> {
+        let mut line = String::new();
+        for word in text.split(' ') {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > self.columns {
+                writeln!(self, "{}", std::mem::take(&mut line))?;
+            }
+            line += if line.is_empty() { "" } else { " " };
+            line += word;
+        }
+        writeln!(self, "{line}")
+    }
+
+    /// Prints a remark on standard error, unless quiet.
+    pub fn remark(&self, text: impl Display) {
+        if !self.quiet {
+            note(text);
+        }
+    }
+
+    /// Prints a prompt on standard error, without a line break.
+    pub fn prompt(&self, text: impl Display) {
+        if !self.quiet {
+            let _ = write!(io::stderr(), "{text}");
+        }
+    }
+
+    /// Prints a warning on standard error.
+    pub fn warn(&self, text: impl Display) {
+        note(format_args!("{} {text}", self.error_paint.mark("warning:")));
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// Prints a line on standard error, or an event where that is a stream of events, and ignores a
+/// failure: there is nowhere to report it.
+pub fn note(text: impl Display) {
+    if watch::note(|| text.to_string()) {
+        return;
+    }
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Formats a number with its noun, in the plural if needed.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// Formats a time, given in seconds, with a unit that fits its length.
+pub fn seconds(value: f64) -> String {
+    match value {
+        value if !value.is_finite() => "unknown".to_owned(),
+        value if value < 1.0 => format!("{:.0} ms", value * 1e3),
+        value if value < 120.0 => format!("{value:.1} s"),
+        value if value < 7200.0 => format!("{:.0} min", value / 60.0),
+        value if value < 172_800.0 => format!("{:.1} h", value / 3600.0),
+        value if value < 63_072_000.0 => format!("{:.1} days", value / 86_400.0),
+        value => format!("{:.0} years", value / 31_536_000.0),
+    }
+}
+
+/// Formats a rate with a prefix for thousands, millions, ...
+pub fn per_second(value: f64, unit: &str) -> String {
+    match value {
+        value if value >= 1e9 => format!("{:.1} G{unit}/s", value / 1e9),
+        value if value >= 1e6 => format!("{:.1} M{unit}/s", value / 1e6),
+        value if value >= 1e3 => format!("{:.1} k{unit}/s", value / 1e3),
+        value => format!("{value:.0} {unit}/s"),
+    }
+}
+
+/// Formats a rate of bytes in the units of [`Size`].
+pub fn bytes_per_second(value: f64) -> String {
+    format!("{}/s", Size(value as u64))
+}
+
+/// Draws the board, one string per row: pieces are `x`, taken pieces `*`, empty cells `.`.
+pub fn picture(board: &Board, position: u64, taken: u64, paint: Paint) -> Vec<String> {
+    let cell = |index: u32| match (taken >> index & 1, position >> index & 1) {
+        (1, _) => paint.mark("*"),
+        (_, 1) => "x".to_owned(),
+        _ => paint.faint("."),
+    };
+    padded(board, cell)
+}
+
+/// Draws the board with `cell(index)`, one character that may be coloured, at every cell: one
+/// string per row, padded on the right too, so that pictures fit side by side.
+pub fn padded(board: &Board, cell: impl Fn(u32) -> String) -> Vec<String> {
+    let plain = board.picture(1, |_| "x".to_owned());
+    let width = plain.lines().map(str::len).max().unwrap_or(0);
+    let picture = board.picture(1, cell);
+    let rows = picture.lines().zip(plain.lines());
+    rows.map(|(line, plain)| format!("{line}{}", " ".repeat(width - plain.len()))).collect()
+}
+
+/// Writes pictures of one board side by side, as many as fit the width, each under its caption.
+pub fn side_by_side(out: &mut Out, board: &Board, pictures: &[(String, Vec<String>)]) -> io::Result<()> {
+    let width = board.picture(1, |_| "x".to_owned()).lines().map(str::len).max().unwrap_or(0);
+    let column = width.max(pictures.iter().map(|(caption, _)| caption.len()).max().unwrap_or(0)) + 3;
+    for group in pictures.chunks(((out.columns + 3) / column).max(1)) {
+        let captions: String = group.iter().map(|(caption, _)| format!("{caption:column$}")).collect();
+        writeln!(out, "{}", captions.trim_end())?;
+        for row in 0..group[0].1.len() {
+            let line: String =
+                group.iter().map(|(_, rows)| format!("{}{}", rows[row], " ".repeat(column - width))).collect();
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taken_cells_are_marked() {
+        let board = Board::triangle(3, None).unwrap();
+        assert_eq!(picture(&board, 0b111_111, 0b000_110, Paint(false)), ["  x  ", " * * ", "x x x"]);
+        assert_eq!(picture(&board, 0b000_001, 0, Paint(false)), ["  x  ", " . . ", ". . ."]);
+    }
+}

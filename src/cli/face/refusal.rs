@@ -1,0 +1,175 @@
+//! Arguments that clap refuses: one line with the reason, one with the command that helps.
+
+use crate::cli::face::shell::quoted;
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+/// Messages of the standard library and of clap, in the program's words.
+const PLAIN: [(&str, &str); 7] = [
+    ("invalid digit found in string", "expected a whole number"),
+    ("cannot parse integer from empty string", "expected a whole number"),
+    ("number too large to fit in target type", "the number is too large"),
+    ("number too small to fit in target type", "the number is too small"),
+    ("number would be zero for non-zero type", "expected 1 or more"),
+    ("invalid float literal", "expected a number"),
+    ("cannot parse float from empty string", "expected a number"),
+];
+
+/// Commands whose first argument is the folder of a solve.
+const OF_A_FOLDER: [&str; 8] = ["resume", "stats", "probe", "export", "verify", "status", "check", "repair"];
+/// Commands that take the board as `--layers`.
+const OF_A_BOARD: [&str; 4] = ["solve", "plan", "layout", "bench"];
+
+/// Returns the reason and the hint for a refusal; `words` are the arguments of the program.
+pub fn explain(error: &Error, command: &Command, words: &[String]) -> (String, String) {
+    let text = error.render().to_string();
+    let behind = |line: &&str| ["Usage:", "tip:", "For more"].iter().any(|start| line.starts_with(start));
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let reason = lines.take_while(|line| !behind(line)).collect::<Vec<_>>().join(" ");
+    let reason = PLAIN.iter().fold(reason, |reason, (raw, plain)| reason.replace(raw, plain));
+    let path = path(command, words);
+    let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
+    // Nobody wants a flag as a value, which is what this tip explains.
+    let tip = tip.filter(|tip| !tip.contains("'-- ")).map(str::to_owned);
+    let hint = advice(error, &path, words).or(tip).unwrap_or_else(|| help(&path));
+    (in_range(&reason), hint)
+}
+
+/// The command that explains the arguments.
+fn help(path: &[&str]) -> String {
+    let words: Vec<&str> = ["trinim"].iter().chain(path).copied().chain(["--help"]).collect();
+    words.join(" ")
+}
+
+/// The subcommand that the arguments name.
+fn path<'a>(command: &Command, words: &'a [String]) -> Vec<&'a str> {
+    let (mut path, mut at) = (Vec::new(), command);
+    for word in words {
+        match at.find_subcommand(word) {
+            Some(found) => {
+                path.push(word.as_str());
+                at = found;
+            }
+            // Options of the program may come before the subcommand.
+            None if path.is_empty() && word.starts_with('-') => {}
+            None => break,
+        }
+    }
+    path
+}
+
+/// The command that was meant, if that can be told.
+fn advice(error: &Error, path: &[&str], words: &[String]) -> Option<String> {
+    let name = path.first().copied()?;
+    let about = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(text)) => vec![text.as_str()],
+        Some(ContextValue::Strings(texts)) => texts.iter().map(String::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let value = |flags: &[&str]| {
+        let at = words.iter().position(|word| flags.contains(&word.as_str()))?;
+        words.get(at + 1).map(String::as_str)
+    };
+    let is_layers = |text: &str| text.parse::<u32>().is_ok_and(|layers| (1..=10).contains(&layers));
+    match error.kind() {
+        ErrorKind::UnknownArgument if OF_A_FOLDER.contains(&name) && path.len() == 1 => {
+            let flags = ["--layers", "-k", "--rule"];
+            let layers = about.first().filter(|flag| flags.contains(flag)).map(|_| value(&flags[..2]));
+            let layers = layers?.filter(|layers| is_layers(layers)).unwrap_or("7");
+            let rule = value(&["--rule"]).filter(|rule| *rule == "normal").unwrap_or("misere");
+            Some(format!("{name} takes the folder of a solve: trinim {name} trinim-k{layers}-{rule}"))
+        }
+        ErrorKind::UnknownArgument if OF_A_BOARD.contains(&name) && path.len() == 1 => {
+            let number = about.first().filter(|text| is_layers(text))?;
+            let rest = words.iter().filter(|word| word.as_str() != *number).map(|word| quoted(word));
+            let mut rest: Vec<String> = rest.collect();
+            let at = rest.iter().position(|word| word == name)?;
+            rest.insert(at + 1, format!("--layers {number}"));
+            Some(format!("trinim {}", rest.join(" ")))
+        }
+        ErrorKind::MissingRequiredArgument if OF_A_BOARD.contains(&name) && path.len() == 1 => {
+            let is_missing = about.iter().any(|text| text.starts_with("--layers"));
+            is_missing.then(|| format!("trinim {name} --layers 7"))
+        }
+        ErrorKind::MissingRequiredArgument
+            if OF_A_FOLDER.contains(&name) && about.iter().all(|text| !text.starts_with("--")) =>
+        {
+            Some(format!("name the folder of a solve, like trinim {name} trinim-k7-misere"))
+        }
+        _ => None,
+    }
+}
+
+/// Writes a range as the program's own parsers do: `0 is not in 1..=1000` as `expected 1 to 1000`.
+fn in_range(reason: &str) -> String {
+    let parts = reason.split_once(" is not in ").and_then(|(before, range)| {
+        let (from, to) = range.split_once("..")?;
+        let (start, _) = before.rsplit_once(": ")?;
+        let expected = match to.strip_prefix('=').unwrap_or_default() {
+            "" => format!("{from} or more"),
+            to => format!("{from} to {to}"),
+        };
+        Some(format!("{start}: expected {expected}"))
+    });
+    parts.unwrap_or_else(|| reason.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(line: &str) -> (String, String) {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let command = crate::cli::command();
+        let all = ["trinim".to_owned()].into_iter().chain(words.clone());
+        let error = command.clone().try_get_matches_from(all).unwrap_err();
+        explain(&error, &command, &words)
+    }
+
+    /// These hints were no commands, or false.
+    #[test]
+    fn hints_are_commands_with_their_arguments() {
+        for (line, hint) in [
+            ("status --layers 7", "status takes the folder of a solve: trinim status trinim-k7-misere"),
+            ("verify -k 8 --rule normal", "verify takes the folder of a solve: trinim verify trinim-k8-normal"),
+            ("solve 7", "trinim solve --layers 7"),
+            ("-q plan 9 --memory 8GiB", "trinim -q plan --layers 9 --memory 8GiB"),
+            ("solve", "trinim solve --layers 7"),
+            ("probe", "name the folder of a solve, like trinim probe trinim-k7-misere"),
+            ("solve --layers 7 --frobnicate", "trinim solve --help"),
+            ("evolve run --game nim:3,3 --seed x", "trinim evolve run --help"),
+            ("--frobnicate", "trinim --help"),
+            ("solve --layer 7", "a similar argument exists: '--layers'"),
+        ] {
+            assert_eq!(refused(line).1, hint, "{line}");
+        }
+    }
+
+    /// Every number that a flag takes is refused in plain words.
+    #[test]
+    fn no_refusal_quotes_the_standard_library() {
+        fn each(command: &Command, path: &mut Vec<String>, tried: &mut u32) {
+            for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
+                let Some(flag) = arg.get_long() else { continue };
+                for value in ["abc", "", "1x", "-1", "99999999999999999999999", "1e99", "0"] {
+                    let words = [&path[..], &[format!("--{flag}={value}")]].concat();
+                    let all = ["trinim".to_owned()].into_iter().chain(words.clone());
+                    let Err(error) = crate::cli::command().try_get_matches_from(all) else { continue };
+                    let (reason, hint) = explain(&error, &crate::cli::command(), &words);
+                    let raw = ["in string", "target type", "literal", "is not in", "..=", "InvalidDigit"];
+                    assert!(!raw.iter().any(|raw| reason.contains(raw)), "{words:?}: {reason}");
+                    assert!(!hint.is_empty(), "{words:?}");
+                    *tried += 1;
+                }
+            }
+            for subcommand in command.get_subcommands() {
+                path.push(subcommand.get_name().to_owned());
+                each(subcommand, path, tried);
+                path.pop();
+            }
+        }
+        let mut tried = 0;
+        each(&crate::cli::command(), &mut Vec::new(), &mut tried);
+        assert!(tried > 300, "{tried}");
+    }
+}

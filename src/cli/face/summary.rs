@@ -1,0 +1,111 @@
+//! The result of a solved board, as `solve` and `stats` report it.
+
+use crate::cli::face::output::{Paint, counted, grouped};
+use serde::Serialize;
+use trinim::database::{Audited, Game, Keep, Manifest, NimberCount, Values};
+use trinim::game::{Board, Value};
+
+/// Facts about a solved board that need no block.
+#[derive(Serialize)]
+pub struct Summary {
+    board: String,
+    /// Of a triangle.
+    layers: Option<u32>,
+    rule: String,
+    min_take: Option<u32>,
+    max_take: Option<u32>,
+    /// All positions.
+    pub positions: u64,
+    wins: u64,
+    losses: u64,
+    loss_rate: f64,
+    start: Value,
+    digest: String,
+    values: Values,
+    /// Positions by nimber, if the values are nimbers.
+    pub by_nimber: Option<Vec<NimberCount>>,
+    keep: Keep,
+    audit: Option<Audited>,
+    bid_cells: Vec<u8>,
+    blocks: u64,
+    /// Blocks that were evaluated.
+    pub canonical_blocks: u64,
+}
+
+impl Summary {
+    /// Summarises a finished database.
+    pub fn of(manifest: &Manifest, Game { board, rule, layout }: &Game) -> Summary {
+        let census = &manifest.census;
+        Summary {
+            board: board.name().to_owned(),
+            layers: board.layers(),
+            rule: rule.name().to_owned(),
+            min_take: board.min_take(),
+            max_take: board.max_take(),
+            positions: census.positions(),
+            wins: census.wins(),
+            losses: census.losses(),
+            loss_rate: census.loss_rate(),
+            start: census.start(),
+            digest: manifest.digest.clone(),
+            values: manifest.values(),
+            by_nimber: manifest.by_nimber.clone(),
+            keep: manifest.keep,
+            audit: manifest.audit,
+            bid_cells: manifest.bid_cells.clone(),
+            blocks: layout.blocks(),
+            canonical_blocks: layout.canonical_blocks().len() as u64,
+        }
+    }
+
+    /// Returns a row that says what is kept, unless that is every value.
+    pub fn only(&self) -> Option<(&'static str, String)> {
+        (!self.keep.is_database()).then(|| ("kept", self.keep.limits()))
+    }
+
+    /// Returns what the row of the files is about, and says what is kept unless that is every
+    /// value.
+    pub fn kept(&self) -> (&'static str, &'static str) {
+        match self.keep {
+            Keep::Database => ("database", ""),
+            Keep::Book { .. } => ("kept", "counts, winning first moves and the book, "),
+            Keep::Counts => ("kept", "counts and winning first moves, "),
+        }
+    }
+
+    /// Returns the rows of a table.
+    pub fn rows(&self, paint: Paint) -> Vec<(&'static str, String)> {
+        let audit = self.audit.map(|Audited { positions, misses, seed, .. }| {
+            let positions = counted(positions, "position");
+            ("audit", format!("{positions} compared with their children, {misses} wrong, seed {seed}"))
+        });
+        let rows = vec![
+            ("board", described(&self.board, &self.rule, [self.min_take, self.max_take])),
+            ("positions", grouped(self.positions)),
+            ("wins", grouped(self.wins)),
+            ("losses", format!("{} ({:.4} %)", grouped(self.losses), self.loss_rate * 100.0)),
+            ("start", format!("{} for the player to move", paint.value(self.start))),
+            ("digest", self.digest.clone()),
+        ];
+        let largest = self.by_nimber.as_ref().and_then(|rows| rows.last());
+        let nimbers = largest.map(|largest| ("nimbers", format!("0 to {}", largest.nimber)));
+        rows.into_iter().chain(nimbers).chain(audit).collect()
+    }
+}
+
+/// Describes a board and its rule in words.
+pub fn board(board: &Board, rule: impl std::fmt::Display) -> String {
+    described(board.name(), rule, [board.min_take(), board.max_take()])
+}
+
+/// Names a board in words: `7 layers`, `rect:6x6`.
+pub fn board_words(name: &str) -> String {
+    let layers = name.strip_prefix("triangle:").and_then(|layers| layers.parse().ok());
+    layers.map_or_else(|| name.to_owned(), |layers| counted(layers, "layer"))
+}
+
+fn described(name: &str, rule: impl std::fmt::Display, [least, most]: [Option<u32>; 2]) -> String {
+    let least = least.map_or(String::new(), |take| format!(", at least {take} pieces a move"));
+    let most = most.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
+    format!("{}, {rule}{least}{most}", board_words(name))
+}

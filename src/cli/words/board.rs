@@ -1,0 +1,239 @@
+//! The board of a command: layers of a triangle, a family, or a file.
+
+use crate::cli::face::exit::Refused;
+use crate::cli::words::args;
+use crate::cli::words::input::InputKind;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use std::ops::Deref;
+use std::path::Path;
+use trinim::database::Values;
+use trinim::game::{Board, Rule, Takes};
+
+/// The most cells of a board that this version solves: those of nine layers.
+pub const CELLS_MAX: u32 = 45;
+
+/// The most cells of a board whose costs can be estimated: those of ten layers.
+const PLANNED_CELLS_MAX: u32 = 55;
+
+/// What the name of a board may be.
+const EXPECTED: &str = "triangle:K, rect:RxC, hex:N, cram:RxC or file:PATH";
+
+/// A board file; the longest lists some thousand moves.
+const BOARD: InputKind = InputKind {
+    what: "board",
+    most_bytes: 1 << 20,
+    hint: "a board file has name, cells, and lines or moves; trinim solve --help shows one",
+};
+
+/// The board, which a command needs.
+#[derive(Clone)]
+pub struct RequiredBoard(BoardArgs);
+
+impl Deref for RequiredBoard {
+    type Target = BoardArgs;
+
+    fn deref(&self) -> &BoardArgs {
+        &self.0
+    }
+}
+
+impl RequiredBoard {
+    /// Returns the arguments of a board that is known, whatever they named.
+    pub fn known(self, board: Board) -> RequiredBoard {
+        RequiredBoard(BoardArgs { known: Some(Box::new(board)), ..self.0 })
+    }
+}
+
+/// Not derived: only the requirement is new.
+impl Args for RequiredBoard {
+    fn augment_args(command: Command) -> Command {
+        let command = BoardArgs::augment_args(command).mut_arg("layers", |arg| arg.required_unless_present("board"));
+        // A changed argument goes to the end; the others follow it there.
+        ["board", "min_take", "max_take"].into_iter().fold(command, |command, id| command.mut_arg(id, |arg| arg))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        BoardArgs::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for RequiredBoard {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<RequiredBoard, clap::Error> {
+        Ok(RequiredBoard(BoardArgs::from_arg_matches(matches)?))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+/// The board, if one is named.
+#[derive(Clone, Args)]
+pub struct BoardArgs {
+    /// Layers of the triangle; 1 to 9, and 10 where nothing is solved
+    #[arg(long, help_heading = "Game", short = 'k', value_name = "K", value_parser = args::layers)]
+    pub layers: Option<u32>,
+
+    /// Board in place of layers: triangle:K, rect:RxC (lines of a rectangle), hex:N (hexagon of
+    /// side N), cram:RxC (dominoes), or file:PATH
+    #[arg(long, help_heading = "Game", value_name = "BOARD", conflicts_with = "layers")]
+    pub board: Option<String>,
+
+    /// Fewest pieces a move takes along a line [default: 1]
+    #[arg(long, help_heading = "Game", value_name = "N", value_parser = args::max_take)]
+    pub min_take: Option<u32>,
+
+    /// Most pieces a move may take [default: no limit]
+    #[arg(long, help_heading = "Game", value_name = "N", value_parser = args::max_take)]
+    pub max_take: Option<u32>,
+
+    /// The board that a folder holds, in place of the arguments.
+    #[arg(skip)]
+    known: Option<Box<Board>>,
+}
+
+impl BoardArgs {
+    /// Returns the board; `None` if the arguments name none.
+    ///
+    /// # Errors
+    /// [`Refused`] for a name or a file that describes no board.
+    pub fn board(&self) -> anyhow::Result<Option<Board>> {
+        if let Some(board) = &self.known {
+            return Ok(Some(Board::clone(board)));
+        }
+        let takes = Takes { least: self.min_take.unwrap_or(1), most: self.max_take };
+        match (self.layers, &self.board) {
+            (Some(layers), _) => read("--layers", &format!("triangle:{layers}"), takes).map(Some),
+            (None, Some(board)) => read("--board", board, takes).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Returns the board, which the command needs.
+    ///
+    /// # Errors
+    /// Those of [`BoardArgs::board`]; [`Refused`] if the arguments name none.
+    pub fn required(&self) -> anyhow::Result<Board> {
+        let missing =
+            || Refused::new("neither --layers nor --board", "name the board, like --layers 7 or --board rect:5x5");
+        Ok(self.board()?.ok_or_else(missing)?)
+    }
+
+    /// Returns the board, whose costs are to be estimated.
+    ///
+    /// # Errors
+    /// Those of [`BoardArgs::required`]; [`Refused`] for a board that is too large even for that.
+    pub fn plannable(&self) -> anyhow::Result<Board> {
+        let board = self.required()?;
+        if board.cells() <= PLANNED_CELLS_MAX {
+            return Ok(board);
+        }
+        let (name, cells) = (board.name(), board.cells());
+        let message = format!("{name}: {cells} cells are too many to plan: expected at most {PLANNED_CELLS_MAX}");
+        Err(Refused::new(message, format!("boards of up to {CELLS_MAX} cells can be solved")).into())
+    }
+
+    /// Returns the board, which is to be solved.
+    ///
+    /// # Errors
+    /// Those of [`BoardArgs::required`]; [`Refused`] for a board that is too large.
+    pub fn solvable(&self) -> anyhow::Result<Board> {
+        let board = self.required()?;
+        if board.cells() <= CELLS_MAX {
+            return Ok(board);
+        }
+        let message = match board.layers() {
+            Some(layers) => format!("a board of {layers} layers cannot be solved: expected 1 to 9"),
+            None => format!("a board of {} cells cannot be solved: expected at most {CELLS_MAX}", board.cells()),
+        };
+        Err(Refused::new(message, format!("trinim plan {} shows what it would take", arguments(&board, Rule::Misere)))
+            .into())
+    }
+}
+
+/// Reads the name of a board, which `option` has given, or the file that it names.
+///
+/// # Errors
+/// [`Refused`] for a name or a file that describes no board.
+pub fn read(option: &str, name: &str, takes: Takes) -> anyhow::Result<Board> {
+    if let Some(path) = name.strip_prefix("file:") {
+        let text = BOARD.read(Path::new(path))?;
+        let refused = |error| Refused::new(format!("{path}: {error}"), BOARD.hint);
+        return Ok(Board::from_toml(&text, takes).map_err(refused)?);
+    }
+    let refused = |error| Refused::new(format!("{option}: {error}"), format!("expected {EXPECTED}"));
+    Ok(Board::named(name, takes).map_err(refused)?)
+}
+
+/// Returns the arguments that name a game.
+pub fn arguments(board: &Board, rule: Rule) -> String {
+    let rule = if rule == Rule::Normal { " --rule normal" } else { "" };
+    let least = board.min_take().map_or(String::new(), |take| format!(" --min-take {take}"));
+    let most = board.max_take().map_or(String::new(), |take| format!(" --max-take {take}"));
+    let name =
+        board.layers().map_or_else(|| format!("--board {}", named(board)), |layers| format!("--layers {layers}"));
+    format!("{name}{rule}{least}{most}")
+}
+
+/// Returns the name of a board as an argument: `file:PATH` unless a family has it.
+fn named(board: &Board) -> String {
+    if is_from_a_file(board) { "file:PATH".to_owned() } else { board.name().to_owned() }
+}
+
+/// Whether no name stands for this board. A file may give its board the name of another one.
+pub fn is_from_a_file(board: &Board) -> bool {
+    let takes = Takes { least: board.min_take().unwrap_or(1), most: board.max_take() };
+    board.layers().is_none() && Board::named(board.name(), takes).ok().as_ref() != Some(board)
+}
+
+/// Returns the part of a folder's name for a board: `k7`, `rect-6x6`.
+pub fn folder_part(board: &Board) -> String {
+    board.layers().map_or_else(|| board.name().replace(':', "-"), |layers| format!("k{layers}"))
+}
+
+/// Returns the folder of a solve without `--out`.
+pub fn default_folder(board: &Board, rule: Rule, values: Values) -> String {
+    let least = board.min_take().map_or(String::new(), |take| format!("-least{take}"));
+    let take = board.max_take().map_or(String::new(), |take| format!("-take{take}"));
+    let values = if values.is_outcomes() { String::new() } else { format!("-{values}") };
+    format!("trinim-{}-{rule}{least}{take}{values}", folder_part(board))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board(name: &str, least: u32, most: Option<u32>) -> Board {
+        Board::named(name, Takes { least, most }).unwrap()
+    }
+
+    #[test]
+    fn folders_and_arguments_say_what_the_board_is() {
+        let of = |name, least, most| {
+            (
+                arguments(&board(name, least, most), Rule::Misere),
+                default_folder(&board(name, least, most), Rule::Misere, Values::Outcomes),
+            )
+        };
+        assert_eq!(of("triangle:7", 1, Some(3)), ("--layers 7 --max-take 3".into(), "trinim-k7-misere-take3".into()));
+        assert_eq!(
+            of("rect:5x4", 2, Some(3)),
+            ("--board rect:5x4 --min-take 2 --max-take 3".into(), "trinim-rect-5x4-misere-least2-take3".into())
+        );
+        assert_eq!(
+            of("triangle:4", 2, None),
+            ("--board triangle:4 --min-take 2".into(), "trinim-triangle-4-misere-least2".into())
+        );
+        assert_eq!(of("cram:4x4", 1, None), ("--board cram:4x4".into(), "trinim-cram-4x4-misere".into()));
+    }
+
+    /// A file whose board was called `rect:2x2` was taken for the rectangle.
+    #[test]
+    fn a_board_from_a_file_has_no_name() {
+        for name in ["own", "rect:2x2", "triangle:2"] {
+            let text = format!("name = {name:?}\ncells = 4\nmoves = [[0], [1, 2], [3]]\n");
+            let own = Board::from_toml(&text, Takes::ANY).unwrap();
+            assert_eq!(arguments(&own, Rule::Misere), "--board file:PATH", "{name}");
+        }
+    }
+}

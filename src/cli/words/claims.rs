@@ -1,0 +1,69 @@
+//! Lists of a paper's claims, with verdicts: the form that all commands share.
+
+use crate::cli::face::exit::Exit;
+use crate::cli::face::output::{Out, counted};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write;
+use trinim::claims::{Claim, Verdict};
+use trinim::draw::svg::wrapped;
+
+/// Width of the text, in columns.
+const COLUMNS: f64 = 80.0;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    /// The same as `agrees`.
+    ok: bool,
+    paper: &'a str,
+    /// Whether nothing is contradicted or misprinted.
+    agrees: bool,
+    verdicts: BTreeMap<&'static str, usize>,
+    claims: &'a [Claim],
+}
+
+/// Prints the claims of a paper, as JSON under this schema or as text, and returns
+/// [`Exit::Refuted`] if one of them does not hold.
+pub fn report(schema: &str, paper: &str, claims: &[Claim], json: bool, out: &mut Out) -> anyhow::Result<Exit> {
+    let agrees = !claims.iter().any(Claim::is_refuted);
+    let count = |verdict: &Verdict| claims.iter().filter(|claim| claim.verdict == *verdict).count();
+    if json {
+        let verdicts = Verdict::ALL.iter().map(|verdict| (verdict.name(), count(verdict))).collect();
+        out.json(schema, &Report { ok: agrees, paper, agrees, verdicts, claims })?;
+    } else {
+        for claim in claims {
+            print(claim, out)?;
+        }
+        let [agree, contradicted, misprinted, undecided] = Verdict::ALL.each_ref().map(count);
+        writeln!(
+            out,
+            "{} of {paper}: {agree} agree, {contradicted} contradicted, {misprinted} misprinted, {undecided} undecided",
+            counted(claims.len() as u64, "claim")
+        )?;
+    }
+    Ok(if agrees { Exit::Done } else { Exit::Refuted })
+}
+
+/// Prints one claim: place and verdict, then the claim, the printed and the computed value.
+pub fn print(claim: &Claim, out: &mut Out) -> anyhow::Result<()> {
+    let verdict = match claim.verdict {
+        Verdict::Agrees => out.paint.good(claim.verdict.name()),
+        Verdict::Contradicted => out.paint.bad(claim.verdict.name()),
+        Verdict::Misprint => out.paint.mark(claim.verdict.name()),
+        Verdict::Undecided => out.paint.faint(claim.verdict.name()),
+    };
+    writeln!(out, "{}: {verdict}", claim.place)?;
+    let rows =
+        [("claim", &claim.claim), ("printed", &claim.printed), ("computed", &claim.computed), ("why", &claim.reason)];
+    for (label, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
+        // A font size of which a character is one column wide.
+        let lines = wrapped(text, 1.0 / 0.57, COLUMNS - 12.0);
+        for (index, line) in lines.iter().enumerate() {
+            let label = out.paint.faint(format!("{:8}", if index == 0 { label } else { "" }));
+            writeln!(out, "  {label}  {line}")?;
+        }
+    }
+    writeln!(out)?;
+    Ok(())
+}

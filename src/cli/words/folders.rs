@@ -1,0 +1,249 @@
+//! What is wrong with a folder that a command cannot use, and the command that helps, with its
+//! arguments filled in.
+
+use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::output::{counted, grouped};
+use crate::cli::face::owner::{self, Owner};
+use crate::cli::face::shell::quoted;
+use crate::cli::words::board::{arguments, default_folder, is_from_a_file};
+use pipeline::checkpoint::{self, FORMAT, LOCK, PUBLISHED};
+use pipeline::{Error as RunError, RealStorage};
+use std::path::{Path, PathBuf};
+use trinim::care;
+use trinim::database::{Database, DatabaseError, Game, Keep, MANIFEST, SUMS, Values};
+use trinim::game::{Board, Cell, Rule};
+use trinim::solve::baseline;
+
+/// Similarity of two names from which one may be meant by the other.
+const ALIKE: f64 = 0.8;
+
+/// Replaces errors about a folder by ones that say more; `words` are the arguments of the program.
+pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
+    let (path, lacks) = if let Some(DatabaseError::Missing { path, .. }) = error.downcast_ref() {
+        (path, "holds no finished database")
+    } else if let Some(care::Error::Nothing { path }) = error.downcast_ref() {
+        (path, "holds neither a run nor a database")
+    } else if let Some(RunError::Parameters { path, name, found, wanted }) = error.downcast_ref() {
+        return other_parameters(path, name, [found, wanted]).into();
+    } else if let Some(DatabaseError::NotKept { path, .. }) = error.downcast_ref() {
+        let hint = Database::open(path).map_or_else(|_| keeping_all("trinim solve"), |database| keep_all(&database));
+        return Refused::new(error.to_string(), hint).into();
+    } else {
+        return error;
+    };
+    let path = path.clone();
+    let command = words.first().map_or("", String::as_str);
+    let (reason, hint) = diagnose(&path, command, words);
+    if reason.is_empty() {
+        return Refused::new(error.to_string(), hint).into();
+    }
+    let message = if reason.starts_with("is ") { reason } else { format!("{lacks}: {reason}") };
+    Refused::new(format!("{} {message}", path.display()), hint).into()
+}
+
+/// Returns what is wrong with a folder and what helps. The former may be empty: then the error says
+/// it already.
+fn diagnose(path: &Path, command: &str, words: &[String]) -> (String, String) {
+    let shown = quoted(&path.to_string_lossy());
+    let instead = |folder: &Path| {
+        let folder = folder.to_string_lossy();
+        let replaced = words.iter().map(|word| if Path::new(word) == path { &folder } else { word.as_str() });
+        format!("trinim {}", replaced.map(quoted).collect::<Vec<_>>().join(" "))
+    };
+    if path.is_file() {
+        let run = path.ancestors().skip(1).find(|folder| is_run(folder) || is_database(folder));
+        let hint = run.map_or_else(|| ask(command), &instead);
+        return ("it is a file".to_owned(), hint);
+    }
+    if !path.is_dir() {
+        return ("no such folder".to_owned(), absent(path, words, instead));
+    }
+    let is_inner = path.file_name().is_some_and(|name| name == PUBLISHED);
+    let outer = path.parent().filter(|outer| is_inner && is_run(outer));
+    if let Some(run) = outer.or(Some(path).filter(|path| is_run(path))) {
+        let run_shown = quoted(&run.to_string_lossy());
+        if command == "status" {
+            return (format!("is the database of {run_shown}"), format!("trinim status {run_shown}"));
+        }
+        let Some((game, saved, resume)) = unfinished(run) else { return (String::new(), ask(command)) };
+        let blocks = game.layout.canonical_blocks().len() as u64;
+        let hint = match owner::of(&run.join(LOCK)) {
+            Owner::Held(_) => format!("it is being solved; trinim status {run_shown} shows how far it is"),
+            _ => format!("resume it: {resume}"),
+        };
+        let reason = match saved == blocks {
+            true => String::new(),
+            false => {
+                format!("the solve is not finished, {} of {} are saved", grouped(saved), counted(blocks, "block"))
+            }
+        };
+        return (reason, hint);
+    }
+    if command == "status" && (is_database(path) || is_database(&path.join(PUBLISHED))) {
+        let reason = "is a finished database without its run: there is nothing to follow".to_owned();
+        return (reason, format!("trinim stats {shown} shows its results"));
+    }
+    if path.join(MANIFEST).is_file() || path.join(PUBLISHED).join(MANIFEST).is_file() {
+        return (String::new(), format!("trinim repair {shown} restores the file"));
+    }
+    let inside = solves(path);
+    let hint = inside.first().map_or_else(|| ask(command), |solve| format!("did you mean: {}", instead(solve)));
+    ("there is none in this folder".to_owned(), hint)
+}
+
+/// Returns what helps if there is no such folder.
+fn absent(path: &Path, words: &[String], instead: impl Fn(&Path) -> String) -> String {
+    let is_solve = |word: &&String| is_run(Path::new(word)) || is_database(Path::new(word));
+    if let Some(folder) = words.iter().skip(1).find(is_solve)
+        && words.get(1).is_some_and(|word| Path::new(word) == path)
+    {
+        let others = words[1..].iter().filter(|word| *word != folder);
+        let order = words[..1].iter().chain([folder]).chain(others);
+        let order: Vec<String> = order.map(|word| quoted(word)).collect();
+        return format!("the folder comes first: trinim {}", order.join(" "));
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // Another number is another board.
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    let likeness = |solve: &Path| {
+        let other = solve.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if digits(&other) != digits(&name) {
+            return 0.0;
+        }
+        let begins = !name.is_empty() && (other.starts_with(&name) || name.starts_with(&other));
+        if begins { 1.0 } else { strsim::jaro_winkler(&name, &other) }
+    };
+    let found = solves(parent.unwrap_or(Path::new(".")));
+    let best = found.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
+    match best.filter(|solve| likeness(solve) >= ALIKE) {
+        Some(solve) => {
+            let near = parent.map_or_else(|| solve.file_name().map(PathBuf::from), |_| Some(solve.clone()));
+            format!("did you mean: {}", instead(&near.unwrap_or_default()))
+        }
+        None => {
+            let layers = name.strip_prefix("trinim-k").and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
+            let rule = if name.ends_with("normal") { " --rule normal" } else { "" };
+            let layers = layers.filter(|layers| (1..=9).contains(layers)).unwrap_or(7);
+            let shown = quoted(&path.to_string_lossy());
+            format!("trinim solve --layers {layers}{rule} --out {shown} solves {layers} layers there")
+        }
+    }
+}
+
+fn ask(command: &str) -> String {
+    match command {
+        "status" => "name the folder of a solve, like trinim status trinim-k7-misere".to_owned(),
+        command => format!("name the folder of a solve, like trinim {command} trinim-k7-misere"),
+    }
+}
+
+fn is_run(folder: &Path) -> bool {
+    folder.join(FORMAT).is_file()
+}
+
+fn is_database(folder: &Path) -> bool {
+    folder.join(MANIFEST).is_file() && folder.join(SUMS).is_file()
+}
+
+/// Lists the solves and databases in a folder, in the order of their names.
+fn solves(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    found.retain(|path| is_run(path) || is_database(path) || is_database(&path.join(PUBLISHED)));
+    found.sort();
+    found
+}
+
+/// An unfinished run, or a finished one.
+pub struct Begun {
+    /// The game.
+    pub game: Game,
+    /// Blocks saved.
+    pub saved: u64,
+    /// Arguments of `trinim` that go on with it, the subcommand first.
+    pub words: Vec<String>,
+}
+
+/// Reads how far a run is; `None` if there is no run, or none of this program.
+pub fn begun(run: &Path) -> Option<Begun> {
+    let inspection = checkpoint::inspect(&RealStorage::open(run).ok()?).ok()?;
+    let game = Game::from_parameters(&inspection.parameters.0)?;
+    let mut words = solve(&game.board, game.rule);
+    for (flag, name) in ["--strategy", "--redundancy"].into_iter().zip(baseline::PARAMETERS) {
+        if let Some(value) = inspection.parameters.get(name).filter(|value| *value != "none") {
+            words.extend([flag.to_owned(), value.to_owned()]);
+        }
+    }
+    let values = Values::from_parameters(&inspection.parameters.0)?;
+    if !values.is_outcomes() {
+        words.extend(["--values".to_owned(), values.to_string()]);
+    }
+    let is_default = run.to_str() == Some(&default_folder(&game.board, game.rule, values));
+    if !is_default {
+        words.extend(["--out".to_owned(), run.to_string_lossy().into_owned()]);
+    }
+    Some(Begun { game, saved: inspection.records.len() as u64, words })
+}
+
+/// The same with the command that resumes it as a text.
+fn unfinished(run: &Path) -> Option<(Game, u64, String)> {
+    let Begun { game, saved, mut words } = begun(run)?;
+    // The folder has the board, whatever became of the file.
+    if is_from_a_file(&game.board) {
+        words = vec!["resume".to_owned(), run.to_string_lossy().into_owned()];
+    }
+    Some((game, saved, typed(&words)))
+}
+
+/// Writes a command as it is typed.
+fn typed(words: &[String]) -> String {
+    words.iter().fold("trinim".to_owned(), |line, word| format!("{line} {}", quoted(word)))
+}
+
+/// The arguments that solve a game; none of them needs quotes.
+fn solve(board: &Board, rule: Rule) -> Vec<String> {
+    ["solve"].into_iter().chain(arguments(board, rule).split(' ')).map(str::to_owned).collect()
+}
+
+/// The command that keeps every value, for a folder that has not.
+pub fn keep_all(database: &Database) -> String {
+    keeping_all(&typed(&solve(database.board(), database.rule())))
+}
+
+fn keeping_all(command: &str) -> String {
+    format!("{command} --keep {} --out DIR solves again and keeps them, in another folder", Keep::Database)
+}
+
+/// The refusal of a folder that was begun with other parameters.
+fn other_parameters(format: &Path, name: &str, values: [&str; 2]) -> Refused {
+    let [found, wanted] = values.map(|value| if name.ends_with("-cells") { cells(value) } else { value.to_owned() });
+    let message = format!("{} was begun with {name} = {found}, not {wanted}", format.display());
+    let resume = format.parent().and_then(unfinished).map(|(.., resume)| format!("continue it with {resume}, or "));
+    let hint = format!("{}choose another --out", resume.unwrap_or_default());
+    Refused::with(Exit::OtherRun, message, hint)
+}
+
+/// Formats cells as `--bid-cells` reads them; they are stored as numbers.
+fn cells(numbers: &str) -> String {
+    let cells: Option<String> = numbers
+        .split(',')
+        .filter(|number| !number.is_empty())
+        .map(|number| Some(Cell::from_index(u32::from(number.parse::<u8>().ok()?)).to_string()))
+        .collect();
+    match cells {
+        Some(cells) if cells.is_empty() => "none".to_owned(),
+        Some(cells) => cells,
+        None => numbers.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_shown_as_they_are_read() {
+        assert_eq!(["1,2", "", "none"].map(cells), ["(1,0)(1,1)", "none", "none"]);
+    }
+}

@@ -1,0 +1,425 @@
+//! Stores in buckets: the objects are in memory, and some of them fail, answer late or not at all,
+//! and list what is old. A solve in tasks leaves the bytes of a solve there too.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use async_trait::async_trait;
+use common::contract::keeps_its_promises;
+use common::{assert_same_files, database_files, scratch};
+use futures_util::stream::BoxStream;
+use object_store::memory::InMemory;
+use object_store::path::Path as ObjectPath;
+use object_store::{
+    CopyOptions, Error as ObjectError, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result as ObjectResult,
+};
+use pipeline::{BlockId, Error as RunError, RealStorage};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use trinim::care::Request;
+use trinim::database::{Database, Game, Keep, Task, Terms};
+use trinim::game::Rule;
+use trinim::kernel::Kernel;
+use trinim::random::Random;
+use trinim::solve::Solve;
+use trinim::task::store::ATTEMPTS;
+use trinim::task::{
+    self, BucketStore, FolderStore, Options, Store, batches, committed, compute, copy, finish, init, sweep,
+};
+use trinim::verify::{self, Depth};
+
+/// What is wrong with the objects.
+#[derive(Clone, Copy, Debug, Default)]
+struct Faults {
+    /// Of so many requests about one fails and does nothing; 0 for none.
+    fails: u64,
+    /// Of so many creations about one succeeds, and its answer is lost; 0 for none.
+    loses: u64,
+    /// Of so many creations about one is told that another one is under way; 0 for none.
+    conflicts: u64,
+    /// Half of the names, each time others, have not arrived in a listing.
+    is_stale: bool,
+    /// The condition of a creation is ignored.
+    overwrites: bool,
+    /// Whoever asks has no rights.
+    denies: bool,
+}
+
+/// Objects in memory that go wrong.
+#[derive(Debug)]
+struct Faulty {
+    inner: InMemory,
+    faults: Faults,
+    calls: AtomicU64,
+}
+
+impl fmt::Display for Faulty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("faulty objects")
+    }
+}
+
+fn failure(what: &str) -> ObjectError {
+    ObjectError::Generic { store: "faulty", source: what.into() }
+}
+
+impl Faulty {
+    fn new(faults: Faults) -> Arc<Faulty> {
+        Arc::new(Faulty { inner: InMemory::new(), faults, calls: AtomicU64::new(0) })
+    }
+
+    /// Whether about one in `every` calls goes wrong, and this one does.
+    fn strikes(&self, every: u64) -> bool {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        every > 0 && Random::new(call).below(every) == 0
+    }
+
+    fn request(&self, location: &ObjectPath) -> ObjectResult<()> {
+        if self.faults.denies {
+            return Err(ObjectError::PermissionDenied { path: location.to_string(), source: "403 Forbidden".into() });
+        }
+        if self.strikes(self.faults.fails) { Err(failure("503 Slow Down")) } else { Ok(()) }
+    }
+
+    /// Whether a name has arrived in this listing.
+    fn has_arrived(&self, object: &ObjectMeta) -> bool {
+        let name = object.location.as_ref().bytes().map(u64::from).sum::<u64>();
+        !self.faults.is_stale || Random::new(name + self.calls.load(Ordering::Relaxed)).below(2) == 0
+    }
+}
+
+#[async_trait]
+impl ObjectStore for Faulty {
+    async fn put_opts(&self, to: &ObjectPath, payload: PutPayload, options: PutOptions) -> ObjectResult<PutResult> {
+        self.request(to)?;
+        assert_eq!(options.mode, PutMode::Create, "nothing is ever overwritten");
+        if self.strikes(self.faults.conflicts) {
+            return Err(ObjectError::AlreadyExists { path: to.to_string(), source: "409 Conflict".into() });
+        }
+        let mode = if self.faults.overwrites { PutMode::Overwrite } else { PutMode::Create };
+        let put = self.inner.put_opts(to, payload, PutOptions { mode, ..options }).await?;
+        if self.strikes(self.faults.loses) { Err(failure("connection reset")) } else { Ok(put) }
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        _: &ObjectPath,
+        _: PutMultipartOptions,
+    ) -> ObjectResult<Box<dyn MultipartUpload>> {
+        panic!("a file is created by one request")
+    }
+
+    async fn get_opts(&self, location: &ObjectPath, options: GetOptions) -> ObjectResult<GetResult> {
+        self.request(location)?;
+        self.inner.get_opts(location, options).await
+    }
+
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, ObjectResult<ObjectPath>>,
+    ) -> BoxStream<'static, ObjectResult<ObjectPath>> {
+        self.inner.delete_stream(locations)
+    }
+
+    fn list(&self, prefix: Option<&ObjectPath>) -> BoxStream<'static, ObjectResult<ObjectMeta>> {
+        self.inner.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&ObjectPath>) -> ObjectResult<ListResult> {
+        self.request(prefix.unwrap_or(&ObjectPath::ROOT))?;
+        let mut listed = self.inner.list_with_delimiter(prefix).await?;
+        listed.objects.retain(|object| self.has_arrived(object));
+        Ok(listed)
+    }
+
+    async fn copy_opts(&self, _: &ObjectPath, _: &ObjectPath, _: CopyOptions) -> ObjectResult<()> {
+        panic!("nothing is copied within a bucket")
+    }
+}
+
+/// The store under a prefix of these objects. Its pauses are short.
+fn store_of(objects: Arc<dyn ObjectStore>) -> BucketStore {
+    BucketStore::new(objects, "s3://bucket/k", "k").unwrap().with_pause(Duration::from_micros(1))
+}
+
+fn in_memory() -> BucketStore {
+    store_of(Arc::new(InMemory::new()))
+}
+
+fn options(threads: usize) -> Options<'static> {
+    Options {
+        kernel: Kernel::detect(),
+        threads,
+        memory_bytes: 64 << 20,
+        at_once: 1,
+        keeps_streams: false,
+        wait: &|_| false,
+    }
+}
+
+fn work(store: &dyn Store, blocks: &[u32], threads: usize) -> Result<task::Computed, task::Error> {
+    let (definition, game, terms) = task::open(store)?;
+    let blocks: Vec<BlockId> = blocks.iter().copied().map(BlockId).collect();
+    compute(store, (&definition, &game, terms), &blocks, &options(threads))
+}
+
+fn seal(store: &dyn Store) -> Result<task::Sealed, task::Error> {
+    let (definition, game, terms) = task::open(store)?;
+    finish(store, (&definition, &game, terms), Kernel::detect())
+}
+
+/// The database of a solve.
+fn solved(task: Task<'_>) -> BTreeMap<String, Vec<u8>> {
+    let folder = scratch();
+    Solve::new(task.game).keep(task.terms.keep).threads(2).memory_bytes(1 << 28).run(folder.path()).unwrap();
+    database_files(folder.path())
+}
+
+/// The database in a store.
+fn database_of(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
+    let read = |name: &String| store.read(&format!("db/{name}"), 1 << 30).unwrap().unwrap();
+    let names = store.list(task::DATABASE).unwrap().into_iter().map(|(name, _)| name);
+    names.map(|name| (name.clone(), read(&name))).collect()
+}
+
+fn folder_store(folder: &Path) -> FolderStore {
+    FolderStore::new(Arc::new(RealStorage::create(folder).unwrap().with_syncs(false)), "w")
+}
+
+#[test]
+fn a_bucket_keeps_the_promises_of_a_store() {
+    keeps_its_promises(&in_memory());
+    // At the top of a bucket, and deep below it.
+    for prefix in ["", "a/b c/d"] {
+        keeps_its_promises(&BucketStore::new(Arc::new(InMemory::new()), "s3://bucket", prefix).unwrap());
+    }
+    for prefix in ["a//b", "a/../b", "/a//"] {
+        let error = BucketStore::new(Arc::new(InMemory::new()), "s3://bucket", prefix).err().unwrap();
+        assert!(error.to_string().contains("s3://bucket"), "{error}");
+    }
+}
+
+#[test]
+fn a_prefix_in_use_for_something_else_is_refused_by_name() {
+    let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    let photos = store_of(objects.clone());
+    assert!(photos.create("photos/1", b"x").unwrap());
+    let game = Game::triangle(3, Rule::Misere, 4).unwrap();
+    match init(&photos, (&game).into()).unwrap_err() {
+        task::Error::Run(RunError::NotEmpty { name, .. }) => assert_eq!(name, "photos"),
+        error => panic!("{error}"),
+    }
+    // A prefix beside it is nobody's.
+    let beside = BucketStore::new(objects, "s3://bucket/k2", "k2").unwrap();
+    assert!(init(&beside, (&game).into()).unwrap().is_new);
+    assert_eq!(photos.list("").unwrap(), []);
+}
+
+#[test]
+fn any_order_leaves_the_bytes_of_a_solve_in_a_bucket() {
+    for (layers, offset_bits, rule) in [(5, 9, Rule::Normal), (6, 13, Rule::Misere)] {
+        let game = Game::triangle(layers, rule, offset_bits).unwrap();
+        let expected = solved((&game).into());
+        let store = in_memory();
+        let definition = init(&store, (&game).into()).unwrap().definition;
+        for row in batches(&definition, &game, 9) {
+            // Each by two at once.
+            std::thread::scope(|scope| {
+                for threads in [1, 2] {
+                    let (store, blocks) = (&store, &row.blocks);
+                    scope.spawn(move || work(store, blocks, threads).unwrap());
+                }
+            });
+            assert_eq!(work(&store, &row.blocks, 1).unwrap().skipped.len(), row.blocks.len());
+        }
+        assert_eq!(committed(&store, &definition).unwrap().len(), definition.blocks() as usize);
+        seal(&store).unwrap();
+        seal(&store).unwrap();
+        assert_same_files(&database_of(&store), &expected, &format!("{layers} layers, {rule}"));
+    }
+}
+
+#[test]
+fn a_bucket_that_fails_loses_answers_and_lists_late_only_needs_patience() {
+    let game = Game::triangle(5, Rule::Normal, 8).unwrap();
+    let expected = solved((&game).into());
+    let none = Faults::default();
+    for faults in [
+        Faults { fails: 20, ..none },
+        Faults { loses: 3, ..none },
+        Faults { conflicts: 3, ..none },
+        Faults { is_stale: true, ..none },
+        Faults { fails: 15, loses: 4, conflicts: 4, is_stale: true, ..none },
+    ] {
+        let objects = Faulty::new(faults);
+        let store = store_of(objects.clone());
+        let patiently = |what: &mut dyn FnMut() -> Result<(), task::Error>| {
+            for _ in 0..50 {
+                match what() {
+                    Ok(()) => return,
+                    Err(task::Error::Run(RunError::Io { .. })) => {}
+                    Err(error) => panic!("{faults:?}: {error}"),
+                }
+            }
+            panic!("{faults:?}: fifty failures");
+        };
+        patiently(&mut || init(&store, (&game).into()).map(drop));
+        for block in game.layout.ordinals() {
+            patiently(&mut || work(&store, &[block.0], 1).map(drop));
+            // A listing that lacks the block makes somebody compute it again: it is skipped.
+            patiently(&mut || work(&store, &[block.0], 1).map(|done| assert_eq!(done.computed, [])));
+        }
+        if faults.is_stale {
+            // Its listing lacks blocks, so the end waits.
+            assert!(matches!(seal(&store), Err(task::Error::Unfinished { .. } | task::Error::Run(_))));
+        }
+        let (definition, game, terms) = task::open(&store).unwrap();
+        let fresh = Faulty {
+            faults: Faults { is_stale: false, ..none },
+            calls: AtomicU64::new(0),
+            inner: objects.inner.fork(),
+        };
+        let fresh = store_of(Arc::new(fresh));
+        finish(&fresh, (&definition, &game, terms), Kernel::detect()).unwrap();
+        assert_same_files(&database_of(&fresh), &expected, &format!("{faults:?}"));
+    }
+}
+
+/// Requests are repeated, but not for ever, and what is forbidden is not repeated at all.
+#[test]
+fn a_service_that_is_down_is_asked_a_few_times() {
+    let game = Game::triangle(3, Rule::Misere, 4).unwrap();
+    for (faults, calls, kind) in [
+        (Faults { fails: 1, ..Faults::default() }, u64::from(ATTEMPTS), std::io::ErrorKind::Other),
+        (Faults { denies: true, ..Faults::default() }, 0, std::io::ErrorKind::PermissionDenied),
+    ] {
+        let objects = Faulty::new(faults);
+        match init(&store_of(objects.clone()), (&game).into()).unwrap_err() {
+            task::Error::Run(RunError::Io { source, path, .. }) => {
+                assert_eq!((source.kind(), path.to_str()), (kind, Some("s3://bucket/k/task.json")));
+            }
+            error => panic!("{error}"),
+        }
+        assert_eq!(objects.calls.load(Ordering::Relaxed), calls, "{faults:?}");
+    }
+}
+
+#[test]
+fn a_service_that_overwrites_is_no_store() {
+    let objects = Faulty::new(Faults { overwrites: true, ..Faults::default() });
+    let store = store_of(objects);
+    let game = Game::triangle(3, Rule::Misere, 4).unwrap();
+    for _ in 0..2 {
+        let error = init(&store, (&game).into()).unwrap_err();
+        assert!(matches!(error, task::Error::Twice { .. }), "{error}");
+        assert_eq!(store.read(task::DEFINITION, 1 << 20).unwrap(), None);
+    }
+}
+
+#[test]
+fn other_bytes_under_a_name_and_damage_are_refused_and_stay() {
+    let game = Game::triangle(5, Rule::Misere, 9).unwrap();
+    let store = in_memory();
+    let blocks: Vec<u32> = (0..init(&store, (&game).into()).unwrap().definition.blocks()).collect();
+    work(&store, &blocks, 2).unwrap();
+    for name in ["db/000000.blk", "summaries/000001"] {
+        let sound = store.read(name, 1 << 20).unwrap().unwrap();
+        let mut wrong = sound.clone();
+        *wrong.last_mut().unwrap() ^= 1;
+        store.remove(name).unwrap();
+        assert!(store.create(name, &wrong).unwrap());
+        store.remove("db/000001.blk").unwrap();
+        match work(&store, &[1], 1).unwrap_err() {
+            task::Error::Run(RunError::Corrupt { path, .. }) => assert_eq!(path, store.path(name)),
+            error => panic!("{error}"),
+        }
+        assert_eq!(store.read(name, 1 << 20).unwrap().unwrap(), wrong);
+        store.remove(name).unwrap();
+        assert!(store.create(name, &sound).unwrap());
+        work(&store, &[1], 1).unwrap();
+    }
+    // An empty object under the name of a block.
+    store.remove("db/000001.blk").unwrap();
+    assert!(store.create("db/000001.blk", b"").unwrap());
+    let error = work(&store, &[1], 1).unwrap_err();
+    assert!(matches!(&error, task::Error::Run(RunError::Corrupt { .. })), "{error}");
+}
+
+#[test]
+fn a_bucket_that_keeps_counts_sheds_its_blocks() {
+    let terms = Terms::from(Keep::Counts);
+    let game = Game::triangle(5, Rule::Misere, 8).unwrap();
+    // Stale listings never make a sweep remove what is needed.
+    for is_stale in [false, true] {
+        let store = store_of(Faulty::new(Faults { is_stale, ..Faults::default() }));
+        let definition = init(&store, terms.task(&game)).unwrap().definition;
+        let mut removed = 0;
+        for block in BlockId::all(definition.blocks()) {
+            work(&store, &[block.0], 1).unwrap();
+            removed += sweep(&store, (&definition, &game, terms), Duration::ZERO).unwrap().blocks;
+            assert_eq!(work(&store, &[block.0], 1).unwrap().skipped, [block]);
+        }
+        assert!(removed > 0);
+        if !is_stale {
+            assert_eq!(removed, u64::from(definition.blocks()));
+            seal(&store).unwrap();
+            assert_same_files(&database_of(&store), &solved(terms.task(&game)), "counts");
+        }
+    }
+}
+
+#[test]
+fn a_copy_is_the_store_and_goes_on_where_it_was_stopped() {
+    for keep in [Keep::Database, Keep::Counts] {
+        let terms = Terms::from(keep);
+        let game = Game::triangle(5, Rule::Misere, 9).unwrap();
+        let bucket = in_memory();
+        let definition = init(&bucket, terms.task(&game)).unwrap().definition;
+        let solve = (&definition, &game, terms);
+        let blocks: Vec<u32> = (0..definition.blocks()).collect();
+        work(&bucket, &blocks, 2).unwrap();
+        let folder = scratch();
+        let local = folder_store(folder.path());
+        assert!(matches!(copy(&bucket, &local, solve, None, 2), Err(task::Error::Unsealed { .. })));
+        seal(&bucket).unwrap();
+
+        // A few, then all; what is there is not copied again.
+        let few = [BlockId(1), BlockId(3)].into();
+        let first = copy(&bucket, &local, solve, Some(&few), 1).unwrap();
+        let whole = copy(&bucket, &local, solve, None, 3).unwrap();
+        assert_eq!(whole.present, first.files);
+        let again = copy(&bucket, &local, solve, None, 3).unwrap();
+        assert_eq!((again.files, again.bytes, again.present), (0, 0, whole.files + whole.present));
+        assert_same_files(&database_files(folder.path()), &solved(terms.task(&game)), "a copy");
+        if keep == Keep::Database {
+            let database = Database::open(folder.path()).unwrap();
+            let found = verify::verify(&database, Depth::Full, &Request::on(2)).unwrap().unwrap();
+            assert!(found.is_clean(), "{found:?}");
+        }
+        // Back into another bucket.
+        let other = in_memory();
+        copy(&local, &other, solve, None, 1).unwrap();
+        assert_same_files(&database_of(&other), &database_of(&bucket), "there and back");
+
+        // Another solve is left alone, and damage is not spread.
+        let foreign = in_memory();
+        init(&foreign, (&Game::triangle(5, Rule::Normal, 9).unwrap()).into()).unwrap();
+        assert!(matches!(copy(&bucket, &foreign, solve, None, 1), Err(task::Error::Differs { .. })));
+        let name = if keep == Keep::Database { "db/000002.blk" } else { "db/manifest.json" };
+        let mut bytes = bucket.read(name, 1 << 20).unwrap().unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        bucket.remove(name).unwrap();
+        assert!(bucket.create(name, &bytes).unwrap());
+        let target = in_memory();
+        match copy(&bucket, &target, solve, None, 1).unwrap_err() {
+            task::Error::Run(RunError::Corrupt { path, .. }) => assert_eq!(path, bucket.path(name)),
+            error => panic!("{error}"),
+        }
+        assert_eq!(target.read(name, 1 << 20).unwrap(), None);
+    }
+}

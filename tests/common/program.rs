@@ -1,0 +1,109 @@
+//! The binary under test, for tests of several subcommands.
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+/// The program in a folder, without this program's variables from the environment.
+pub fn trinim(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trinim"));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
+        command.env_remove(name);
+    }
+    command.current_dir(folder).args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The text of a line of a manual page, without fonts and escapes.
+pub fn plain_roff(line: &str) -> String {
+    let mut text = line.strip_prefix("\\&").unwrap_or(line).to_owned();
+    for (escape, char) in [("\\fB", ""), ("\\fI", ""), ("\\fR", ""), ("\\-", "-"), ("\\*(Aq", "'"), ("\\\\", "\\")] {
+        text = text.replace(escape, char);
+    }
+    text
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs a command to its end: exit code, standard output and standard error.
+pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = trinim(folder, args).output().unwrap();
+    let (out, error) = (text(&stdout), text(&stderr));
+    assert!(!error.contains("panicked"), "{args:?}\n{error}");
+    (status.code().unwrap_or_else(|| panic!("{args:?} was killed\n{error}")), out, error)
+}
+
+/// Runs a command that must end with `code`: standard output and standard error.
+pub fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
+    let (found, out, error) = run(folder, args);
+    assert_eq!(found, code, "{args:?}\n{out}\n{error}");
+    (out, error)
+}
+
+pub fn json(folder: &Path, code: i32, args: &[&str]) -> Value {
+    serde_json::from_str(&ends(folder, code, args).0).unwrap()
+}
+
+/// Every file below a folder, with its content.
+pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.path().is_dir() {
+            files.extend(tree(&entry.path()));
+        } else {
+            files.insert(entry.path(), fs::read(entry.path()).unwrap());
+        }
+    }
+    files
+}
+
+/// Copies a folder with everything in it.
+pub fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// A solve of seven layers in more than a thousand blocks.
+pub const SLOW: [&str; 8] = ["solve", "-k", "7", "--block-bits", "14", "--commit-interval", "20ms", "--out"];
+
+/// Starts a slow solve and waits until the first commit is done.
+pub fn begin(path: &Path, name: &str) -> Child {
+    let mut child = trinim(path, &[&SLOW[..], &[name]].concat()).spawn().unwrap();
+    let journal = path.join(name).join("m/journal.1.a");
+    for _ in 0..6000 {
+        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be observed");
+        if fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
+            return child;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("nothing was committed in thirty seconds");
+}
+
+/// A terminal: the end that a person has, and the end of a program.
+pub fn terminal() -> (File, File) {
+    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&person).unwrap();
+    unlockpt(&person).unwrap();
+    let name = ptsname(&person, Vec::new()).unwrap();
+    let program = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    (File::from(person), program)
+}
+
+pub fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}

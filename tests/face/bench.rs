@@ -1,0 +1,324 @@
+//! `trinim bench` and timelines, as users of the binary meet them: shapes, refusals, interruption.
+//! No test checks a time.
+
+use crate::common::program::{ends, text, trinim};
+use crate::common::scratch;
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Command;
+use trinim::bench::Record;
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Small and quick: no warm-up, two rounds, no yardsticks.
+const TINY: [&str; 7] = ["bench", "--warm-up", "0", "--repeats", "2", "--yardstick", "none"];
+
+fn tiny<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&TINY[..], more].concat()
+}
+
+#[test]
+fn every_combination_is_measured_checked_and_exported() {
+    let folder = scratch();
+    let path = folder.path();
+    fs::create_dir(path.join("scratch")).unwrap();
+    let args = [
+        "bench",
+        "--layers",
+        "4,5",
+        "--rule",
+        "misere,normal",
+        "--threads",
+        "1,2",
+        "--repeats",
+        "3",
+        "--warm-up",
+        "1",
+        "--out",
+        "scratch",
+        "--yardstick",
+        "16MiB",
+        "--revision",
+        "abc",
+        "--json",
+        "--csv",
+        "b.csv",
+        "--markdown",
+        "b.md",
+        "--record",
+        "record",
+    ];
+    let (out, error) = ends(path, 0, &args);
+    let record = Record::from_json(&out).unwrap();
+    assert_eq!((record.repeats, record.warm_up, record.interrupted), (3, 1, false));
+    assert_eq!((record.version.as_str(), record.revision.as_deref()), (env!("CARGO_PKG_VERSION"), Some("abc")));
+    assert_eq!(record.date.len(), 10);
+    assert!(record.machine.threads > 0 && record.machine.memory_bytes > 1 << 20);
+    let (device, memory) = (record.device.unwrap(), record.memory.unwrap());
+    assert_eq!(device.file_bytes, 16 << 20);
+    assert!(device.write_bytes_per_second > 0.0 && memory.copy_bytes_per_second > 0.0);
+
+    assert_eq!(record.rows.len(), 8);
+    assert_eq!(record.rows[1].command, "trinim solve --layers 4 --rule misere --threads 2");
+    for row in &record.rows {
+        let rounds: Vec<u32> = row.runs.iter().map(|run| run.round).collect();
+        assert_eq!(rounds, [1, 2, 3], "{}", row.name);
+        let figures = row.figures.unwrap();
+        assert!(figures.seconds.min <= figures.seconds.median && figures.seconds.median <= figures.seconds.max);
+        assert!(figures.ratio.is_some() && figures.write_share.is_some() && figures.memory_share.is_some());
+        for run in &row.runs {
+            let rule = run.report["rule"].as_str().unwrap().parse().unwrap();
+            let layers = run.report["layers"].as_u64().unwrap() as u32;
+            assert_eq!(run.report["losses"].as_u64(), trinim::papers::published::losses(layers, rule));
+            assert!(row.name.contains(&format!("--layers {layers}")) && run.report.get("out").is_none());
+        }
+    }
+    assert_eq!(error.matches("warm-up: ").count(), 8, "{error}");
+    assert_eq!(error.matches("round 2 of 3: ").count(), 8);
+
+    // Cases run in turn: a round ends before the next one begins.
+    let order: Vec<usize> = error.lines().filter_map(|line| line.strip_prefix("round ")?[..1].parse().ok()).collect();
+    assert!(order.is_sorted() && order.len() == 24, "{order:?}");
+
+    let csv = fs::read_to_string(path.join("b.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + 24);
+    let page = fs::read_to_string(path.join("b.md")).unwrap();
+    assert_eq!(page.matches("\n| --layers").count(), 8);
+    let stem = path.join("record").join(&record.date);
+    assert_eq!(fs::read_to_string(stem.with_extension("json")).unwrap(), out);
+    assert_eq!(fs::read_to_string(stem.with_extension("csv")).unwrap(), csv);
+    assert_eq!(fs::read_to_string(stem.with_extension("md")).unwrap(), page);
+    assert!(names(&path.join("scratch")).is_empty(), "folders of runs are left behind");
+    assert_eq!(names(path), ["b.csv", "b.md", "record", "scratch"]);
+
+    // Exports replace their like, records never.
+    let again = tiny(&["--layers", "2", "--csv", "b.csv", "--record", "record"]);
+    let (table, _) = ends(path, 0, &again);
+    assert!(table.trim_start().starts_with("median ") && table.lines().count() == 3, "{table}");
+    assert_eq!(fs::read_to_string(path.join("b.csv")).unwrap().lines().count(), 1 + 2);
+    assert_eq!(names(&path.join("record")).len(), 6);
+}
+
+#[test]
+fn combinations_without_sense_are_left_out_and_nothing_else_is_refused() {
+    let folder = scratch();
+    let path = folder.path();
+    // Four layers have no row 4.
+    let (out, error) =
+        ends(path, 0, &tiny(&["--layers", "4,5", "--bid-cells", "(4,0)(4,4)", "--block-bits", "8", "--json"]));
+    let record = Record::from_json(&out).unwrap();
+    assert_eq!(record.rows.len(), 3);
+    assert!(error.contains("left out: --layers 4 --bid-cells \"(4,0)(4,4)\": "), "{error}");
+    // Digests are compared within a layout only.
+    let digests: Vec<&Value> = record.rows.iter().map(|row| &row.runs[0].report["digest"]).collect();
+    assert_ne!(digests[1], digests[2]);
+
+    let (_, error) = ends(path, 2, &tiny(&["--layers", "3,4", "--bid-cells", "(4,0)(4,4)"]));
+    assert!(error.contains("and so are the other cases") && error.contains("hint: "), "{error}");
+    // Too little memory for every case.
+    let (_, error) = ends(path, 2, &tiny(&["--layers", "7", "--memory", "1MiB,2MiB"]));
+    assert!(error.contains("too small"), "{error}");
+    // The papers' ways write no logs.
+    let (out, error) = ends(
+        path,
+        0,
+        &tiny(&["-k", "5", "--strategy", "block-pull,update-log", "--log-placement", "shared", "--json"]),
+    );
+    assert_eq!(Record::from_json(&out).unwrap().rows.len(), 1);
+    assert!(error.contains("left out: --layers 5 --strategy block-pull --log-placement shared: "), "{error}");
+    assert!(names(path).is_empty());
+}
+
+/// Any board stands beside the triangles, and its counts are compared over all layouts and values.
+#[test]
+fn any_board_is_measured() {
+    let folder = scratch();
+    let path = folder.path();
+    fs::write(path.join("star.toml"), "name = 'rect:3x3'\ncells = 4\nmoves = [[0], [1, 2], [3]]\n").unwrap();
+    let boards = ["-k", "4", "--board", "rect:3x3,hex:2,file:star.toml", "--rule", "normal"];
+    let ways = ["--values", "outcomes,nimbers", "--block-bits", "3,9", "--json"];
+    let (out, error) = ends(path, 0, &tiny(&[&boards[..], &ways].concat()));
+    let record = Record::from_json(&out).unwrap();
+    assert_eq!(record.rows.len(), 4 * 2 * 2, "{error}");
+    let of = |name: &str| -> Vec<&Value> {
+        record.rows.iter().filter(|row| row.name.contains(name)).map(|row| &row.runs[1].report).collect()
+    };
+    let losses =
+        |name: &str| -> Vec<u64> { of(name).iter().map(|report| report["losses"].as_u64().unwrap()).collect() };
+    assert_eq!(losses("--layers 4"), [149; 4]);
+    for name in ["--board rect:3x3", "--board hex:2", "--board file:star.toml"] {
+        let found = losses(name);
+        assert_eq!(found, [found[0]; 4], "{name}");
+    }
+    // A file may give its board the name of another one.
+    let [named, own] = ["--board rect:3x3", "--board file:star.toml"].map(|name| of(name)[0]);
+    assert_eq!((named["positions"].as_u64(), own["positions"].as_u64()), (Some(512), Some(16)));
+    assert_eq!(own["board"], "rect:3x3");
+    assert_eq!(record.rows[4].command, "trinim solve --board rect:3x3 --rule normal --values outcomes --block-bits 3");
+
+    let (out, error) = ends(path, 0, &tiny(&["--board", "rect:4x4", "--max-take", "2,3", "--json"]));
+    let takes: Vec<Value> =
+        Record::from_json(&out).unwrap().rows.into_iter().map(|row| row.runs[0].report["max_take"].clone()).collect();
+    assert_eq!(takes, [2, 3], "{error}");
+    // Nimbers of misère play do not exist.
+    let (out, error) =
+        ends(path, 0, &tiny(&["--board", "hex:2", "--rule", "misere,normal", "--values", "nimbers", "--json"]));
+    assert_eq!(Record::from_json(&out).unwrap().rows.len(), 1);
+    assert!(error.contains("left out: --board hex:2 --rule misere --values nimbers: "), "{error}");
+}
+
+#[test]
+fn every_way_gives_the_same_digest_side_by_side() {
+    let folder = scratch();
+    let path = folder.path();
+    let ways = "update-log,block-pull,block-push,retrograde,forward";
+    let (out, _) =
+        ends(path, 0, &tiny(&["-k", "5", "--strategy", ways, "--block-bits", "9", "--json", "--csv", "b.csv"]));
+    let record = Record::from_json(&out).unwrap();
+    let named: Vec<&str> = record.rows.iter().map(|row| row.runs[0].report["strategy"].as_str().unwrap()).collect();
+    assert_eq!(named.join(","), ways);
+    let digests: std::collections::BTreeSet<&str> =
+        record.rows.iter().map(|row| row.runs[1].report["digest"].as_str().unwrap()).collect();
+    assert_eq!(digests.len(), 1);
+    // Loaded and stored blocks count as bytes of the device.
+    assert!(record.rows[1].figures.unwrap().read_bytes > Some(0.0));
+    let lines = fs::read_to_string(path.join("b.csv")).unwrap();
+    assert!(lines.lines().nth(3).unwrap().contains(",block-pull,"), "{lines}");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_before_anything_is() {
+    let folder = scratch();
+    let path = folder.path();
+    fs::write(path.join("letter.txt"), "Dear").unwrap();
+    let refused: [&[&str]; 24] = [
+        &["bench"],
+        &["bench", "--layers", ""],
+        &["bench", "--layers", "4,x"],
+        &["bench", "--layers", "4", "--repeats", "0"],
+        &["bench", "--layers", "4", "--repeats", "1001"],
+        &["bench", "--layers", "4", "--warm-up", "-1"],
+        &["bench", "--layers", "4", "--rule", "misere,nim"],
+        &["bench", "--layers", "4", "--strategy", "guess"],
+        &["bench", "--layers", "4", "--kernel", "sse9"],
+        &["bench", "--layers", "4", "--bid-cells", "1,0"],
+        &["bench", "--board", "rect:4"],
+        &["bench", "--board", "hex:2,circle:4"],
+        &["bench", "--board", "file:absent.toml"],
+        &["bench", "--layers", "4", "--min-take", "x"],
+        &["bench", "--layers", "4", "--values", "points"],
+        &["bench", "--board", "rect:4x4", "--suite"],
+        &["bench", "--layers", "4", "--yardstick", "0"],
+        &["bench", "--layers", "4", "--yardstick", "1MiB"],
+        &["bench", "--layers", "4", "--out", "absent"],
+        &["bench", "--layers", "4", "--out", "letter.txt"],
+        &["bench", "--layers", "4", "--csv", "letter.txt"],
+        &["bench", "--layers", "4", "--markdown", "absent/b.md"],
+        &["bench", "--layers", "4", "--suite", "quick"],
+        &["bench", "--suite", "all"],
+    ];
+    for args in refused {
+        let (out, error) = ends(path, 2, args);
+        assert_eq!(out, "", "{args:?}");
+        let lines: Vec<&str> = error.lines().collect();
+        assert_eq!(lines.len(), 2, "{args:?}:\n{error}");
+        assert!(lines[0].starts_with("error: ") && lines[1].starts_with("hint: "), "{args:?}:\n{error}");
+    }
+    ends(path, 4, &["bench", "--layers", "4", "--record", "letter.txt/below"]);
+    assert_eq!(names(path), ["letter.txt"]);
+}
+
+#[test]
+fn an_interrupted_bench_reports_what_it_has() {
+    let folder = scratch();
+    let path = folder.path();
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let args = ["bench", "--layers", "4,5", "--repeats", "1000", "--warm-up", "0", "--yardstick", "none", "--json"];
+        let mut child = trinim(path, &args).spawn().unwrap();
+        let mut errors = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert!(errors.any(|line| line.unwrap().starts_with("round 2 of 1000")));
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args([format!("-{name}"), id]).status().unwrap().success());
+        let told: Vec<String> = errors.map(Result::unwrap).collect();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code));
+        assert!(told.last().unwrap().contains("stopped in round"), "{told:?}");
+        let record = Record::from_json(&text(&output.stdout)).unwrap();
+        assert!(record.interrupted && record.rows.len() == 2);
+        let runs: Vec<usize> = record.rows.iter().map(|row| row.runs.len()).collect();
+        assert!(runs[0] >= 1 && runs[0] < 1000 && runs[0] - runs[1] <= 1, "{runs:?}");
+        assert!(names(path).is_empty());
+    }
+}
+
+#[test]
+fn a_timeline_is_well_formed_and_its_lanes_add_up() {
+    let folder = scratch();
+    let path = folder.path();
+    let solve = |out| {
+        ["solve", "-k", "6", "--block-bits", "12", "--threads", "2", "--timeline", "t.svg", "--json", "--out", out]
+    };
+    let report: Value = serde_json::from_str(&ends(path, 0, &solve("one")).0).unwrap();
+    let drawn = fs::read_to_string(path.join("t.svg")).unwrap();
+    assert!(drawn.contains(">What the threads did when: trinim solve, 6 layers, misère play<"), "{drawn}");
+    let (light, dark) = drawn.split_once("@media (prefers-color-scheme:dark)").unwrap();
+    assert!(light.contains(".settle{fill:#") && dark.contains(".settle{fill:#"), "{drawn}");
+    let document = roxmltree::Document::parse(&drawn).unwrap();
+    let mut sums: std::collections::BTreeMap<String, (f64, u32)> = Default::default();
+    let mut lanes = std::collections::BTreeSet::new();
+    for title in document.descendants().filter(|found| found.has_tag_name("title")).filter_map(|found| found.text()) {
+        if let Some((lane, rest)) = title.split_once(": ").filter(|(lane, _)| !lane.starts_with("What")) {
+            let (words, seconds) = rest.trim_end_matches(" s").rsplit_once(' ').unwrap();
+            let stage = match words {
+                "reading" => "read",
+                "waiting to read" => "await_read",
+                "decoding" => "decode",
+                "turning" => "orient",
+                "applying" => "apply",
+                "checking" => "audit",
+                "settling" => "settle",
+                "packing results" => "publish",
+                "packing updates" => "encode",
+                "waiting to write" => "await_write",
+                "writing" => "write",
+                "securing" => "commit",
+                "waiting for work" => "idle",
+                other => panic!("{other}"),
+            };
+            lanes.insert(lane.to_owned());
+            let sum = sums.entry(stage.to_owned()).or_default();
+            sum.0 += seconds.parse::<f64>().unwrap();
+            sum.1 += 1;
+        }
+    }
+    for lane in ["worker 1", "worker 2", "writer", "committer"] {
+        assert!(lanes.contains(lane), "{lanes:?}");
+    }
+    for (stage, seconds) in report["stages_s"].as_object().unwrap() {
+        let (sum, terms) = sums.get(stage).copied().unwrap_or_default();
+        // Each title is rounded to a millisecond; a path too thin to see has none.
+        let slack = 0.0005 * f64::from(terms) + 0.001 * 6.0;
+        assert!((sum - seconds.as_f64().unwrap()).abs() <= slack, "{stage}: {sum} {seconds}");
+    }
+
+    // An earlier timeline is replaced, anything else is refused before the solve.
+    ends(path, 0, &solve("two"));
+    assert_ne!(fs::read_to_string(path.join("t.svg")).unwrap(), drawn);
+    fs::write(path.join("other.svg"), "<svg/>").unwrap();
+    for target in ["other.svg", "one", "absent/t.svg", "other.svg/t.svg"] {
+        let (_, error) = ends(path, 2, &["solve", "-k", "4", "--timeline", target, "--out", "three"]);
+        assert!(error.contains("--timeline") && error.contains("hint: "), "{error}");
+    }
+    assert_eq!(fs::read_to_string(path.join("other.svg")).unwrap(), "<svg/>");
+    // A refused solve leaves no timeline, and neither does one that was already finished.
+    ends(path, 4, &["solve", "-k", "7", "--memory", "1MiB", "--timeline", "none.svg", "--out", "three"]);
+    ends(path, 0, &["solve", "-k", "6", "--timeline", "none.svg", "--out", "one"]);
+    assert_eq!(names(path), ["one", "other.svg", "t.svg", "two"]);
+}

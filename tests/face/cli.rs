@@ -1,0 +1,302 @@
+//! The binary as its users meet it: the published counts, the same database by every way to solve,
+//! and outputs that fail.
+
+use crate::common::program::{copy, ends, json, text, tree, trinim};
+use crate::common::{assert_same_files, database_files, scratch};
+use serde_json::Value;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::Stdio;
+use trinim::game::Rule;
+use trinim::papers::published;
+
+#[test]
+fn published_counts_come_out_of_solve_and_stats() {
+    let folder = scratch();
+    for layers in 1..=7 {
+        for rule in [Rule::Normal, Rule::Misere] {
+            let wins = !published::start(layers, rule).unwrap().is_loss();
+            let (losses, rule) = (published::losses(layers, rule).unwrap(), rule.name());
+            let layers_text = layers.to_string();
+            let solved = json(folder.path(), 0, &["solve", "--layers", &layers_text, "--rule", rule, "--json"]);
+            assert_eq!(solved["layers"], layers);
+            assert_eq!(solved["rule"], rule);
+            let start = if wins { "win" } else { "loss" };
+            assert_eq!(solved["start"], start, "{layers} {rule}");
+            assert_eq!(solved["losses"], losses, "{layers} {rule}");
+            let positions = 1u64 << (layers * (layers + 1) / 2);
+            assert_eq!(solved["positions"], positions);
+            assert_eq!(solved["wins"].as_u64().unwrap() + solved["losses"].as_u64().unwrap(), positions);
+            for name in
+                ["loss_rate", "elapsed_s", "peak_rss_bytes", "log_bytes_written", "log_bytes_read", "database_bytes"]
+            {
+                assert!(solved[name].is_number(), "{name}");
+            }
+
+            let database = format!("trinim-k{layers}-{rule}");
+            let stats = json(folder.path(), 0, &["stats", &database, "--json"]);
+            for name in ["positions", "wins", "losses", "loss_rate", "start", "digest"] {
+                assert_eq!(stats[name], solved[name], "{name}");
+            }
+            assert_eq!(stats["winning_first_moves"].as_array().unwrap().is_empty(), !wins);
+            let rows = stats["by_pieces"].as_array().unwrap();
+            let sum = |name: &str| rows.iter().map(|row| row[name].as_u64().unwrap()).sum::<u64>();
+            assert_eq!((sum("positions"), sum("losses")), (positions, stats["losses"].as_u64().unwrap()));
+
+            let csv = ends(folder.path(), 0, &["stats", &database, "--csv"]).0;
+            assert_eq!(csv.lines().next(), Some("pieces,positions,losses"));
+            assert_eq!(csv.lines().count(), rows.len() + 1);
+
+            let probed = json(folder.path(), 0, &["probe", &database, "--json", &format!("{:#x}", positions - 1)]);
+            assert_eq!(probed["value"], start);
+            assert_eq!(probed["outcome"], if wins { "N" } else { "P" });
+            let winning: Vec<&Value> = probed["moves"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .take_while(|step| step["value"] == "loss")
+                .map(|step| &step["cells"])
+                .collect();
+            assert_eq!(stats["winning_first_moves"].as_array().unwrap().iter().collect::<Vec<_>>(), winning);
+            ends(folder.path(), 0, &["verify", &database, "--json"]);
+        }
+    }
+}
+
+#[test]
+fn the_schoolyard_variant_has_nine_winning_openings() {
+    let folder = scratch();
+    let solved = json(folder.path(), 0, &["solve", "-k", "5", "--max-take", "3", "--json"]);
+    assert_eq!(solved["losses"], 4_272);
+    let stats = json(folder.path(), 0, &["stats", "trinim-k5-misere-take3", "--json"]);
+    let openings: Vec<u64> = stats["winning_first_moves"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cells| {
+            assert_eq!(cells.as_array().unwrap().len(), 1);
+            cells[0].as_u64().unwrap()
+        })
+        .collect();
+    assert_eq!(openings, [0, 3, 4, 5, 7, 8, 10, 12, 14]);
+    let shown = ends(folder.path(), 0, &["stats", "trinim-k5-misere-take3"]).0;
+    assert!(shown.contains("winning first moves: 9 of"), "{shown}");
+}
+
+#[test]
+fn a_finished_folder_is_reported_again_and_not_touched() {
+    let folder = scratch();
+    let path = folder.path();
+    let command = ["solve", "-k", "6", "--block-bits", "12", "--json"];
+    let first = json(path, 0, &command);
+    let before = tree(path);
+    let again = json(path, 0, &command);
+    assert_eq!(again["digest"], first["digest"]);
+    assert_eq!(again["losses"], first["losses"]);
+    assert_eq!(again["database_bytes"], first["database_bytes"]);
+    assert!(tree(path) == before);
+
+    let block = path.join("trinim-k6-misere/db/000003.blk");
+    let bytes = fs::read(&block).unwrap();
+    fs::write(&block, &bytes[..bytes.len() - 1]).unwrap();
+    let (_, error) = ends(path, 3, &command);
+    assert!(error.contains("000003.blk has ") && error.contains("hint: "), "{error}");
+}
+
+#[test]
+fn verify_tells_damaged_files_from_wrong_values() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "6", "--block-bits", "12", "-o", "run"]);
+    let report = json(path, 0, &["verify", "run", "--json"]);
+    assert_eq!((&report["ok"], &report["findings"]), (&true.into(), &Value::Array(Vec::new())));
+    assert!(report["positions"].as_u64() > Some(0));
+    ends(path, 0, &["verify", "run", "--sample", "50%", "--seed", "3", "--threads", "2"]);
+
+    let (block, manifest, sums) =
+        (path.join("run/db/000005.blk"), path.join("run/db/manifest.json"), path.join("run/db/SUMS"));
+    let good = fs::read(&block).unwrap();
+    let mut bad = good.clone();
+    *bad.last_mut().unwrap() ^= 1;
+    fs::write(&block, bad).unwrap();
+    for depth in [&[][..], &["--checksums-only"], &["--sample", "0.01"]] {
+        let (out, _) = ends(path, 3, &[&["verify", "run"], depth].concat());
+        assert!(out.contains("000005.blk") && out.contains("verdict    damaged\n"), "{out}");
+    }
+    fs::write(&block, good).unwrap();
+
+    // A manifest with a wrong count and the right checksum.
+    let (before, listed) = (fs::read_to_string(&manifest).unwrap(), fs::read_to_string(&sums).unwrap());
+    let after = before.replacen("\"losses\": 1", "\"losses\": 2", 1);
+    assert_ne!(before, after);
+    fs::write(&manifest, &after).unwrap();
+    let hash = |text: &str| blake3::hash(text.as_bytes()).to_string();
+    fs::write(&sums, listed.replace(&hash(&before), &hash(&after))).unwrap();
+    ends(path, 0, &["verify", "run", "--checksums-only"]);
+    let (out, _) = ends(path, 1, &["verify", "run"]);
+    assert!(out.contains("wrong values"), "{out}");
+}
+
+#[test]
+fn a_closed_or_full_output_is_no_panic() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "5"]);
+    let mut child = trinim(path, &["probe", "trinim-k5-misere", "--json"]).stdin(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().unwrap();
+    // The program may end before it has read everything.
+    let _ = input.write_all("0x7fff\n".repeat(1000).as_bytes());
+    drop(input);
+    let mut error = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{error}");
+    assert_eq!(error, "");
+
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    // Help that could not be written once ended with 0.
+    for command in [
+        &["stats", "trinim-k5-misere"][..],
+        &["completions", "bash"],
+        &["plan", "-k", "9", "--json"],
+        &["--help"],
+        &["solve", "--help"],
+        &["--version"],
+    ] {
+        let output = trinim(path, command).stdout(full.try_clone().unwrap()).output().unwrap();
+        assert_eq!(output.status.code(), Some(4), "{command:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("hint: standard output could not be written"));
+    }
+}
+
+#[test]
+fn every_codec_placement_kernel_and_thread_count_gives_the_same_digest() {
+    let folder = scratch();
+    let path = folder.path();
+    let first = json(path, 0, &["solve", "-k", "6", "--block-bits", "12", "--json"])["digest"].clone();
+    let others: [&[&str]; 5] = [
+        &["--codec", "raw", "--log-placement", "dedicated"],
+        &["--codec", "zstd1", "--threads", "1"],
+        &["--codec", "gaps", "--log-placement", "shared", "--threads", "5"],
+        &["--kernel", "portable"],
+        &["--memory", "40MiB"],
+    ];
+    for (number, more) in others.iter().enumerate() {
+        let out = format!("run{number}");
+        let args = [&["solve", "-k", "6", "--block-bits", "12", "--json", "--out", &out], *more].concat();
+        assert_eq!(json(path, 0, &args)["digest"], first, "{more:?}");
+    }
+}
+
+#[test]
+fn plans_are_made_for_boards_of_all_sizes() {
+    let folder = scratch();
+    let path = folder.path();
+    for layers in 1..=10 {
+        let plan = json(path, 0, &["plan", "--layers", &layers.to_string(), "--json"]);
+        assert_eq!(plan["positions"], 1u64 << (layers * (layers + 1) / 2));
+        assert_eq!(plan["placements"].as_array().unwrap().len(), 2);
+        for name in ["blocks", "canonical_blocks", "edges", "block_bytes", "database_bytes", "disk_free_bytes"] {
+            assert!(plan[name].is_number(), "{name}");
+        }
+    }
+    // \[SWLK12\] figure 3(f).
+    let cells = "(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)";
+    let plan = json(path, 0, &["plan", "-k", "8", "--memory", "4GiB", "--bid-cells", cells, "--json"]);
+    assert_eq!((&plan["canonical_blocks"], &plan["edges"]), (&16.into(), &87.into()));
+    // The README answers for nine layers; it once said 154 GiB, when the plan was another.
+    let readme = include_str!("../../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, answer) = readme.split_once("**How much disk do nine layers need?**").unwrap();
+    let (answer, _) = answer.split_once("**").unwrap();
+    for memory in ["1GiB", "4GiB"] {
+        let shown = ends(path, 0, &["plan", "-k", "9", "--keep", "database", "--memory", memory]).0;
+        for label in ["disk ", "database "] {
+            let mut words = shown.lines().find_map(|line| line.strip_prefix(label)).unwrap().split_whitespace();
+            let size = format!("{} {}", words.next().unwrap(), words.next().unwrap());
+            assert!(answer.contains(&format!(" {size}")), "{memory}: {label}{size}\n{answer}");
+        }
+    }
+    let (shown, warnings) = ends(path, 0, &["plan", "-k", "10"]);
+    assert!(shown.contains("BID cells  24 of them"), "{shown}");
+    assert!(warnings.contains("numbers only") && warnings.contains("disk is short"), "{warnings}");
+    assert!(fs::read_dir(path).unwrap().next().is_none());
+}
+
+/// Every strategy leaves the same database, which any other strategy then reports as finished
+/// without touching it.
+#[test]
+fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
+    let folder = scratch();
+    let path = folder.path();
+    let begin = ["solve", "-k", "6", "--block-bits", "15", "--json", "--out"];
+    let first = json(path, 0, &[&begin[..], &["update-log"]].concat());
+    assert_eq!((&first["strategy"], &first["redundancy"]), (&"update-log".into(), &"remove".into()));
+    assert_eq!((&first["block_loads"], &first["block_bytes_written"]), (&0.into(), &0.into()));
+    let of = |report: &Value, name: &str| report[name].as_u64().unwrap_or_else(|| panic!("{name}: {report}"));
+    assert_eq!(of(&first, "disk_bytes_peak"), of(&first, "log_bytes_peak") + of(&first, "database_bytes"));
+    let (all, canonical) = (of(&first, "blocks"), of(&first, "canonical_blocks"));
+    // Strategy, other flags, redundancy in the report, blocks it stores.
+    let ways: [(&str, &[&str], &str, u64); 7] = [
+        ("forward", &[], "keep", 0),
+        ("retrograde", &["--kernel", "scalar"], "keep", 0),
+        ("block-push", &[], "remove", canonical),
+        ("block-push", &["--redundancy", "keep", "--threads", "3"], "keep", all),
+        ("block-pull", &["--redundancy", "remove"], "remove", canonical),
+        ("block-pull", &["--redundancy", "keep", "--kernel", "scalar"], "keep", all),
+        ("update-log", &["--redundancy", "remove", "--kernel", "scalar"], "remove", 0),
+    ];
+    for (number, (strategy, more, redundancy, blocks)) in ways.into_iter().enumerate() {
+        let out = format!("run{number}");
+        let args = [&begin[..], &[&out, "--strategy", strategy], more].concat();
+        let report = json(path, 0, &args);
+        assert_eq!(report["digest"], first["digest"], "{args:?}");
+        assert_eq!((&report["strategy"], &report["redundancy"]), (&strategy.into(), &redundancy.into()));
+        let slow = more.contains(&"scalar") || blocks == 0;
+        assert_eq!(report["kernel"] == "scalar", slow, "{args:?}");
+        assert_same_files(
+            &database_files(&path.join(&out)),
+            &database_files(&path.join("update-log")),
+            &args.join(" "),
+        );
+        if blocks > 0 {
+            let block_bytes = 1 << 12;
+            let loads = of(&report, "block_loads");
+            assert!(loads > blocks);
+            assert_eq!(of(&report, "block_bytes_read"), loads * block_bytes);
+            let stores = if strategy == "block-push" { loads + blocks } else { blocks };
+            assert_eq!(of(&report, "block_bytes_written"), stores * block_bytes);
+            assert_eq!(of(&report, "disk_bytes_peak"), blocks * block_bytes + of(&report, "database_bytes"));
+            assert_eq!(report["codec"], "none");
+        }
+        let before = tree(&path.join(&out));
+        for other in ["update-log", "forward", "block-push"] {
+            let again = json(path, 0, &[&begin[..], &[&out, "--strategy", other]].concat());
+            assert_eq!((&again["digest"], &again["workers"]), (&first["digest"], &0.into()));
+            assert_eq!((&again["strategy"], &again["redundancy"]), (&strategy.into(), &redundancy.into()));
+        }
+        assert!(tree(&path.join(&out)) == before);
+    }
+    let shown = ends(path, 0, &["solve", "-k", "5", "--strategy", "block-pull"]).0;
+    assert!(shown.contains("block-pull, redundancy removed: ") && !shown.contains("logs"), "{shown}");
+    let shown = ends(path, 0, &["solve", "-k", "5", "--strategy", "retrograde", "-o", "five"]).0;
+    assert!(shown.contains("whole board in memory"), "{shown}");
+}
+
+/// A folder of the first version, whose blocks have another encoding, is continued by the usual
+/// command, and its status tells nothing else.
+#[test]
+fn a_folder_of_an_older_version_is_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/folders");
+    for (name, rule, version) in [("middle-shared", "normal", 1), ("rows-middle-shared", "normal", 3)] {
+        let place = folder.path().join(name);
+        copy(&golden.join(name), &place);
+        assert_eq!(json(folder.path(), 0, &["status", name, "--json"])["state"], "stopped");
+        ends(folder.path(), 0, &["solve", "--layers", "4", "--rule", rule, "--out", name]);
+        ends(folder.path(), 0, &["check", name, "--depth", "full"]);
+        ends(folder.path(), 0, &["verify", name]);
+        let manifest: Value = serde_json::from_slice(&fs::read(place.join("db/manifest.json")).unwrap()).unwrap();
+        assert_eq!(manifest["version"], version, "{name}");
+    }
+}

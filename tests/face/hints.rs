@@ -1,0 +1,205 @@
+//! Refusals of folders: what is wrong with the folder, and the command that helps, which is run.
+
+use crate::common::program::{SLOW, begin, copy, ends, run, signal, tree};
+use crate::common::scratch;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The hint of a command that must end with 2.
+fn hint(path: &Path, args: &[&str], reason: &str) -> String {
+    let (_, error) = ends(path, 2, args);
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines[0], format!("error: {reason}"), "{args:?}");
+    lines[1].strip_prefix("hint: ").unwrap().to_owned()
+}
+
+/// Runs the command that a hint names, as a shell would.
+fn follow(path: &Path, hint: &str) {
+    let command = hint.split_once("trinim ").unwrap().1;
+    let script = format!("exec {} {command}", env!("CARGO_BIN_EXE_trinim"));
+    let output = Command::new("sh").args(["-c", &script]).current_dir(path).output().unwrap();
+    assert!(output.status.success(), "{command}: {}", crate::common::program::text(&output.stderr));
+}
+
+#[test]
+fn an_unfinished_solve_names_the_command_that_resumes_it() {
+    let folder = scratch();
+    let path = folder.path();
+    let options = ["with space", "--rule", "normal", "--max-take", "4"];
+    let slow: Vec<&str> = [&SLOW[..], &options].concat();
+    let mut child = crate::common::program::trinim(path, &slow).spawn().unwrap();
+    while !path.join("with space/m/journal.1.a").exists() {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    for command in ["stats", "verify", "probe"] {
+        let (_, error) = ends(path, 2, &[command, "with space"]);
+        assert!(error.contains("it is being solved; trinim status 'with space' shows how far"), "{error}");
+    }
+    signal(&child, "TERM");
+    child.wait().unwrap();
+
+    let (_, error) = ends(path, 2, &["stats", "with space"]);
+    assert!(error.contains("with space holds no finished database: the solve is not finished, "), "{error}");
+    let wanted = "hint: resume it: trinim solve --layers 7 --rule normal --max-take 4 --out 'with space'\n";
+    assert!(error.contains(wanted) && error.contains(" blocks are saved\n"), "{error}");
+    let (_, other) = ends(path, 7, &["solve", "-k", "7", "--out", "with space"]);
+    assert!(
+        other.contains("rule = normal, not misere\nhint: continue it with trinim solve --layers 7 --rule"),
+        "{other}"
+    );
+    let (_, cells) = ends(path, 7, &[&slow[..3], &["--block-bits", "20"], &slow[5..]].concat());
+    assert!(cells.contains("bid-cells = (") && !cells.contains("bid-cells = 1"), "{cells}");
+    follow(path, wanted);
+    follow(path, "trinim stats 'with space'");
+}
+
+#[test]
+fn a_database_without_its_run_is_called_so() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "4", "--out", "run"]);
+    copy(&path.join("run/db"), &path.join("alone"));
+    let reason = "alone is a finished database without its run: there is nothing to follow";
+    assert_eq!(hint(path, &["status", "alone"], reason), "trinim stats alone shows its results");
+    follow(path, &hint(path, &["status", "run/db"], "run/db is the database of run"));
+    let reason = "run/db/000000.blk holds no finished database: it is a file";
+    let file = hint(path, &["probe", "run/db/000000.blk", "0x1"], reason);
+    assert_eq!(file, "trinim probe run/db 0x1");
+    follow(path, &file);
+    fs::remove_file(path.join("alone/SUMS")).unwrap();
+    let repair = hint(path, &["stats", "alone"], "alone holds no finished database: SUMS is missing");
+    assert_eq!(repair, "trinim repair alone restores the file");
+}
+
+#[test]
+fn a_missing_folder_names_the_one_that_was_meant() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "4"]);
+    fs::create_dir(path.join("empty")).unwrap();
+    for (args, wanted) in [
+        (&["probe", "trinim-k4", "0x0"][..], "did you mean: trinim probe trinim-k4-misere 0x0"),
+        (&["stats", "trinm-k4-misere", "--json"], "did you mean: trinim stats trinim-k4-misere --json"),
+        (&["probe", "0x3ff", "trinim-k4-misere"], "the folder comes first: trinim probe trinim-k4-misere 0x3ff"),
+        (&["verify", "trinim-k6-normal-x"], "trinim solve --layers 6 --out trinim-k6-normal-x solves 6 layers there"),
+    ] {
+        let name = args[1];
+        let found = hint(path, args, &format!("{name} holds no finished database: no such folder"));
+        assert_eq!(found, wanted);
+        if !wanted.ends_with("there") {
+            follow(path, &found);
+        }
+    }
+    for command in ["check", "repair", "status"] {
+        let found = hint(path, &[command, "trinim-k4"], "trinim-k4 holds neither a run nor a database: no such folder");
+        assert_eq!(found, format!("did you mean: trinim {command} trinim-k4-misere"));
+        follow(path, &found);
+    }
+    let reason = "empty holds no finished database: there is none in this folder";
+    assert_eq!(
+        hint(path, &["stats", "empty"], reason),
+        "name the folder of a solve, like trinim stats trinim-k7-misere"
+    );
+    let reason = ". holds no finished database: there is none in this folder";
+    follow(path, &hint(path, &["stats", "."], reason));
+}
+
+/// The hint for a file as `--out` was to remove the cause and to go on from the last checkpoint.
+#[test]
+fn a_usage_error_hints_at_a_command() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "7"]);
+    for args in [&["stats", "--layers", "7"][..], &["solve", "7"], &["probe"], &["plan", "5"]] {
+        let (code, _, error) = run(path, args);
+        assert_eq!(code, 2, "{args:?}");
+        follow(path, error.lines().nth(1).unwrap());
+    }
+    let (_, error) = ends(path, 2, &["solve", "--layers", "11"]);
+    assert!(error.contains("expected 1 to 9"), "{error}");
+    let (_, error) = ends(path, 2, &["plane", "verify", "--max", "abc"]);
+    assert!(
+        error.contains("'abc' for '--max <M>': expected a whole number\nhint: trinim plane verify --help"),
+        "{error}"
+    );
+    let (_, error) = ends(path, 2, &["bench", "-k", "5", "--repeats", "0"]);
+    assert!(error.contains("'0' for '--repeats <N>': expected 1 to 1000\n"), "{error}");
+}
+
+#[test]
+fn a_folder_in_use_is_left_alone() {
+    let folder = scratch();
+    let path = folder.path();
+    let mut child = begin(path, "busy");
+    let (_, error) = ends(path, 6, &[&SLOW[..], &["busy"]].concat());
+    let wanted = format!("error: busy is in use by process {}, ", child.id());
+    assert!(error.starts_with(&wanted) && error.contains(" blocks saved\n"), "{error}");
+    assert!(error.contains("hint: trinim status busy shows how far it is"), "{error}");
+    let (_, repair) = ends(path, 6, &["repair", "busy"]);
+    assert!(repair.contains(&wanted), "{repair}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn other_parameters_are_refused_by_name() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "5", "--out", "run"]);
+    let before = tree(path);
+    let changes: [(&[&str], &str); 5] = [
+        (&["-k", "5", "--rule", "normal"], "rule = misere, not normal"),
+        (&["-k", "6"], "layers = 5, not 6"),
+        (&["-k", "5", "--max-take", "3"], "max-take = none, not 3"),
+        (&["-k", "5", "--bid-cells", "(1,0)(1,1)"], "bid-cells = "),
+        (&["-k", "5", "--block-bits", "9"], "bid-cells = "),
+    ];
+    for (change, named) in changes {
+        let (_, error) = ends(path, 7, &[&["solve", "--out", "run"], change].concat());
+        assert!(error.contains(named) && error.contains("hint: "), "{change:?}\n{error}");
+        assert!(tree(path) == before);
+    }
+    // A limit that limits nothing counts as no limit.
+    ends(path, 0, &["solve", "-k", "5", "--max-take", "5", "--out", "run"]);
+}
+
+#[test]
+fn foreign_folders_and_files_are_refused_and_not_touched() {
+    let folder = scratch();
+    let path = folder.path();
+    fs::create_dir(path.join("foreign")).unwrap();
+    fs::write(path.join("foreign/letter.txt"), "dear").unwrap();
+    fs::write(path.join("file"), "text").unwrap();
+    let before = tree(path);
+    let (_, error) = ends(path, 2, &["solve", "-k", "4", "--out", "foreign"]);
+    assert!(error.contains("not empty") && error.contains("letter.txt"), "{error}");
+    for name in ["file", "file/below"] {
+        let (_, error) = ends(path, 2, &["solve", "-k", "4", "--out", name]);
+        assert!(error.contains("file is a file, not a folder\nhint: nothing was written"), "{error}");
+    }
+    for command in ["stats", "verify", "probe"] {
+        for name in ["foreign", "absent", "file"] {
+            let (_, error) = ends(path, 2, &[command, name]);
+            assert!(error.contains("holds no finished database"), "{error}");
+        }
+    }
+    assert!(tree(path) == before);
+}
+
+/// When the system failed to read a begun folder, it was taken for a new one: the solve chose a new
+/// layout, and refused the run for its other parameters.
+#[test]
+fn a_folder_that_cannot_be_looked_at_is_an_error() {
+    let folder = scratch();
+    let path = folder.path();
+    std::os::unix::fs::symlink("loop", path.join("loop")).unwrap();
+    let (_, error) = ends(path, 4, &["solve", "-k", "4", "--out", "loop"]);
+    assert!(error.contains("cannot open loop") && error.contains("symbolic links"), "{error}");
+    // On a disk with bad sectors, a finished database was called unfinished.
+    for command in ["stats", "probe", "verify"] {
+        let (_, error) = ends(path, 4, &[command, "loop"]);
+        assert!(error.contains("cannot open loop/db") && error.contains("symbolic links"), "{error}");
+    }
+}

@@ -1,0 +1,233 @@
+//! What `--json` prints, beside JSON.md: every field of every output is on the page, and every
+//! field on the page is in some output.
+
+use crate::common::program::{begin, run, signal, text, trinim};
+use crate::common::scratch;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+
+/// Fields by schema.
+type Fields = BTreeMap<String, BTreeSet<String>>;
+
+/// Adds the paths of all fields below `value`; `[]` stands for the elements of a list.
+fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let path = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+                paths(value, &path, found);
+                found.insert(path);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| paths(value, &format!("{at}[]"), found)),
+        _ => {}
+    }
+}
+
+/// The fields that JSON.md lists: the first column of the tables below a heading with a schema. A
+/// name in angle brackets stands for any name.
+fn documented() -> Fields {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("JSON.md")).unwrap();
+    let (mut fields, mut schema) = (Fields::new(), None);
+    for line in page.lines() {
+        if let Some(heading) = line.strip_prefix('#') {
+            let name = heading.split('`').nth(1).filter(|name| name.starts_with("trinim."));
+            schema = name.map(|name| fields.entry(name.to_owned()).or_default());
+        }
+        let (Some(schema), Some(row)) = (&mut schema, line.strip_prefix("| `")) else { continue };
+        let (field, rest) = row.split_once("` |").unwrap();
+        let columns: Vec<&str> = rest.trim_end_matches('|').split('|').map(str::trim).collect();
+        assert!(columns.len() == 2 && columns.iter().all(|column| !column.is_empty()), "{line}");
+        assert!(schema.insert(field.to_owned()), "twice: {line}");
+    }
+    fields
+}
+
+fn is_like(pattern: &str, field: &str) -> bool {
+    let (pattern, field): (Vec<&str>, Vec<&str>) = (pattern.split('.').collect(), field.split('.').collect());
+    pattern.len() == field.len()
+        && pattern.iter().zip(&field).all(|(wanted, name)| wanted == name || wanted.starts_with('<'))
+}
+
+/// Reads the objects that a command printed: one, or one on each line.
+fn objects(out: &str) -> Vec<Value> {
+    serde_json::Deserializer::from_str(out).into_iter::<Value>().map(|value| value.unwrap()).collect()
+}
+
+struct Seen(Fields);
+
+impl Seen {
+    fn add(&mut self, out: &str, about: &str) {
+        let objects = objects(out);
+        assert!(!objects.is_empty(), "{about} printed no JSON");
+        for object in objects {
+            // `serde_json` sorts fields, so the text shows which comes first.
+            let schema = object["schema"].as_str().unwrap_or_else(|| panic!("{about}: {object}"));
+            let first = out.trim_start_matches(['{', ' ', '\n']);
+            assert!(first.starts_with("\"schema\":"), "{about}: {out}");
+            paths(&object, "", self.0.entry(schema.to_owned()).or_default());
+        }
+    }
+
+    fn run(&mut self, folder: &Path, code: i32, args: &[&str]) {
+        let (found, out, error) = run(folder, args);
+        assert_eq!(found, code, "{args:?}\n{out}\n{error}");
+        self.add(&out, &args.join(" "));
+    }
+}
+
+/// Changes the last byte of a file.
+fn damage(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+/// Runs every command that has `--json`, so that every field is printed once.
+fn everything(path: &Path) -> Fields {
+    let mut seen = Seen(Fields::new());
+    let solve = ["solve", "-k", "6", "--block-bits", "12", "--out", "six", "--json"];
+    for command in [
+        &solve[..],
+        &["stats", "six", "--json"],
+        &["solve", "-k", "4", "--keep", "book", "--audit", "9", "--out", "book", "--json"],
+        &["stats", "book", "--json"],
+        &["solve", "-k", "3", "--rule", "normal", "--values", "nimbers", "--out", "nimbers", "--json"],
+        &["stats", "nimbers", "--json"],
+        &["probe", "nimbers", "--json", "0x3f"],
+        &["probe", "six", "--json", "0x1"],
+        &["export", "six", "--what", "canonical", "--sample", "5", "-o", "sample.csv", "--json"],
+        &["verify", "six", "--json"],
+        &["status", "six", "--json"],
+        &["plan", "-k", "10", "--json"],
+        &["layout", "-k", "5", "--block-bits", "8", "--order", "search", "--effort", "3", "--json"],
+        &["layout", "search", "-k", "5", "--bits", "3", "--symmetry", "any", "--json"],
+        &["report", "six", "--out", "report", "--json"],
+        &["bench", "-k", "3", "--repeats", "1", "--yardstick", "4MiB", "--json"],
+        &["task", "init", "--store", "tasks", "-k", "3", "--bid-cells", "(0,0)", "--audit", "9", "--json"],
+        &["task", "plan", "--store", "tasks"],
+        &["task", "plan", "--store", "tasks", "--batches", "1"],
+        &["task", "--store", "tasks", "--batch", "0,1", "--json"],
+        &["task", "list", "--store", "tasks", "--json"],
+        &["task", "sweep", "--store", "tasks", "--json"],
+        &["task", "finish", "--store", "tasks", "--json"],
+        &["task", "verify", "--store", "tasks", "--shard", "1/2", "--json"],
+        &["task", "copy", "--store", "tasks", "--to", "copied", "--json"],
+        &["plane", "at", "520", "1459", "--flip", "free", "--json"],
+        &["plane", "at", "1", "2", "--flip", "free", "--json"],
+        &["plane", "points", "--count", "2", "--json"],
+        &["plane", "points", "--count", "2", "--check", "--json"],
+        &["plane", "index", "102", "--check", "--json"],
+        &["plane", "precision", "--digits", "6", "--json"],
+        &["plane", "randomised", "--max", "9", "--tries", "9", "--json"],
+        &["plane", "verify", "--max", "9", "--flip", "none", "--json"],
+        &["evolve", "run", "--game", "nim:2,2", "--runs", "2", "--preset", "best", "--json"],
+        // Too short to find a formula.
+        &["evolve", "run", "--game", "nim:4,4,4", "--runs", "1", "--generations", "1", "--json"],
+        &["evolve", "score", "--game", "nim:2,2", "--formula", "a1", "--tree", "--json"],
+        &["evolve", "verify", "--game", "nim:4,4", "--formula", "a1^a2", "--json"],
+        &["evolve", "verify", "--game", "subtraction:2:9", "--formula", "a1 and 2", "--json"],
+        &["evolve", "verify", "--game", "nim:4,4", "--formula", "phi(a1^a2)", "--json"],
+        &["evolve", "export", "--as", "python", "--game", "nim:4,4", "--formula", "a1^a2", "--json"],
+        &["evolve", "experiment", "2", "--runs", "1", "--json"],
+    ] {
+        seen.run(path, 0, command);
+    }
+    let stream = ["solve", "-k", "7", "--block-bits", "16", "--progress", "json", "--progress-interval", "10ms"];
+    for (code, out) in [(0, "stream"), (7, "six")] {
+        let (found, _, error) = run(path, &[&stream[..], &["--out", out]].concat());
+        assert_eq!(found, code, "{error}");
+        seen.add(&error, "--progress json");
+    }
+    seen.run(path, 2, &["probe", "six", "--json", "nonsense"]);
+    seen.run(path, 1, &["plane", "verify", "--max", "20", "--flip", "turn", "--json"]);
+    seen.run(path, 1, &["plane", "claims", "--json"]);
+    seen.run(path, 1, &["layout", "--paper", "--json"]);
+    seen.run(path, 1, &["evolve", "claims", "--runs", "1", "--json"]);
+    seen.run(path, 1, &["evolve", "verify", "--game", "nim:4,4", "--formula", "a1", "--json"]);
+    seen.run(path, 2, &["solve", "-k", "5", "--strategy", "forward", "--codec", "raw", "--json"]);
+    damage(&path.join("six/db/000003.blk"));
+    seen.run(path, 3, &["verify", "six", "--json"]);
+    seen.run(path, 3, &["check", "six", "--json"]);
+    seen.run(path, 0, &["repair", "six", "--json"]);
+    let tasks = ["task", "--store", "tasks", "--batch", "-", "--at-once", "2", "--json"];
+    let mut child = trinim(path, &tasks).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"999\n").unwrap();
+    seen.add(text(&child.wait_with_output().unwrap().stdout).as_str(), "a task that fails");
+    // A solve at work is the only one with an owner, an estimate and a last commit.
+    let mut child = begin(path, "slow");
+    seen.run(path, 0, &["status", "slow", "--json"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    seen.0
+}
+
+#[test]
+fn every_field_is_documented_and_every_documented_field_is_printed() {
+    let folder = scratch();
+    let (printed, documented) = (everything(folder.path()), documented());
+    let of = |fields: &Fields, schema: &str| fields.get(schema).cloned().unwrap_or_default();
+    let schemas: BTreeSet<&String> = printed.keys().chain(documented.keys()).collect();
+    let mut wrong = Vec::new();
+    for schema in schemas {
+        let (printed, documented) = (of(&printed, schema), of(&documented, schema));
+        let lacks =
+            |name: &str, all: &BTreeSet<String>| !all.iter().any(|one| is_like(one, name) || is_like(name, one));
+        wrong.extend(
+            printed
+                .iter()
+                .filter(|name| lacks(name, &documented))
+                .map(|name| format!("{schema} {name}: not in JSON.md")),
+        );
+        wrong.extend(
+            documented
+                .iter()
+                .filter(|name| lacks(name, &printed))
+                .map(|name| format!("{schema} {name}: only in JSON.md")),
+        );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A script that reads standard output got nothing at all from a solve that failed.
+#[test]
+fn a_command_that_fails_or_is_stopped_says_so_in_json() {
+    let folder = scratch();
+    let path = folder.path();
+    let mut slow = crate::common::program::SLOW.to_vec();
+    slow.extend(["slow", "--json"]);
+    let mut child = trinim(path, &slow).spawn().unwrap();
+    while !path.join("slow/db").is_dir() {
+        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be stopped");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    signal(&child, "TERM");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(143));
+    let stopped: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&stopped["schema"], &stopped["finished"]), (&"trinim.failure/1".into(), &false.into()));
+    assert_eq!((&stopped["command"], &stopped["exit_code"]), (&"solve".into(), &143.into()));
+    let reason = stopped["reason"].as_str().unwrap();
+    assert!(reason.contains("saved in slow") && reason.contains("by a signal"), "{reason}");
+
+    let cases: [(&[&str], i32, &str); 4] = [
+        (&["solve", "-k", "8", "--memory", "20MiB", "--json"], 4, "solve"),
+        (&["stats", "absent", "--json"], 2, "stats"),
+        (&["repair", "absent", "--json"], 2, "repair"),
+        (&["plane", "at", "x", "y", "--json"], 2, "plane at"),
+    ];
+    for (args, code, command) in cases {
+        let (found, out, error) = run(path, args);
+        let failure: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((found, &failure["exit_code"]), (code, &code.into()), "{args:?}");
+        assert_eq!((&failure["command"], &failure["finished"]), (&command.into(), &false.into()));
+        // The same words as on standard error.
+        assert!(error.contains(failure["reason"].as_str().unwrap()), "{error}\n{failure}");
+    }
+    let (_, out, _) = run(path, &["stats", "absent"]);
+    assert!(out.is_empty(), "{out}");
+}

@@ -1,0 +1,349 @@
+//! Limits of time, disk, memory, open files and file sizes: refused before anything is written, or
+//! a clean stop and the same bytes later.
+
+use crate::common::program::{SLOW, begin, ends, json, run, text, tree, trinim};
+use crate::common::{Solving, Way, assert_same_files, database_files, scratch};
+use pipeline::{LimitedStorage, Metrics, RealStorage, Storage};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+use trinim::database::Game;
+use trinim::game::Rule;
+use trinim::solve::solve;
+
+#[test]
+fn a_solve_in_slices_of_time_ends_with_the_same_bytes() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &[&SLOW[..], &["whole"]].concat());
+    let (mut slices, mut stops) = (0, 0);
+    loop {
+        // Slices get longer, so that every machine reaches the end.
+        let time = format!("{}ms", 200 << (slices / 3));
+        let (code, out, error) = run(path, &[&SLOW[..], &["sliced", "--json", "--max-duration", &time]].concat());
+        slices += 1;
+        match code {
+            5 => {
+                stops += 1;
+                assert!(error.contains("stopped because the time is up"), "{error}");
+                assert!(error.contains("the time is up: stopping at the next safe point\n"), "{error}");
+                assert!(error.contains("hint: resume with: trinim solve -k "), "{error}");
+                let stopped: serde_json::Value = serde_json::from_str(&out).unwrap();
+                assert_eq!((&stopped["finished"], &stopped["exit_code"]), (&false.into(), &5.into()));
+                ends(path, 0, &["check", "sliced", "--depth", "metadata"]);
+                assert!(slices < 40, "no end in {slices} slices");
+            }
+            0 => break,
+            other => panic!("{other}: {error}"),
+        }
+    }
+    println!("{slices} slices");
+    assert!(stops > 0, "the solve was never stopped");
+    assert_same_files(&database_files(&path.join("sliced")), &database_files(&path.join("whole")), "in slices");
+}
+
+#[test]
+fn a_limit_that_the_plan_exceeds_is_refused_before_anything_is_written() {
+    let folder = scratch();
+    let path = folder.path();
+    let (_, error) = ends(path, 4, &["solve", "-k", "7", "--max-disk", "1MiB"]);
+    assert!(error.contains("MiB of disk space is needed, the limit is 1 MiB"), "{error}");
+    assert!(error.contains("hint: nothing was written; raise --max-disk, or start anyway with --force"), "{error}");
+    assert!(fs::read_dir(path).unwrap().next().is_none());
+    for (flag, values) in [("--max-disk", "0 -1 many"), ("--max-duration", "0 1ms 366d never -5")] {
+        for value in values.split(' ') {
+            let (_, error) = ends(path, 2, &["solve", "-k", "5", flag, value]);
+            assert!(error.lines().count() == 2 && error.contains(flag), "{error}");
+        }
+    }
+    assert!(fs::read_dir(path).unwrap().next().is_none());
+    let enough = json(path, 0, &["solve", "-k", "6", "--max-disk", "64MiB", "--max-duration", "1h", "--json"]);
+    assert_eq!(enough["losses"], 189_089);
+}
+
+/// The plan only refused, without a way around it, and named no choice that fits.
+#[test]
+fn a_refused_plan_names_what_would_fit_and_can_be_forced() {
+    let folder = scratch();
+    let path = folder.path();
+    let plan = |more: &[&str]| json(path, 0, &[&["plan", "-k", "7", "--json"], more].concat());
+    let disk = |plan: &serde_json::Value, row: usize| plan["placements"][row]["disk_peak_bytes"].as_u64().unwrap();
+    let (shared, dedicated) = (disk(&plan(&[]), 0), disk(&plan(&[]), 1));
+    assert!(shared < dedicated);
+    let solve = |limit: u64, more: &[&str]| {
+        let limit = limit.to_string();
+        ends(path, 4, &[&["solve", "-k", "7", "--log-placement", "dedicated", "--max-disk", &limit], more].concat()).1
+    };
+    let error = solve(shared, &[]);
+    assert!(error.contains("hint: nothing was written; --log-placement shared (about "), "{error}");
+    // What keeps less has logs, and may need another codec in this little space.
+    assert!(!error.split(" or ").next().unwrap().contains("--codec"), "{error}");
+    // Without a database there are logs, whose codec matters.
+    let counts = ["--keep", "counts"];
+    let small = disk(&plan(&["--keep", "counts", "--codec", "gaps"]), 0);
+    let error = solve(small, &[&counts[..], &["--codec", "raw"]].concat());
+    assert!(error.contains("nothing was written; --log-placement shared --codec gaps (about "), "{error}");
+    let error = solve(small, &counts);
+    assert!(error.contains("nothing was written; --log-placement shared (about "), "{error}");
+    // What the hints name is accepted: auto takes the codec that fits, and says so.
+    for (out, codec) in [("fits", "gaps"), ("auto", "auto")] {
+        let options = ["solve", "-k", "7", "--keep", "counts", "--log-placement", "shared", "--codec", codec];
+        let (text, error) = ends(path, 0, &[&options[..], &["--out", out, "--max-disk", &small.to_string()]].concat());
+        assert!(text.contains("at most; shared, gaps"), "{text}");
+        assert_eq!(error.contains("logs in gaps to fit the disk"), codec == "auto", "{error}");
+    }
+    assert_same_files(&database_files(&path.join("fits")), &database_files(&path.join("auto")), "auto");
+
+    // A limit that the run meets, and one that only the plan exceeds.
+    let error = solve(1 << 20, &["--force", "--out", "forced"]);
+    assert!(error.starts_with("warning: about ") && error.contains("the limit is 1 MiB; the solve stops"), "{error}");
+    assert!(error.contains("the folder may take 1048576 bytes"), "{error}");
+    let forced = ["solve", "-k", "7", "--log-placement", "dedicated", "--out", "forced", "--force", "--codec", "zstd1"];
+    let limit = (disk(&plan(&["--codec", "zstd1"]), 1) - 1).to_string();
+    let (_, error) = ends(path, 0, &[&forced[..], &["--max-disk", &limit]].concat());
+    assert!(error.starts_with("warning: about "), "{error}");
+}
+
+/// The prediction was one and a half times the use at eight layers, and below it at seven.
+#[test]
+fn the_plan_covers_the_use_and_is_close_to_it() {
+    let folder = scratch();
+    let path = folder.path();
+    for (layers, options) in
+        [("6", &["--block-bits", "15"][..]), ("7", &[]), ("7", &["--rule", "normal"]), ("7", &["--block-bits", "18"])]
+    {
+        for placement in ["shared", "dedicated"] {
+            for codec in ["gaps", "zstd1", "rows", "rows-zstd1", "rows-bytes", "rows-huffman", "raw"] {
+                let game =
+                    [&["-k", layers, "--log-placement", placement, "--codec", codec, "--json"], options].concat();
+                let plan = json(path, 0, &[&["plan"], &game[..]].concat());
+                let out = format!("{layers}{placement}{codec}{}", options.concat());
+                let solved = json(path, 0, &[&["solve", "--out", &out], &game[..]].concat());
+                let row = usize::from(placement == "dedicated");
+                let planned = plan["placements"][row]["disk_peak_bytes"].as_f64().unwrap();
+                // The sum of the peaks of logs and database, which are not at the same time.
+                let used = solved["disk_bytes_peak"].as_f64().unwrap();
+                assert!(planned >= used * 0.95, "{game:?}: {planned} for {used}");
+                if layers == "7" && options.is_empty() && placement == "shared" {
+                    assert!(planned <= used * 1.3, "{game:?}: {planned} for {used}");
+                }
+            }
+        }
+    }
+}
+
+/// Files left by an earlier session count until they are cleared away, so this one reaches its
+/// limit at once.
+#[test]
+fn the_command_stops_at_its_limit_and_goes_on_with_a_larger_one() {
+    let folder = scratch();
+    let path = folder.path();
+    let solve = [&SLOW[..], &["run", "--json", "--log-placement", "shared"]].concat();
+    ends(path, 5, &[&solve[..], &["--max-duration", "50ms"]].concat());
+    fs::write(path.join("run/logs/00000001.g1"), vec![1; 100 << 20]).unwrap();
+    let before = tree(path);
+    let (_, error) = ends(path, 4, &[&solve[..], &["--max-disk", "64MiB"]].concat());
+    assert!(error.contains("the folder may take 67108864 bytes"), "{error}");
+    assert!(error.contains("raise --max-disk"), "{error}");
+    let kept = tree(path);
+    for (file, bytes) in &before {
+        assert!(kept.get(file) == Some(bytes), "{} was changed", file.display());
+    }
+    let end = json(path, 0, &[&solve[..], &["--max-disk", "1GiB"]].concat());
+    assert_eq!(end["losses"], 19_496_523);
+}
+
+/// Raises the limit from a folder that is hardly begun to one that is finished: each session stops
+/// as on a full disk, and loses no finished block.
+#[test]
+fn a_solve_meets_its_limit_anywhere_and_goes_on() {
+    let game = Game::triangle(6, Rule::Normal, 12).unwrap();
+    let (undisturbed, _) = game.solve(Way::usual());
+    let golden = database_files(undisturbed.path());
+    let way = Way::usual();
+    let mut options = way.options(&game.layout);
+    options.commit_interval = std::time::Duration::from_millis(2);
+    let folder = scratch();
+    let (mut stops, mut finished, mut limit_bytes) = (0, 0, 16 << 10);
+    let mut locked = 0;
+    loop {
+        let real: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+        let limited = Arc::new(LimitedStorage::new(real.clone(), limit_bytes).unwrap());
+        let storage: Arc<dyn Storage> = limited.clone();
+        let before = limited.used_bytes();
+        let solved = solve(&game, way.kernel, &storage, &options, &Metrics::default(), &|_| {});
+        assert!(limited.used_bytes() <= limit_bytes.max(before), "more than the limit");
+        let recounted = LimitedStorage::new(real.clone(), limit_bytes).unwrap().used_bytes();
+        assert_eq!(limited.used_bytes(), recounted, "the count is not what is there");
+        match solved {
+            Ok(_) => break,
+            // Another test of this process starts a program at this moment: until that runs, it has
+            // the lock of the session before, too.
+            Err(pipeline::Error::Locked { .. }) => {
+                locked += 1;
+                assert!(locked < 1000, "somebody keeps the lock");
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                continue;
+            }
+            Err(error) => {
+                assert!(error.is_full_disk(), "{error:?}");
+                stops += 1;
+                if let Ok(inspection) = pipeline::checkpoint::inspect(&*real) {
+                    assert!(inspection.records.len() >= finished, "finished blocks were lost");
+                    finished = inspection.records.len();
+                }
+            }
+        }
+        limit_bytes += 24 << 10;
+        assert!(stops < 400, "no end with {limit_bytes} bytes");
+    }
+    println!("{stops} stops up to {limit_bytes} bytes");
+    assert!(stops > 5 && finished > 0, "{stops} stops, {finished} blocks");
+    assert_same_files(&database_files(folder.path()), &golden, "after the limits");
+}
+
+/// A program that runs under a limit of open files, soft and hard.
+fn with_open_files(folder: &Path, limit: u32, args: &[&str]) -> (i32, String, String) {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit -n {limit}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_trinim")]);
+    let output = shell.args(args).current_dir(folder).output().unwrap();
+    (
+        output.status.code().unwrap(),
+        crate::common::program::text(&output.stdout),
+        crate::common::program::text(&output.stderr),
+    )
+}
+
+/// With a limit of a few hundred open files a solve of many blocks ended with "Too many open files"
+/// instead of syncing and closing files sooner; with a limit of 20 the hint was "remove the cause".
+#[test]
+fn few_open_files_suffice_and_too_few_are_refused_before_anything_is_written() {
+    let folder = scratch();
+    let path = folder.path();
+    let solve = |limit: u32, name: &str| {
+        with_open_files(path, limit, &["solve", "-k", "6", "--block-bits", "10", "--threads", "2", "--out", name])
+    };
+    let (code, _, error) = solve(20, "few");
+    assert_eq!(code, 4, "{error}");
+    assert!(error.contains("the run needs 39 open files, but the limit of open files is 20"), "{error}");
+    assert!(error.contains("hint: allow more open files, with ulimit -n 39"), "{error}");
+    assert!(fs::read_dir(path).unwrap().next().is_none(), "something was written");
+    for limit in [39, 60, 300] {
+        let (code, _, error) = solve(limit, &limit.to_string());
+        assert_eq!(code, 0, "{limit}: {error}");
+    }
+    ends(path, 0, &["solve", "-k", "6", "--block-bits", "10", "--threads", "2", "--out", "whole"]);
+    for limit in ["39", "60", "300"] {
+        assert_same_files(&database_files(&path.join(limit)), &database_files(&path.join("whole")), limit);
+    }
+    let (code, _, error) = with_open_files(path, 20, &["check", "whole", "--threads", "64"]);
+    assert!(code == 0 || code == 4 && error.contains("hint: allow more open files"), "{code}: {error}");
+}
+
+/// An unmounted disk would have been filled on the disk below it.
+#[test]
+fn missing_folders_above_the_run_are_only_made_on_request() {
+    let folder = scratch();
+    let path = folder.path();
+    let solve = ["solve", "-k", "3", "--out", "data/runs/three"];
+    let (_, error) = ends(path, 2, &solve);
+    assert!(error.contains("there is no folder data/runs") && error.contains("--parents"), "{error}");
+    assert!(!path.join("data").exists());
+    ends(path, 0, &[&solve[..], &["--parents"]].concat());
+    ends(path, 2, &["report", "data/runs/three", "--out", "far/away"]);
+    ends(path, 0, &["report", "data/runs/three", "--out", "far/away", "--parents"]);
+}
+
+/// A second solve of a folder in use was refused, and a script had to try again and again.
+#[test]
+fn a_solve_can_wait_for_the_folder() {
+    let folder = scratch();
+    let path = folder.path();
+    let mut first = begin(path, "run");
+    let waiting = [&SLOW[..], &["run", "--wait"]].concat();
+    let (_, error) = ends(path, 5, &[&waiting[..], &["--max-duration", "300ms"]].concat());
+    assert!(
+        error.contains(&format!("run: waiting for process {}", first.id())) && error.contains("still in use"),
+        "{error}"
+    );
+    let second = trinim(path, &[&waiting[..], &["--json"]].concat()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let output = second.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn too_little_memory_or_disk_is_refused_before_anything_is_written() {
+    let folder = scratch();
+    let path = folder.path();
+    for command in [
+        &["solve", "-k", "8", "--memory", "20MiB"][..],
+        &["solve", "-k", "8", "--memory", "1"],
+        &["solve", "-k", "8", "--memory", "64MiB", "--block-bits", "27"],
+    ] {
+        let (_, error) = ends(path, 4, command);
+        assert!(error.contains("too small") && error.contains("--memory"), "{error}");
+    }
+    // Raw dedicated logs of nine layers: hundreds of TiB.
+    let (_, error) = ends(path, 4, &["solve", "-k", "9", "--codec", "raw", "--log-placement", "dedicated"]);
+    assert!(error.contains("TiB of disk space is needed") && error.contains("nothing was written"), "{error}");
+    assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
+}
+
+#[test]
+fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
+    let folder = scratch();
+    let path = folder.path();
+    let binary = env!("CARGO_BIN_EXE_trinim");
+    let limited = Command::new("sh")
+        .args(["-c", &format!("ulimit -f 8; exec {binary} solve -k 6 --block-bits 12 -o run")])
+        .current_dir(path)
+        .output()
+        .unwrap();
+    let error = text(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(4), "{error}");
+    assert!(error.contains("hint: make room"), "{error}");
+    assert_eq!(json(path, 0, &["solve", "-k", "6", "-o", "run", "--json"])["losses"], 189_089);
+}
+
+/// The error of a position that was solved on the spot had no code of its own.
+#[test]
+fn a_position_that_cannot_be_solved_for_want_of_room_says_so() {
+    let folder = scratch();
+    let path = folder.path();
+    let limited = |limit: u32, more: &str| {
+        let binary = env!("CARGO_BIN_EXE_trinim");
+        // 29 pieces, which do not fit in the memory.
+        let probe = format!("probe --layers 8 0x1fffffff --memory 66MiB --scratch . {more}");
+        let shell = format!("ulimit -f {limit}; exec {binary} {probe}");
+        let output = Command::new("sh").args(["-c", &shell]).current_dir(path).output().unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    let (code, error) = limited(8, "");
+    assert_eq!(code, Some(4), "{error}");
+    assert!(error.contains("hint: make room"), "{error}");
+    assert_eq!(limited(1 << 20, "--brief").0, Some(0));
+    let (code, error) = limited(1 << 20, "--spot-pieces 28");
+    assert_eq!(code, Some(2), "{error}");
+    assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
+}
+
+/// With the usual limit of 1,024 open files, a solve of more blocks ended with "Too many open
+/// files": every log file of the session stayed open.
+#[test]
+fn blocks_may_outnumber_the_open_files() {
+    let folder = scratch();
+    let command = format!(
+        "ulimit -S -n 512; ulimit -H -n 3000; exec {} solve -k 6 --block-bits 8 --json -o run",
+        env!("CARGO_BIN_EXE_trinim")
+    );
+    let output = Command::new("sh").args(["-c", &command]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let solved: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&solved["losses"], &solved["canonical_blocks"]), (&189_089.into(), &5_600.into()));
+}

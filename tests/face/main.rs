@@ -1,0 +1,27 @@
+//! The program as its users meet it: options, outputs, refusals, signals, limits, pages, server.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bench;
+mod board;
+mod boards;
+mod cli;
+mod documented;
+mod export;
+mod hints;
+mod json;
+mod layout;
+mod limits;
+mod manual;
+mod options;
+mod pages;
+mod play;
+mod probe;
+mod progress;
+mod repeatable;
+mod serve;
+mod serve_limits;
+mod server;
+mod signals;
+mod watch;

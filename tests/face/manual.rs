@@ -1,0 +1,228 @@
+//! Manual pages and completions: the generated text is parsed, and a shell tries the completions.
+
+use crate::common::program::ends;
+use crate::common::program::plain_roff as plain;
+use crate::common::scratch;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use trinim::game::Board;
+use trinim::game::position::{self, FORMS};
+
+/// A page by sections: the lines of each, macros included.
+fn sections(text: &str) -> BTreeMap<String, Vec<&str>> {
+    let mut sections: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut current = String::new();
+    for line in text.lines() {
+        match line.strip_prefix(".SH ") {
+            Some(name) => current = name.trim_matches('"').to_owned(),
+            None => sections.entry(current.clone()).or_default().push(line),
+        }
+    }
+    sections
+}
+
+fn pages(folder: &Path) -> BTreeMap<String, String> {
+    ends(folder, 0, &["man", "man"]);
+    let files = fs::read_dir(folder.join("man")).unwrap().map(|file| file.unwrap().path());
+    files
+        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(&path).unwrap()))
+        .collect()
+}
+
+/// The pages had their examples filled like prose in a section named EXTRA, and a synopsis without
+/// values.
+#[test]
+fn pages_keep_the_lines_of_examples_and_say_codes_and_variables() {
+    let folder = scratch();
+    let pages = pages(folder.path());
+    assert!(pages.len() > 25, "{:?}", pages.keys());
+    for (name, text) in pages.iter().filter(|(name, _)| name.ends_with(".1")) {
+        let sections = sections(text);
+        for wanted in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO"] {
+            assert!(sections.contains_key(wanted), "{name} has no {wanted}: {:?}", sections.keys());
+        }
+        assert!(!sections.contains_key("EXTRA"), "{name}");
+        let codes: Vec<String> =
+            sections["EXIT STATUS"].windows(2).filter(|pair| pair[0] == ".TP").map(|pair| plain(pair[1])).collect();
+        assert_eq!(codes, ["0", "1", "2", "3", "4", "5", "6", "7", "65", "75", "129", "130", "143"], "{name}");
+        assert!(sections["ENVIRONMENT"].iter().any(|line| plain(line) == "TRINIM_COLOR"), "{name}");
+
+        let command = name.trim_end_matches(".1");
+        let mut args: Vec<&str> = command.split('-').skip(1).collect();
+        args.push("--help");
+        let help = ends(folder.path(), 0, &args).0;
+        let examples = help.split("Examples:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+        let page = &sections["EXAMPLES"];
+        let (start, end) = (page.iter().position(|line| *line == ".nf"), page.iter().position(|line| *line == ".fi"));
+        let shown: Vec<String> = page[start.unwrap() + 1..end.unwrap()].iter().map(|line| plain(line)).collect();
+        assert_eq!(shown, examples.lines().collect::<Vec<_>>(), "{name}");
+    }
+    let solve = sections(&pages["trinim-solve.1"]);
+    let synopsis: String = solve["SYNOPSIS"].iter().map(|line| plain(line)).collect();
+    for wanted in ["trinim solve [--layers K] [--board BOARD] [", "[--rule RULE]", "[--max-duration TIME]", "[--json]"]
+    {
+        assert!(synopsis.contains(wanted), "{synopsis}");
+    }
+    assert!(solve["ENVIRONMENT"].iter().any(|line| plain(line) == "TRINIM_SOLVE_OUT"));
+    let bench = sections(&pages["trinim-bench.1"]);
+    assert!(bench["SYNOPSIS"].iter().any(|line| plain(line).contains("[--suite [SUITE]]")));
+}
+
+/// The page about positions has all forms, and each is the position in its picture.
+#[test]
+fn the_page_about_positions_shows_what_is_read() {
+    let folder = scratch();
+    let pages = pages(folder.path());
+    let sections = sections(&pages["trinim-positions.7"]);
+    let forms: Vec<String> =
+        sections["FORMS"].windows(2).filter(|pair| pair[0] == ".TP").map(|pair| plain(pair[1])).collect();
+    assert_eq!(forms, FORMS.map(|(_, text)| text));
+    let board = Board::triangle(3, None).unwrap();
+    for text in forms.iter().flat_map(|form| form.split(" or ")) {
+        assert_eq!(position::parse(&board, text).unwrap(), 0b101_111, "{text}");
+    }
+    assert!(ends(folder.path(), 0, &["probe", "--help"]).0.contains("trinim-positions(7)"));
+}
+
+/// What bash offers for the last of `words`.
+fn offered(folder: &Path, words: &[&str]) -> Vec<String> {
+    let script = format!(
+        "source ./trinim.bash; COMP_WORDS=({}); COMP_CWORD={}; _trinim trinim \"${{COMP_WORDS[-1]}}\" \
+         \"${{COMP_WORDS[-2]}}\" 2>/dev/null; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" "),
+        words.len() - 1
+    );
+    let output = Command::new("bash").args(["-c", &script]).current_dir(folder).output().unwrap();
+    let mut words: Vec<String> = crate::common::program::text(&output.stdout).lines().map(str::to_owned).collect();
+    words.sort();
+    words
+}
+
+/// Bash offered file names after `--rule`, `--kernel` and `--codec`, and files where a folder is
+/// expected.
+#[test]
+fn completions_offer_choices_and_folders() {
+    let folder = scratch();
+    let path = folder.path();
+    fs::create_dir(path.join("run")).unwrap();
+    fs::write(path.join("rubbish"), "").unwrap();
+    for (shell, wanted) in [
+        ("zsh", &["RULE", "misere", "normal", "_files -/"][..]),
+        ("fish", &["-l rule", "misere", "avx512", "zstd1", "__fish_complete_directories"]),
+        ("elvish", &["misere"]),
+        ("powershell", &["log-placement"]),
+    ] {
+        let script = ends(path, 0, &["completions", shell]).0;
+        for word in wanted {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    // Folders for an argument that is a folder, and for no other.
+    let script = ends(path, 0, &["completions", "fish"]).0;
+    for (command, takes_folder) in [("stats", true), ("report", true), ("man", true), ("plan", false)] {
+        let line = format!(
+            "complete -c trinim -n \"__fish_trinim_using_subcommand {command}\" -f -a \"(__fish_complete_directories)\""
+        );
+        assert_eq!(script.lines().any(|found| found == line), takes_folder, "{command}");
+    }
+    // An option of a nested subcommand, too; none of them has an argument that is a folder.
+    let nested = "using_subcommand evolve; and __fish_seen_subcommand_from run\" -l database ";
+    let line = script.lines().find(|line| line.contains(nested)).unwrap();
+    assert!(line.ends_with(" -r -f -a \"(__fish_complete_directories)\""), "{line}");
+    let script = ends(path, 0, &["completions", "bash"]).0;
+    fs::write(path.join("trinim.bash"), script).unwrap();
+    let Ok(checked) = Command::new("bash").args(["-n", "trinim.bash"]).current_dir(path).output() else {
+        eprintln!("there is no bash here: its completions are not tried");
+        return;
+    };
+    assert!(checked.status.success(), "{}", crate::common::program::text(&checked.stderr));
+    assert_eq!(offered(path, &["trinim", "solve", "--rule", ""]), ["misere", "normal"]);
+    assert_eq!(offered(path, &["trinim", "solve", "--kernel", "a"]), ["auto", "avx2", "avx512"]);
+    assert_eq!(offered(path, &["trinim", "plan", "--codec", "zstd"]), ["zstd1", "zstd3"]);
+    assert_eq!(offered(path, &["trinim", "plane", "at", "--goal", ""]), ["attrition", "normal"]);
+    assert_eq!(offered(path, &["trinim", "bench", "--rule", "n"]), ["normal"]);
+    assert_eq!(offered(path, &["trinim", "stats", "ru"]), ["run"]);
+    assert_eq!(offered(path, &["trinim", "report", "ru"]), ["run"]);
+    assert_eq!(offered(path, &["trinim", "stats", "--j"]), ["--json"]);
+    assert_eq!(offered(path, &["trinim", "solve", "--memory", ""]), [""]);
+}
+
+/// `--rule Misere` was refused.
+#[test]
+fn choices_are_read_in_any_case() {
+    let folder = scratch();
+    let path = folder.path();
+    for args in [
+        &[
+            "solve",
+            "-k",
+            "3",
+            "--rule",
+            "Misere",
+            "--codec",
+            "RAW",
+            "--kernel",
+            "Portable",
+            "--log-placement",
+            "SHARED",
+        ][..],
+        &["solve", "-k", "3", "--rule", "misère", "--out", "three", "--strategy", "Block-Pull", "--redundancy", "Keep"],
+        &["check", "three", "--depth", "Full"],
+        &["plane", "at", "1", "2", "--goal", "Attrition", "--flip", "None"],
+        &["evolve", "verify", "--game", "nim:2,2", "--formula", "a1-a2", "--states", "All"],
+        &["bench", "-k", "3", "--rule", "Normal", "--repeats", "1", "--yardstick", "none"],
+        &["--color", "Never", "stats", "three"],
+    ] {
+        ends(path, 0, args);
+    }
+    let (_, error) = ends(path, 2, &["solve", "-k", "3", "--rule", "nim"]);
+    assert!(error.contains("misere") && error.contains("normal"), "{error}");
+}
+
+/// `-V` and `--version` printed the same line.
+#[test]
+fn the_long_version_says_what_was_built_and_what_it_runs_on() {
+    let folder = scratch();
+    let (short, _) = ends(folder.path(), 0, &["-V"]);
+    assert_eq!(short, format!("trinim {}\n", env!("CARGO_PKG_VERSION")));
+    let (long, _) = ends(folder.path(), 0, &["--version"]);
+    assert!(long.starts_with(&short), "{long}");
+    let labels: Vec<&str> = long.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(labels, ["commit", "built", "formats", "kernels", "codecs", "stores"]);
+    assert!(long.contains("database 1 to 5, run folder 1") && long.contains("portable"), "{long}");
+}
+
+#[test]
+fn completions_and_manual_pages_are_written() {
+    let folder = scratch();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = ends(folder.path(), 0, &["completions", shell]).0;
+        assert!(script.contains("log-placement"), "{shell}");
+    }
+    ends(folder.path(), 0, &["man", "deep/man1"]);
+    for page in [
+        "trinim",
+        "trinim-solve",
+        "trinim-stats",
+        "trinim-probe",
+        "trinim-verify",
+        "trinim-plan",
+        "trinim-layout",
+        "trinim-report",
+        "trinim-bench",
+        "trinim-plane",
+        "trinim-plane-at",
+    ] {
+        assert!(folder.path().join(format!("deep/man1/{page}.1")).is_file(), "{page}");
+    }
+    let help = ends(folder.path(), 0, &["--help"]).0;
+    assert!(help.contains("Exit codes:") && help.contains("Examples:"), "{help}");
+    for command in
+        ["solve", "stats", "probe", "verify", "plan", "layout", "report", "bench", "plane", "completions", "man"]
+    {
+        let help = ends(folder.path(), 0, &[command, "--help"]).0;
+        assert!(help.contains("Examples:"), "{command}");
+    }
+}

@@ -1,0 +1,210 @@
+//! Options of the command line: variables yield to flags, no option is read as a value, and what is
+//! wrong or makes no sense together is refused with a reason and a hint.
+
+use crate::common::program::{ends, json, text, tree, trinim};
+use crate::common::scratch;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Runs a command with these variables: exit code, standard output and standard error.
+fn with(folder: &Path, variables: &[(&str, &str)], args: &[&str]) -> (i32, String, String) {
+    let output = trinim(folder, args).envs(variables.iter().copied()).output().unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_variable_yields_to_a_flag_that_conflicts_with_it() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "3", "--out", "three"]);
+    let stats = ["stats", "three", "--csv"];
+    let (csv, _) = ends(path, 0, &stats);
+    assert!(csv.starts_with("pieces,positions,losses\n"), "{csv}");
+    assert_eq!(with(path, &[("TRINIM_JSON", "1")], &stats), (0, csv, String::new()));
+
+    // The flag wins in either direction.
+    let (code, out, _) = with(path, &[("TRINIM_STATS_CSV", "1")], &["stats", "three", "--json"]);
+    assert!(code == 0 && out.contains("\"schema\": \"trinim.stats/1\""), "{out}");
+    let layout = ["layout", "-k", "4", "--block-bits", "5"];
+    let (plain, _) = ends(path, 0, &layout);
+    assert_eq!(with(path, &[("TRINIM_BID_CELLS", "(0,0)")], &layout), (0, plain, String::new()));
+    let score = ["evolve", "score", "--game", "nim:1,1", "--chromosome", "1: a1"];
+    let (code, out, error) = with(path, &[("TRINIM_FORMULA", "a2"), ("TRINIM_EVOLVE_SCORE_FORMULA", "a2")], &score);
+    assert!(code == 0 && out.contains("formula     a1\n"), "{out}{error}");
+
+    // Without such a flag the variable counts, and two flags or two variables still conflict.
+    let (code, out, _) = with(path, &[("TRINIM_JSON", "1")], &["stats", "three"]);
+    assert!(code == 0 && out.starts_with('{'), "{out}");
+    let (_, error) = ends(path, 2, &["stats", "three", "--csv", "--json"]);
+    assert!(error.contains("cannot be used with"), "{error}");
+    let both = [("TRINIM_JSON", "1"), ("TRINIM_STATS_CSV", "1")];
+    assert_eq!(with(path, &both, &["stats", "three"]).0, 2);
+}
+
+#[test]
+fn no_option_is_read_as_a_formula_or_a_list() {
+    let folder = scratch();
+    let path = folder.path();
+    let score = ["evolve", "score", "--game", "nim:1,1", "--formula"];
+    let run = ["evolve", "run", "--game", "nim:1,1"];
+    for (args, flag) in [
+        ([&score[..], &["--json"]].concat(), "--formula <FORMULA>"),
+        ([&score[..], &["--quiet"]].concat(), "--formula <FORMULA>"),
+        ([&score[..], &["-q"]].concat(), "--formula <FORMULA>"),
+        ([&score[..], &["--zero=0"]].concat(), "--formula <FORMULA>"),
+        ([&run[..], &["--terminals", "--json"]].concat(), "--terminals <LIST>"),
+        ([&run[..], &["--functions", "--seed", "1"]].concat(), "--functions <LIST>"),
+        (vec!["plane", "play", "--start", "--hint"], "--start <S,L>"),
+    ] {
+        let (_, error) = ends(path, 2, &args);
+        let wanted = format!("error: a value is required for '{flag}' but none was supplied\n");
+        assert!(error.starts_with(&wanted), "{args:?}: {error}");
+    }
+    for formula in ["-a1", "-(a1 + 2)", "-3 * a1", "--a1", "-n"] {
+        let (out, _) = ends(path, 0, &[&score[..], &[formula]].concat());
+        let joined = format!("--formula={formula}");
+        let (other, _) = ends(path, 0, &[&score[..4], &[&joined]].concat());
+        assert!(out.contains("formula     (0 - ") || out.contains("-3"), "{out}");
+        assert_eq!(out, other, "{formula}");
+    }
+    // A list may begin with the minus function or a negative integer.
+    ends(path, 0, &[&run[..], &["--functions", "-,+", "--terminals", "-1,2", "--runs", "1"]].concat());
+}
+
+#[test]
+fn flags_come_from_the_environment_too() {
+    let folder = scratch();
+    let path = folder.path();
+    let output = trinim(path, &["solve"])
+        .envs([("TRINIM_LAYERS", "4"), ("TRINIM_JSON", "1"), ("TRINIM_SOLVE_OUT", "here"), ("TRINIM_QUIET", "true")])
+        .output()
+        .unwrap();
+    let solved: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&solved["losses"], &solved["out"]), (&142.into(), &"here".into()));
+    assert_eq!(text(&output.stderr), "");
+    let bad = trinim(path, &["solve"]).env("TRINIM_LAYERS", "many").output().unwrap();
+    assert_eq!(bad.status.code(), Some(2));
+}
+
+#[test]
+fn bad_arguments_end_with_2_a_reason_and_a_hint() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "2", "-o", "two"]);
+    let before = tree(path);
+    // Values that `solve` refuses, by flag; all of these flags refuse the empty value.
+    let values = [
+        ("--layers", "0 10 11 -1 NaN 7.0 18446744073709551616"),
+        ("--rule", "nim"),
+        ("--max-take", "0 -3"),
+        ("--memory", "0 0GiB 12XB -1GiB NaN 1e9 99999999999999999999TiB"),
+        ("--threads", "-1 1025 two"),
+        ("--log-placement", "nowhere"),
+        ("--codec", "lzma"),
+        ("--kernel", "sse9"),
+        ("--strategy", "guess"),
+        ("--redundancy", "some"),
+        ("--bid-cells", "(1,0)(1,0) (5,0) (2,3) 1,0 (1,0"),
+        ("--block-bits", "0 41"),
+        ("--commit-interval", "0 2weeks NaN"),
+        ("--out", ""),
+        ("--color", "blue"),
+    ];
+    let with = |flag: &'static str, value: &'static str| match flag {
+        "--layers" => vec!["solve", flag, value],
+        _ => vec!["solve", "-k", "5", flag, value],
+    };
+    let values = values.into_iter().flat_map(|(flag, bad)| {
+        bad.split_whitespace().chain([""]).map(move |value| with(flag, value)).collect::<Vec<_>>()
+    });
+    let others: [&[&str]; 22] = [
+        &["solve"],
+        &["solve", "--layers"],
+        &["solve", "-k", "5", "-k", "6"],
+        &["solve", "-k", "5", "--bid-cells", "(1,0)", "--block-bits", "9"],
+        &["solve", "-k", "7", "--block-bits", "6"],
+        &["solve", "-k", "5", "--frobnicate"],
+        &["solve", "-k", "5", "here"],
+        &["solve", "-k", "5", "--json", "--json"],
+        &["frobnicate"],
+        &["stats"],
+        &["stats", "two", "--json", "--csv"],
+        &["probe"],
+        &["probe", "two", "2/11"],
+        &["probe", "two", "-1"],
+        &["verify", "two", "--sample", "0"],
+        &["verify", "two", "--sample", "NaN"],
+        &["verify", "two", "--sample", "1.5"],
+        &["verify", "two", "--sample", "0.5", "--checksums-only"],
+        &["verify", "two", "--seed", "-1"],
+        &["plan", "--layers", "12"],
+        &["completions", "cobol"],
+        &["man"],
+    ];
+    for args in values.chain(others.iter().map(|args| args.to_vec())) {
+        let (out, error) = ends(path, 2, &args);
+        if args[0] == "probe" && args.len() > 2 {
+            assert!(out.starts_with("error: "), "{args:?}: {out}");
+            continue;
+        }
+        assert_eq!(out, "", "{args:?}");
+        let lines: Vec<&str> = error.lines().collect();
+        assert_eq!(lines.len(), 2, "{args:?}:\n{error}");
+        assert!(lines[0].starts_with("error: ") && lines[1].starts_with("hint: "), "{args:?}:\n{error}");
+    }
+    assert!(tree(path) == before);
+}
+
+#[test]
+fn combinations_that_make_no_sense_are_refused_with_the_reason() {
+    let folder = scratch();
+    let path = folder.path();
+    let cases: [(&str, &[&str], &str); 9] = [
+        ("block-pull", &["--log-placement", "shared"], "--log-placement shared makes no sense"),
+        ("block-push", &["--codec", "raw"], "--codec raw makes no sense with --strategy block-push: it writes no logs"),
+        ("forward", &["--codec", "zstd1"], "it writes no logs"),
+        ("block-pull", &["--commit-interval", "1s"], "it keeps no checkpoints"),
+        ("forward", &["--kernel", "portable"], "it takes one position at a time"),
+        ("retrograde", &["--kernel", "portable"], "it takes one position at a time"),
+        ("forward", &["--redundancy", "remove"], "it visits every position"),
+        ("retrograde", &["--redundancy", "keep"], "it visits every position"),
+        ("update-log", &["--redundancy", "keep"], "logs are written for one block of each group"),
+    ];
+    for (strategy, more, reason) in cases {
+        let (out, error) = ends(path, 2, &[&["solve", "-k", "5", "--strategy", strategy], more].concat());
+        assert!(out.is_empty() && error.contains(reason) && error.contains("hint: "), "{error}");
+    }
+    let normal = ["-k", "5", "--values", "nimbers", "--rule", "normal"];
+    for (command, more, reason) in [
+        ("solve", &["--rule", "misere"][..], "with --rule misere: a nimber is the value of a position in normal play"),
+        ("plan", &["--rule", "misere"], "with --rule misere: a nimber is the value of a position in normal play"),
+        ("solve", &["--keep", "counts"], "with --keep counts: counts and books are of wins and losses"),
+        ("plan", &["--keep", "book"], "counts and books are of wins and losses"),
+        ("solve", &["--audit", "5"], "with --audit: an audit compares wins and losses"),
+        ("solve", &["--strategy", "forward"], "with --strategy forward: the papers' strategies decide who wins"),
+    ] {
+        let normal = if more[0] == "--rule" { &normal[..4] } else { &normal[..] };
+        let (out, error) = ends(path, 2, &[&[command], normal, more].concat());
+        assert!(out.is_empty() && error.contains(reason) && error.contains("hint: "), "{error}");
+    }
+    let planned = |values| json(path, 0, &["plan", "-k", "8", "--rule", "normal", "--values", values, "--json"]);
+    let (nimbers, outcomes) = (planned("nimbers"), planned("outcomes"));
+    assert_eq!((&nimbers["values"], &outcomes["values"]), (&"nimbers".into(), &"outcomes".into()));
+    assert_eq!((nimbers["kept"].as_array().unwrap().len(), &nimbers["keep"]), (1, &"database".into()));
+    assert!(nimbers["placements"][0]["seconds"].as_f64() > outcomes["placements"][0]["seconds"].as_f64());
+    let cases: [(&[&str], &str); 4] = [
+        (&["-k", "8", "--strategy", "forward"], "the whole board in memory needs 8.1 GiB"),
+        (&["-k", "9", "--strategy", "retrograde", "--block-bits", "30"], "the whole board in memory needs"),
+        (
+            &["-k", "8", "--strategy", "block-pull", "--memory", "64MiB", "--block-bits", "27"],
+            "blocks of 16 MiB need 96",
+        ),
+        (&["-k", "9", "--strategy", "block-push", "--redundancy", "keep"], "TiB of disk space is needed"),
+    ];
+    for (args, reason) in cases {
+        let (_, error) = ends(path, 4, &[&["solve"], args].concat());
+        assert!(error.contains(reason) && error.contains("hint: "), "{error}");
+    }
+    assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
+}

@@ -1,0 +1,100 @@
+//! `trinim probe`: positions in every form, from arguments and from the standard input.
+
+use crate::common::program::{ends, terminal, text, trinim};
+use crate::common::scratch;
+use serde_json::Value;
+use std::io::Write;
+use std::process::Stdio;
+
+/// The identifiers of [SWLK12] were refused, and so were rows without slashes.
+#[test]
+fn a_position_is_read_in_every_form() {
+    let folder = scratch();
+    ends(folder.path(), 0, &["solve", "-k", "5"]);
+    let forms = ["1/10/100/1110/10110", "x_x._x.._xxx._x.xx.", "1 10 100 1110 10110", "110100111010110", "0x35cb"];
+    let forms = forms.into_iter().chain(["0b011010111001011", "13771", "0d13771"]);
+    let args: Vec<&str> = ["probe", "trinim-k5-misere", "--json"].into_iter().chain(forms).collect();
+    let out = ends(folder.path(), 0, &args).0;
+    let answers: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(answers.len() == 8 && answers.iter().all(|answer| *answer == answers[0]), "{out}");
+    assert_eq!(answers[0]["hex"], "0x35cb");
+    let out = ends(folder.path(), 2, &["probe", "trinim-k5-misere", "101"]).0;
+    assert!(out.contains("write 0d101 for the number, or all 15 cells"), "{out}");
+    let help = ends(folder.path(), 0, &["probe", "--help"]).0;
+    assert!(::trinim::game::position::FORMS.iter().all(|(_, text)| help.contains(text)), "{help}");
+}
+
+#[test]
+fn answers_stay_aligned_with_lines_good_and_bad() {
+    let folder = scratch();
+    ends(folder.path(), 0, &["solve", "-k", "5"]);
+    let mut child =
+        trinim(folder.path(), &["probe", "trinim-k5-misere", "--json"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = b"0x7fff\r\nnonsense\n\n1/11/111/1111/11111\n\xff\xfe\n0x8000\n".to_vec();
+    input.extend([b'1'; 5000]);
+    input.extend(b"\nx/../xxx/..../..x..");
+    child.stdin.take().unwrap().write_all(&input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let answers: Vec<Value> = text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let good: Vec<bool> = answers.iter().map(|answer| answer["error"].is_null()).collect();
+    assert_eq!(good, [true, false, false, true, false, false, false, true]);
+    assert_eq!(answers[0], answers[3]);
+    assert_eq!(answers[0]["value"], "loss");
+    assert_eq!(answers[1]["position"], "nonsense");
+    assert_eq!(answers[7]["position"], "1/00/111/0000/00100");
+
+    let both = trinim(folder.path(), &["probe", "trinim-k5-misere", "--map", "0x7fff", "bad", "0x1"]).output().unwrap();
+    assert_eq!(both.status.code(), Some(2));
+    let shown = text(&both.stdout);
+    assert!(shown.contains("- loss for the player to move (P-position)"), "{shown}");
+    assert!(!shown.contains('\x1b'), "colours off a terminal");
+    let coloured =
+        trinim(folder.path(), &["probe", "trinim-k5-misere", "--color", "always", "0x7ffe"]).output().unwrap();
+    assert!(text(&coloured.stdout).contains("\x1b[1;32m+ win\x1b[0m"));
+}
+
+/// Once every word after a position was taken for a position, `--help` included.
+#[test]
+fn options_may_follow_a_position() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "5"]);
+    let board = ["probe", "trinim-k5-misere", "0x7fff"];
+    let after = |options: &[&str]| ends(path, 0, &[&board[..], options].concat()).0;
+    let before = ends(path, 0, &["probe", "--json", "trinim-k5-misere", "0x7fff"]).0;
+    assert_eq!(after(&["--json"]), before);
+    assert_eq!(after(&["-q", "--json", "--map"]), before);
+    assert_eq!(after(&["--color", "never"]), after(&[]));
+    assert!(after(&["--color", "always"]).contains("\x1b["));
+    assert!(after(&["--help"]).contains("Usage: trinim probe"));
+    assert!(ends(path, 2, &[&board[..], &["-1"]].concat()).0.contains("error: \"-1\""));
+    let (out, error) = ends(path, 2, &[&board[..], &["--jso"]].concat());
+    assert!(out.is_empty() && error.contains("--jso") && error.contains("--json"), "{error}");
+    // A lone - is the standard input, wherever it is.
+    assert_eq!(ends(path, 0, &["probe", "trinim-k5-misere", "-", "0x7fff", "--json"]).0, before);
+}
+
+/// On a terminal, a program that waits in silence looks as if it hung. What is not a person is not
+/// asked.
+#[test]
+fn a_person_is_asked_for_positions() {
+    const QUESTION: &str = "positions, one a line (Ctrl-D ends):\n";
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "5"]);
+    let probe = ["probe", "trinim-k5-misere"];
+    let (mut person, program) = terminal();
+    let child = trinim(path, &probe).stdin(program).spawn().unwrap();
+    // Ctrl-D at the start of a line ends the input.
+    person.write_all(b"0x7fff\n\x04").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), QUESTION));
+    let answer = ends(path, 0, &[&probe[..], &["0x7fff"]].concat()).0;
+    assert_eq!(text(&output.stdout), answer);
+
+    let (_person, program) = terminal();
+    let asked = trinim(path, &[&probe[..], &["0x7fff"]].concat()).stdin(program).output().unwrap();
+    assert_eq!((text(&asked.stdout), text(&asked.stderr)), (answer, String::new()));
+    assert_eq!(ends(path, 0, &probe).1, "", "asked without a terminal");
+}

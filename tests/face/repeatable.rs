@@ -1,0 +1,214 @@
+//! Results are functions of their inputs: two processes with the same arguments and different
+//! numbers of threads print the same bytes, as text and as JSON, and write the same files.
+
+use crate::common::program::{ends, run, tree};
+use crate::common::scratch;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Each command that computes, with arguments and its exit code.
+const CASES: [(&str, &str, i32); 40] = [
+    ("solve", "-k 5 --rule normal --values nimbers --out nimbers", 0),
+    ("solve", "-k 6 --block-bits 14 --out new", 0),
+    ("resume", "half", 0),
+    ("stats", "six", 0),
+    ("probe", "six 0x1fff 0x155", 0),
+    ("play", "six --first you --level club --seed 3", 0),
+    ("export", "six --what canonical --sample 99 --output six.csv --force", 0),
+    ("verify", "six", 0),
+    ("status", "six", 0),
+    ("check", "six --depth full", 0),
+    ("repair", "six", 0),
+    ("plan", "-k 7 --block-bits 18", 0),
+    ("layout", "-k 5 --block-bits 8 --order search --effort 3", 0),
+    ("layout search", "-k 5 --bits 3 --symmetry any", 0),
+    ("report", "six --out report", 0),
+    ("bench", "-k 3 --repeats 1 --yardstick 4MiB", 0),
+    ("evolve run", "--game nim:3,3,3 --runs 3 --preset best", 0),
+    // The order of a hash table decided which counterexample was named, and so who was fit.
+    ("evolve run", "--game nim:2,2 --terminals 65535,1023 --functions and,or,xor,- --n none --runs 3 --preset best", 0),
+    ("evolve score", "--game nim:2,2 --formula a1-a2*a1 --tree", 0),
+    ("evolve verify", "--game nim:1,1,1,1 --max 1 --formula (a1^a2^a3^a4)&16777215", 1),
+    ("evolve experiment", "2 --runs 1", 0),
+    ("evolve export", "--game nim:4,4 --formula a1^a2 --as python", 0),
+    ("evolve claims", "--runs 1", 1),
+    ("plane at", "520 1459", 0),
+    ("plane points", "--count 20", 0),
+    ("plane index", "102", 0),
+    ("plane precision", "--digits 6", 0),
+    ("plane randomised", "--max 99 --tries 99", 0),
+    ("plane play", "--start 5,9 --first program --hint", 0),
+    ("plane verify", "--max 20 --flip none", 0),
+    ("plane claims", "", 1),
+    ("task init", "--store tasks --layers 4", 0),
+    ("task plan", "--store tasks", 0),
+    ("task list", "--store tasks", 0),
+    ("task finish", "--store tasks", 0),
+    ("task verify", "--store tasks --shard 1/2", 0),
+    ("task copy", "--store tasks --to copied", 0),
+    ("task sweep", "--store tasks", 0),
+    ("completions", "bash", 0),
+    ("man", "man", 0),
+];
+
+/// Commands that end by a signal only; their own tests compare what they answer.
+const ENDLESS: [&str; 1] = ["serve"];
+
+/// Lines that measure this run, by their label or field: times, rates, memory, threads, and the
+/// bytes of logs, which depend on how much a writer could gather at once.
+const MEASURED: [&str; 43] = [
+    // Text.
+    "logs",
+    "memory",
+    "time",
+    "values",
+    "last commit",
+    "rate",
+    "shared",
+    "dedicated",
+    "disk",
+    // JSON.
+    "elapsed_s",
+    "seconds",
+    "peak_rss_bytes",
+    "log_bytes_written",
+    "disk_bytes_peak",
+    "disk_free_bytes",
+    "memory_available_bytes",
+    "threads",
+    "workers",
+    "used_bytes",
+    "peak_leased_bytes",
+    "apply",
+    "audit",
+    "await_read",
+    "await_write",
+    "commit",
+    "decode",
+    "encode",
+    "idle",
+    "orient",
+    "publish",
+    "read",
+    "settle",
+    "write",
+    "last_commit_s_ago",
+    "rate_positions_per_second",
+    "write_bytes_per_second",
+    "read_bytes_per_second",
+    "copy_bytes_per_second",
+    // How often a run commits follows the clock, and with it the files that are still there.
+    "commits",
+    "generation",
+    "log_files",
+    // The bench's own lines: the command has the number of threads, the figures are times.
+    "name",
+    "command",
+];
+/// The same for a bench alone.
+const MEASURED_BY_BENCH: [&str; 8] =
+    ["median", "min", "max", "mad", "write_share", "read_share", "memory_share", "free_bytes"];
+
+/// The lines of an output that do not measure this run.
+fn lines<'a>(command: &str, out: &'a str) -> Vec<&'a str> {
+    let is_label = |line: &str, name: &str| match line.trim_start().strip_prefix('"') {
+        Some(field) => field.split('"').next() == Some(name),
+        None => line.trim_start().strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')),
+    };
+    // A name is compared everywhere else.
+    let measured = MEASURED.iter().filter(|name| command == "bench" || !["name", "command"].contains(name));
+    let measured: Vec<&str> =
+        measured.copied().chain(MEASURED_BY_BENCH.iter().copied().filter(|_| command == "bench")).collect();
+    let lines = out.lines().filter(|line| !measured.iter().any(|name| is_label(line, name)));
+    lines.map(|line| if command == "plan" { untimed(line) } else { line }).collect()
+}
+
+/// Cuts the planned time off a row of the table of what may be kept: it depends on the threads.
+fn untimed(line: &str) -> &str {
+    let row = line.strip_suffix(" <- chosen").unwrap_or(line);
+    let is_timed = [" ms", " s", " min", " h"].iter().any(|unit| row.ends_with(unit));
+    if is_timed { row.rsplit_once("  ").map_or(row, |(front, _)| front) } else { line }
+}
+
+/// The commands that have no subcommands, from the help of the program.
+fn commands(folder: &Path, path: &[&str], found: &mut BTreeSet<String>) {
+    let (help, _) = ends(folder, 0, &[path, &["--help"]].concat());
+    let listed = help.split_once("\nCommands:\n").map(|(_, rest)| rest.split("\n\n").next().unwrap_or(""));
+    let Some(listed) = listed else {
+        found.insert(path.join(" "));
+        return;
+    };
+    let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    for name in names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
+        commands(folder, &[path, &[name]].concat(), found);
+    }
+}
+
+#[test]
+fn every_command_has_a_case() {
+    let folder = scratch();
+    let mut found = BTreeSet::new();
+    commands(folder.path(), &[], &mut found);
+    let cases = CASES.iter().map(|(command, ..)| *command).chain(ENDLESS);
+    let cases: BTreeSet<String> = cases.map(str::to_owned).collect();
+    let without: Vec<&String> = found.difference(&cases).collect();
+    assert!(without.is_empty() && found.len() > 20, "no case: {without:?}");
+}
+
+#[test]
+fn two_processes_print_the_same_bytes() {
+    let folders = [("1", scratch()), ("3", scratch())];
+    for (threads, folder) in &folders {
+        ends(folder.path(), 0, &["solve", "-k", "6", "--block-bits", "14", "--out", "six", "--threads", threads]);
+        ends(folder.path(), 0, &["task", "init", "--store", "tasks", "--layers", "4"]);
+        ends(folder.path(), 0, &["task", "--store", "tasks", "--block", "0"]);
+    }
+    for (command, args, code) in CASES {
+        let path: Vec<&str> = command.split(' ').collect();
+        let (help, _) = ends(folders[0].1.path(), 0, &[&path[..], &["--help"]].concat());
+        let has = |option: &str| help.lines().any(|line| line.trim_start().starts_with(option));
+        let forms: &[&[&str]] = match (has("--json"), command) {
+            // The text of a bench is a table of times.
+            (_, "bench") => &[&["--json"]],
+            (true, _) => &[&[], &["--json"]],
+            (false, _) => &[&[]],
+        };
+        for form in forms {
+            let outputs = folders.each_ref().map(|(threads, folder)| {
+                if command == "solve" {
+                    let _ = std::fs::remove_dir_all(folder.path().join("new"));
+                }
+                if command == "resume" {
+                    // Only the lists are left to be written.
+                    let half = folder.path().join("half");
+                    let _ = std::fs::remove_dir_all(&half);
+                    crate::common::program::copy(&folder.path().join("six"), &half);
+                    std::fs::remove_file(half.join("db/SUMS")).unwrap();
+                }
+                let mut all: Vec<&str> = path.iter().copied().chain(args.split_whitespace()).collect();
+                all.extend(*form);
+                if has("--threads <") {
+                    all.extend(["--threads", threads]);
+                }
+                let (found, out, error) = run(folder.path(), &all);
+                assert_eq!(found, code, "{all:?}\n{out}\n{error}");
+                out
+            });
+            let [one, three] = outputs.each_ref().map(|out| lines(command, out));
+            // The manual pages are files, compared below.
+            assert!(command == "man" || !one.is_empty(), "{command} {form:?}: nothing is compared:\n{}", outputs[0]);
+            assert_eq!(one, three, "{command} {args} {form:?}");
+        }
+    }
+    let files = folders.each_ref().map(|(_, folder)| {
+        ["six/db", "new/db", "nimbers/db", "report", "man"].map(|name| {
+            let files = tree(&folder.path().join(name));
+            assert!(!files.is_empty(), "{name}");
+            files
+                .into_iter()
+                .map(|(path, bytes)| (path.strip_prefix(folder.path()).unwrap().to_owned(), bytes))
+                .collect::<Vec<_>>()
+        })
+    });
+    assert!(files[0] == files[1], "the files differ");
+}

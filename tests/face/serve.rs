@@ -1,0 +1,355 @@
+//! `trinim serve`, over real connections: answers beside `trinim probe`, the description beside the
+//! answers, tags, and what the paths say about each other.
+
+use crate::common::program::{ends, json, text};
+use crate::common::scratch;
+use crate::server::Server;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use trinim::random::Random;
+
+fn query(board: &str, rule: &str, position: &str) -> String {
+    format!("board={board}&rule={rule}&p={position}")
+}
+
+#[test]
+fn positions_are_answered_as_probe_answers_them() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "5", "--rule", "normal", "--out", "five"]);
+    ends(path, 0, &["solve", "-k", "6", "--keep", "counts", "--out", "six"]);
+    let server = Server::start(path, &["five", "six", "--layers", "4", "--spot-pieces", "12"]);
+    let mut random = Random::new(5);
+    let positions: Vec<String> = (0..300).map(|_| format!("{:#x}", random.bits() & 0x7fff)).collect();
+    for position in &positions[..60] {
+        let mut found = server.get(&format!("/v1/position?{}", query("triangle:5", "normal", position))).json();
+        let mut probed = json(path, 0, &["probe", "five", position, "--json"]);
+        assert_eq!(found["schema"].take(), "trinim.position/1");
+        probed["schema"].take();
+        let object = found.as_object_mut().unwrap();
+        assert_eq!(object.remove("board").unwrap(), "triangle:5");
+        assert_eq!(object.remove("rule").unwrap(), "normal");
+        let canonical = object.remove("canonical").unwrap();
+        assert_eq!(found, probed);
+        // The image of an image is the same, and so is its value.
+        let again = query("triangle:5", "normal", canonical.as_str().unwrap());
+        let again = server.get(&format!("/v1/position?{again}")).json();
+        assert_eq!((&again["canonical"], &again["value"]), (&canonical, &found["value"]));
+    }
+    // Many at once: one answer for each line, errors and empty lines included.
+    let mut lines = positions.clone();
+    lines[7] = "nonsense".into();
+    lines[9] = "\"1/11/111/1111/11111\"".into();
+    let body = lines.join("\n\n") + "\r\n \n";
+    let many = server.post("/v1/positions?board=triangle:5&rule=normal", &body);
+    assert_eq!((many.status, many.header("content-type")), (200, Some("application/x-ndjson")));
+    let answers: Vec<Value> = text(&many.body).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), lines.len());
+    for (line, answer) in lines.iter().zip(&answers).filter(|(line, _)| line.starts_with("0x")) {
+        let one = server.get(&format!("/v1/position?{}", query("triangle:5", "normal", line)));
+        assert_eq!(one.json(), *answer, "{line}");
+    }
+    assert!(answers[7]["error"].as_str().unwrap().contains("not a position of triangle:5"), "{}", answers[7]);
+    assert_eq!((&answers[7]["position"], &answers[9]["hex"]), (&"nonsense".into(), &"0x7fff".into()));
+    // What is not kept is solved up to 12 pieces, or not known.
+    let solved = server.get(&format!("/v1/position?{}", query("triangle:6", "misere", "0x7"))).json();
+    assert_eq!((&solved["value"], &solved["moves_not_kept"]), (&"win".into(), &0.into()));
+    let unknown = server.get(&format!("/v1/position?{}", query("triangle:6", "misere", "0x1fff")));
+    assert_eq!(unknown.status, 404);
+    assert!(unknown.problem().contains("not known"), "{}", unknown.problem());
+    assert_eq!(server.get(&format!("/v1/position?{}", query("triangle:6", "misere", "0x1fffff"))).status, 200);
+    let full = "1/11/111/1111/11111/111111/1111111/11111111/111111111";
+    for rule in ["misere", "normal"] {
+        let start = server.get(&format!("/v1/position?{}", query("triangle:9", rule, full))).json();
+        assert_eq!((&start["value"], &start["moves_not_kept"]), (&"win".into(), &0.into()));
+    }
+    let stats = server.get("/v1/stats?board=triangle:5&rule=normal").json();
+    assert_eq!(stats, json(path, 0, &["stats", "five", "--json"]));
+    assert_eq!(server.end("TERM").0, Some(0));
+}
+
+/// Boards of families and of files, under both rules, as `probe` knows them.
+#[test]
+fn other_boards_are_solved_at_the_start() {
+    let folder = scratch();
+    let path = folder.path();
+    let star = "name = \"star\"\ncells = 5\nlines = [[0, 3], [0, 4], [1, 2], [1, 4], [2, 3]]\n";
+    std::fs::write(path.join("star.toml"), star).unwrap();
+    let server = Server::start(path, &["--layers", "4", "--board", "rect:3x3", "--board", "file:star.toml"]);
+    for (name, board, cells) in [("rect:3x3", "rect:3x3", 9), ("star", "file:star.toml", 5)] {
+        for rule in ["misere", "normal"] {
+            for position in (0..1 << cells).step_by(7) {
+                let position = format!("{position:#x}");
+                let found = server.get(&format!("/v1/position?{}", query(name, rule, &position))).json();
+                let probed = json(path, 0, &["probe", "--board", board, "--rule", rule, &position, "--json"]);
+                assert_eq!((&found["value"], &found["moves"]), (&probed["value"], &probed["moves"]));
+            }
+            assert_eq!(server.get(&format!("/v1/stats?board={name}&rule={rule}")).status, 200);
+        }
+    }
+    let boards = server.get("/v1/boards").json();
+    let named: Vec<&str> =
+        boards["boards"].as_array().unwrap().iter().map(|one| one["board"].as_str().unwrap()).collect();
+    assert_eq!(named.iter().filter(|name| **name == "star").count(), 2);
+}
+
+/// The paths of all fields below `value`; `[]` stands for the elements of a list.
+fn fields(value: &Value, at: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            for (name, value) in map {
+                found.insert(format!("{at}.{name}"));
+                fields(value, &format!("{at}.{name}"), found);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| fields(value, &format!("{at}[]"), found)),
+        _ => {}
+    }
+}
+
+/// The fields of a schema; types and choices of `value` are checked on the way.
+fn described(all: &Value, schema: &Value, value: Option<&Value>, at: &str, found: &mut BTreeSet<String>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let name = name.rsplit('/').next().unwrap();
+        return described(all, &all["components"]["schemas"][name], value, at, found);
+    }
+    if let Some(value) = value {
+        let kind = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(number) if number.is_f64() => "number",
+            Value::Number(_) => "integer",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        let kinds: Vec<&str> = match &schema["type"] {
+            Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+            one => one.as_str().into_iter().collect(),
+        };
+        assert!(kinds.contains(&kind) || kind == "integer" && kinds.contains(&"number"), "{at}: {value} for {schema}");
+        if let Some(choices) = schema["enum"].as_array() {
+            assert!(choices.contains(value), "{at}: {value} is none of {choices:?}");
+        }
+    }
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{at}.{name}");
+        found.insert(path.clone());
+        described(all, property, value.and_then(|value| value.get(name)), &path, found);
+        let required = schema["required"].as_array().unwrap();
+        assert!(required.contains(&name.as_str().into()), "{path} is in every answer");
+    }
+    if schema["items"].is_object() {
+        let elements = value.and_then(Value::as_array).cloned().unwrap_or_default();
+        described(all, &schema["items"], None, &format!("{at}[]"), found);
+        elements.iter().for_each(|one| described(all, &schema["items"], Some(one), &format!("{at}[]"), found));
+    }
+}
+
+#[test]
+fn the_description_is_true() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "4"]);
+    let description = server.get("/v1/openapi.json").json();
+    let paths = description["paths"].as_object().unwrap();
+    assert_eq!(paths.len(), 10);
+    for (path, methods) in paths {
+        for (method, about) in methods.as_object().unwrap() {
+            let parameters = about["parameters"].as_array().unwrap();
+            let text_of = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let given: Vec<String> = parameters
+                .iter()
+                .filter(|parameter| parameter.get("example").is_some())
+                .map(|parameter| format!("{}={}", parameter["name"].as_str().unwrap(), text_of(&parameter["example"])))
+                .collect();
+            let with =
+                |given: &[String]| if given.is_empty() { path.clone() } else { format!("{path}?{}", given.join("&")) };
+            let (method, body) = match method.as_str() {
+                "post" => ("POST", text_of(&about["requestBody"]["content"]["application/x-ndjson"]["example"])),
+                _ => ("GET", String::new()),
+            };
+            let found = server.ask(method, &with(&given), "", body.as_bytes());
+            assert_eq!(found.status, 200, "{path}: {}", text(&found.body));
+            let content = about["responses"]["200"]["content"].as_object().unwrap();
+            let (kind, schema) = content.iter().next().unwrap();
+            assert_eq!(found.header("content-type"), Some(kind.as_str()), "{path}");
+            assert_eq!(found.header("access-control-allow-origin"), Some("*"), "{path}");
+            let schema = &schema["schema"];
+            let values: Vec<Value> = match kind.as_str() {
+                "application/json" => vec![found.json()],
+                "application/x-ndjson" => {
+                    text(&found.body).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+                }
+                _ => Vec::new(),
+            };
+            let schema = if schema["oneOf"].is_array() { &schema["oneOf"][0] } else { schema };
+            for value in values.iter().filter(|_| schema["properties"].is_object() || schema["$ref"].is_string()) {
+                let (mut printed, mut listed) = (BTreeSet::new(), BTreeSet::new());
+                fields(value, "", &mut printed);
+                described(&description, schema, Some(value), "", &mut listed);
+                assert_eq!(printed, listed, "{path}");
+            }
+            // Every documented parameter is known, every other one is refused, required ones are.
+            for parameter in parameters {
+                let name = parameter["name"].as_str().unwrap();
+                let bad = given.iter().map(|one| match one.split_once('=') {
+                    Some((other, _)) if other == name => format!("{name}=%00"),
+                    _ => one.clone(),
+                });
+                let mut bad: Vec<String> = bad.collect();
+                if !bad.iter().any(|one| one.starts_with(&format!("{name}="))) {
+                    bad.push(format!("{name}=%00"));
+                }
+                let refused = server.ask(method, &with(&bad), "", body.as_bytes());
+                assert!([400, 404].contains(&refused.status), "{path} {name}");
+                assert!(!refused.problem().contains("unknown parameter"), "{path} {name}");
+                if parameter["required"] == true {
+                    let less: Vec<String> =
+                        given.iter().filter(|one| !one.starts_with(&format!("{name}="))).cloned().collect();
+                    assert!(server.ask(method, &with(&less), "", body.as_bytes()).problem().contains("missing"));
+                }
+            }
+            if about["responses"]["400"].is_object() {
+                let more = [&given[..], &["frobnicate=1".to_owned()]].concat();
+                let refused = server.ask(method, &with(&more), "", body.as_bytes());
+                assert!(refused.status == 400 && refused.problem().contains("\"frobnicate\""), "{path}");
+                if let Some(first) = given.first() {
+                    let twice = [&given[..], std::slice::from_ref(first)].concat();
+                    assert!(server.ask(method, &with(&twice), "", body.as_bytes()).problem().contains("twice"));
+                }
+            }
+            // The other method.
+            let other = if method == "GET" { "POST" } else { "GET" };
+            assert_eq!(server.ask(other, &with(&given), "", b"").status, 405, "{path}");
+        }
+    }
+    assert!(server.get("/v1/nothing").problem().contains("no such path"));
+}
+
+#[test]
+fn boards_lines_replies_and_random_positions_agree_with_each_other() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "3,4"]);
+    let boards = server.get("/v1/boards").json()["boards"].as_array().unwrap().clone();
+    let names: Vec<String> =
+        boards.iter().map(|one| format!("{} {}", one["board"], one["rule"]).replace('"', "")).collect();
+    let expected = ["triangle:3", "triangle:4", "triangle:9"]
+        .map(|board| ["normal", "misere"].map(|rule| format!("{board} {rule}")));
+    assert_eq!(names, expected.concat());
+    for one in &boards[..4] {
+        let (board, rule) = (one["board"].as_str().unwrap(), one["rule"].as_str().unwrap());
+        let line = server.get(&format!("/v1/mainline?{}", query(board, rule, one["start"].as_str().unwrap()))).json();
+        assert_eq!(line["complete"], true);
+        for step in line["moves"].as_array().unwrap() {
+            let position = step["position"].as_str().unwrap();
+            let here = server.get(&format!("/v1/position?{}", query(board, rule, position))).json();
+            assert_eq!(here["value"], step["value"]);
+            let reply = server.get(&format!("/v1/reply?{}", query(board, rule, position))).json();
+            let moves = here["moves"].as_array().unwrap();
+            let chosen = moves.iter().find(|one| one["cells"] == reply["move"]["cells"]).unwrap();
+            assert_eq!((&chosen["child"], &chosen["value"]), (&reply["move"]["child"], &reply["move"]["value"]));
+            // Perfect play never gives a won game away.
+            assert_eq!(here["value"] == "win", chosen["value"] == "loss");
+        }
+        assert_eq!(server.get(&format!("/v1/reply?{}", query(board, rule, "0"))).json()["move"], Value::Null);
+        // So many pieces are lost if none is next to another, and won if they are on a line.
+        let pieces = if rule == "misere" { 3 } else { 2 };
+        for value in ["win", "loss"] {
+            let path = format!("/v1/random?board={board}&rule={rule}&pieces={pieces}&value={value}");
+            let drawn = server.get(&format!("{path}&seed=8")).json();
+            assert_eq!(drawn["value"], value);
+            assert_eq!(drawn["position"].as_str().unwrap().matches('1').count(), pieces);
+            assert_eq!(drawn, server.get(&format!("{path}&seed=8")).json());
+        }
+    }
+    let many: BTreeSet<String> = (0..20).map(|_| text(&server.get("/v1/random?board=triangle:4").body)).collect();
+    assert!(many.len() > 5, "{}", many.len());
+    assert_eq!(server.get("/v1/random?board=triangle:4&pieces=11").status, 400);
+    // A book knows nearly full boards, and a draw finds one.
+    assert_eq!(server.get("/v1/random?board=triangle:9&seed=4").status, 200);
+    assert_eq!(server.get("/v1/random?board=triangle:9&seed=4&pieces=10&value=loss").status, 200);
+    assert_eq!(server.get("/v1/random?board=triangle:9&seed=4&pieces=30").status, 404);
+}
+
+#[test]
+fn answers_are_tagged_cached_and_compressed() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "4"]);
+    let path = "/v1/position?board=triangle:4&p=1/11/111/1111";
+    let first = server.get(path);
+    let tag = first.header("etag").unwrap().to_owned();
+    assert_eq!(first.header("cache-control"), Some("public, max-age=86400"));
+    for list in [tag.clone(), format!("\"x\", {tag}"), tag.replace("w/", "")] {
+        let again = server.ask("GET", path, &format!("if-none-match: {}\r\n", list.replace("w/", "W/")), b"");
+        assert_eq!((again.status, again.body.len(), again.header("etag")), (304, 0, Some(&*tag)));
+    }
+    let other = server.get("/v1/position?board=triangle:4&rule=normal&p=1/11/111/1111");
+    assert_ne!(other.header("etag"), Some(&*tag));
+    assert_eq!(server.ask("GET", path, "if-none-match: \"else\"\r\n", b"").status, 200);
+    let packed = server.ask("GET", path, "accept-encoding: gzip\r\n", b"");
+    assert_eq!(packed.header("content-encoding"), Some("gzip"));
+    assert!(packed.body.starts_with(&[0x1f, 0x8b]) && packed.body.len() < first.body.len() / 2);
+    assert!(packed.header("vary").unwrap().contains("accept-encoding"));
+    let head = server.ask("HEAD", path, "", b"");
+    assert_eq!((head.status, head.body.len(), head.header("etag")), (200, 0, Some(&*tag)));
+    let preflight = "origin: http://a.example\r\naccess-control-request-method: POST\r\naccess-control-request-headers: content-type\r\n";
+    let preflight = server.ask("OPTIONS", "/v1/positions", preflight, b"");
+    assert_eq!(preflight.status, 200);
+    assert!(preflight.header("access-control-allow-methods").unwrap().contains("post"), "{}", preflight.head);
+    for path in ["/metrics", "/healthz", "/v1/random?board=triangle:4", "/absent"] {
+        assert_eq!(server.get(path).header("cache-control"), Some("no-store"), "{path}");
+    }
+    let counts = || text(&server.get("/metrics").body);
+    // The connection before this one is counted until the server has seen that it is closed.
+    let alone = (0..500).map(|_| counts()).find(|counts| counts.contains("trinim_connections 1\n"));
+    let counts = alone.unwrap_or_else(counts);
+    assert!(counts.contains("trinim_requests_total{path=\"/v1/position\",status=\"304\"} 3\n"), "{counts}");
+    assert!(counts.contains("trinim_connections 1\n") && counts.contains("le=\"+Inf\""), "{counts}");
+}
+
+/// Every file that the page names is there, and none is elsewhere.
+#[test]
+fn the_page_needs_nothing_from_elsewhere() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "4"]);
+    let (mut open, mut seen) = (vec!["/".to_owned()], BTreeSet::new());
+    while let Some(path) = open.pop().filter(|path| seen.insert(path.clone())) {
+        let file = server.get(&path);
+        assert_eq!(file.status, 200, "{path}");
+        let policy = file.header("content-security-policy");
+        assert!(
+            path.starts_with("/v1/") || policy.is_some_and(|policy| policy.contains("default-src 'self'")),
+            "{path}"
+        );
+        let text = text(&file.body);
+        if !path.starts_with("/v1/") {
+            let elsewhere = text.replace("http://www.w3.org/2000/svg", "");
+            assert!(!elsewhere.contains("://") && !elsewhere.contains("url("), "{path}");
+        }
+        let named = text.split(['"', '\'']).filter(|part| part.starts_with('/') && part.contains('.'));
+        open.extend(named.filter(|part| !part.contains(' ') && part.len() < 40).map(str::to_owned));
+        // Nobody has to fetch it again, but everybody asks whether it changed.
+        let tag = file.header("etag").unwrap().replace("w/", "W/");
+        let again = server.ask("GET", &path, &format!("if-none-match: {tag}\r\n"), b"");
+        assert_eq!(again.status, 304, "{path}");
+        open.retain(|path| !seen.contains(path));
+    }
+    let files = seen.iter().filter(|path| !path.starts_with("/v1/")).count();
+    assert_eq!(files, 7, "{seen:?}");
+}
+
+/// A database of nimbers has them in its answers, and other tags than one of wins and losses.
+#[test]
+fn nimbers_are_answered_where_they_are_known() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "4", "--rule", "normal", "--values", "nimbers", "--out", "nimbers"]);
+    let asked = format!("/v1/position?{}", query("triangle:4", "normal", "0x2ff"));
+    let (known, plain) = (Server::start(path, &["nimbers"]), Server::start(path, &["--layers", "4"]));
+    let (with, without) = (known.get(&asked), plain.get(&asked));
+    let probed = json(path, 0, &["probe", "nimbers", "0x2ff", "--json"]);
+    assert_eq!((&with.json()["nimber"], &with.json()["moves"]), (&probed["nimber"], &probed["moves"]));
+    assert!(probed["nimber"].is_number() && without.json()["nimber"].is_null());
+    assert_eq!(with.json()["value"], without.json()["value"]);
+    assert_ne!(with.header("etag"), without.header("etag"));
+}

@@ -1,0 +1,242 @@
+//! `trinim serve` among hostile, slow and broken clients: every limit, and the end.
+
+use crate::common::program::{ends, signal, text, trinim};
+use crate::common::scratch;
+use crate::server::{Server, answer};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use trinim::random::Random;
+
+/// Thousands of odd requests: each gets an error or an answer, and the server still works.
+#[test]
+fn hostile_requests_are_refused_in_words() {
+    let folder = scratch();
+    std::fs::write(folder.path().join("secret"), "dear").unwrap();
+    let server = Server::start(folder.path(), &["--layers", "4"]);
+    let names =
+        ["/v1/position", "/v1/positions", "/v1/mainline", "/v1/reply", "/v1/stats", "/v1/random", "/v1/boards", "/"];
+    let words = [
+        "board=triangle:4",
+        "board=triangle:9",
+        "board=triangle:-1",
+        "board=",
+        "board=%ff%fe",
+        "board=../../secret",
+        "rule=misere",
+        "rule=nim",
+        "p=1/11/111/1111",
+        "p=0x3ff",
+        "p=0xffffffffffffffffffffff",
+        "p=%00",
+        "p=-1",
+        "p=1%0d%0aX:1",
+        "p",
+        "=",
+        "&&",
+        "%",
+        "seed=18446744073709551616",
+        "seed=-1",
+        "seed=5",
+        "level=god",
+        "pieces=99999999999",
+        "value=draw",
+        "p=../../etc/passwd",
+        "%zz=1",
+        "+",
+    ];
+    let mut random = Random::new(11);
+    let mut statuses = BTreeSet::new();
+    let mut stream = server.connect();
+    for round in 0..4000 {
+        let path = names[random.index(names.len())];
+        let count = random.below(5);
+        let given: Vec<&str> = (0..count).map(|_| words[random.index(words.len())]).collect();
+        let method = ["GET", "GET", "GET", "HEAD", "PUT", "DELETE", "PATCH", "TRACE"][random.index(8)];
+        // On one connection, until the server closes it.
+        let request = format!("{method} {path}?{} HTTP/1.1\r\nhost: x\r\n\r\n", given.join("&"));
+        stream.write_all(request.as_bytes()).unwrap();
+        let (mut reader, mut head) = (BufReader::new(&stream), String::new());
+        while !head.ends_with("\r\n\r\n") {
+            assert!(reader.read_line(&mut head).unwrap() > 0, "round {round}: {request}");
+        }
+        let head = head.to_lowercase();
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "))
+            .map_or(0, |length| length.parse().unwrap());
+        let mut body = vec![0; if method == "HEAD" { 0 } else { length }];
+        reader.read_exact(&mut body).unwrap();
+        assert!(reader.buffer().is_empty(), "round {round}: more than one answer");
+        let status: u16 = head.split(' ').nth(1).unwrap().parse().unwrap();
+        assert!([200, 400, 404, 405].contains(&status), "{request}{head}");
+        if status >= 400 && method != "HEAD" {
+            assert!(head.contains("application/problem+json") && !text(&body).contains("dear"), "{request}{head}");
+        }
+        statuses.insert(status);
+    }
+    assert_eq!(statuses.len(), 4, "{statuses:?}");
+    drop(stream);
+    // No request at all, or half of one.
+    let long = "x".repeat(200_000);
+    for bytes in [
+        b"".to_vec(),
+        b"\r\n\r\n".to_vec(),
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
+        b"GET".to_vec(),
+        b"GET / HTTP/9.9\r\n\r\n".to_vec(),
+        b"GET /\x00\xff HTTP/1.1\r\n\r\n".to_vec(),
+        b"GET ../../secret HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
+        b"GET /../secret HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
+        b"GET /%2e%2e/secret HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
+        b"GET file:///etc/passwd HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
+        format!("GET /{long} HTTP/1.1\r\nhost: x\r\n\r\n").into_bytes(),
+        format!("GET / HTTP/1.1\r\nhost: x\r\nx: {long}\r\n\r\n").into_bytes(),
+        format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(5000)).into_bytes(),
+        b"POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n".to_vec(),
+        b"POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ncontent-length: 9\r\n\r\n0x1".to_vec(),
+        b"POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n".to_vec(),
+        b"POST /v1/positions?board=triangle:4 HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n".to_vec(),
+    ] {
+        let found = text(&server.raw(&bytes));
+        assert!(found.is_empty() || !found.contains("200 OK"), "{found}");
+        assert!(!found.contains("dear") && !found.contains("root:"), "{found}");
+    }
+    let mut noise = Random::new(3);
+    for _ in 0..300 {
+        let length = noise.index(200);
+        let bytes: Vec<u8> = (0..length).map(|_| noise.bits() as u8).collect();
+        assert!(!text(&server.raw(&bytes)).contains("200 OK"));
+    }
+    assert_eq!(server.get("/healthz").status, 200);
+    assert_eq!(server.end("INT").0, Some(0));
+}
+
+#[test]
+fn bodies_have_limits() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "4"]);
+    let path = "/v1/positions?board=triangle:4";
+    // Announced too long: refused before it is sent.
+    let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 99999999999\r\n\r\n");
+    let announced = answer(&server.raw(head.as_bytes()));
+    assert_eq!(announced.status, 413);
+    assert!(announced.problem().contains("longer than 1048576 bytes"));
+    // In chunks, so that nobody knows before.
+    let chunk = format!("10000\r\n{}\r\n", "0x1\n".repeat(0x4000));
+    let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n");
+    let chunks = head + &chunk.repeat(17) + "0\r\n\r\n";
+    let found = server.raw(chunks.as_bytes());
+    // The answer may be lost to the reset of a connection whose body was not read to its end.
+    if !found.is_empty() {
+        assert_eq!(answer(&found).status, 413);
+    }
+    let many = server.post(path, &"0x1\n".repeat(10_001));
+    assert_eq!((many.status, many.problem().contains("10001 positions: at most 10000")), (413, true));
+    let most = server.post(path, &"0x1\n".repeat(10_000));
+    assert_eq!((most.status, text(&most.body).lines().count()), (200, 10_000));
+    let foreign = server.ask("POST", path, "", b"0x1\n\xff\n");
+    assert!(foreign.status == 400 && foreign.problem().contains("UTF-8"));
+    assert_eq!((server.post(path, "").status, server.post(path, "").body.len()), (200, 0));
+}
+
+/// Clients that stall, break off or never read hold up nobody.
+#[test]
+fn slow_and_broken_clients_hold_up_nobody() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "5"]);
+    let path = "/v1/positions?board=triangle:5";
+    let body = "0x7fff\n".repeat(10_000);
+    let begin = Instant::now();
+    let held: Vec<TcpStream> = (0..60)
+        .map(|number| {
+            let mut stream = server.connect();
+            let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n", body.len());
+            let bytes = match number % 4 {
+                // A third of a head; a head and a little of the body; all of it, but never read.
+                0 => head.as_bytes()[..20].to_vec(),
+                1 => [head.as_bytes(), b"0x1\n"].concat(),
+                2 => Vec::new(),
+                _ => [head.as_bytes(), body.as_bytes()].concat(),
+            };
+            stream.write_all(&bytes).unwrap();
+            stream
+        })
+        .collect();
+    // Some break off.
+    for stream in held.iter().step_by(3) {
+        let _ = stream.shutdown(std::net::Shutdown::Both);
+    }
+    for _ in 0..50 {
+        assert_eq!(server.get("/v1/position?board=triangle:5&p=0x7fff").status, 200);
+    }
+    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
+    // A stop does not wait for them for long.
+    let begin = Instant::now();
+    assert_eq!(server.end("TERM").0, Some(0));
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+    drop(held);
+}
+
+/// A request at work is answered after the signal, and no new one is accepted.
+#[test]
+fn a_stop_lets_requests_finish() {
+    let folder = scratch();
+    let server = Server::start(folder.path(), &["--layers", "6"]);
+    let mut stream = server.connect();
+    let body = "0x1fffff\n".repeat(10_000);
+    let head = "POST /v1/positions?board=triangle:6 HTTP/1.1\r\nhost: x\r\n";
+    write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut found = vec![0];
+    stream.read_exact(&mut found).unwrap();
+    signal(&server.child, "TERM");
+    stream.read_to_end(&mut found).unwrap();
+    assert_eq!(text(&answer(&found).body).lines().count(), 10_000);
+    let address = server.address;
+    assert_eq!(server.ended().0, Some(0));
+    assert!(TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_at_the_start() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "4", "--out", "four"]);
+    crate::common::program::copy(&path.join("four"), &path.join("again"));
+    let listen = |more: &[&'static str]| [&["serve", "--listen", "127.0.0.1:0"], more].concat();
+    for (args, code, reason) in [
+        (listen(&["absent"]), 2, "absent holds no finished database: no such folder"),
+        (listen(&["four", "again"]), 2, "again holds triangle:4, misere, as another folder does"),
+        (listen(&["--layers", "8"]), 2, "--layers 8: too large to be solved at the start"),
+        (listen(&["--board", "rect:6x6"]), 2, "--board rect:6x6: too large to be solved at the start"),
+        (listen(&["--board", "rect:6"]), 2, "--board: "),
+        (listen(&["--spot-pieces", "31"]), 2, "expected 0 to 30"),
+        (vec!["serve", "8081"], 2, "8081 is no folder of a solve\nhint: trinim serve --listen 127.0.0.1:8081"),
+        (listen(&["--cache", "0"]), 2, "a size of 0"),
+        (vec!["serve", "--listen", "here"], 2, "expected an address and a port"),
+        (vec!["serve", "--layers", "1", "--listen", "192.0.2.1:1"], 4, "cannot listen on 192.0.2.1:1: "),
+    ] {
+        let (out, error) = ends(path, code, &args);
+        assert!(out.is_empty() && error.contains(reason) && error.contains("hint: "), "{args:?}: {error}");
+    }
+    let server = Server::start(path, &["four", "--layers", "4,9"]);
+    let taken = server.address.to_string();
+    let (_, error) = ends(path, 4, &["serve", "--layers", "1", "--listen", &taken]);
+    assert!(error.contains("cannot listen on") && error.contains("any free port"), "{error}");
+    // A database that is damaged while it is served is an error of the server, without its path.
+    let block = path.join("four/db/000000.blk");
+    let mut bytes = std::fs::read(&block).unwrap();
+    bytes.iter_mut().skip(64).for_each(|byte| *byte ^= 0x55);
+    std::fs::write(&block, bytes).unwrap();
+    let broken = server.get("/v1/position?board=triangle:4&p=0x1");
+    if broken.status != 200 {
+        assert!(broken.status == 500 && !text(&broken.body).contains("four"), "{}", text(&broken.body));
+    }
+    let all = trinim(path, &["serve", "--layers", "1", "--listen", "0.0.0.0:0"]).stdin(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    signal(&all, "TERM");
+    let error = text(&all.wait_with_output().unwrap().stderr);
+    assert!(error.contains("warning: whoever reaches this address can ask"), "{error}");
+}

@@ -1,0 +1,218 @@
+//! Signals at any time, from the first instruction of the program on: the exit code is the
+//! documented one, and nothing is lost.
+
+use crate::common::program::{SLOW, begin, ends, json, signal, text, trinim};
+use crate::common::{assert_same_files, database_files, scratch};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+/// Returns a field of the status of a process, if it still exists.
+fn field(child: &Child, name: &str) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    Some(status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?.trim().to_owned())
+}
+
+/// Whether a process handles SIGTERM, number 15.
+fn handles(child: &Child) -> bool {
+    let mask = field(child, "SigCgt").and_then(|mask| u64::from_str_radix(&mask, 16).ok());
+    mask.is_some_and(|mask| mask >> 14 & 1 == 1)
+}
+
+/// The program wrote its help, and so had read its arguments, before it handled signals: a
+/// supervisor that stopped it meanwhile saw a crash.
+#[test]
+fn a_signal_while_the_arguments_are_read_ends_with_its_code() {
+    let folder = scratch();
+    for (name, code) in [("TERM", 143), ("INT", 130)] {
+        // A full pipe holds the program in the middle of its arguments.
+        let (_reader, mut writer) = std::io::pipe().unwrap();
+        let flags = fcntl_getfl(&writer).unwrap();
+        fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
+        while writer.write(&[b' '; 4096]).is_ok() {}
+        while writer.write(b" ").is_ok() {}
+        fcntl_setfl(&writer, flags).unwrap();
+        let mut child = trinim(folder.path(), &["solve", "--help"]).stdout(writer).spawn().unwrap();
+        let mut waits = 0;
+        while waits < 5 {
+            std::thread::sleep(Duration::from_millis(10));
+            assert_eq!(child.try_wait().unwrap(), None, "the program does not wait for the pipe");
+            waits = if field(&child, "State").is_some_and(|state| state.starts_with('S')) { waits + 1 } else { 0 };
+        }
+        signal(&child, name);
+        let ended = child.wait().unwrap();
+        assert_eq!((ended.code(), ended.signal()), (Some(code), None));
+    }
+}
+
+/// SIGTERM later and later: death by the signal is only possible before the handlers exist, and
+/// nothing is done before.
+#[test]
+fn a_signal_in_the_first_milliseconds_is_no_crash() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "5", "--out", "done"]);
+    let solve = ["solve", "-k", "7", "--block-bits", "14", "--out"];
+    let commands = [
+        &["solve"][..],
+        &["check", "done", "--depth", "full"],
+        &["repair", "done"],
+        &["verify", "done"],
+        &["status", "done"],
+        &["bench", "--layers", "4", "--repeats", "50", "--yardstick", "none"],
+        &["plane", "verify", "--max", "400"],
+        &["evolve", "run", "--game", "nim:3,3", "--runs", "50"],
+    ];
+    let (mut handled, mut early) = (0, 0);
+    for (number, command) in commands.iter().enumerate() {
+        for step in 0..20 {
+            let name = format!("run-{number}-{step}");
+            let args = if number == 0 { [&solve[..], &[&name]].concat() } else { command.to_vec() };
+            let child = trinim(path, &args).spawn().unwrap();
+            // Quadratic, to be both fine at first and late at last.
+            std::thread::sleep(Duration::from_micros(120 * step * step));
+            let (begun, handles) = (path.join(&name).exists(), handles(&child));
+            assert!(handles || !begun || number != 0, "a folder was made before signals are handled");
+            signal(&child, "TERM");
+            let output = child.wait_with_output().unwrap();
+            let (code, killed) = (output.status.code(), output.status.signal());
+            let story = format!("{args:?}, step {step}: {code:?} {killed:?}\n{}", text(&output.stderr));
+            if handles {
+                assert!(code == Some(143) || code == Some(0), "{story}");
+                handled += 1;
+            } else {
+                assert!(code == Some(143) || code == Some(0) || killed == Some(15), "{story}");
+                early += 1;
+            }
+            if number == 0 && begun {
+                ends(path, 0, &["check", &name, "--depth", "metadata"]);
+                fs::remove_dir_all(path.join(&name)).unwrap();
+            }
+        }
+    }
+    println!("{handled} signals met their handlers, {early} came before or after them");
+    assert!(handled > 40);
+    ends(path, 0, &["check", "done"]);
+}
+
+/// SIGHUP, as when a terminal is closed, killed a solve without a checkpoint; with `nohup` it must
+/// still be ignored.
+#[test]
+fn a_hangup_stops_after_a_checkpoint_unless_it_is_ignored() {
+    let folder = scratch();
+    let path = folder.path();
+    // On a busy machine a solve may be over before the signal is sent; then another one is begun.
+    let hung_up = || {
+        let child = begin(path, "run");
+        signal(&child, "HUP");
+        let output = child.wait_with_output().unwrap();
+        if output.status.success() {
+            fs::remove_dir_all(path.join("run")).unwrap();
+        }
+        output
+    };
+    let output = std::iter::repeat_with(hung_up).take(5).find(|output| !output.status.success());
+    let output = output.expect("a solve is stopped by the signal");
+    assert_eq!(output.status.code(), Some(129), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("blocks saved in run"), "{}", text(&output.stderr));
+
+    let solve = trinim(path, &[&SLOW[..], &["run", "--quiet"]].concat());
+    let words: Vec<String> = std::iter::once(solve.get_program())
+        .chain(solve.get_args())
+        .map(|word| word.to_str().unwrap().to_owned())
+        .collect();
+    let ignoring = format!("trap '' HUP; exec {}", words.join(" "));
+    let mut child = Command::new("sh").args(["-c", &ignoring]).current_dir(path).spawn().unwrap();
+    while !handles(&child) {
+        assert_eq!(child.try_wait().unwrap(), None, "the solve ended before it could be signalled");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    signal(&child, "HUP");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// Starts or resumes a slow solve and waits until it has published twenty more blocks and is still
+/// running.
+fn proceed(path: &Path, name: &str) -> Child {
+    let published = || fs::read_dir(path.join(name).join("db")).map_or(0, |files| files.count());
+    let before = published();
+    let mut child = trinim(path, &[&SLOW[..], &[name]].concat()).spawn().unwrap();
+    for _ in 0..4000 {
+        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be interrupted");
+        if published() > before + 20 {
+            return child;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("nothing was published in twenty seconds");
+}
+
+#[test]
+fn kills_and_signals_at_any_time_change_nothing() {
+    let folder = scratch();
+    let path = folder.path();
+    let whole = json(path, 0, &[&SLOW[..], &["whole", "--json"]].concat());
+    assert_eq!(whole["losses"], 19_496_523);
+    assert_eq!(whole["resumed_blocks"], 0);
+
+    for (name, code) in [("KILL", None), ("INT", Some(130)), ("KILL", None), ("TERM", Some(143))] {
+        let child = proceed(path, "resumed");
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), code, "{}", text(&output.stderr));
+        if code.is_some() {
+            let error = text(&output.stderr);
+            assert!(error.contains("blocks saved in resumed"), "{error}");
+            assert!(error.contains("hint: resume with: trinim solve "), "{error}");
+        }
+    }
+    // The folder keeps its layout although a new solve would choose another one.
+    let end = json(path, 0, &["solve", "-k", "7", "--out", "resumed", "--json"]);
+    assert!(end["resumed_blocks"].as_u64() > Some(0));
+    assert_eq!(end["digest"], whole["digest"]);
+    assert_same_files(&database_files(&path.join("resumed")), &database_files(&path.join("whole")), "resumed");
+}
+
+#[test]
+fn a_strategy_without_checkpoints_stops_at_once_and_starts_over() {
+    let folder = scratch();
+    let path = folder.path();
+    let command =
+        |strategy: &'static str| vec!["solve", "-k", "7", "--block-bits", "18", "-o", "run", "--strategy", strategy];
+    for (strategy, signal_name, code) in [("forward", "INT", 130), ("block-pull", "TERM", 143)] {
+        let mut slow = command(strategy);
+        slow.extend(["--kernel", "scalar"]);
+        let mut child = trinim(path, &slow).spawn().unwrap();
+        let begun = || fs::read_dir(path.join("run/m")).is_ok_and(|files| files.count() == 4);
+        for _ in 0..4000 {
+            assert_eq!(child.try_wait().unwrap(), None, "{strategy} was over before it could be interrupted");
+            if begun() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        signal(&child, signal_name);
+        let output = child.wait_with_output().unwrap();
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{error}");
+        assert!(error.contains("keeps no checkpoints") && error.contains("hint: start over with: trinim "), "{error}");
+        let other = if strategy == "forward" { "block-pull" } else { "update-log" };
+        let (_, error) = ends(path, 7, &command(other));
+        assert!(error.contains(&format!("strategy = {strategy}, not {other}")), "{error}");
+        if strategy == "forward" {
+            fs::remove_dir_all(path.join("run")).unwrap();
+        }
+    }
+    let mut again = command("block-pull");
+    again.push("--json");
+    let (out, remark) = ends(path, 0, &again);
+    assert!(remark.contains("and starts over"), "{remark}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&report["losses"], &report["resumed_blocks"]), (&19_496_523.into(), &0.into()));
+    assert_eq!(fs::read_dir(path.join("run/logs")).unwrap().count(), 0);
+}

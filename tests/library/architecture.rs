@@ -1,0 +1,496 @@
+//! The rules of the architecture that the compiler does not check, read from the sources.
+//!
+//! Each kind of code has one place. If a rule turns out to be wrong, change it here instead of
+//! working around it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Largest number of lines of a file that gives no reason for being longer.
+const LINES_AT_MOST: usize = 500;
+/// Largest length of a line with nothing but a comment, in characters.
+const COLUMNS_AT_MOST: usize = 100;
+/// How the module page of a longer file starts its reason.
+const REASON: &str = "Long because";
+
+struct Source {
+    /// Path below the root of the repository, with `/`.
+    name: String,
+    text: String,
+}
+
+impl Source {
+    /// The lines of code, with their numbers: no comments, no unit tests.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines: Vec<&str> = self.text.lines().collect();
+        let tests = lines.windows(2).position(|pair| pair[0] == "#[cfg(test)]" && pair[1] == "mod tests {");
+        let end = tests.unwrap_or(lines.len());
+        lines.into_iter().enumerate().take(end).filter_map(|(index, line)| {
+            let code = line.split("//").next().unwrap_or_default();
+            (!code.trim().is_empty()).then_some((index + 1, code))
+        })
+    }
+
+    fn is_below(&self, places: &[&str]) -> bool {
+        places.iter().any(|place| self.name == *place || place.ends_with('/') && self.name.starts_with(place))
+    }
+}
+
+fn collect(folder: &Path, root: &Path, sources: &mut Vec<Source>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path: PathBuf = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, root, sources);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
+            sources.push(Source { name, text: std::fs::read_to_string(&path).unwrap() });
+        }
+    }
+}
+
+/// All Rust files below these folders of the repository; a missing folder has none.
+fn sources(folders: &[&str]) -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources = Vec::new();
+    for folder in folders.iter().map(|folder| root.join(folder)).filter(|folder| folder.is_dir()) {
+        collect(&folder, root, &mut sources);
+    }
+    sources.sort_by(|one, other| one.name.cmp(&other.name));
+    assert!(!sources.is_empty(), "no sources in {folders:?}");
+    sources
+}
+
+/// What ships: the library, the program and the engine, without modules that only tests use.
+fn product() -> Vec<Source> {
+    let mut sources = sources(&["src", "pipeline/src"]);
+    let test_modules: Vec<String> = sources.iter().flat_map(test_modules).collect();
+    sources.retain(|source| !test_modules.contains(&source.name));
+    sources
+}
+
+/// The files of the modules that a `mod.rs` or `lib.rs` compiles for tests only.
+fn test_modules(source: &Source) -> impl Iterator<Item = String> {
+    let folder = source.name.rsplit_once('/').map_or("", |(folder, _)| folder);
+    source.text.lines().zip(source.text.lines().skip(1)).filter_map(move |(attribute, line)| {
+        let module = line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';'))?;
+        (attribute == "#[cfg(test)]").then(|| format!("{folder}/{module}.rs"))
+    })
+}
+
+fn everything() -> Vec<Source> {
+    sources(&["src", "pipeline", "tests", "benches", "tools"])
+}
+
+/// Whether `line` has `word` as a whole word: where `word` begins or ends with a letter, digit or
+/// underscore, none may be next to it.
+fn has_word(line: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back().is_some_and(is_part);
+        let after = line[at + word.len()..].chars().next().is_some_and(is_part);
+        !(before && word.starts_with(is_part) || after && word.ends_with(is_part))
+    })
+}
+
+/// Fails with every line of the product that has one of the `words` outside `places`.
+fn only_in(what: &str, words: &[&str], places: &[&str]) {
+    let mut found = String::new();
+    let sources = product();
+    for source in sources.iter().filter(|source| !source.is_below(places)) {
+        for (number, line) in source.code() {
+            if words.iter().any(|word| has_word(line, word)) {
+                writeln!(found, "{}:{number}: {}", source.name, line.trim()).unwrap();
+            }
+        }
+    }
+    assert!(found.is_empty(), "{what} outside {places:?}:\n{found}");
+    let used = sources.iter().filter(|source| source.is_below(places));
+    let mut lines = used.flat_map(|source| source.code().map(|(_, line)| line));
+    assert!(lines.any(|line| words.iter().any(|word| has_word(line, word))), "{what}: the rule finds nothing at all");
+}
+
+#[test]
+fn files_are_opened_behind_the_storage_seam_or_by_readers() {
+    let words = ["std::fs", "fs::", "File::open", "File::create", "OpenOptions"];
+    let places = [
+        "pipeline/src/storage/",
+        "src/database/bytes.rs",
+        "src/database/reader.rs",
+        "src/database/map.rs",
+        // The check of a database lists and hashes its files itself; it shares only the opening of
+        // regular files with the reader.
+        "src/care/verify/files.rs",
+        "src/cli/",
+    ];
+    only_in("file system calls", &words, &places);
+}
+
+#[test]
+fn the_kernel_and_the_map_are_all_that_is_unsafe() {
+    only_in("unsafe code", &["unsafe", "std::arch", "core::arch"], &["src/kernel/", "src/database/map.rs"]);
+    // The simulation needs it for coroutines; it does not ship.
+    let simulation = sources(&["tools/simulation"]);
+    let elsewhere = simulation.iter().filter(|source| source.name != "tools/simulation/scheduler/src/world.rs");
+    for source in elsewhere {
+        assert!(source.code().all(|(_, line)| !has_word(line, "unsafe")), "unsafe code in {}", source.name);
+    }
+    for (file, attribute) in
+        [("pipeline/src/lib.rs", "#![forbid(unsafe_code)]"), ("src/lib.rs", "#![deny(unsafe_code)]")]
+    {
+        let sources = product();
+        let root = sources.iter().find(|source| source.name == file).unwrap();
+        assert!(root.text.lines().any(|line| line == attribute), "{file} has no {attribute}");
+    }
+}
+
+#[test]
+fn printing_is_the_command_lines() {
+    let words = ["println!", "eprintln!", "print!", "eprint!", "dbg!", "stdout", "stderr"];
+    let places = ["src/cli/", "src/main.rs"];
+    // Without a command line there is nothing to find.
+    if product().iter().any(|source| source.is_below(&["src/cli/"])) {
+        only_in("printing", &words, &places);
+    }
+}
+
+#[test]
+fn clocks_are_read_for_metrics_and_the_command_line() {
+    only_in("clocks", &["Instant", "SystemTime"], &["pipeline/src/measure/metrics.rs", "src/cli/", "src/main.rs"]);
+}
+
+#[test]
+fn threads_are_the_engines_the_baselines_and_the_command_lines() {
+    let words = ["thread", "crossbeam", "mpsc", "rayon"];
+    let places = [
+        // Threads, locks and channels: real ones, or those of a simulated run.
+        "pipeline/src/sync.rs",
+        "pipeline/src/run/",
+        // Many tasks of one kind in parallel: syncs, hashes, blocks to verify, runs of the
+        // evolution.
+        "pipeline/src/parallel.rs",
+        // The papers' strategies in blocks: a free core takes any block whose children are
+        // finished.
+        "src/solve/baseline/blocks.rs",
+        "src/cli/",
+    ];
+    only_in("threads and channels", &words, &places);
+}
+
+#[test]
+fn the_network_is_the_servers_the_metrics_and_one_kind_of_stores() {
+    let words = ["object_store", "reqwest", "hyper", "axum", "tokio", "TcpStream", "TcpListener", "UdpSocket"];
+    let places = [
+        "src/task/store/bucket.rs",
+        "src/cli/commands/serve/",
+        // Figures of a long command for who asks, also in a program without the server.
+        "src/cli/face/watch/endpoint.rs",
+    ];
+    only_in("network", &words, &places);
+}
+
+/// `cfg(simulated)` replaces threads, and a copy of the sources leaves out rules of the protocol:
+/// one package does both, and nothing that ships depends on it.
+#[test]
+fn the_simulation_is_not_part_of_the_product() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    assert!(text("tools/simulation/pipeline/build.rs").contains("cargo::rustc-cfg=simulated"));
+    for package in ["Cargo.toml", "pipeline/Cargo.toml"] {
+        let manifest = text(package);
+        let dependencies = manifest.split_once("[dependencies]").unwrap().1;
+        assert!(!dependencies.contains("simulat") && !dependencies.contains("scheduler"), "{package}");
+        let shipped = dependencies.split("[dev-dependencies]").next().unwrap();
+        assert!(!shipped.contains("testing"), "{package} ships the storage of tests");
+        assert!(!root.join(package).with_file_name("build.rs").exists(), "{package} has a build script");
+    }
+    assert!(!root.join(".cargo/config.toml").exists());
+    let words = ["simulated", "omitted", "omits"];
+    for source in product().iter().filter(|source| source.name != "pipeline/src/sync.rs") {
+        let mut code = source.code().filter(|(_, line)| line.contains("cfg(") || line.contains("omit"));
+        assert!(code.all(|(_, line)| !words.iter().any(|word| has_word(line, word))), "a switch in {}", source.name);
+    }
+}
+
+#[test]
+fn the_citation_names_this_version() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let citation = std::fs::read_to_string(root.join("CITATION.cff")).unwrap();
+    let expected = concat!("version: ", env!("CARGO_PKG_VERSION"));
+    assert!(citation.lines().any(|line| line == expected), "no line `{expected}` in CITATION.cff");
+}
+
+/// Imports run one way. The reference and the verifier are believed because they share no code with
+/// the solver.
+#[test]
+fn imports_run_one_way() {
+    let allowed: [(&str, &[&str]); 12] = [
+        ("src/game/", &[]),
+        ("src/kernel/", &[]),
+        ("src/layout/", &["game", "random"]),
+        ("src/papers/", &["claims", "game", "layout"]),
+        ("src/database/", &["game", "kernel", "layout", "random"]),
+        ("src/care/verify/", &["database", "game", "layout", "papers"]),
+        ("src/task/", &["care", "database", "game", "kernel", "layout", "plan", "solve"]),
+        ("src/draw/", &["game"]),
+        ("src/report/", &["database", "draw", "game", "layout", "papers", "plane"]),
+        ("src/plane/", &["claims"]),
+        ("src/play/", &["database", "game", "kernel", "random", "solve"]),
+        ("src/evolve/", &["claims"]),
+    ];
+    let mut found = String::new();
+    for source in product() {
+        let place = allowed.iter().find(|(place, _)| source.is_below(&[place]));
+        for (number, line) in source.code() {
+            let modules = line.match_indices("crate::").map(|(at, word)| {
+                let rest = &line[at + word.len()..];
+                &rest[..rest.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(rest.len())]
+            });
+            for module in modules {
+                let own = source.name.starts_with(&format!("src/{module}"));
+                let wrong = match place {
+                    Some((_, modules)) => !own && !modules.contains(&module),
+                    None => module == "cli" && !source.is_below(&["src/cli/", "src/main.rs"]),
+                };
+                if wrong && !module.is_empty() {
+                    writeln!(found, "{}:{number}: {}", source.name, line.trim()).unwrap();
+                }
+            }
+            if source.name.starts_with("pipeline/") && has_word(line, "trinim") {
+                writeln!(found, "{}:{number}: the engine knows no game", source.name).unwrap();
+            }
+        }
+    }
+    assert!(found.is_empty(), "imports against the direction:\n{found}");
+}
+
+/// The name of a file's module, begun with its crate, which is the folder above `src`. The
+/// program's modules count as the library's: no name is in both.
+fn module_of(source: &Source) -> String {
+    let (package, name) = source.name.rsplit_once("src/").unwrap();
+    let package = package.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("trinim");
+    let name = format!("{package}/{}", name.strip_suffix(".rs").unwrap());
+    let name = ["/mod", "/lib"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    name.replace('/', "::")
+}
+
+/// Reads a path or a tree of paths, `a::{b, c as d}`, from the front of the tokens; with each path
+/// goes its name in the file.
+fn read_paths<'t>(tokens: &mut &'t [String], before: &[&'t str], paths: &mut Vec<(Vec<&'t str>, &'t str)>) {
+    let next = |tokens: &mut &'t [String]| tokens.split_off_first().map_or("", |token| token.as_str());
+    let is = |tokens: &[String], token: &str| tokens.first().is_some_and(|first| first == token);
+    if is(tokens, "{") {
+        while !["}", ""].contains(&next(tokens)) {
+            // The token was the brace or a comma; a comma may be the last before the closing brace.
+            if !is(tokens, "}") {
+                read_paths(tokens, before, paths);
+            }
+        }
+        return;
+    }
+    let name = next(tokens);
+    let path = if name == "self" && !before.is_empty() { before.to_vec() } else { [before, &[name]].concat() };
+    if is(tokens, "::") && tokens.get(1).is_some_and(|token| token == "{" || token.starts_with(char::is_alphabetic)) {
+        next(tokens);
+        read_paths(tokens, &path, paths);
+    } else {
+        let renamed = is(tokens, "as").then(|| (next(tokens), next(tokens)).1);
+        let last = *path.last().unwrap();
+        paths.push((path, renamed.unwrap_or(last)));
+    }
+}
+
+/// All paths in the code of a file, from the root of a crate on, and the names that its imports
+/// give them. A path that begins with a name of the file itself is not among them: where that name
+/// comes from, there is a path.
+fn paths_of(source: &Source, modules: &BTreeMap<String, &Source>) -> Vec<(String, String)> {
+    let mut tokens: Vec<String> = Vec::new();
+    for c in source.code().flat_map(|(_, line)| line.chars().chain(['\n'])) {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        match tokens.last_mut() {
+            Some(last) if last.ends_with(is_word) && is_word(c) || last == ":" && c == ':' => last.push(c),
+            _ => tokens.push(c.to_string()),
+        }
+    }
+    tokens.retain(|token| !token.trim().is_empty());
+    let (own, mut tokens, mut paths) = (module_of(source), &*tokens, Vec::new());
+    while let Some(token) = tokens.first() {
+        if token.starts_with(char::is_alphabetic) && tokens.get(1).is_some_and(|next| next == "::") {
+            read_paths(&mut tokens, &[], &mut paths);
+        } else {
+            tokens = &tokens[1..];
+        }
+    }
+    let from_the_root = |(path, name): (Vec<&str>, &str)| {
+        let above = path.iter().take_while(|part| **part == "super").count();
+        let parts: Vec<&str> = own.split("::").collect();
+        let base = match path[0] {
+            "crate" => parts[..1].join("::"),
+            "super" => parts[..parts.len().saturating_sub(above)].join("::"),
+            "self" => own.clone(),
+            "trinim" | "pipeline" => return Some((path.join("::"), name.to_owned())),
+            child if modules.contains_key(&format!("{own}::{child}")) => {
+                return Some((format!("{own}::{}", path.join("::")), name.to_owned()));
+            }
+            _ => return None,
+        };
+        Some(([&[&*base], &path[above.max(1)..]].concat().join("::"), name.to_owned()))
+    };
+    paths.into_iter().filter_map(from_the_root).collect()
+}
+
+/// Imports between files that lie on a circle of imports, `from -> to`.
+///
+/// A file imports the file in which a name is defined, through whatever `mod.rs` passes it on. What
+/// a `mod.rs` takes from files below it does not count: it declares them, and they share what it
+/// defines.
+fn imports_in_circles(sources: &[Source]) -> Vec<String> {
+    let modules: BTreeMap<String, &Source> = sources.iter().map(|source| (module_of(source), source)).collect();
+    let paths: BTreeMap<&String, Vec<(String, String)>> =
+        modules.iter().map(|(module, source)| (module, paths_of(source, &modules))).collect();
+    let defined_in = |path: &str| {
+        let mut path = path.to_owned();
+        loop {
+            let ends = path.match_indices("::").map(|(at, _)| at).chain([path.len()]);
+            let at = ends.filter(|at| modules.contains_key(&path[..*at])).last()?;
+            let (module, rest) = (&path[..at], path[at..].trim_start_matches("::"));
+            let (name, below) = rest.split_once("::").unwrap_or((rest, ""));
+            let passed_on = paths[&module.to_owned()].iter().find(|(to, known)| known == name && *to != path);
+            match passed_on {
+                Some((to, _)) => path = format!("{to}::{below}").trim_end_matches("::").to_owned(),
+                None => return Some(module.to_owned()),
+            }
+        }
+    };
+    let imports: BTreeMap<&String, BTreeSet<String>> = paths
+        .iter()
+        .map(|(module, paths)| {
+            let is_below = |to: &String| to == *module || to.starts_with(&format!("{module}::"));
+            (*module, paths.iter().filter_map(|(path, _)| defined_in(path)).filter(|to| !is_below(to)).collect())
+        })
+        .collect();
+    let leads = |from: &String, end: &String| {
+        let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
+        while let Some(module) = open.pop() {
+            open.extend(imports[module].iter().filter(|to| seen.insert(to)));
+        }
+        seen.contains(end)
+    };
+    let all = imports.iter().flat_map(|(from, to)| to.iter().map(move |to| (*from, to)));
+    all.filter(|(from, to)| leads(to, from)).map(|(from, to)| format!("{from} -> {to}")).collect()
+}
+
+/// The verifier stands in one room with check and repair, which use the solver: of that room it takes
+/// threads and their request, and these use nothing else of the library.
+#[test]
+fn the_verifier_shares_no_code_with_the_solver() {
+    let sources = product();
+    let modules: BTreeMap<String, &Source> = sources.iter().map(|source| (module_of(source), source)).collect();
+    let foreign = |place: &str, rooms: &[&str]| -> Vec<String> {
+        let files = sources.iter().filter(|source| source.is_below(&[place]));
+        let paths = files.flat_map(|source| paths_of(source, &modules)).map(|(path, _)| path);
+        let is_of =
+            |path: &String, room: &str| path.strip_prefix("trinim::").is_some_and(|path| path.starts_with(room));
+        paths.filter(|path| is_of(path, "") && !rooms.iter().any(|room| is_of(path, room))).collect()
+    };
+    let rooms = ["care::verify", "care::workers", "database", "game", "layout", "papers"];
+    assert_eq!(foreign("src/care/verify/", &rooms), [""; 0]);
+    assert_eq!(foreign("src/care/workers.rs", &[]), [""; 0]);
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    assert_eq!(imports_in_circles(&product()), [""; 0]);
+    assert_eq!(imports_in_circles(&sources(&["tools/simulation/src"])), [""; 0]);
+}
+
+#[test]
+fn circles_are_found_through_groups_of_names_and_through_what_is_passed_on() {
+    let source = |name: &str, text: &str| Source { name: name.to_owned(), text: text.to_owned() };
+    let files = |last: &str| {
+        [
+            source("src/lib.rs", "mod a;\nmod b;\nmod c;\npub use a::A;\n"),
+            source("src/a/mod.rs", "mod deep;\npub use deep::Deep;\npub struct A;\n"),
+            source("src/a/deep.rs", "use super::A;\nuse crate::{\n    b::{self, B},\n};\npub struct Deep;\n"),
+            source("src/b.rs", "fn b() -> super::c::C<u8> {}\npub struct B;\n"),
+            source("src/c.rs", last),
+        ]
+    };
+    let circle = ["trinim::a::deep -> trinim::b", "trinim::b -> trinim::c", "trinim::c -> trinim::a::deep"];
+    assert_eq!(imports_in_circles(&files("use crate::a::Deep as D;\n")), circle);
+    assert_eq!(imports_in_circles(&files("use crate::A;\n")), [""; 0]);
+    assert_eq!(imports_in_circles(&files("#[cfg(test)]\nmod tests {\n    use crate::a::Deep;\n}\n")), [""; 0]);
+}
+
+/// Test files may have any length: they are lists of cases.
+#[test]
+fn long_files_say_why() {
+    let mut found = String::new();
+    for source in sources(&["src", "pipeline/src", "benches", "tools"]) {
+        let lines = source.text.lines().count();
+        let mut page = source.text.lines().take_while(|line| line.starts_with("//!"));
+        if lines > LINES_AT_MOST && !page.any(|line| line.contains(REASON)) {
+            writeln!(found, "{}: {lines} lines, and no \"{REASON} ..\" on the module page", source.name).unwrap();
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}
+
+/// Tables and what stands between fences, code and pictures, cannot be wrapped.
+#[test]
+fn comments_end_at_column_100() {
+    let mut found = String::new();
+    for source in everything() {
+        let mut is_fenced = false;
+        for (number, line) in (1..).zip(source.text.lines()) {
+            let Some(comment) = line.trim_start().strip_prefix("//") else {
+                is_fenced = false;
+                continue;
+            };
+            let comment = comment.trim_start_matches(['/', '!']).trim_start();
+            is_fenced ^= comment.starts_with("```");
+            if line.chars().count() > COLUMNS_AT_MOST && !is_fenced && !comment.starts_with('|') {
+                writeln!(found, "{}:{number}: {comment}", source.name).unwrap();
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}
+
+#[test]
+fn every_module_has_a_page() {
+    let pages = everything();
+    let without: Vec<&str> =
+        pages.iter().filter(|source| !source.text.starts_with("//!")).map(|source| &*source.name).collect();
+    assert!(without.is_empty(), "no module page: {without:?}");
+}
+
+#[test]
+fn nothing_is_left_for_later_and_no_test_is_skipped() {
+    let words =
+        [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X"), concat!("#[ig", "nore"), concat!("to", "do!")];
+    let mut found = String::new();
+    for source in everything() {
+        for (number, line) in (1..).zip(source.text.lines()) {
+            if words.iter().any(|word| has_word(line, word)) {
+                writeln!(found, "{}:{number}: {}", source.name, line.trim()).unwrap();
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}
+
+/// Lints are suppressed with `expect`, which reports when it is no longer needed, and with a
+/// reason.
+#[test]
+fn lints_are_expected_not_allowed() {
+    let mut found = String::new();
+    for source in product() {
+        for (number, line) in source.code() {
+            if line.contains("#[allow(") || line.contains("#![allow(") {
+                writeln!(found, "{}:{number}: {}", source.name, line.trim()).unwrap();
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}

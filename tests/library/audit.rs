@@ -1,0 +1,327 @@
+//! The audit of a solve: it passes what is right, whatever the layout, the placement and the kills,
+//! and it catches each kind of fault that the engine's hashes cannot see.
+
+use crate::common::program::{ends, json};
+use crate::common::{Solving, Way, assert_same_files, database_files, layout_with, scratch};
+use pipeline::testing::SimulatedStorage;
+use pipeline::{Auditor, BlockId, Edge, Error, Metrics, Placement, Publication, RealStorage, Run, Workload};
+use std::sync::Arc;
+use trinim::database::{Audit, Database, Game, Keep, Manifest, Terms};
+use trinim::game::{Board, Rule};
+use trinim::kernel::Kernel;
+use trinim::layout::Layout;
+use trinim::solve::{RemovalGame, solve};
+
+/// Every position of a block, if it has not more than ten thousand.
+const WHOLE: Audit = Audit { per_block: Audit::MOST, seed: 1 };
+
+/// What is wrong with a mutant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// Nothing.
+    None,
+    /// The kernel that applies an edge does nothing from one trace on.
+    Apply,
+    /// The kernel that applies an edge marks one position too many.
+    Overrun,
+    /// The kernel that settles a block leaves its last word as it was.
+    Settle,
+    /// Streams are turned by another symmetry.
+    Turn,
+    /// The layout has no edge with the last operations.
+    Edges,
+    /// Restrictions exclude a cell more than the operations fill.
+    Restriction,
+    /// A target is given the stream of another block, the first one.
+    Ledger,
+    /// The empty position has the value of the other rule.
+    Rule,
+}
+
+/// A solve with a fault.
+struct Mutant<'a> {
+    game: &'a Game,
+    sound: RemovalGame<'a>,
+    fault: Fault,
+}
+
+impl<'a> Mutant<'a> {
+    fn new(game: &'a Game, audit: Option<Audit>, fault: Fault) -> Mutant<'a> {
+        let sound = RemovalGame::new(Terms { audit, ..Keep::Counts.into() }.task(game), Kernel::detect());
+        Mutant { game, sound, fault }
+    }
+
+    fn is(&self, fault: Fault) -> bool {
+        self.fault == fault
+    }
+
+    /// The operations that a fault picks: those of the last trace.
+    fn picked(&self, edge: &Edge) -> bool {
+        let last = self.game.layout.traces().last().expect("there are several blocks");
+        edge.operations[..] == last.operations[..]
+    }
+
+    /// Returns the edges into a block as the fault leaves them.
+    fn left(&self, target: BlockId) -> Vec<Edge> {
+        let mut edges = self.sound.edges_into(target);
+        edges.retain(|edge| !(self.is(Fault::Edges) && self.picked(edge)));
+        // No two edges may become equal.
+        let is_first = |edge: &Edge| edge.source == BlockId(0);
+        let picked = edges.iter().filter(|edge| self.picked(edge)).count();
+        if self.is(Fault::Ledger) && picked == 1 && !edges.iter().any(is_first) {
+            edges.iter_mut().filter(|edge| self.picked(edge)).for_each(|edge| edge.source = BlockId(0));
+        }
+        edges
+    }
+}
+
+impl Workload for Mutant<'_> {
+    fn parameters(&self) -> Vec<(String, String)> {
+        self.sound.parameters()
+    }
+    fn blocks(&self) -> u32 {
+        self.sound.blocks()
+    }
+    fn order(&self) -> Vec<BlockId> {
+        self.sound.order()
+    }
+    fn stream_words(&self) -> usize {
+        self.sound.stream_words()
+    }
+    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
+        self.left(target)
+    }
+    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
+        match self.fault {
+            Fault::Edges | Fault::Ledger => {
+                let edges = BlockId::all(self.blocks()).flat_map(|target| self.left(target));
+                edges.filter(|edge| edge.source == source).collect()
+            }
+            _ => self.sound.edges_from(source),
+        }
+    }
+    fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
+        self.sound.begin(block, bitmap);
+        if self.is(Fault::Rule) && block == BlockId(0) {
+            bitmap[0] ^= 1;
+        }
+    }
+    fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
+        self.sound.orient(orientation, restriction, stream, oriented);
+    }
+    fn unneeded(&self, edge: &Edge) -> u64 {
+        let unneeded = self.sound.unneeded(edge);
+        let frame = pipeline::codec::FRAME_WORDS as u64;
+        if self.is(Fault::Restriction) { unneeded | frame } else { unneeded }
+    }
+    fn turn(&self, edge: &Edge, stream: &[u64], oriented: &mut [u64]) {
+        let other = match edge.orientation {
+            1 if self.is(Fault::Turn) => 2,
+            same => same,
+        };
+        self.sound.turn(&Edge { orientation: other, ..edge.clone() }, stream, oriented);
+    }
+    fn apply(&self, edge: &Edge, stream: &[u64], bitmap: &mut [u64]) {
+        if !(self.is(Fault::Apply) && self.picked(edge)) {
+            self.sound.apply(edge, stream, bitmap);
+        }
+        if self.is(Fault::Overrun) {
+            bitmap[0] |= 1 << 7;
+        }
+    }
+    fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
+        let last = *bitmap.last().expect("a bitmap has words");
+        self.sound.finish(block, bitmap);
+        if self.is(Fault::Settle) {
+            *bitmap.last_mut().expect("a bitmap has words") = last;
+        }
+    }
+    fn audit(&self, block: BlockId) -> Option<Box<dyn Auditor + '_>> {
+        self.sound.audit(block)
+    }
+    fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
+        self.sound.summarise(block, stream)
+    }
+    fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
+        self.sound.publish(block, stream)
+    }
+}
+
+/// Runs a mutant; returns the message of the audit, if it stopped the run.
+fn run(mutant: Mutant<'_>, way: Way) -> Option<String> {
+    let disk = Arc::new(SimulatedStorage::new(1));
+    let options = way.options(&mutant.game.layout);
+    match Run::new(&mutant, disk).options(&options).start() {
+        Ok(_) => None,
+        Err(error @ Error::Audit { .. }) => Some(error.to_string()),
+        Err(other) => panic!("{:?}: {other}", mutant.fault),
+    }
+}
+
+fn ways() -> [Way; 2] {
+    [Placement::Shared, Placement::Dedicated].map(|placement| Way { placement, ..Way::usual() })
+}
+
+/// A game whose blocks have several orientations, some of them blocks that are their own images.
+fn turned(rule: Rule) -> Game {
+    let board = Board::triangle(5, None).unwrap();
+    let layout = layout_with(&board, 6, 6).expect("five layers have a layout with all symmetries");
+    Game { board, rule, layout }
+}
+
+/// Each fault is caught in both placements where it can be, and the same run passes without it.
+#[test]
+fn the_audit_catches_each_kind_of_fault() {
+    use Fault::{Apply, Edges, Ledger, None, Overrun, Rule as Other, Settle, Turn};
+    for rule in Rule::ALL {
+        let game = turned(rule);
+        for way in ways() {
+            for fault in [None, Apply, Overrun, Settle, Turn, Edges, Ledger, Other] {
+                let is_possible = match fault {
+                    None => false,
+                    // A target turns shared streams only.
+                    Turn => way.placement == Placement::Shared,
+                    _ => true,
+                };
+                let found = run(Mutant::new(&game, Some(WHOLE), fault), way);
+                assert_eq!(found.is_some(), is_possible, "{rule}, {way:?}, {fault:?}: {found:?}");
+                // Without an audit nobody notices.
+                assert_eq!(run(Mutant::new(&game, Option::None, fault), way), Option::None);
+            }
+        }
+    }
+}
+
+/// A frame that is skipped although an edge needs it has positions that no stream brought.
+#[test]
+fn the_audit_catches_a_frame_left_out() {
+    let board = Board::triangle(7, None).unwrap();
+    let layout = Layout::suggested(&board, 25);
+    assert!(layout.canonical_blocks().len() > 1);
+    let game = Game { board, rule: Rule::Misere, layout };
+    let audit = Some(Audit { per_block: 300, seed: 2 });
+    let way = Way { placement: Placement::Shared, ..Way::usual() };
+    assert_eq!(run(Mutant::new(&game, audit, Fault::None), way), None);
+    let message = run(Mutant::new(&game, audit, Fault::Restriction), way).expect("the audit sees what is missing");
+    assert!(message.contains("no stream brought the position ") || message.contains("was computed as"), "{message}");
+}
+
+/// The message names the position, both values and the reason.
+#[test]
+fn a_miss_names_the_position_and_both_values() {
+    let board = Board::triangle(2, None).unwrap();
+    let layout = Layout::suggested(&board, 3);
+    let game = Game { board, rule: Rule::Normal, layout };
+    let message = run(Mutant::new(&game, Some(WHOLE), Fault::Rule), Way::usual()).unwrap();
+    assert_eq!(
+        message,
+        "the audit of block 0 failed: the position 0/00 was computed as a win, but is a loss: no move leads to a loss"
+    );
+}
+
+/// Audited or not, in any layout and by any way, a solve has the same census and digest; the
+/// manifest tells of the audit, and nothing else differs.
+#[test]
+fn an_audit_changes_nothing_else() {
+    for layers in [1, 4, 5] {
+        for rule in Rule::ALL {
+            for bits in [7, 9, 15] {
+                let board = Board::triangle(layers, None).unwrap();
+                let layout = Layout::suggested(&board, bits);
+                let game = Game { board, rule, layout };
+                let plain = game.solve(Way::usual()).1.manifest;
+                assert_eq!(plain.audit, None);
+                let mut expected: Option<_> = None;
+                for (way, keep) in ways().into_iter().zip([Keep::Database, Keep::Counts]) {
+                    let folder = scratch();
+                    let storage = RealStorage::create(folder.path()).unwrap().with_syncs(false);
+                    let audit = Audit { per_block: 40, seed: 3 };
+                    let task = Terms { audit: Some(audit), ..keep.into() }.task(&game);
+                    let options = way.options(&game.layout);
+                    let storage: Arc<dyn pipeline::Storage> = Arc::new(storage);
+                    solve(task, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).unwrap();
+                    let found = Database::open(folder.path()).unwrap().manifest().clone();
+                    let audited = found.audit.expect("the solve was audited");
+                    let size = 40.min(1 << game.layout.offset_bits());
+                    assert_eq!(audited.positions, size * game.layout.canonical_blocks().len() as u64);
+                    assert_eq!((audited.per_block, audited.seed, audited.misses), (40, 3, 0));
+                    assert_eq!((&found.digest, &found.census), (&plain.digest, &plain.census));
+                    if keep == Keep::Database {
+                        assert_eq!(Manifest { audit: None, ..found.clone() }, plain);
+                        expected = Some(database_files(folder.path()));
+                    }
+                }
+                // The same bytes from another number of threads, another memory and another codec.
+                let folder = scratch();
+                let storage: Arc<dyn pipeline::Storage> =
+                    Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+                let way = Way { threads: 1, codec: "raw", spare_bytes: 1 << 20, ..Way::usual() };
+                let task = Terms { audit: Some(Audit { per_block: 40, seed: 3 }), ..Terms::default() }.task(&game);
+                solve(task, way.kernel, &storage, &way.options(&game.layout), &Metrics::default(), &|_| {}).unwrap();
+                assert_same_files(&database_files(folder.path()), &expected.unwrap(), "another way");
+            }
+        }
+    }
+}
+
+/// The program: an audit belongs to the folder, resumes go on with it, another one is refused, and
+/// a strategy without streams has none.
+#[test]
+fn the_audit_of_a_folder_is_its_own() {
+    let folder = scratch();
+    let out = folder.path().join("k5").display().to_string();
+    let solved = json(folder.path(), 0, &["solve", "--layers", "5", "--audit", "100:9", "--out", &out, "--json"]);
+    let audit = &solved["audit"];
+    let blocks = solved["canonical_blocks"].as_u64().unwrap();
+    let [per_block, seed, positions, misses] =
+        ["per_block", "seed", "positions", "misses"].map(|name| audit[name].as_u64().unwrap());
+    assert_eq!([per_block, seed, positions, misses], [100, 9, 100 * blocks, 0], "{audit}");
+    // Again, without naming it; and from the database.
+    assert_eq!(&json(folder.path(), 0, &["solve", "--layers", "5", "--out", &out, "--json"])["audit"], audit);
+    assert_eq!(&json(folder.path(), 0, &["stats", &out, "--json"])["audit"], audit);
+    let (text, _) = ends(folder.path(), 0, &["stats", &out]);
+    assert!(text.contains("positions compared with their children, 0 wrong, seed 9"), "{text}");
+    for other in ["100", "99:9", "0"] {
+        let (_, error) = ends(folder.path(), 7, &["solve", "--layers", "5", "--audit", other, "--out", &out]);
+        assert!(error.contains("was begun with audit = 100:9, not "), "{error}");
+    }
+    ends(folder.path(), 0, &["check", &out]);
+
+    let plain = folder.path().join("plain").display().to_string();
+    let solved = json(folder.path(), 0, &["solve", "--layers", "4", "--out", &plain, "--json"]);
+    assert!(solved["audit"].is_null(), "{solved}");
+    let (_, error) = ends(folder.path(), 7, &["solve", "--layers", "4", "--audit", "5", "--out", &plain]);
+    assert!(error.contains("was begun with audit = 0, not 5:1"), "{error}");
+
+    for bad in ["10001", "-1", "x", "5:", ":5", "1:2:3"] {
+        let (_, error) = ends(folder.path(), 2, &["solve", "--layers", "4", &format!("--audit={bad}")]);
+        assert!(error.contains(&format!("{bad:?} is no audit: expected positions a block, 0 to 10000")), "{error}");
+    }
+    let forward = ["solve", "--layers", "4", "--strategy", "forward", "--audit", "5"];
+    let (_, error) = ends(folder.path(), 2, &forward);
+    assert!(error.contains("the strategy forward passes no streams"), "{error}");
+}
+
+/// Mended from its logs or alone, a folder still tells of its audit; a list that claims an audit of
+/// another size is damage.
+#[test]
+fn a_repair_keeps_the_audit() {
+    let folder = scratch();
+    let out = folder.path().join("k5");
+    let name = out.display().to_string();
+    ends(folder.path(), 0, &["solve", "--layers", "5", "--audit", "64", "--out", &name]);
+    let manifest = out.join("db/manifest.json");
+    let sound = std::fs::read(&manifest).unwrap();
+    std::fs::remove_file(&manifest).unwrap();
+    ends(folder.path(), 3, &["check", &name]);
+    ends(folder.path(), 0, &["repair", &name]);
+    assert_eq!(std::fs::read(&manifest).unwrap(), sound);
+
+    let text = String::from_utf8(sound.clone()).unwrap();
+    assert!(text.contains("\"misses\": 0"), "{text}");
+    for (from, to) in [("\"misses\": 0", "\"misses\": 1"), ("\"per_block\": 64", "\"per_block\": 65")] {
+        std::fs::write(&manifest, text.replace(from, to)).unwrap();
+        let (_, error) = ends(folder.path(), 3, &["stats", &name]);
+        assert!(error.contains("an audit that this game cannot have passed"), "{error}");
+    }
+}

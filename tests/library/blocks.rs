@@ -1,0 +1,172 @@
+//! The files of blocks in both encodings: bytes that never change, look-ups that read one frame.
+
+use crate::common::{Way, scratch};
+use pipeline::{Metrics, RealStorage, Storage};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use trinim::database::{
+    BlockForm, BlockSummary, Database, DatabaseError, Encoding, Game, MANIFEST, Manifest, SUMS, Terms, block_file_name,
+    stream_digest,
+};
+use trinim::game::{Rule, Value};
+use trinim::random::Random;
+use trinim::solve::solve;
+
+/// Layers, offset bits at most, encoding, BLAKE3 of `SUMS`, which has the BLAKE3 of every file:
+/// misère. The codec of version 2 is also that of logs, whose encoder may change at any time. These
+/// bytes may not.
+const GOLDEN: [(u32, u32, Encoding, &str); 6] = [
+    (4, 6, Encoding::Words, "2f8185c65fc7ab662623d62201039d4ecf15f0aa40f7378c0d1974e0ff94c124"),
+    (5, 15, Encoding::Words, "366a179c3313391dbb2e060bdf6aae1055bf54c69422671c66bb9f04082a9097"),
+    (6, 18, Encoding::Words, "3a4c8e36ac8e5a4d9c10659f75bc7f856e64eeffac57fd485b7dc7dac9b5a4f4"),
+    (4, 6, Encoding::Rows, "b19ad1e165bfdbc0336a52e234626bee74227653491d2395d8c12ae0cb18fa3b"),
+    (5, 15, Encoding::Rows, "c8ef394da095323285136ad99ae4b7fadb987a5b976e616e2588a3d8c7bfa60c"),
+    (6, 18, Encoding::Rows, "7cd0c663b0a6949faa525d90ac4a08eafc1aaa0c67b1b4a527015aaf3adfc61b"),
+];
+
+#[test]
+fn the_bytes_of_a_database_never_change() {
+    let found = GOLDEN.map(|(layers, offset_bits, encoding, _)| {
+        let (folder, way) = (scratch(), Way::usual());
+        let game = Game::triangle(layers, Rule::Misere, offset_bits).unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+        let (task, options) = (Terms { encoding, ..Terms::default() }.task(&game), way.options(&game.layout));
+        solve(task, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).unwrap();
+        blake3::hash(&fs::read(folder.path().join("db").join(SUMS)).unwrap()).to_hex().to_string()
+    });
+    for ((layers, offset_bits, encoding, golden), found) in GOLDEN.iter().zip(found) {
+        assert_eq!(found, *golden, "{layers} layers, {offset_bits} offset bits, {encoding:?}");
+    }
+}
+
+/// A stream with long repeats, with rows of few and of many bits, and with a frame of zeros.
+fn stream(words: usize, random: &mut Random) -> Vec<u64> {
+    let mut next = || random.below(1 << 32) << 32 | random.below(1 << 32);
+    let rows: Vec<u64> = (0..2048).map(|_| next() & next() & next()).collect();
+    (0..words)
+        .map(|at| match at >> 14 {
+            0..8 => 0,
+            piece if piece % 5 == 0 => next(),
+            piece => rows[(at * piece) % rows.len()],
+        })
+        .collect()
+}
+
+#[test]
+fn a_file_of_several_frames_is_read_back_whole_and_by_frames() {
+    let mut random = Random::new(5);
+    for encoding in [Encoding::Words, Encoding::Rows] {
+        for stream_words in [8, 64, 131_072, 131_072 + 8, 3 * 131_072, 1 << 21, (1 << 21) + 1024] {
+            let form = BlockForm { encoding, identity: 77, stream_words };
+            let stream = stream(stream_words, &mut random);
+            let file = form.file(5, &stream);
+            assert_eq!(form.file(5, &stream), file);
+            let mut back = vec![1; stream_words];
+            form.read("x".as_ref(), 5, &file, &mut back).unwrap();
+            assert!(back == stream, "{encoding:?}, {stream_words}");
+            // Never much longer than the words.
+            assert!(encoding == Encoding::Words || file.len() <= stream_words * 8 + 88 + 24 * (stream_words >> 17));
+        }
+    }
+}
+
+/// Writes a database of seven layers in blocks of 2 MiB with these streams; nothing else about them
+/// is true.
+fn write(folder: &Path, game: &Game, streams: &[Vec<u64>]) {
+    let form = BlockForm::of(game);
+    let summaries: Vec<BlockSummary> = streams
+        .iter()
+        .map(|stream| BlockSummary {
+            losses_by_pieces: vec![0; game.layout.offset_bits() as usize + 1],
+            digest: stream_digest(stream),
+            by_layers: Vec::new(),
+            by_nimber: Vec::new(),
+            after_first_moves: Vec::new(),
+        })
+        .collect();
+    let manifest = Manifest::new(game, &summaries).to_json();
+    let files: BTreeMap<String, Vec<u8>> =
+        (0..).zip(streams).map(|(ordinal, stream)| (block_file_name(ordinal), form.file(ordinal, stream))).collect();
+    for (name, bytes) in &files {
+        fs::write(folder.join(name), bytes).unwrap();
+    }
+    let line = |(name, bytes): (&String, &Vec<u8>)| format!("{}  {name}\n", blake3::hash(bytes).to_hex());
+    let sums: String = files.iter().chain([(&MANIFEST.to_owned(), &manifest)]).map(line).collect();
+    fs::write(folder.join(MANIFEST), &manifest).unwrap();
+    fs::write(folder.join(SUMS), sums).unwrap();
+}
+
+/// A look-up reads the frame of its position and no other: with one frame damaged, all positions
+/// outside it have their values, and those inside are refused.
+#[test]
+fn a_look_up_reads_one_frame() {
+    let folder = scratch();
+    let game = Game::triangle(7, Rule::Normal, 25).unwrap();
+    let words = BlockForm::of(&game).stream_words;
+    assert_eq!(words, 4 * 131_072);
+    let mut random = Random::new(9);
+    let streams: Vec<Vec<u64>> = game.layout.canonical_blocks().iter().map(|_| stream(words, &mut random)).collect();
+    write(folder.path(), &game, &streams);
+    let path = folder.path().join(block_file_name(1));
+    let mut file = fs::read(&path).unwrap();
+    // The third frame begins where its row of the index says.
+    let begin = u64::from_le_bytes(file[64 + 2 * 24..][..8].try_into().unwrap()) as usize;
+    file[begin + 100] ^= 1;
+    fs::write(&path, file).unwrap();
+    let database = Database::open(folder.path()).unwrap();
+    let (mut right, mut refused) = (0, 0);
+    for _ in 0..400 {
+        let (offset, ordinal) = (random.below(1 << 25), random.below(3) as u32);
+        let position = game.layout.join(game.layout.canonical_blocks()[ordinal as usize], offset);
+        // Another position with the same value may be the one that is stored.
+        let (block, offset) = game.layout.locate(position);
+        let word = offset as usize / 64;
+        let expected = Value::from_loss(streams[block.index()][word] >> (offset % 64) & 1 == 1);
+        match database.value(position) {
+            Ok(value) if (block.0, word >> 17) != (1, 2) => {
+                assert_eq!(value, expected);
+                right += 1;
+            }
+            Err(DatabaseError::Corrupt { offset: Some(at), .. }) if (block.0, word >> 17) == (1, 2) => {
+                assert_eq!(at, begin as u64);
+                refused += 1;
+            }
+            other => panic!("block {block}, word {word}: {other:?}"),
+        }
+    }
+    assert!(right > 200 && refused > 10, "{right} right, {refused} refused");
+}
+
+/// A target takes from the file of a source what its edges need: every word that some edge needs is
+/// there, and what is left out are whole frames that none does.
+#[test]
+fn a_target_reads_the_frames_that_its_edges_need() {
+    let mut random = Random::new(3);
+    let stream_words = 8 * 131_072;
+    let form = BlockForm { encoding: Encoding::Rows, identity: 1, stream_words };
+    let stream = stream(stream_words, &mut random);
+    let file = form.file(0, &stream);
+    for (masks, frames_read) in [
+        (vec![0], 8),
+        (vec![1 << 19], 4),
+        (vec![1 << 19, 1 << 17], 6),
+        (vec![1 << 19 | 1 << 18, 1 << 19], 4),
+        (vec![1 << 19 | 1 << 18 | 1 << 17], 1),
+        // Bits inside a frame leave nothing out.
+        (vec![1 << 16, 1 << 19], 8),
+        (vec![1 << 19, 0], 8),
+    ] {
+        let mut found = vec![0xdead; stream_words];
+        let left_out = form.read_needed("x".as_ref(), 0, &file, &masks, &mut found).unwrap();
+        let missing: usize = left_out.iter().map(|range| range.len()).sum();
+        assert_eq!(missing, (8 - frames_read) * 131_072, "{masks:x?}");
+        for word in 0..stream_words {
+            let is_needed = masks.iter().any(|mask| word as u64 & mask == 0);
+            let is_left_out = left_out.iter().any(|range| range.contains(&word));
+            assert!(!(is_needed && is_left_out), "{masks:x?}: word {word}");
+            assert_eq!(found[word], if is_left_out { 0xdead } else { stream[word] }, "{masks:x?}: word {word}");
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! The book of a solve: the values of positions with many pieces, the same bytes for every layout
+//! and history, and nothing but right answers or errors from damaged bytes.
+
+use crate::common::program::{ends, json, tree};
+use crate::common::{
+    Bitmaps, Solving, Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch,
+};
+use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use trinim::care;
+use trinim::database::{Database, DatabaseError, Game, Keep, Terms};
+use trinim::game::{Board, Rule, reference};
+use trinim::kernel::Kernel;
+use trinim::layout::Layout;
+use trinim::random::Random;
+use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, baseline, solve};
+
+fn bind(game: &Game, pieces: u32, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
+    let task = Terms::from(Keep::Book { pieces }).task(game);
+    solve(task, Kernel::detect(), &storage, options, &Metrics::default(), &|_| {})
+}
+
+fn bound(game: &Game, pieces: u32, way: Way) -> TempDir {
+    let folder = scratch();
+    let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+    bind(game, pieces, storage, &way.options(&game.layout)).unwrap();
+    folder
+}
+
+fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
+    let names = disk.names().into_iter().filter_map(|name| name.strip_prefix("db/").map(str::to_owned));
+    names.map(|name| (name.clone(), disk.contents(&format!("db/{name}")).unwrap())).collect()
+}
+
+fn book_of(folder: &Path) -> Vec<u8> {
+    fs::read(folder.join("db/book")).unwrap()
+}
+
+/// Every position with enough pieces has the value of the definition, every other one is refused
+/// but those after a first move; in every layout the book has the same bytes.
+#[test]
+fn books_agree_with_the_definition_in_every_layout() {
+    let mut layouts = 0;
+    for layers in 1..=5 {
+        let board = Board::triangle(layers, None).unwrap();
+        let cells = board.cells();
+        for rule in Rule::ALL {
+            let values = reference::values(cells, board.moves(), rule);
+            for pieces in [0, cells / 2, cells.saturating_sub(3), cells] {
+                let mut cuts = vec![Layout::suggested(&board, cells), Layout::suggested(&board, cells * 3 / 5)];
+                cuts.extend([1, 2, 3].iter().filter_map(|kept| layout_with(&board, *kept, cells / 3)));
+                let mut first: Option<Vec<u8>> = None;
+                for layout in cuts {
+                    let game = Game { board: board.clone(), rule, layout };
+                    let folder = bound(&game, pieces, Way::usual());
+                    let story = format!("{layers} layers, {rule}, book:{pieces}, {:?}", game.layout.bid_cells());
+                    let files = database_files(folder.path());
+                    assert_eq!(files.keys().collect::<Vec<_>>(), ["SUMS", "book", "manifest.json"], "{story}");
+                    let bytes = book_of(folder.path());
+                    assert!(*first.get_or_insert_with(|| bytes.clone()) == bytes, "{story}");
+                    assert!(check(folder.path()).is_sound() && check(&folder.path().join("db")).is_sound(), "{story}");
+                    let database = Database::open(folder.path()).unwrap();
+                    for (position, value) in (0..).zip(&values) {
+                        let is_first = board.moves().contains(&(board.full() ^ position));
+                        match database.value(position) {
+                            Ok(found) => assert_eq!(found, *value, "{story}: {position:#x}"),
+                            Err(DatabaseError::NotKept { .. }) => {
+                                assert!(position.count_ones() < pieces && !is_first, "{story}: {position:#x}");
+                            }
+                            Err(error) => panic!("{story}: {error}"),
+                        }
+                        if position.count_ones() < pieces && !is_first {
+                            assert!(database.value(position).is_err(), "{story}: {position:#x}");
+                        }
+                    }
+                    layouts += 1;
+                }
+            }
+        }
+    }
+    assert!(layouts > 80, "{layouts}");
+}
+
+/// Six and seven layers, against the database.
+#[test]
+fn books_of_large_boards_agree_with_the_database() {
+    for (layers, bits, pieces) in [(6, 12, 13), (6, 15, 9), (7, 20, 18)] {
+        for rule in Rule::ALL {
+            let game = Game::triangle(layers, rule, bits).unwrap();
+            let way = Way { placement: Placement::Shared, ..Way::usual() };
+            let (whole, solved) = game.solve(way);
+            let bitmaps = Bitmaps::of(&Database::open(whole.path()).unwrap());
+            let folder = bound(&game, pieces, way);
+            let database = Database::open(folder.path()).unwrap();
+            assert_eq!(database.manifest().digest, solved.manifest.digest);
+            let mut seen = 0;
+            let mut random = Random::new(3);
+            for _ in 0..200_000 {
+                // Take a few pieces of the full board.
+                let mut position = game.board.full();
+                for _ in 0..random.below(u64::from(game.board.cells() - pieces) + 1) {
+                    position &= !(1 << random.below(game.board.cells().into()));
+                }
+                assert_eq!(database.value(position).unwrap(), bitmaps.value(position), "{position:#x}");
+                seen += 1;
+            }
+            let losses = database.book().unwrap().unwrap().losses();
+            // More than one frame.
+            assert!(seen > 0 && losses > if layers == 7 { 1 << 16 } else { 0 }, "{losses}");
+        }
+    }
+}
+
+/// The papers' strategies, and all settings, leave the same folder.
+#[test]
+fn every_way_to_a_book_leaves_the_same_bytes() {
+    let game = Game::triangle(5, Rule::Misere, 7).unwrap();
+    let expected = database_files(bound(&game, 8, Way::usual()).path());
+    for (threads, placement, codec) in
+        [(1, Placement::Shared, "rows"), (2, Placement::Shared, "gaps"), (4, Placement::Dedicated, "raw")]
+    {
+        let way = Way { threads, placement, codec, ..Way::usual() };
+        assert_same_files(&database_files(bound(&game, 8, way).path()), &expected, &format!("{way:?}"));
+    }
+    for baseline in
+        [Baseline::Retrograde, Baseline::BlockPush(Redundancy::Keep), Baseline::BlockPull(Redundancy::Remove)]
+    {
+        let disk = SimulatedStorage::new(1);
+        let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+        let (metrics, counters) = Default::default();
+        let memory_bytes = baseline::footprint_bytes(&game.layout, baseline, 2);
+        let run_id = pipeline::RunId(1);
+        let options = baseline::Options { threads: 2, memory_bytes, run_id, stop: Arc::default() };
+        let task = Terms::from(Keep::Book { pieces: 8 }).task(&game);
+        baseline::solve(task, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
+        assert_same_files(&published(&disk), &expected, &baseline.to_string());
+    }
+}
+
+/// A stop and an error at the steps of a solve, and often a second stop in its recovery: the same
+/// bytes, and no part is left.
+#[test]
+fn a_solve_that_broke_off_anywhere_binds_the_same_book() {
+    let game = Game::triangle(4, Rule::Normal, 6).unwrap();
+    let expected = database_files(bound(&game, 5, Way::usual()).path());
+    let mut random = Random::new(9);
+    let (mut broken, mut binding) = (0, 0);
+    let way = Way { placement: Placement::Shared, threads: 2, ..Way::usual() };
+    let run = |disk: &SimulatedStorage| {
+        let options = Options { commit_interval: Duration::from_micros(100), ..way.options(&game.layout) };
+        bind(&game, 5, Arc::new(disk.clone()), &options)
+    };
+    let undisturbed = SimulatedStorage::new(1);
+    run(&undisturbed).unwrap();
+    let steps = undisturbed.steps();
+    for step in 1..=steps {
+        // The end of a run is where the book is made: every step there, some before.
+        if step + 60 < steps && step % Sweep::asked().number(5, 1) != 0 {
+            continue;
+        }
+        let errors = [Fault::FailOnce, Fault::Full, Fault::LoseSync];
+        for fault in [Fault::Stop, errors[step as usize % 3]] {
+            let disk = SimulatedStorage::new(step).with_fault(step, fault);
+            let story = format!("{fault:?} at step {step} of {steps}");
+            match run(&disk) {
+                Ok(_) => assert_same_files(&published(&disk), &expected, &story),
+                Err(RunError::Io { .. } | RunError::Poisoned) => broken += 1,
+                Err(error) => panic!("{story}: {error}"),
+            }
+            let disk = if random.below(2) == 0 { disk.kill() } else { disk.power_cut(random.bits()) };
+            if let Ok(found) = pipeline::checkpoint::inspect(&disk) {
+                binding += u32::from(found.records.len() == game.layout.canonical_blocks().len());
+            }
+            let mut last = disk.kill();
+            if random.below(2) == 0 {
+                let left = {
+                    let probe = disk.kill();
+                    run(&probe).map(|_| probe.steps()).unwrap_or(steps)
+                };
+                last = disk.with_fault(1 + random.below(left), Fault::Stop);
+                let _ = run(&last);
+                last = last.power_cut(random.bits());
+            }
+            run(&last).unwrap_or_else(|error| panic!("{story}: {error}"));
+            assert_same_files(&published(&last), &expected, &story);
+            let later = last.power_cut(0);
+            assert_same_files(
+                &published(&later).into_iter().filter(|(name, _)| !name.ends_with(".part")).collect(),
+                &expected,
+                &story,
+            );
+            run(&later).unwrap_or_else(|error| panic!("{story}, once more: {error}"));
+            assert_same_files(&published(&later), &expected, &story);
+        }
+    }
+    println!("{broken} broken off, {binding} with all blocks finished");
+    assert!(broken > 100 && binding > 30);
+}
+
+/// Every changed bit and length of a book is found by the check and gives no wrong answer; repair
+/// refuses, and changes nothing.
+#[test]
+fn damage_of_a_book_is_found() {
+    let game = Game::triangle(4, Rule::Misere, 10).unwrap();
+    let folder = bound(&game, 4, Way::usual());
+    let path = folder.path().join("db/book");
+    let golden = fs::read(&path).unwrap();
+    let values = reference::values(game.board.cells(), game.board.moves(), game.rule);
+    let sweep = Sweep::asked();
+    let flips = (0..golden.len()).flat_map(|at| sweep.bits(at).map(move |bit| (at, bit)).collect::<Vec<_>>());
+    let flipped = flips.map(|(at, bit)| {
+        let mut bad = golden.clone();
+        bad[at] ^= 1 << bit;
+        (format!("bit {bit} of byte {at}"), bad)
+    });
+    let cut = sweep.cuts(golden.len()).map(|length| (format!("{length} bytes"), golden[..length].to_vec()));
+    let longer = [1, 32, 4096].map(|more| (format!("{more} more"), [&golden[..], &vec![0; more]].concat()));
+    let mut cases = 0;
+    for (number, (story, bad)) in flipped.chain(cut).chain(longer).enumerate() {
+        fs::write(&path, &bad).unwrap();
+        let database = Database::open(folder.path()).unwrap();
+        for (position, value) in (0..).zip(&values) {
+            match database.value(position) {
+                Ok(found) => assert_eq!(found, *value, "{story}: {position:#x}"),
+                Err(DatabaseError::Corrupt { path: named, .. } | DatabaseError::Version { path: named, .. }) => {
+                    assert_eq!(named, path)
+                }
+                Err(DatabaseError::NotKept { .. }) => assert!(position.count_ones() < 4),
+                Err(error) => panic!("{story}: {error}"),
+            }
+        }
+        assert!(!check(folder.path()).is_sound(), "{story}");
+        assert!(!check(&folder.path().join("db")).is_sound(), "{story}");
+        if number % 7 == 0 {
+            let before = tree(folder.path());
+            for place in [folder.path().to_path_buf(), folder.path().join("db")] {
+                let refused = repair(&place);
+                assert!(matches!(refused, Err(care::Error::Irreparable { .. })), "{story}: {refused:?}");
+            }
+            assert!(tree(folder.path()) == before, "{story}");
+        }
+        cases += 1;
+    }
+    assert!(cases > 150, "{cases}");
+    fs::remove_file(&path).unwrap();
+    assert!(!check(folder.path()).is_sound());
+    fs::write(&path, &golden).unwrap();
+    // The book of another rule and of other pieces.
+    for other in [
+        bound(&Game::triangle(4, Rule::Normal, 10).unwrap(), 4, Way::usual()),
+        bound(&game, 5, Way::usual()),
+        bound(&Game::triangle(3, Rule::Misere, 6).unwrap(), 4, Way::usual()),
+    ] {
+        fs::write(&path, book_of(other.path())).unwrap();
+        assert!(!check(folder.path()).is_sound());
+        let database = Database::open(folder.path()).unwrap();
+        assert!(matches!(database.value(game.board.full() ^ 0b10_0010), Err(DatabaseError::Corrupt { .. })));
+    }
+    // Manifest and SUMS come back from the journal and the book.
+    fs::write(&path, &golden).unwrap();
+    let sound = database_files(folder.path());
+    for name in ["manifest.json", "SUMS"] {
+        fs::remove_file(folder.path().join("db").join(name)).unwrap();
+        let storage = Arc::new(RealStorage::create(folder.path()).unwrap());
+        // A program that another test starts shares the lock until it runs.
+        let bound = || bind(&game, 4, storage.clone(), &Way::usual().options(&game.layout));
+        while let Err(error) = bound() {
+            assert!(matches!(error, pipeline::Error::Locked { .. }), "{error}");
+        }
+        assert_same_files(&database_files(folder.path()), &sound, name);
+        fs::write(folder.path().join("db").join(name), "damage").unwrap();
+        repair(folder.path()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_same_files(&database_files(folder.path()), &sound, name);
+    }
+}
+
+/// A damaged part of an unfinished run is found and refused; the run is otherwise repaired.
+#[test]
+fn a_damaged_part_is_refused() {
+    let game = Game::triangle(5, Rule::Misere, 8).unwrap();
+    let folder = scratch();
+    let way = Way { threads: 1, ..Way::usual() };
+    let options = way.options(&game.layout);
+    let most = game.layout.canonical_blocks().len() as u32 * 2 / 3;
+    let workload = RemovalGame::new(Terms::from(Keep::Book { pieces: 3 }).task(&game), way.kernel);
+    let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+    let ended = Run::new(&Stopping::new(workload, most, &options), storage).options(&options).start().map(drop);
+    assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());
+    assert!(check(folder.path()).is_sound());
+    let mut parts = 0;
+    for (path, bytes) in tree(&folder.path().join("db")) {
+        let mut bad = bytes.clone();
+        *bad.last_mut().unwrap() ^= 1;
+        fs::write(&path, &bad).unwrap();
+        assert!(!check(folder.path()).is_sound());
+        let Err(care::Error::Irreparable { path: named, .. }) = repair(folder.path()) else { panic!("{path:?}") };
+        assert_eq!(named, path);
+        fs::write(&path, &bytes).unwrap();
+        parts += 1;
+    }
+    assert!(parts > 3, "{parts}");
+    fs::write(folder.path().join("FORMAT"), b"damage").unwrap();
+    repair(folder.path()).unwrap();
+    let storage = Arc::new(RealStorage::create(folder.path()).unwrap());
+    bind(&game, 3, storage, &Way::usual().options(&game.layout)).unwrap();
+    assert_same_files(&database_files(folder.path()), &database_files(bound(&game, 3, Way::usual()).path()), "resumed");
+}
+
+/// The commands on a folder with a book.
+#[test]
+fn the_commands_on_a_book() {
+    let folder = scratch();
+    let path = folder.path();
+    let solved = json(path, 0, &["solve", "-k", "5", "--keep", "book", "--out", "five", "--json"]);
+    assert_eq!(solved["keep"], "book:7");
+    let whole = json(path, 0, &["solve", "-k", "5", "--out", "whole", "--json"]);
+    assert_eq!(solved["digest"], whole["digest"]);
+    let stats = json(path, 0, &["stats", "five", "--json"]);
+    assert_eq!(stats["book"]["pieces"], 7);
+    assert!(stats["book"]["losses"].as_u64() > Some(0));
+    assert!(ends(path, 0, &["stats", "five"]).0.contains("positions with at least 7 pieces only"));
+    assert_eq!(json(path, 0, &["status", "five", "--json"])["keep"], "book:7");
+    for place in ["five", "five/db"] {
+        assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["findings"], serde_json::json!([]));
+        ends(path, 0, &["repair", place]);
+    }
+    let [of_book, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", "0x7f0f"]));
+    assert_eq!(of_book["value"], of_whole["value"]);
+    assert_eq!(of_whole["moves_not_kept"], 0);
+    // What the book does not have is solved on the spot.
+    assert_eq!(of_book, of_whole);
+    let [of_book, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", "0x3f"]));
+    assert_eq!(of_book, of_whole);
+    ends(path, 2, &["verify", "five"]);
+    // Without a number the folder's is meant, another one is another run.
+    let again = json(path, 0, &["solve", "-k", "5", "--keep", "book", "--out", "five", "--json"]);
+    assert_eq!((&again["keep"], &again["database_bytes"]), (&"book:7".into(), &solved["database_bytes"]));
+    ends(path, 7, &["solve", "-k", "5", "--keep", "book:8", "--out", "five"]);
+    ends(path, 0, &["solve", "-k", "4", "--keep", "book:10", "--out", "full"]);
+    let again = json(path, 0, &["solve", "-k", "4", "--keep", "book", "--out", "full", "--json"]);
+    assert_eq!(again["keep"], "book:10");
+    let (_, error) = ends(path, 2, &["solve", "-k", "4", "--keep", "book:11", "--out", "more"]);
+    assert!(error.contains("the board has 10 pieces"), "{error}");
+    ends(path, 2, &["solve", "-k", "4", "--keep", "book:x", "--out", "more"]);
+    // From nine layers on a book is what is kept.
+    assert_eq!(json(path, 0, &["plan", "-k", "9", "--json"])["keep"], "book:37");
+    assert_eq!(json(path, 0, &["plan", "-k", "8", "--json"])["keep"], "database");
+}

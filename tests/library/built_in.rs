@@ -1,0 +1,105 @@
+//! What the program carries of solved boards: the files are intact, the answers agree with each
+//! other, and the commands find them.
+
+use crate::common::program::{ends, json, text, trinim};
+use crate::common::scratch;
+use std::path::{Path, PathBuf};
+use trinim::care::{self, Depth, Request};
+use trinim::database::{BuiltIn, Database, DatabaseError, Keep};
+use trinim::game::Value;
+use trinim::random::Random;
+
+/// The nine-layer board with all its pieces.
+const FULL: &str = "0x1fffffffffff";
+
+fn folder(built_in: &BuiltIn) -> PathBuf {
+    let name = format!("k{}-{}", built_in.layers, built_in.rule);
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/database/built_in").join(name)
+}
+
+/// The folders pass the check of any finished solve, and the program carries their bytes.
+#[test]
+fn what_is_built_in_is_intact() {
+    assert_eq!(BuiltIn::all().len(), 2);
+    for built_in in BuiltIn::all() {
+        let folder = folder(built_in);
+        let report = care::check(&folder, Depth::Full, &Request::on(1)).unwrap();
+        assert!(report.is_sound(), "{:?}", report.findings);
+
+        let (carried, read) = (Database::open_built_in(built_in).unwrap(), Database::open(&folder).unwrap());
+        carried.check_manifest().unwrap();
+        assert_eq!(carried.manifest(), read.manifest());
+        assert_eq!((carried.board().layers(), carried.rule()), (Some(built_in.layers), built_in.rule));
+        assert_eq!(carried.manifest().keep, Keep::Book { pieces: 37 });
+        let books = [&carried, &read].map(|database| database.book().unwrap().unwrap());
+        assert_eq!(books[0].losses(), books[1].losses());
+        assert_eq!(books[0].file_bytes(), books[1].file_bytes());
+        assert!(books[0].file_bytes() < 4 << 20);
+        assert!(carried.manifest().audit.is_some_and(|audit| audit.positions >= 5_000_000 && audit.misses == 0));
+    }
+}
+
+/// A position is a win iff a move leads to a loss: where all children are kept in both ways, else
+/// in one.
+#[test]
+fn the_answers_agree_with_each_other() {
+    for built_in in BuiltIn::all() {
+        let database = Database::open_built_in(built_in).unwrap();
+        let mut random = Random::new(9);
+        let (mut whole, mut losses) = (0, 0);
+        for _ in 0..3000 {
+            let mut position = database.board().full();
+            for _ in 0..random.below(6) {
+                position &= !(1 << random.below(45));
+            }
+            let probe = database.probe(position).unwrap();
+            let has_winning_move = probe.children.iter().any(|child| child.value.is_loss());
+            if probe.moves_not_kept == 0 {
+                assert_eq!(probe.value, Value::from_loss(!has_winning_move), "{position:#x}");
+                whole += 1;
+            } else if has_winning_move {
+                assert_eq!(probe.value, Value::Win, "{position:#x}");
+            }
+            losses += u32::from(probe.value.is_loss());
+            let image = database.board().symmetries()[1].apply(position);
+            assert_eq!(database.value(image).unwrap(), probe.value);
+        }
+        assert!(whole > 300 && losses > 10, "{whole} {losses}");
+        let error = database.value(1).unwrap_err();
+        assert!(matches!(error, DatabaseError::NotKept { .. }), "{error}");
+    }
+}
+
+/// `stats` and `probe` with `--layers`, and with the variable that other commands share.
+#[test]
+fn the_commands_find_what_is_built_in() {
+    let folder = scratch();
+    let path = folder.path();
+    for (rule, built_in) in ["misere", "normal"].into_iter().zip(BuiltIn::all()) {
+        let database = Database::open_built_in(built_in).unwrap();
+        let stats = json(path, 0, &["stats", "--layers", "9", "--rule", rule, "--json"]);
+        assert_eq!(stats["digest"], database.manifest().digest.as_str());
+        assert_eq!((&stats["rule"], &stats["positions"]), (&rule.into(), &(1_u64 << 45).into()));
+        let probe = json(path, 0, &["probe", "-k", "9", "--rule", rule, "--json", FULL]);
+        assert_eq!(probe["value"], stats["start"]);
+        let winning = probe["moves"].as_array().unwrap().iter().filter(|answer| answer["value"] == "loss").count();
+        assert_eq!(winning, stats["winning_first_moves"].as_array().unwrap().len());
+    }
+    // What the book does not have is solved on the spot.
+    let (out, _) = ends(path, 0, &["probe", "--layers", "9", "0x7", FULL, "--json"]);
+    assert_eq!(out.lines().count(), 2);
+    let (_, error) = ends(path, 2, &["stats", "--layers", "8"]);
+    assert!(error.contains("not built in") && error.contains("trinim solve --layers 8"), "{error}");
+    for command in ["stats", "probe"] {
+        let (_, error) = ends(path, 2, &[command]);
+        assert!(error.contains("DIR"), "{error}");
+    }
+
+    // A folder goes before the variable.
+    ends(path, 0, &["solve", "-k", "3", "--out", "three"]);
+    for args in [&["stats", "three", "--json"][..], &["probe", "three", "0x3f", "--json"]] {
+        let found = trinim(path, args).env("TRINIM_LAYERS", "9").output().unwrap();
+        assert!(found.status.success(), "{}", text(&found.stderr));
+        assert_eq!(text(&found.stdout), ends(path, 0, args).0);
+    }
+}

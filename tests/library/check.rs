@@ -1,0 +1,266 @@
+//! `trinim check` and `trinim status`: beside a run, after a kill, on damage; both only read.
+
+use crate::common::program::{begin, copy, ends, json, run, signal, text, tree, trinim};
+use crate::common::scratch;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+const SMALL: [&str; 6] = ["solve", "-k", "5", "--block-bits", "9", "--out"];
+
+fn small(path: &Path, name: &str) {
+    ends(path, 0, &[&SMALL[..], &[name]].concat());
+}
+
+fn findings(report: &Value) -> Vec<(String, String)> {
+    let rows = report["findings"].as_array().unwrap().iter();
+    let field = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+    rows.map(|row| (field(row, "kind"), field(row, "path"))).collect()
+}
+
+#[test]
+fn a_run_that_goes_on_is_sound_and_is_not_disturbed() {
+    let folder = scratch();
+    let path = folder.path();
+    let mut child = begin(path, "run");
+    // SIGUSR1 prints a line, and any second owner is refused, whatever its command.
+    signal(&child, "USR1");
+    let (_, error) = ends(path, 6, &["repair", "run"]);
+    assert!(error.contains("is in use by process"), "{error}");
+    let (mut checks, mut running) = (0, 0);
+    let mut last = 0;
+    while child.try_wait().unwrap().is_none() {
+        for depth in ["metadata", "sums", "full"] {
+            let report = json(path, 0, &["check", "run", "--json", "--depth", depth]);
+            assert_eq!((&report["ok"], &report["subject"]), (&true.into(), &"run".into()));
+            let status = json(path, 0, &["status", "run", "--json"]);
+            let finished = status["finished_blocks"].as_u64().unwrap();
+            assert!(finished >= last, "{finished} blocks after {last}");
+            last = finished;
+            if status["state"] == "running" {
+                assert_eq!((&status["lock"], status["pid"].as_u64()), (&"held".into(), Some(child.id().into())));
+                assert!(status["generation"] == 1 && status["log_bytes"].is_u64(), "{status}");
+                running += 1;
+            }
+            checks += 1;
+        }
+    }
+    let output = child.wait_with_output().unwrap();
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    assert!(error.contains(" blocks (") && error.contains("ETA"), "no status line after SIGUSR1:\n{error}");
+    println!("{checks} checks, {running} of a running solve");
+    assert!(checks >= 3 && running >= 1);
+    let status = json(path, 0, &["status", "run", "--json"]);
+    assert_eq!((&status["state"], &status["lock"]), (&"finished".into(), &"free".into()));
+    assert_eq!(status["positions"], status["finished_positions"]);
+}
+
+#[test]
+fn what_a_kill_leaves_is_no_damage() {
+    let folder = scratch();
+    let path = folder.path();
+    let mut child = begin(path, "run");
+    std::thread::sleep(Duration::from_millis(60));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = tree(path);
+    let report = json(path, 0, &["check", "run", "--json", "--depth", "full"]);
+    assert!(report["finished_blocks"].as_u64() > Some(0), "{report}");
+    let status = json(path, 0, &["status", "run", "--json"]);
+    assert_eq!((&status["state"], &status["lock"]), (&"stopped".into(), &"free".into()));
+    assert_eq!(status["finished_blocks"], report["finished_blocks"]);
+    assert!(status["eta_s"].is_null());
+    let share = status["work_done"].as_f64().unwrap();
+    assert!(share > 0.0 && share < 1.0, "{share}");
+    let shown = ends(path, 0, &["status", "run"]).0;
+    assert!(shown.contains("stopped, no process is at work") && shown.contains("last commit"), "{shown}");
+    ends(path, 0, &["repair", "run", "--dry-run"]);
+    assert!(tree(path) == before, "something was changed");
+}
+
+/// A check lists all damage, not only the first, and the same for a run and for its database alone.
+#[test]
+fn all_damage_is_told_with_its_place() {
+    let folder = scratch();
+    let path = folder.path();
+    small(path, "run");
+    for name in ["000001.blk", "000004.blk"] {
+        let block = path.join("run/db").join(name);
+        let mut bytes = fs::read(&block).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(block, bytes).unwrap();
+    }
+    fs::remove_file(path.join("run/db/000003.blk")).unwrap();
+    fs::write(path.join("run/db/notes.txt"), "mine").unwrap();
+    let manifest = path.join("run/m/manifest.1.b");
+    let mut bytes = fs::read(&manifest).unwrap();
+    bytes[100] ^= 1;
+    fs::write(&manifest, bytes).unwrap();
+    let before = tree(path);
+    let report = json(path, 3, &["check", "run", "--json"]);
+    let expected = |kind: &str, name: &str| (kind.to_owned(), format!("run/{name}"));
+    assert_eq!(
+        findings(&report),
+        [
+            expected("damage", "db/000001.blk"),
+            expected("damage", "db/000003.blk"),
+            expected("damage", "db/000004.blk"),
+            expected("copy", "m/manifest.1.b"),
+            expected("leftover", "db/notes.txt"),
+        ]
+    );
+    assert!(report["findings"][0]["offset"].as_u64() > Some(0), "the frame that is damaged is not named");
+    let alone = json(path, 3, &["check", "run/db", "--json"]);
+    assert_eq!(
+        findings(&alone),
+        [
+            expected("damage", "db/000001.blk"),
+            expected("damage", "db/000003.blk"),
+            expected("damage", "db/000004.blk"),
+            expected("leftover", "db/notes.txt"),
+        ]
+    );
+    // The message for people, and the same finding in terms of the format, for programs.
+    let missing = &report["findings"][1];
+    assert_eq!((&missing["damage"], &missing["message"]), (&json!("missing"), &json!("run/db/000003.blk is missing")));
+    assert_eq!((&missing["what"], &missing["got"]), (&json!("file"), &json!("no such file")));
+    let hash = &report["findings"][0];
+    assert_eq!((&hash["damage"], &hash["what"]), (&json!("hash"), &json!("hash of the file")));
+    assert!(hash["expected"] != hash["got"] && hash["got"].as_str().is_some_and(|hash| hash.len() == 32));
+    // Names and lengths show only the missing block.
+    let shallow = json(path, 3, &["check", "run", "--json", "--depth", "metadata"]);
+    assert_eq!(findings(&shallow).len(), 3);
+    let (out, error) = ends(path, 3, &["check", "run"]);
+    assert!(out.contains("damaged: run/db/000003.blk is missing\n"), "{out}");
+    assert!(error.contains("hint: trinim repair run"), "{error}");
+    assert!(tree(path) == before, "a check changed something");
+    // A solve of a damaged folder names the repair.
+    let (_, error) = ends(path, 3, &[&SMALL[..], &["run"]].concat());
+    assert!(error.contains("trinim repair ") && error.contains("hint: "), "{error}");
+}
+
+/// A pipe in place of the manifest blocked the program, and a sparse file of terabytes filled the
+/// memory.
+#[test]
+fn pipes_folders_and_endless_files_end_with_a_reason() {
+    let folder = scratch();
+    let path = folder.path();
+    small(path, "sound");
+    for file in ["manifest.json", "SUMS", "000000.blk"] {
+        for kind in ["pipe", "folder", "endless"] {
+            let _ = fs::remove_dir_all(path.join("run"));
+            copy(&path.join("sound"), &path.join("run"));
+            let spoilt = path.join("run/db").join(file);
+            fs::remove_file(&spoilt).unwrap();
+            match kind {
+                "pipe" => assert!(Command::new("mkfifo").arg(&spoilt).status().unwrap().success()),
+                "folder" => fs::create_dir(&spoilt).unwrap(),
+                _ => fs::File::create(&spoilt).unwrap().set_len(1 << 42).unwrap(),
+            }
+            for command in [
+                &["stats", "run"][..],
+                &["verify", "run"],
+                &["verify", "run", "--checksums-only"],
+                &["probe", "run", "0x0"],
+                &["check", "run"],
+                &["check", "run/db", "--depth", "full"],
+                &["repair", "run", "--dry-run"],
+                &["repair", "run/db", "--dry-run"],
+            ] {
+                let text = format!("{file} is a {kind}: {command:?}");
+                let (code, out, error) = in_time(path, command);
+                // Some commands do not need the file; those that read all files have to name the
+                // wrong one.
+                let looks = ["verify", "check", "repair"].contains(&command[0]);
+                let sound = code == 0 && (!looks || command[0] == "repair");
+                assert!(sound || [1, 3, 4].contains(&code), "{text}: {code}\n{out}\n{error}");
+                assert!(!looks || out.contains(file) || error.contains(file), "{text}\n{out}\n{error}");
+            }
+        }
+    }
+}
+
+/// Runs a command that may not take longer than a minute: its code and output.
+fn in_time(path: &Path, args: &[&str]) -> (i32, String, String) {
+    let mut child = trinim(path, args).spawn().unwrap();
+    for _ in 0..6000 {
+        if child.try_wait().unwrap().is_some() {
+            let output = child.wait_with_output().unwrap();
+            let error = text(&output.stderr);
+            assert!(!error.contains("panicked"), "{args:?}\n{error}");
+            return (output.status.code().unwrap_or_else(|| panic!("{args:?}\n{error}")), text(&output.stdout), error);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    panic!("{args:?} hangs");
+}
+
+#[test]
+fn other_folders_and_versions_are_refused() {
+    let folder = scratch();
+    let path = folder.path();
+    fs::create_dir(path.join("empty")).unwrap();
+    fs::write(path.join("file"), "text").unwrap();
+    for command in ["check", "repair", "status"] {
+        for name in ["empty", "absent", "file"] {
+            let (_, error) = ends(path, 2, &[command, name]);
+            assert!(error.contains("holds neither a run nor a database"), "{command} {name}: {error}");
+        }
+    }
+    assert!(fs::read_dir(path.join("empty")).unwrap().next().is_none());
+    small(path, "run");
+
+    // Another version, with the right hash.
+    copy(&path.join("run"), &path.join("newer"));
+    let format = path.join("newer/FORMAT");
+    let mut bytes = fs::read(&format).unwrap();
+    bytes[8] = 9;
+    let end = bytes.len() - 16;
+    let hash = xxhash_rust::xxh3::xxh3_128(&bytes[..end]);
+    bytes[end..].copy_from_slice(&hash.to_le_bytes());
+    fs::write(&format, bytes).unwrap();
+    // The same for a database alone.
+    copy(&path.join("run/db"), &path.join("alone"));
+    let manifest = path.join("alone/manifest.json");
+    let (before, sums) = (fs::read(&manifest).unwrap(), fs::read_to_string(path.join("alone/SUMS")).unwrap());
+    let after = text(&before).replacen("\"version\": 3", "\"version\": 9", 1);
+    let sums = sums.replace(&blake3::hash(&before).to_string(), &blake3::hash(after.as_bytes()).to_string());
+    fs::write(&manifest, after).unwrap();
+    fs::write(path.join("alone/SUMS"), sums).unwrap();
+    for name in ["newer", "alone"] {
+        let before = tree(path);
+        for command in ["check", "repair"] {
+            let (_, error) = ends(path, 7, &[command, name]);
+            assert!(error.contains("version 9"), "{command} {name}: {error}");
+        }
+        assert!(tree(path) == before);
+    }
+}
+
+#[test]
+fn a_closed_output_and_bad_arguments_are_no_panic() {
+    let folder = scratch();
+    let path = folder.path();
+    small(path, "run");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for command in [&["check", "run"][..], &["status", "run", "--json"], &["repair", "run"]] {
+        let output = trinim(path, command).stdout(full.try_clone().unwrap()).output().unwrap();
+        assert_eq!(output.status.code(), Some(4), "{command:?}: {}", text(&output.stderr));
+    }
+    for bad in [
+        &["check"][..],
+        &["check", "run", "--depth", "deep"],
+        &["check", "run", "--threads", "-1"],
+        &["status"],
+        &["repair"],
+        &["repair", "run", "--yes"],
+    ] {
+        let (code, out, error) = run(path, bad);
+        assert_eq!((code, out.as_str()), (2, ""), "{bad:?}");
+        assert_eq!(error.lines().count(), 2, "{bad:?}: {error}");
+    }
+}

@@ -1,0 +1,514 @@
+//! What a solve keeps: with the counts alone, the census, its digest and the winning first moves
+//! are those of the database, through every kill, error and damage, and nothing else is answered.
+
+use crate::common::program::{copy, ends, json, tree};
+use crate::common::{Solving, Stopping, Sweep, Way, assert_same_files, check, database_files, repair, scratch};
+use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use trinim::care;
+use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Terms};
+use trinim::game::{Board, Rule, Value, reference};
+use trinim::kernel::Kernel;
+use trinim::random::Random;
+use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, baseline, solve};
+
+/// Solves, or continues, and keeps the counts.
+fn count(game: &Game, storage: Arc<dyn Storage>, options: &Options) -> Result<Solved, RunError> {
+    let task = Terms::from(Keep::Counts).task(game);
+    solve(task, Kernel::detect(), &storage, options, &Metrics::default(), &|_| {})
+}
+
+/// A finished folder with the counts.
+fn counted(game: &Game, way: Way) -> TempDir {
+    let folder = scratch();
+    let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+    count(game, storage, &way.options(&game.layout)).unwrap();
+    folder
+}
+
+/// A folder in which a solve that keeps the counts was stopped with logs that are still needed.
+fn stopped(game: &Game, placement: Placement) -> TempDir {
+    let folder = scratch();
+    let way = Way { placement, threads: 1, ..Way::usual() };
+    let options = way.options(&game.layout);
+    let third = game.layout.canonical_blocks().len() as u32 / 3;
+    let workload = RemovalGame::new(Terms::from(Keep::Counts).task(game), way.kernel);
+    let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+    let ended = Run::new(&Stopping::new(workload, third, &options), storage).options(&options).start().map(drop);
+    assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());
+    folder
+}
+
+fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
+    let names = disk.names().into_iter().filter_map(|name| name.strip_prefix("db/").map(str::to_owned));
+    names.map(|name| (name.clone(), disk.contents(&format!("db/{name}")).unwrap())).collect()
+}
+
+/// The winning moves of the full board by the definition.
+fn winning(board: &Board, rule: Rule) -> Vec<u64> {
+    let values = reference::values(board.cells(), board.moves(), rule);
+    board.moves().iter().copied().filter(|taken| values[(board.full() ^ taken) as usize].is_loss()).collect()
+}
+
+/// Census, digest and start are those of the database, and the winning first moves those of the
+/// definition, in layouts with one block, with several and with the most.
+#[test]
+fn the_counts_do_not_depend_on_what_is_kept() {
+    let mut several = 0;
+    for layers in 1..=5 {
+        for rule in Rule::ALL {
+            for bits in [1, layers, 7, 15] {
+                for take in [None, Some(2)].into_iter().filter(|take| take.is_none() || layers == 4) {
+                    let board = Board::triangle(layers, take).unwrap();
+                    let layout = trinim::layout::Layout::suggested(&board, bits);
+                    if layout.canonical_blocks().len() > 500 {
+                        continue;
+                    }
+                    let game = Game { board, rule, layout };
+                    let story = format!("{layers} layers, {rule}, {bits} bits, {take:?}");
+                    let whole = game.solve(Way::usual()).1.manifest;
+                    let folder = counted(&game, Way::usual());
+                    assert_eq!(database_files(folder.path()).keys().collect::<Vec<_>>(), ["SUMS", "manifest.json"]);
+                    let database = Database::open(folder.path()).unwrap();
+                    database.check_manifest().unwrap();
+                    let found = database.manifest();
+                    assert_eq!(
+                        (&found.digest, &found.census, &found.blocks),
+                        (&whole.digest, &whole.census, &whole.blocks)
+                    );
+                    let wins = winning(&game.board, rule);
+                    assert_eq!(found.winning_first_moves.as_ref(), Some(&wins), "{story}");
+                    assert_eq!(
+                        (found.keep, found.version, whole.keep, whole.version),
+                        (Keep::Counts, 2, Keep::Database, 3)
+                    );
+                    several += u32::from(game.layout.canonical_blocks().len() > 1);
+                    let (parsed, _) = Manifest::parse(Path::new("manifest.json"), &found.to_json()).unwrap();
+                    assert_eq!(&parsed, found, "{story}");
+                }
+            }
+        }
+    }
+    assert!(several > 10, "{several}");
+}
+
+/// The counts of a board have those of every smaller board, by the definition, whatever the cut.
+#[test]
+fn the_counts_of_a_board_have_those_of_the_smaller_ones() {
+    let mut cut = 0;
+    for rule in Rule::ALL {
+        for take in [None, Some(2)] {
+            let losses = |layers: u32| {
+                let board = Board::triangle(layers, take).unwrap();
+                let values = reference::values(board.cells(), board.moves(), rule);
+                values.into_iter().filter(|value| value.is_loss()).count() as u64
+            };
+            let expected: Vec<u64> = (1..=5).map(losses).collect();
+            for (layers, bits) in [(1, 1), (3, 2), (5, 4), (5, 8), (5, 15), (6, 12), (6, 21)] {
+                let board = Board::triangle(layers, take).unwrap();
+                let layout = trinim::layout::Layout::suggested(&board, bits);
+                cut += u32::from(layout.bid_bits() > 2);
+                let folder = counted(&Game { board, rule, layout }, Way::usual());
+                let database = Database::open(folder.path()).unwrap();
+                database.check_manifest().unwrap();
+                let manifest = database.manifest();
+                let rows = manifest.by_layers.as_ref().unwrap();
+                let numbered: Vec<(u32, u64)> = rows.iter().map(|row| (row.layers, row.positions)).collect();
+                let boards: Vec<(u32, u64)> = (1..=layers).map(|k| (k, 1 << (k * (k + 1) / 2))).collect();
+                assert_eq!(numbered, boards);
+                let found: Vec<u64> = rows.iter().map(|row| row.losses).collect();
+                let mut whole = expected.clone();
+                whole.truncate(layers as usize);
+                whole.resize(layers as usize, manifest.census.losses());
+                assert_eq!(found, whole, "{layers} layers, {bits} bits, {rule}, {take:?}");
+
+                // Wrong rows are damage.
+                type Spoil = fn(&mut Vec<trinim::database::LayerCount>);
+                let spoilt: [Spoil; 4] = [
+                    |rows| rows[0].positions += 1,
+                    |rows| rows.last_mut().unwrap().losses += 1,
+                    |rows| rows[0].losses = 3,
+                    |rows| rows.truncate(rows.len() - 1),
+                ];
+                for spoil in spoilt {
+                    let mut other = manifest.clone();
+                    spoil(other.by_layers.as_mut().unwrap());
+                    let error = other.check(Path::new("manifest.json"), database.game()).unwrap_err();
+                    assert!(error.to_string().contains("losses by layers"), "{error}");
+                }
+            }
+        }
+    }
+    assert!(cut > 10, "{cut}");
+}
+
+/// The same bytes for all threads, placements, codecs and memories, and for the papers' strategies.
+#[test]
+fn every_way_to_the_counts_leaves_the_same_bytes() {
+    for rule in Rule::ALL {
+        let game = Game::triangle(5, rule, 7).unwrap();
+        let expected = database_files(counted(&game, Way::usual()).path());
+        for (threads, placement, codec, spare_bytes) in [
+            (1, Placement::Shared, "rows", 0),
+            (2, Placement::Shared, "gaps", 1 << 20),
+            (4, Placement::Dedicated, "raw", 3 << 20),
+        ] {
+            let way = Way { threads, placement, codec, spare_bytes, ..Way::usual() };
+            assert_same_files(&database_files(counted(&game, way).path()), &expected, &format!("{way:?}"));
+        }
+        for baseline in [
+            Baseline::Forward,
+            Baseline::Retrograde,
+            Baseline::BlockPush(Redundancy::Remove),
+            Baseline::BlockPull(Redundancy::Keep),
+        ] {
+            let disk = SimulatedStorage::new(1);
+            let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+            let (metrics, counters) = Default::default();
+            let memory_bytes = baseline::footprint_bytes(&game.layout, baseline, 2);
+            let run_id = pipeline::RunId(1);
+            let options = baseline::Options { threads: 2, memory_bytes, run_id, stop: Arc::default() };
+            let task = Terms::from(Keep::Counts).task(&game);
+            baseline::solve(task, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
+            assert_same_files(&published(&disk), &expected, &baseline.to_string());
+        }
+    }
+}
+
+/// A stop and an error at the steps of a solve on a failing disk, and often a second stop in its
+/// recovery: the last session leaves the bytes of an undisturbed one.
+#[test]
+fn a_solve_that_broke_off_anywhere_ends_with_the_same_bytes() {
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
+    let expected = database_files(counted(&game, Way::usual()).path());
+    let mut random = Random::new(5);
+    let (mut broken, mut resumed) = (0, 0);
+    for placement in [Placement::Dedicated, Placement::Shared] {
+        let way = Way { placement, threads: 2, ..Way::usual() };
+        let run = |disk: &SimulatedStorage| {
+            let options = Options { commit_interval: Duration::from_micros(100), ..way.options(&game.layout) };
+            count(&game, Arc::new(disk.clone()), &options)
+        };
+        let undisturbed = SimulatedStorage::new(1);
+        run(&undisturbed).unwrap();
+        let stride = Sweep::asked().number(4, 1);
+        for step in (1..=undisturbed.steps()).step_by(stride as usize) {
+            let errors = [Fault::FailOnce, Fault::Full, Fault::LoseSync];
+            for fault in [Fault::Stop, errors[(step / stride) as usize % 3]] {
+                let disk = SimulatedStorage::new(step).with_fault(step, fault);
+                let story = format!("{placement:?}, {fault:?} at step {step}");
+                match run(&disk) {
+                    Ok(_) => assert_same_files(&published(&disk), &expected, &story),
+                    Err(RunError::Io { .. } | RunError::Poisoned) => broken += 1,
+                    Err(error) => panic!("{story}: {error}"),
+                }
+                let disk = if random.below(2) == 0 { disk.kill() } else { disk.power_cut(random.bits()) };
+                if let Ok(found) = pipeline::checkpoint::inspect(&disk) {
+                    resumed += u32::from(!found.records.is_empty());
+                }
+                let mut last = disk.kill();
+                if random.below(2) == 0 {
+                    last = disk.with_fault(1 + random.below(undisturbed.steps()), Fault::Stop);
+                    let _ = run(&last);
+                    last = last.power_cut(random.bits());
+                }
+                run(&last).unwrap_or_else(|error| panic!("{story}: {error}"));
+                assert_same_files(&published(&last), &expected, &story);
+                let left: Vec<_> = last.names().into_iter().filter(|name| name.starts_with("logs/")).collect();
+                assert!(left.is_empty(), "{story}: {left:?}");
+            }
+        }
+    }
+    println!("{broken} broken off, {resumed} with finished blocks");
+    assert!(broken > 100 && resumed > 50);
+}
+
+/// A folder with the counts is never continued as one with the database, nor the reverse.
+#[test]
+fn another_choice_is_another_run() {
+    let game = Game::triangle(4, Rule::Normal, 6).unwrap();
+    let way = Way::usual();
+    let folder = counted(&game, way);
+    let error = game.solve_in(folder.path(), way, &way.options(&game.layout), &|_| {}).err().unwrap();
+    let RunError::Parameters { name, found, .. } = error else { panic!("{error}") };
+    // The first of those that differ: a run that keeps the database has none.
+    assert_eq!((&*name, &*found), ("counting", "layers"));
+    let (folder, _) = game.solve(way);
+    let storage = Arc::new(RealStorage::create(folder.path()).unwrap());
+    let error = count(&game, storage, &way.options(&game.layout)).err().unwrap();
+    assert!(matches!(error, RunError::Parameters { ref name, .. } if name == "counting"), "{error}");
+}
+
+/// Every changed bit and length of manifest and `SUMS` is found; no answer comes from them. The run
+/// restores both; without it, both stay as they are.
+#[test]
+fn damage_of_the_lists_is_found_and_the_run_restores_it() {
+    let game = Game::triangle(3, Rule::Misere, 3).unwrap();
+    let folder = counted(&game, Way::usual());
+    let (run, db) = (folder.path(), folder.path().join("db"));
+    let alone = scratch();
+    let golden = database_files(run);
+    let full = game.board.full();
+    let wins = winning(&game.board, Rule::Misere);
+    let sweep = Sweep::asked();
+    let mut cases = 0;
+    for (name, bytes) in &golden {
+        let flips = (0..bytes.len()).flat_map(|at| sweep.bits(at).map(move |bit| (at, bit)).collect::<Vec<_>>());
+        let flipped = flips.map(|(at, bit)| {
+            let mut bad = bytes.clone();
+            bad[at] ^= 1 << bit;
+            (format!("{name}: bit {bit} of byte {at}"), bad)
+        });
+        let cut = sweep.cuts(bytes.len()).map(|length| (format!("{name}: {length} bytes"), bytes[..length].to_vec()));
+        for (number, (story, bad)) in flipped.chain(cut).enumerate() {
+            fs::write(db.join(name), &bad).unwrap();
+            assert!(!check(run).is_sound(), "{story}");
+            match Database::open(run) {
+                Err(error) => assert!(
+                    matches!(error, DatabaseError::Corrupt { .. } | DatabaseError::Version { .. }),
+                    "{story}: {error}"
+                ),
+                Ok(database) => {
+                    for taken in game.board.moves() {
+                        let right = Value::from_loss(wins.contains(taken));
+                        match database.value(full ^ taken) {
+                            Ok(value) => assert_eq!(value, right, "{story}"),
+                            Err(error) => assert!(matches!(error, DatabaseError::Corrupt { .. }), "{story}: {error}"),
+                        }
+                    }
+                }
+            }
+            // Checks and repairs of whole folders take longer.
+            if number % 5 == 0 {
+                fs::remove_dir_all(alone.path()).unwrap();
+                copy(&db, alone.path());
+                let before = tree(alone.path());
+                assert!(!check(alone.path()).is_sound(), "{story}, alone");
+                match repair(alone.path()) {
+                    // A wrong line of another file beside the right one of the manifest.
+                    Ok(()) => assert_same_files(&alone_files(alone.path()), &golden, &story),
+                    Err(care::Error::Irreparable { .. }) => assert!(tree(alone.path()) == before, "{story}"),
+                    Err(error) => panic!("{story}: {error}"),
+                }
+                repair(run).unwrap_or_else(|error| panic!("{story}: {error}"));
+                assert_same_files(&database_files(run), &golden, &story);
+                assert!(check(run).is_sound());
+            }
+            cases += 1;
+        }
+        fs::write(db.join(name), bytes).unwrap();
+    }
+    assert!(cases as u64 > sweep.number(1500, 9000), "{cases}");
+    for name in golden.keys() {
+        fs::remove_file(db.join(name)).unwrap();
+        let storage = Arc::new(RealStorage::create(run).unwrap());
+        count(&game, storage, &Way::usual().options(&game.layout)).unwrap();
+        assert_same_files(&database_files(run), &golden, name);
+    }
+}
+
+fn alone_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = tree(folder).into_iter();
+    files.map(|(path, bytes)| (path.file_name().unwrap().to_string_lossy().into_owned(), bytes)).collect()
+}
+
+/// A self-consistent manifest with other values is damage as long as `SUMS` says so.
+#[test]
+fn a_forged_manifest_is_found_by_its_line() {
+    let game = Game::triangle(3, Rule::Normal, 3).unwrap();
+    let folder = counted(&game, Way::usual());
+    let db = folder.path().join("db");
+    let text = fs::read_to_string(db.join("manifest.json")).unwrap();
+    let mut manifest = Manifest::parse(Path::new("manifest.json"), text.as_bytes()).unwrap().0;
+    let all: Vec<u64> = game.board.moves().to_vec();
+    assert_ne!(manifest.winning_first_moves.as_ref(), Some(&all));
+    manifest.winning_first_moves = Some(all);
+    manifest.check(Path::new("manifest.json"), &game).unwrap();
+    fs::write(db.join("manifest.json"), manifest.to_json()).unwrap();
+    let database = Database::open(folder.path()).unwrap();
+    assert!(matches!(database.value(game.board.full() ^ 1), Err(DatabaseError::Corrupt { .. })));
+    assert!(!check(&db).is_sound() && !check(folder.path()).is_sound());
+    // What contradicts itself is damage even if `SUMS` agrees.
+    for wrong in [vec![], vec![1]] {
+        manifest.winning_first_moves = Some(wrong);
+        let bytes = manifest.to_json();
+        fs::write(db.join("manifest.json"), &bytes).unwrap();
+        fs::write(db.join("SUMS"), format!("{}  manifest.json\n", blake3::hash(&bytes))).unwrap();
+        assert!(!check(&db).is_sound());
+        let database = Database::open(folder.path()).unwrap();
+        assert!(matches!(database.value(game.board.full()), Err(DatabaseError::Corrupt { .. })));
+    }
+}
+
+/// Without published files, a damaged log has no source: repair says so and changes nothing. Copies
+/// of the metadata come back as ever, and the run goes on.
+#[test]
+fn a_damaged_log_is_refused_and_metadata_are_repaired() {
+    let game = Game::triangle(5, Rule::Misere, 8).unwrap();
+    let expected = database_files(counted(&game, Way::usual()).path());
+    for placement in [Placement::Dedicated, Placement::Shared] {
+        let folder = stopped(&game, placement);
+        let path = folder.path();
+        assert!(check(path).is_sound());
+        let logs: Vec<_> = fs::read_dir(path.join("logs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut refused = 0;
+        for log in &logs {
+            let bytes = fs::read(log).unwrap();
+            let mut bad = bytes.clone();
+            bad[20] ^= 1;
+            fs::write(log, &bad).unwrap();
+            if !check(path).is_sound() {
+                let before = tree(path);
+                let Err(care::Error::Irreparable { path: named, reason }) = repair(path) else {
+                    panic!("{placement:?}")
+                };
+                assert_eq!(&named, log);
+                assert!(reason.contains("keeps counts only"), "{reason}");
+                assert!(tree(path) == before);
+                refused += 1;
+            }
+            fs::write(log, &bytes).unwrap();
+        }
+        assert!(refused > 3, "{placement:?}: {refused} of {}", logs.len());
+        for name in ["FORMAT", "m/manifest.1.b"] {
+            fs::write(path.join(name), b"damage").unwrap();
+            if path.join(name).exists() {
+                repair(path).unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert!(check(path).is_sound(), "{name}");
+            }
+        }
+        let storage = Arc::new(RealStorage::create(path).unwrap());
+        count(&game, storage, &Way::usual().options(&game.layout)).unwrap();
+        assert_same_files(&database_files(path), &expected, &format!("{placement:?}"));
+    }
+}
+
+/// The commands on a folder with counts: what they answer, and what they refuse with which code and
+/// which advice.
+#[test]
+fn the_commands_on_counts() {
+    let folder = scratch();
+    let path = folder.path();
+    let solved = json(path, 0, &["solve", "-k", "5", "--keep", "counts", "--out", "five", "--json"]);
+    let whole = json(path, 0, &["solve", "-k", "5", "--out", "whole", "--json"]);
+    assert_eq!((&solved["keep"], &whole["keep"]), (&"counts".into(), &"database".into()));
+    assert_eq!((&solved["digest"], &solved["losses"]), (&whole["digest"], &whole["losses"]));
+    assert!(solved["database_bytes"].as_u64() < whole["database_bytes"].as_u64());
+
+    let [stats, all] = ["five", "whole"].map(|name| json(path, 0, &["stats", name, "--json"]));
+    for key in ["by_pieces", "winning_first_moves", "start", "digest", "first_moves"] {
+        let sorted = |stats: &serde_json::Value| {
+            let mut moves = stats[key].clone();
+            if key == "winning_first_moves" {
+                moves.as_array_mut().unwrap().sort_by_key(ToString::to_string);
+            }
+            moves
+        };
+        assert_eq!(sorted(&stats), sorted(&all), "{key}");
+    }
+    assert!(ends(path, 0, &["stats", "five"]).0.contains("counts only"));
+    assert_eq!(ends(path, 0, &["stats", "five", "--csv"]).0, ends(path, 0, &["stats", "whole", "--csv"]).0);
+    let status = json(path, 0, &["status", "five", "--json"]);
+    assert_eq!((&status["state"], &status["keep"]), (&"finished".into(), &"counts".into()));
+    assert!(ends(path, 0, &["status", "five"]).0.contains("counts only"));
+    for place in ["five", "five/db"] {
+        assert_eq!(json(path, 0, &["check", place, "--depth", "full", "--json"])["findings"], serde_json::json!([]));
+        ends(path, 0, &["repair", place]);
+    }
+    ends(path, 0, &["report", "five", "--out", "of-counts"]);
+    ends(path, 0, &["report", "whole", "--out", "of-whole"]);
+    assert_eq!(alone_files(&path.join("of-counts")), alone_files(&path.join("of-whole")));
+
+    // The start and the positions after a first move are known, others are solved on the spot.
+    for position in ["0x7fff", "0x7ffe", "0x3"] {
+        let [of_counts, of_whole] = ["five", "whole"].map(|name| json(path, 0, &["probe", name, "--json", position]));
+        assert_eq!(of_counts, of_whole, "{position}");
+    }
+    // Nine layers keep positions of 37 pieces and more; 36 take too long here, 40 without a book
+    // are too many.
+    let (out, error) = ends(path, 2, &["probe", "--layers", "9", "--max-take", "2", "--json", "0xffffffffff"]);
+    assert!(out.contains("40 pieces are too many"), "{out}{error}");
+    for command in [&["verify", "five"][..], &["verify", "five/db", "--checksums-only"]] {
+        let (_, error) = ends(path, 2, command);
+        assert!(error.contains("keeps counts only"), "{error}");
+        assert!(error.contains("trinim solve --layers 5 --keep database --out DIR"), "{error}");
+    }
+
+    ends(path, 0, &["solve", "-k", "3", "--keep", "counts", "--out", "three"]);
+    let score = ["evolve", "score", "--game", "triangular:3", "--misere", "--database", "three", "--formula", "a1"];
+    assert!(ends(path, 2, &score).1.contains("keeps counts only"));
+
+    // The folder says what is kept; another choice is refused, finished or not.
+    let again = json(path, 0, &["solve", "-k", "5", "--out", "five", "--json"]);
+    assert_eq!((&again["keep"], &again["digest"]), (&"counts".into(), &solved["digest"]));
+    for (folder, other) in [("five", "database"), ("whole", "counts")] {
+        let (_, error) = ends(path, 7, &["solve", "-k", "5", "--out", folder, "--keep", other]);
+        assert!(error.contains("was begun with keep = ") && error.contains("continue it with"), "{error}");
+    }
+}
+
+/// A killed solve is continued without the flag, and ends with the bytes of an undisturbed one.
+#[test]
+fn a_killed_solve_keeps_what_it_was_begun_with() {
+    let folder = scratch();
+    let path = folder.path();
+    let solve = |name| ["solve", "-k", "7", "--block-bits", "14", "--commit-interval", "20ms", "--out", name];
+    let mut child =
+        crate::common::program::trinim(path, &[&solve("killed")[..], &["--keep", "counts"]].concat()).spawn().unwrap();
+    let journal = path.join("killed/m/journal.1.a");
+    while !fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
+        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be killed");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(json(path, 0, &["status", "killed", "--json"])["keep"], "counts");
+    assert_eq!(fs::read_dir(path.join("killed/db")).unwrap().count(), 0);
+    ends(path, 0, &["check", "killed"]);
+    let (_, error) = ends(path, 7, &[&solve("killed")[..], &["--keep", "database"]].concat());
+    assert!(error.contains("keep = counts, not database"), "{error}");
+    let resumed = json(path, 0, &[&solve("killed")[..], &["--json"]].concat());
+    assert!(resumed["resumed_blocks"].as_u64() > Some(0));
+    assert_eq!(resumed["keep"], "counts");
+    ends(path, 0, &[&solve("whole")[..], &["--keep", "counts"]].concat());
+    assert_same_files(&database_files(&path.join("killed")), &database_files(&path.join("whole")), "killed");
+}
+
+/// Plans tell the disk of both choices, and a solve without room names the one that fits.
+#[test]
+fn plans_and_refusals_name_the_choice_that_fits() {
+    let folder = scratch();
+    let path = folder.path();
+    // A database has no logs beside it. Those of the counts take less only if they are small and
+    // soon deleted.
+    let small = ["-k", "8", "--memory", "1GiB", "--codec", "rows-huffman", "--commit-interval", "100ms"];
+    let plan = json(path, 0, &[&["plan", "--json"], &small[..]].concat());
+    let [whole, counts] = [&plan["kept"][0], &plan["kept"][2]];
+    assert_eq!((&whole["keep"], &counts["keep"]), (&"database".into(), &"counts".into()));
+    let bytes = |kept: &serde_json::Value| kept["disk_peak_bytes"].as_u64().unwrap();
+    assert!(bytes(counts) < bytes(whole));
+    let chosen = json(path, 0, &[&["plan", "--keep", "counts", "--json"], &small[..]].concat());
+    assert_eq!(chosen["placements"][0]["disk_peak_bytes"], counts["disk_peak_bytes"]);
+    assert!(ends(path, 0, &["plan", "-k", "8"]).0.contains("--keep"));
+
+    let room = bytes(counts).to_string();
+    let solve = ["solve", "--out", "eight", "--max-disk", &room];
+    let (_, error) = ends(path, 4, &[&solve[..], &small[..]].concat());
+    assert!(error.contains("--keep counts (about"), "{error}");
+    assert!(!path.join("eight").exists());
+    let solve = ["solve", "-k", "7", "--strategy", "block-pull", "--max-disk", "9MiB", "--out", "seven"];
+    let (_, error) = ends(path, 4, &solve);
+    assert!(error.contains("--keep counts (about 8"), "{error}");
+    assert!(!path.join("seven").exists());
+    // A run that was begun keeps what it was begun with.
+    ends(path, 5, &["solve", "-k", "7", "--block-bits", "14", "--max-duration", "300ms", "--out", "begun"]);
+    let solve = ["solve", "-k", "7", "--block-bits", "14", "--max-disk", "1MiB", "--out", "begun"];
+    let (_, error) = ends(path, 4, &solve);
+    assert!(!error.contains("--keep"), "{error}");
+}

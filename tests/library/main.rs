@@ -1,0 +1,26 @@
+//! The library, and what its commands make of folders, against the definition of the game.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod architecture;
+mod audit;
+mod beside;
+mod blocks;
+mod boards_as_data;
+mod book;
+mod built_in;
+mod check;
+mod damage;
+mod folders;
+mod format;
+mod keep;
+mod kernel;
+mod listing;
+mod nimbers;
+mod parts;
+mod play;
+mod repair;
+mod solve;
+mod task;
+mod verify;

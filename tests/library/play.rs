@@ -1,0 +1,374 @@
+//! Sessions, levels and transcripts, against the definition of the game.
+
+use crate::common::scratch;
+use pipeline::Options;
+use proptest::prelude::*;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use trinim::database::BuiltIn;
+use trinim::game::reference;
+use trinim::kernel::Kernel;
+use trinim::play::answers::legal;
+use trinim::play::level::{choose, hardest};
+use trinim::play::line::main_line;
+use trinim::play::session::{Hint, Stand, Turn};
+use trinim::play::{AnswerError, Answers, Level, OnTheSpot, Player, Session, Table, survey, transcript};
+use trinim::random::Random;
+use trinim::solve::parts::{self, PartSolver};
+use trinim::{Board, Database, Game, Rule, Solve, Value};
+
+fn table(layers: u32, rule: Rule) -> Arc<dyn Answers> {
+    let folder = scratch();
+    let game = Game::triangle(layers, rule, 12).unwrap();
+    Solve::new(&game).memory_bytes(64 << 20).run(folder.path()).unwrap();
+    Arc::new(Table::of(&Database::open(folder.path()).unwrap()).unwrap())
+}
+
+/// Four layers under both rules.
+fn four() -> &'static [Arc<dyn Answers>; 2] {
+    static FOUR: OnceLock<[Arc<dyn Answers>; 2]> = OnceLock::new();
+    FOUR.get_or_init(|| Rule::ALL.map(|rule| table(4, rule)))
+}
+
+/// The values of all positions by the definition.
+fn defined(board: &Board, rule: Rule) -> Vec<Value> {
+    reference::values(board.cells(), board.moves(), rule)
+}
+
+/// Knows nothing of positions with fewer than so many pieces.
+struct Book(Arc<dyn Answers>, u32);
+
+impl Answers for Book {
+    fn board(&self) -> &Board {
+        self.0.board()
+    }
+
+    fn rule(&self) -> Rule {
+        self.0.rule()
+    }
+
+    fn value(&self, position: u64) -> Result<Value, AnswerError> {
+        if position.count_ones() < self.1 {
+            return Err(AnswerError::Unknown { limits: format!("at least {} pieces", self.1) });
+        }
+        self.0.value(position)
+    }
+}
+
+#[test]
+fn every_value_of_a_table_is_that_of_the_definition() {
+    for layers in 1..=5 {
+        for rule in Rule::ALL {
+            let table = table(layers, rule);
+            let values = defined(table.board(), rule);
+            for (position, value) in (0..).zip(&values) {
+                assert_eq!(table.value(position).unwrap(), *value, "{layers} {rule} {position:#x}");
+            }
+            for position in [table.board().full(), table.board().full() / 3, 0] {
+                let probe = table.probe(position).unwrap();
+                assert!(probe.children.iter().all(|child| values[child.position as usize] == child.value));
+                assert_eq!(probe.children.len(), legal(table.board(), position).count());
+                assert!(probe.children.is_sorted_by_key(|child| (child.value == Value::Win, child.taken)));
+            }
+        }
+    }
+}
+
+/// A book concludes what it can, and never more.
+#[test]
+fn a_survey_of_a_book_says_nothing_wrong() {
+    for table in four() {
+        let (mut unknown, mut concluded) = (0, 0);
+        for least in [0, 5, 9, 11] {
+            let book = Book(table.clone(), least);
+            for position in 0..=table.board().full() {
+                let (known, whole) = (survey(&book, position).unwrap(), survey(&**table, position).unwrap());
+                assert_eq!(known.moves.len(), whole.moves.len());
+                assert!(known.value.is_none() || known.value == whole.value);
+                assert!(known.winning().iter().all(|choice| whole.winning().contains(choice)));
+                assert_eq!(whole.unknown(), 0);
+                unknown += known.unknown();
+                concluded += usize::from(known.value.is_some() && position.count_ones() < least);
+            }
+        }
+        assert!(unknown > 1000 && concluded > 0, "{unknown} {concluded}");
+    }
+}
+
+/// What a book does not know is solved, and what is known does not depend on what was asked before.
+#[test]
+fn a_book_is_completed_on_the_spot() {
+    for table in four() {
+        let (board, rule) = (table.board(), table.rule());
+        let completed = |least, most| {
+            let options = Options { memory_bytes: 1 << 20, ..Options::default() };
+            let nowhere = parts::run_in(Path::new("/nonexistent"));
+            let solver = PartSolver::new(board.clone(), rule, Kernel::detect(), options, nowhere);
+            OnTheSpot::new(Some(Arc::new(Book(table.clone(), least))), solver.with_pieces_max(most))
+        };
+        // Up to 5 pieces are solved, from 8 on the book knows; a sum of components may be larger.
+        let answers = completed(8, 5);
+        let mut order: Vec<u64> = (0..=board.full()).collect();
+        Random::new(1).shuffle(&mut order);
+        let mut found: Vec<_> =
+            order.iter().map(|position| (*position, survey(&answers, *position).unwrap())).collect();
+        found.sort_by_key(|(position, _)| *position);
+        for (position, survey_here) in &found {
+            let fresh = survey(&completed(8, 5), *position).unwrap();
+            assert_eq!(*survey_here, fresh, "{position:#x}");
+            let whole = survey(&**table, *position).unwrap();
+            assert!(survey_here.value.is_none() || survey_here.value == whole.value, "{position:#x}");
+            if position.count_ones() <= 5 {
+                assert_eq!(*survey_here, whole, "{position:#x}");
+                assert_eq!(answers.probe(*position).unwrap(), table.probe(*position).unwrap());
+            }
+            match answers.value(*position) {
+                Ok(value) => assert_eq!(Some(value), whole.value),
+                Err(error) => {
+                    assert!((6..8).contains(&position.count_ones()), "{position:#x}: {error}");
+                    assert!(error.to_string().contains("too many to solve on the spot"), "{error}");
+                }
+            }
+        }
+        assert!(found.iter().any(|(_, survey)| survey.unknown() > 0));
+        // With every position within the limit, nothing is unknown.
+        let whole = completed(9, 10);
+        assert_eq!(survey(&whole, board.full()).unwrap(), survey(&**table, board.full()).unwrap());
+    }
+}
+
+#[test]
+fn the_hardest_reply_leaves_the_fewest_winning_answers() {
+    for table in four() {
+        let values = defined(table.board(), table.rule());
+        let moves = |position: u64| legal(table.board(), position).map(move |taken| position ^ taken);
+        let answers = |child: u64| moves(child).filter(|next| values[*next as usize].is_loss()).count();
+        for position in 1..=table.board().full() {
+            let here = survey(&**table, position).unwrap();
+            let reply = hardest(&**table, &here).unwrap();
+            let losing = moves(position).filter(|child| !values[*child as usize].is_loss());
+            let fewest = losing.map(answers).min();
+            assert_eq!(reply.map(|reply| reply.winning_answers), fewest, "{position:#x}");
+            if let Some(reply) = reply {
+                assert_eq!(answers(position ^ reply.taken), reply.winning_answers);
+                assert_eq!(moves(position ^ reply.taken).count(), reply.answers);
+            }
+        }
+    }
+}
+
+/// Plays a game between two levels; true if the first one, who begins, wins.
+fn wins(answers: &dyn Answers, start: u64, levels: [Level; 2], seed: u64) -> bool {
+    let mut position = start;
+    for turn in 0.. {
+        match choose(answers, position, levels[turn % 2], seed + turn as u64 % 2).unwrap() {
+            Some(taken) => position ^= taken,
+            // The player to move has the value of the end.
+            None => return (answers.rule().empty() == Value::Win) == (turn % 2 == 0),
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn levels_play_as_well_as_they_say() {
+    for answers in four() {
+        let full = answers.board().full();
+        let start = survey(&**answers, full).unwrap();
+        let mut won = [0; 3];
+        for (level, won) in Level::ALL.into_iter().zip(&mut won) {
+            for seed in 0..400 {
+                // The level holds a won game.
+                assert_eq!(start.value, Some(Value::Win), "four layers are won under both rules");
+                *won += u32::from(wins(&**answers, full, [level, Level::Perfect], seed * 2));
+            }
+        }
+        // Ten pieces: the club player never slips here, the beginner does.
+        assert_eq!(won[..2], [400, 400]);
+        assert!(won[2] < 300 && won[2] > 20, "{won:?}");
+    }
+    let five = table(5, Rule::Normal);
+    let club = (0..200).filter(|seed| wins(&*five, five.board().full(), [Level::Club, Level::Perfect], seed * 2));
+    let club = club.count();
+    assert!((60..195).contains(&club), "{club}");
+    for level in Level::ALL {
+        assert_eq!(level.name().parse(), Ok(level));
+    }
+    assert!("grandmaster".parse::<Level>().is_err());
+}
+
+#[test]
+fn a_move_depends_on_position_level_and_seed_alone() {
+    let answers = &four()[0];
+    let mut different = 0;
+    for position in 1..=answers.board().full() {
+        for level in Level::ALL {
+            let [one, again, other] = [1, 1, 2].map(|seed| choose(&**answers, position, level, seed).unwrap());
+            assert_eq!(one, again);
+            assert!(one.is_some_and(|taken| legal(answers.board(), position).any(|legal| legal == taken)));
+            different += u32::from(one != other);
+        }
+    }
+    assert!(different > 100, "{different}");
+}
+
+#[test]
+fn the_main_line_keeps_the_value_to_the_end() {
+    for answers in four() {
+        for start in 0..=answers.board().full() {
+            let line = main_line(&**answers, start, || false).unwrap();
+            assert!(line.complete && line.end == 0);
+            let mut at = start;
+            for (number, step) in line.steps.iter().enumerate() {
+                assert_eq!((step.position, step.value), (at, answers.value(at).unwrap()));
+                let first = line.steps[0].value == Value::Win;
+                assert_eq!(step.value == Value::Win, first == (number % 2 == 0));
+                at ^= step.taken;
+            }
+        }
+        let mut asked = 0;
+        let third = || {
+            asked += 1;
+            asked == 3
+        };
+        assert_eq!(main_line(&**answers, answers.board().full(), third).unwrap().steps.len(), 2);
+        // A book ends where its knowledge does.
+        let lines =
+            (3..9).map(|least| main_line(&Book(answers.clone(), least), answers.board().full(), || false).unwrap());
+        assert!(lines.filter(|line| !line.complete && line.end != 0 && !line.steps.is_empty()).count() > 0);
+    }
+}
+
+#[test]
+fn the_built_in_book_advises_at_nine_layers() {
+    for rule in Rule::ALL {
+        let answers: Arc<dyn Answers> = Arc::new(Database::open_built_in(BuiltIn::of(9, rule).unwrap()).unwrap());
+        let mut session = Session::new(answers, u64::MAX >> 19, Player::Person);
+        let Hint::Wins(moves) = session.hint().unwrap() else { panic!("nine layers are won") };
+        assert!(session.take(moves[0]));
+        assert_eq!(session.survey().unwrap().value, Some(Value::Loss));
+        assert!(session.choose(Level::Perfect, 1).unwrap().is_some());
+        session.set(0b1_0000_0111);
+        assert!(matches!(session.hint().unwrap(), Hint::Unknown(moves) if moves > 3));
+        assert!(session.choose(Level::Perfect, 1).unwrap().is_some());
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Take(usize),
+    Set(u64),
+    Swap,
+    Undo,
+    Redo,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let act = prop_oneof![
+        6 => any::<usize>().prop_map(Act::Take),
+        1 => any::<u64>().prop_map(Act::Set),
+        1 => Just(Act::Swap),
+        2 => Just(Act::Undo),
+        2 => Just(Act::Redo),
+    ];
+    prop::collection::vec(act, 0..40)
+}
+
+proptest! {
+    /// Undo and redo, against a list of all turns and how many of them count.
+    #[test]
+    fn undo_and_redo_move_along_the_turns(acts in acts(), begins: bool, rule in 0usize..2) {
+        let answers = four()[rule].clone();
+        let board = answers.board().clone();
+        let to_move = if begins { Player::Person } else { Player::Program };
+        let first = Stand { position: board.full(), to_move };
+        let mut session = Session::new(answers.clone(), first.position, first.to_move);
+        let (mut all, mut kept): (Vec<Turn>, usize) = (Vec::new(), 0);
+        for act in acts {
+            let before = session.stand();
+            match act {
+                Act::Take(at) => {
+                    let moves: Vec<u64> = legal(&board, before.position).collect();
+                    if let Some(taken) = moves.get(at % moves.len().max(1)) {
+                        prop_assert!(session.take(*taken));
+                        all.truncate(kept);
+                        all.push(Turn::Take(*taken));
+                        kept += 1;
+                    }
+                    // A cell that was just emptied.
+                    prop_assert!(moves.is_empty() || !session.take(moves[at % moves.len()]));
+                }
+                Act::Set(bits) => {
+                    prop_assert_eq!(session.set(bits), bits & !board.full() == 0);
+                    let position = bits & board.full();
+                    if bits == position {
+                        all.truncate(kept);
+                        kept += 1;
+                        all.push(Turn::Set(position));
+                    }
+                }
+                Act::Swap => {
+                    session.swap();
+                    all.truncate(kept);
+                    all.push(Turn::Swap);
+                    kept += 1;
+                }
+                Act::Undo => {
+                    let undone = session.undo();
+                    prop_assert!(undone <= kept);
+                    kept -= undone;
+                    if undone > 0 && matches!(all[kept], Turn::Take(_)) {
+                        prop_assert_eq!(session.stand().to_move, Player::Person);
+                    }
+                }
+                Act::Redo => kept += session.redo(),
+            }
+            prop_assert_eq!(session.turns(), &all[..kept]);
+            let text = transcript::write(&session);
+            let read = transcript::read(&answers, &text).unwrap();
+            prop_assert_eq!(read.turns(), session.turns());
+            prop_assert_eq!((read.first(), read.stand(), read.winner()), (session.first(), session.stand(), session.winner()));
+        }
+    }
+
+    /// Damaged transcripts are refused or read as a legal game.
+    #[test]
+    fn no_transcript_makes_the_reader_panic(cut in 0usize..200, more in "[a-j 01/,\\-\n]{0,30}|(take|set|swap|first|start|board|rule)[ a-z0-9/-]{0,12}\n|\\PC{0,20}") {
+        let answers = four()[0].clone();
+        let mut session = Session::new(answers.clone(), answers.board().full(), Player::Person);
+        session.take(0b1);
+        session.swap();
+        let text = transcript::write(&session);
+        let at = text.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(text.len());
+        if let Ok(session) = transcript::read(&answers, &format!("{}{more}", &text[..at])) {
+            for (stand, turn) in session.history() {
+                if let Turn::Take(taken) = turn {
+                    prop_assert!(legal(answers.board(), stand.position).any(|legal| legal == taken));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_transcript_of_another_game_is_refused_with_the_line() {
+    let answers = four()[0].clone();
+    let session = Session::new(answers.clone(), answers.board().full(), Player::Program);
+    let text = transcript::write(&session);
+    let rule = answers.rule().name();
+    for (from, to, reason) in [
+        ("# trinim game", "# trinim plane game", "line 1: expected \"# trinim game\""),
+        ("triangle:4", "triangle:5", "line 2: the game is on \"triangle:5\", not on \"triangle:4\""),
+        (rule, "nim", "line 3: the game has rule \"nim\""),
+        ("1/11", "1/12", "line 4: row 1, column 1: unexpected '2'"),
+        ("program", "nobody", "line 5: expected person or program"),
+        ("start", "begin", "line 4: expected board, rule, start or first"),
+        ("first program", "", "line 4: the game ends before it began"),
+        ("program", "program\ntake a-e", "line 6: no move leads from a to e"),
+        ("program", "program\ntake a\ntake a", "line 7: there is no piece on a"),
+        ("program", "program\nswap it", "line 6: expected take, set or swap"),
+    ] {
+        let error = transcript::read(&answers, &text.replacen(from, to, 1)).err().expect(to).to_string();
+        assert!(error.starts_with(reason), "{error}");
+    }
+}

@@ -1,0 +1,274 @@
+//! Repair: each file of run folders and databases is damaged in turn and comes back with the same
+//! bytes.
+
+use crate::common::program::{copy, ends, json, tree};
+use crate::common::{Solving, Stopping, Way, assert_same_files, database_files, scratch};
+use pipeline::Error as RunError;
+use pipeline::{Placement, RealStorage, Run};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+use trinim::care::{Depth, Error, Estimate, Repair, Report, Request, check};
+use trinim::database::Game;
+use trinim::game::Rule;
+use trinim::solve::RemovalGame;
+
+fn game() -> Game {
+    Game::triangle(5, Rule::Misere, 9).unwrap()
+}
+
+fn look(folder: &Path, depth: Depth) -> Result<Report, Error> {
+    check(folder, depth, &Request::on(2))
+}
+
+fn mend(folder: &Path) -> Result<Estimate, Error> {
+    let repair = Repair::prepare(folder, false, &Request::on(1))?;
+    let estimate = repair.estimate().clone();
+    repair.carry_out(&Request::on(1))?;
+    Ok(estimate)
+}
+
+/// A folder in which a solve was stopped half-way, with logs that still wait for their targets.
+fn stopped(placement: Placement) -> TempDir {
+    stopped_with(placement, true)
+}
+
+/// The same, perhaps without shared logs: targets have read the published files.
+fn stopped_with(placement: Placement, logs: bool) -> TempDir {
+    let game = game();
+    let folder = scratch();
+    let way = Way { placement, threads: 1, ..Way::usual() };
+    for _ in 0..2 {
+        let options = way.options(&game.layout);
+        let blocks = game.layout.canonical_blocks().len() as u32 / 4;
+        let workload = Stopping::new(RemovalGame::new(&game, way.kernel), blocks, &options);
+        let workload = if logs { workload } else { workload.without_logs() };
+        let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+        let ended = Run::new(&workload, storage).options(&options).start();
+        assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());
+    }
+    folder
+}
+
+/// Damages a file in one of three ways; `None` for an empty file, which cannot be damaged.
+fn damage(path: &Path, way: usize) -> Option<&'static str> {
+    let bytes = fs::read(path).unwrap();
+    if bytes.is_empty() {
+        return None;
+    }
+    match way % 3 {
+        0 => {
+            fs::remove_file(path).unwrap();
+            Some("deleted")
+        }
+        1 => {
+            fs::write(path, &bytes[..bytes.len() / 3]).unwrap();
+            Some("cut")
+        }
+        _ => {
+            let mut bad = bytes;
+            // Inside the first part of every format; in a log, that is the header of its first
+            // entry.
+            bad[20] ^= 4;
+            fs::write(path, bad).unwrap();
+            Some("flipped")
+        }
+    }
+}
+
+/// Paths below a folder.
+fn names(folder: &Path) -> Vec<PathBuf> {
+    tree(folder).into_keys().map(|path| path.strip_prefix(folder).unwrap().to_path_buf()).collect()
+}
+
+fn assert_finishes(folder: &Path, golden: &BTreeMap<String, Vec<u8>>, story: &str) {
+    let game = game();
+    let way = Way::usual();
+    game.solve_in(folder, way, &way.options(&game.layout), &|_| {}).unwrap_or_else(|error| panic!("{story}: {error}"));
+    assert_same_files(&database_files(folder), golden, story);
+}
+
+#[test]
+fn each_single_file_of_a_run_comes_back() {
+    let (undisturbed, _) = game().solve(Way::usual());
+    let golden = database_files(undisturbed.path());
+    let mut told = BTreeMap::new();
+    let folders = [
+        ("finished", undisturbed),
+        ("dedicated", stopped(Placement::Dedicated)),
+        ("shared", stopped(Placement::Shared)),
+        ("published", stopped_with(Placement::Shared, false)),
+    ];
+    assert!(!names(folders[3].1.path()).iter().any(|name| name.starts_with("logs")));
+    for (place, pristine) in &folders {
+        assert!(look(pristine.path(), Depth::Full).unwrap().is_sound(), "{place}");
+        let published = database_files(pristine.path());
+        for (number, name) in names(pristine.path()).iter().enumerate() {
+            // Metadata in every way, each of the many other files in one.
+            let ways = if name.starts_with("m") || name.ends_with("FORMAT") { 0..3 } else { number..number + 1 };
+            for way in ways {
+                let copied = scratch();
+                copy(pristine.path(), copied.path());
+                let Some(how) = damage(&copied.path().join(name), way) else { continue };
+                let story = format!("{place}: {} {how}", name.display());
+                let report = look(copied.path(), Depth::Sums).unwrap();
+                let wrong: Vec<_> = report.findings.iter().filter(|one| one.weight.is_damage()).collect();
+                let is_short_b =
+                    how == "cut" && name.to_string_lossy().contains("journal") && name.extension().unwrap() == "b";
+                // SUMS is written last; a solve that was stopped before that leaves a run without.
+                let is_unsealed = how == "deleted" && name.ends_with("SUMS");
+                assert_eq!(report.unsealed, is_unsealed, "{story}");
+                assert!(is_short_b || is_unsealed || !wrong.is_empty(), "{story}: not found");
+                for finding in &wrong {
+                    assert_eq!(finding.path, copied.path().join(name), "{story}: {finding:?}");
+                }
+                let estimate = mend(copied.path()).unwrap_or_else(|error| panic!("{story}: {error}"));
+                assert!(!estimate.is_empty(), "{story}: {estimate:?}");
+                let after = look(copied.path(), Depth::Full).unwrap();
+                assert_eq!(after.findings, [], "{story}");
+                assert_same_files(&database_files(copied.path()), &published, &story);
+                assert_finishes(copied.path(), &golden, &story);
+                let folder = name.parent().unwrap().to_string_lossy().into_owned();
+                *told.entry((*place, folder)).or_insert(0) += 1;
+            }
+        }
+    }
+    println!("{told:?}");
+    for (place, folder, least) in [
+        ("finished", "db", 10),
+        ("dedicated", "logs", 5),
+        ("shared", "logs", 3),
+        ("shared", "m", 9),
+        ("published", "db", 5),
+    ] {
+        assert!(told[&(place, folder.to_owned())] >= least, "{place} {folder}: {told:?}");
+    }
+}
+
+/// All that can be rebuilt is lost at once: all blocks, all logs, the lists, and one copy of all
+/// metadata.
+#[test]
+fn everything_at_once_comes_back() {
+    let (undisturbed, _) = game().solve(Way::usual());
+    let golden = database_files(undisturbed.path());
+    let without_logs = stopped_with(Placement::Shared, false);
+    for folder in [undisturbed, stopped(Placement::Dedicated), stopped(Placement::Shared), without_logs] {
+        for name in names(folder.path()) {
+            let is_other_copy = name.starts_with("m") && name.extension().unwrap() == "b";
+            if !is_other_copy && name != Path::new("LOCK") {
+                fs::remove_file(folder.path().join(name)).unwrap();
+            }
+        }
+        let estimate = mend(folder.path()).unwrap();
+        assert!(estimate.metadata && estimate.blocks > 5, "{estimate:?}");
+        assert!(look(folder.path(), Depth::Full).unwrap().is_sound());
+        assert_finishes(folder.path(), &golden, "everything at once");
+    }
+}
+
+#[test]
+fn each_single_file_of_a_database_alone_comes_back() {
+    let (solved, _) = game().solve(Way::usual());
+    let golden = database_files(solved.path());
+    let (mut repaired, mut refused) = (0, 0);
+    for name in golden.keys() {
+        let bytes = &golden[name];
+        let mut cases: Vec<Option<Vec<u8>>> = vec![None, Some(bytes[..bytes.len() / 2].to_vec())];
+        // The lists are text, whose bytes differ in meaning: many places.
+        let step = if name.ends_with(".blk") { bytes.len() / 3 } else { 41 };
+        for place in (0..bytes.len()).step_by(step) {
+            let mut bad = bytes.clone();
+            bad[place] ^= 1 << (place % 7);
+            cases.push(Some(bad));
+        }
+        for (number, case) in cases.into_iter().enumerate() {
+            let story = format!("{name}, case {number}");
+            let folder = scratch();
+            copy(&solved.path().join("db"), folder.path());
+            let path = folder.path().join(name);
+            match &case {
+                Some(bytes) => fs::write(&path, bytes).unwrap(),
+                None => fs::remove_file(&path).unwrap(),
+            }
+            let report = look(folder.path(), Depth::Sums).unwrap();
+            assert!(!report.is_sound(), "{story}: not found");
+            let before = tree(folder.path());
+            match mend(folder.path()) {
+                Ok(estimate) => {
+                    assert!(!estimate.is_empty(), "{story}");
+                    for finding in report.findings.iter().filter(|finding| finding.weight.is_damage()) {
+                        assert_eq!(finding.path, path, "{story}: {finding:?}");
+                    }
+                    let files = tree(folder.path()).into_iter();
+                    let files =
+                        files.map(|(path, bytes)| (path.file_name().unwrap().to_str().unwrap().to_owned(), bytes));
+                    assert_same_files(&files.collect(), &golden, &story);
+                    assert!(look(folder.path(), Depth::Full).unwrap().is_sound(), "{story}");
+                    repaired += 1;
+                }
+                Err(Error::Irreparable { path: named, .. }) => {
+                    // Without a manifest nothing says which board it is.
+                    assert_eq!((named, name.as_str()), (path, "manifest.json"), "{story}");
+                    assert!(tree(folder.path()) == before, "{story}: something was written");
+                    refused += 1;
+                }
+                Err(error) => panic!("{story}: {error}"),
+            }
+        }
+    }
+    println!("{repaired} repaired, {refused} refused");
+    assert!(repaired > 60 && refused > 2, "{repaired} repaired, {refused} refused");
+}
+
+#[test]
+fn what_nothing_is_left_of_is_refused_and_nothing_is_written() {
+    let folder = stopped(Placement::Dedicated);
+    let both: Vec<PathBuf> = names(folder.path()).into_iter().filter(|name| name.starts_with("m")).collect();
+    for kind in ["manifest", "journal"] {
+        let copied = scratch();
+        copy(folder.path(), copied.path());
+        for name in both.iter().filter(|name| name.to_string_lossy().contains(kind)) {
+            assert!(damage(&copied.path().join(name), 2).is_some());
+        }
+        let before = tree(copied.path());
+        match mend(copied.path()) {
+            Err(Error::Irreparable { path, .. }) => {
+                assert!(path.to_string_lossy().contains(kind), "{}", path.display())
+            }
+            other => panic!("{kind}: {other:?}"),
+        }
+        assert!(!look(copied.path(), Depth::Metadata).unwrap().is_sound());
+        assert!(tree(copied.path()) == before, "{kind}: something was written");
+    }
+}
+
+/// The command says what it will do, a dry run writes nothing, and a finished solve is whole again.
+#[test]
+fn the_command_says_what_it_will_do_and_does_it() {
+    let folder = scratch();
+    let path = folder.path();
+    let solve = ["solve", "-k", "6", "--block-bits", "12", "--out", "run", "--json"];
+    let digest = json(path, 0, &solve)["digest"].clone();
+    let golden = database_files(&path.join("run"));
+    for name in ["db/000005.blk", "db/000006.blk", "db/SUMS", "m/journal.1.b"] {
+        fs::remove_file(path.join("run").join(name)).unwrap();
+    }
+    let before = tree(path);
+    let dry = json(path, 3, &["repair", "run", "--dry-run", "--json"]);
+    assert!(tree(path) == before, "a dry run writes");
+    // A missing SUMS is no damage: a solve that is stopped before its end leaves none.
+    assert_eq!(dry["findings"].as_array().unwrap().len(), 3);
+    assert_eq!((&dry["blocks"], &dry["sums"], &dry["manifest"]), (&2.into(), &true.into(), &false.into()));
+    assert_eq!((&dry["repaired"], &dry["metadata"]), (&false.into(), &true.into()));
+    assert!(dry["read_bytes"].as_u64() > Some(0) && dry["seconds"].is_number());
+    let (out, _) = ends(path, 0, &["repair", "run"]);
+    assert!(out.contains("compute 2 blocks again") && out.contains("repaired"), "{out}");
+    assert_same_files(&database_files(&path.join("run")), &golden, "after the repair");
+    ends(path, 0, &["check", "run", "--depth", "full"]);
+    ends(path, 0, &["verify", "run"]);
+    assert_eq!(json(path, 0, &solve)["digest"], digest);
+    let (out, _) = ends(path, 0, &["repair", "run"]);
+    assert!(out.contains("nothing: all files that are needed are intact"), "{out}");
+}

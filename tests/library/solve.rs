@@ -1,0 +1,458 @@
+//! Whole solves on real folders: correct values, the same bytes with every option, and wrong data
+//! refused when read back.
+//!
+//! Golden data: `golden/digests.txt`, one solution a line. A change of the layout, of the digest's
+//! definition or of a value shows there, and
+//! `TRINIM_GOLDEN=write cargo test --test library solutions_are_the_pinned_ones` rewrites it.
+
+use crate::common::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with, scratch};
+use pipeline::{BlockId, Error, Event, Placement, Workload};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use trinim::database::{Access, Database, DatabaseError, Game};
+use trinim::game::Rule;
+use trinim::game::Value;
+use trinim::game::reference;
+use trinim::game::{Board, Cell};
+use trinim::kernel::{Isa, Kernel};
+use trinim::layout::Layout;
+use trinim::papers::published;
+use trinim::random::Random;
+use trinim::solve::RemovalGame;
+
+/// Returns layouts of every kind: one block; as suggested; one position a block; and BID sets
+/// preserved by some or none of the symmetries.
+fn layouts(board: &Board) -> Vec<Layout> {
+    let mut layouts = vec![Layout::new(board, &[]).unwrap(), Layout::suggested(board, board.cells() / 2)];
+    if board.cells() <= 10 {
+        layouts.push(Layout::suggested(board, 0));
+    }
+    layouts.extend([1, 2, 3, 6].iter().filter_map(|symmetries| layout_with(board, *symmetries, board.cells() / 4)));
+    layouts
+}
+
+/// Solves in both placements, and compares every stored bit, every lookup and the census with the
+/// reference.
+fn assert_solved(board: &Board, rule: Rule, layouts: Vec<Layout>) -> u32 {
+    let values = reference::values(board.cells(), board.moves(), rule);
+    let mut solves = 0;
+    for layout in layouts {
+        let game = Game { board: board.clone(), rule, layout };
+        let story = format!("{}, {rule}, BID cells {:?}", board.name(), game.layout.bid_cells());
+        let (folder, solved) = game.solve(Way::usual());
+        let (shared, _) = game.solve(Way { placement: Placement::Shared, threads: 1, codec: "auto", ..Way::usual() });
+        assert_same_files(&database_files(shared.path()), &database_files(folder.path()), &story);
+        solves += 2;
+
+        let database = Database::open(folder.path()).unwrap();
+        let bitmaps = Bitmaps::of(&database);
+        for (position, value) in bitmaps.stored() {
+            assert_eq!(value, values[position as usize], "{story}: stored value of {position:#x}");
+        }
+        for (position, value) in (0..).zip(&values) {
+            assert_eq!(bitmaps.value(position), *value, "{story}: value of {position:#x}");
+        }
+        for position in (0..1 << board.cells()).step_by(1 + values.len() / 4096) {
+            assert_eq!(database.value(position).unwrap(), values[position as usize], "{story}: probe of {position:#x}");
+        }
+        for row in &solved.manifest.census.by_pieces {
+            let positions = (0u64..).zip(&values).filter(|(position, _)| position.count_ones() == row.pieces);
+            let (positions, losses) =
+                positions.fold((0, 0), |(all, losses), (_, value)| (all + 1, losses + u64::from(value.is_loss())));
+            assert_eq!((row.positions, row.losses), (positions, losses), "{story}: {} pieces", row.pieces);
+        }
+        assert_eq!(database.manifest(), &solved.manifest);
+    }
+    solves
+}
+
+#[test]
+fn every_position_of_one_to_six_layers_is_that_of_the_reference() {
+    let mut solves = 0;
+    for layers in 1..=6 {
+        let board = Board::triangle(layers, None).unwrap();
+        for rule in Rule::ALL {
+            solves += assert_solved(&board, rule, layouts(&board));
+        }
+    }
+    println!("{solves} solves");
+}
+
+/// A popular variant: at most three pieces a move. With five layers it has 4,272 losses, and nine
+/// first moves of a single cell win.
+#[test]
+fn moves_of_at_most_three_pieces() {
+    let board = Board::triangle(5, Some(3)).unwrap();
+    for rule in Rule::ALL {
+        assert_solved(&board, rule, layouts(&board));
+    }
+    let game = Game { layout: Layout::suggested(&board, 8), board, rule: Rule::Misere };
+    let (folder, solved) = game.solve(Way::usual());
+    assert_eq!(solved.manifest.census.losses(), 4_272);
+    let database = Database::open(folder.path()).unwrap();
+    let probe = database.probe(game.board.full()).unwrap();
+    let winning = probe.children.iter().filter(|child| child.value.is_loss());
+    let cells: BTreeSet<u64> = [0, 3, 4, 5, 7, 8, 10, 12, 14].map(|cell| 1 << cell).into();
+    assert_eq!(winning.map(|child| child.taken).collect::<BTreeSet<_>>(), cells);
+    assert!(probe.children[..9].iter().all(|child| child.value.is_loss()), "winning moves come first");
+}
+
+#[test]
+fn solutions_are_the_pinned_ones() {
+    let mut lines = vec!["# layers rule offset_bits_at_most canonical_blocks losses digest".to_string()];
+    for layers in 1..=7u32 {
+        let cells = layers * (layers + 1) / 2;
+        for rule in Rule::ALL {
+            for bits in [cells / 2, cells.min(22)] {
+                let game = Game::triangle(layers, rule, bits).unwrap();
+                let manifest = game.solve(Way { spare_bytes: 64 << 20, ..Way::usual() }).1.manifest;
+                let census = &manifest.census;
+                if rule == Rule::Misere {
+                    assert_eq!(Some(census.losses()), published::losses(layers, Rule::Misere), "{layers} layers");
+                }
+                assert_eq!(Some(census.start()), published::start(layers, rule), "{layers} layers, {rule}");
+                let blocks = manifest.blocks.len();
+                lines.push(format!("{layers} {rule} {bits} {blocks} {} {}", census.losses(), manifest.digest));
+            }
+        }
+    }
+    let found = lines.join("\n") + "\n";
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/digests.txt");
+    if std::env::var_os("TRINIM_GOLDEN").is_some_and(|what| what == "write") {
+        std::fs::write(&golden, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap();
+    for (found, expected) in found.lines().zip(expected.lines()) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(found, expected);
+}
+
+/// Solves seven layers in blocks of a few KiB with the least memory: every block goes through logs
+/// in files, a hundred thousand log entries in all. Varies every option that must not change the
+/// result, one at a time and all at once.
+fn solve_seven_layers_in_every_way(rule: Rule) -> (tempfile::TempDir, Game) {
+    let game = Game::triangle(7, rule, 16).unwrap();
+    let usual = Way::usual();
+    let (folder, solved) = game.solve(usual);
+    let expected = database_files(folder.path());
+    let mut ways = vec![
+        Way { threads: 1, ..usual },
+        Way { threads: 3, spare_bytes: 1 << 20, ..usual },
+        Way { placement: Placement::Shared, ..usual },
+        Way { threads: 4, placement: Placement::Shared, codec: "auto", spare_bytes: 256 << 20, ..usual },
+    ];
+    // Cycle through codecs together with placements and threads.
+    for (index, codec) in pipeline::codec::all().iter().enumerate() {
+        let placement = if index % 2 == 0 { Placement::Shared } else { Placement::Dedicated };
+        ways.push(Way { codec: codec.name(), placement, threads: 1 + index % 3, ..usual });
+    }
+    for isa in Isa::available() {
+        let kernel = Kernel::new(isa).unwrap();
+        println!("{rule}: kernel {isa}");
+        ways.push(Way { kernel, placement: Placement::Shared, ..usual });
+    }
+    for way in ways {
+        let (other, again) = game.solve(way);
+        assert_eq!(again.manifest.digest, solved.manifest.digest, "{way:?}");
+        assert_same_files(&database_files(other.path()), &expected, &format!("{way:?}"));
+    }
+    (folder, game)
+}
+
+/// Checks that the positions with an empty last row are those of the board with one layer less.
+fn assert_smaller_board_inside(bitmaps: &Bitmaps, rule: Rule) {
+    let board = Board::triangle(6, None).unwrap();
+    let values = reference::values(board.cells(), board.moves(), rule);
+    let wrong = (0..).zip(&values).find(|(position, value)| bitmaps.value(*position) != **value);
+    assert_eq!(wrong, None, "{rule}: a position of six layers on the board of seven");
+}
+
+#[test]
+fn seven_layers_misere_in_every_way() {
+    let (folder, game) = solve_seven_layers_in_every_way(Rule::Misere);
+    let database = Database::open(folder.path()).unwrap();
+    assert_eq!(Some(database.manifest().census.losses()), published::losses(7, Rule::Misere));
+    assert_eq!(database.manifest().census.start(), Value::Win);
+    assert_smaller_board_inside(&Bitmaps::of(&database), game.rule);
+}
+
+#[test]
+fn seven_layers_normal_in_every_way() {
+    let (folder, game) = solve_seven_layers_in_every_way(Rule::Normal);
+    let database = Database::open(folder.path()).unwrap();
+    let bitmaps = Bitmaps::of(&database);
+    assert_smaller_board_inside(&bitmaps, game.rule);
+    // Sparse positions fall into small components, whose Grundy values decide.
+    let (mut random, mut positions, mut losses) = (Random::new(7), 0, 0);
+    while positions < 2000 {
+        let position = random.bits() & random.bits() & game.board.full();
+        if position.count_ones() > 9 {
+            continue;
+        }
+        let loss = reference::grundy(game.board.moves(), position) == 0;
+        assert_eq!(bitmaps.value(position), Value::from_loss(loss), "{position:#x}");
+        assert_eq!(database.value(position).unwrap(), Value::from_loss(loss), "{position:#x}");
+        positions += 1;
+        losses += u32::from(loss);
+    }
+    assert!(losses > 50, "only {losses} losses among {positions} positions");
+}
+
+#[test]
+fn the_census_does_not_depend_on_the_layout() {
+    let board = Board::triangle(7, None).unwrap();
+    for rule in Rule::ALL {
+        let asymmetric = [(1, 0), (2, 1), (4, 2), (5, 5), (6, 0), (6, 3)].map(|(row, col)| Cell::new(row, col));
+        let mut layouts = vec![Layout::new(&board, &asymmetric).unwrap(), Layout::suggested(&board, 19)];
+        layouts.extend([2, 3].iter().filter_map(|symmetries| layout_with(&board, *symmetries, 9)));
+        assert_eq!(layouts[0].symmetries().len(), 1);
+        assert_eq!(layouts.len(), 4);
+        let mut censuses = layouts.into_iter().map(|layout| {
+            let game = Game { board: board.clone(), rule, layout };
+            game.solve(Way { placement: Placement::Shared, ..Way::usual() }).1.manifest.census
+        });
+        let first = censuses.next().unwrap();
+        assert!(censuses.all(|census| census == first), "{rule}");
+        if rule == Rule::Misere {
+            assert_eq!(Some(first.losses()), published::losses(7, Rule::Misere));
+        }
+    }
+}
+
+/// Stops after a few commits, repeatedly, and continues with other options each time.
+#[test]
+fn an_interrupted_solve_leaves_the_same_files() {
+    let mut random = Random::new(3);
+    let mut sessions = 0;
+    for rule in Rule::ALL {
+        let game = Game::triangle(7, rule, 17).unwrap();
+        let (undisturbed, _) = game.solve(Way::usual());
+        let expected = database_files(undisturbed.path());
+        for _ in 0..3 {
+            let folder = scratch();
+            let mut finished = false;
+            while !finished {
+                let placement = if random.below(2) == 0 { Placement::Shared } else { Placement::Dedicated };
+                let codec = pipeline::codec::all()[random.index(pipeline::codec::all().len())].name();
+                let threads = 1 + random.below(3) as usize;
+                let way = Way { threads, placement, codec, spare_bytes: random.below(2) << 22, ..Way::usual() };
+                let mut options = way.options(&game.layout);
+                options.commit_interval = std::time::Duration::from_millis(1);
+                let commits_left = AtomicU32::new(1 + random.below(3) as u32);
+                let stop = options.stop.clone();
+                let observer = |event: &Event| {
+                    let is_commit = matches!(event, Event::Committed { .. });
+                    if is_commit && commits_left.fetch_sub(1, Ordering::Relaxed) == 1 {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                };
+                finished = match game.solve_in(folder.path(), way, &options, &observer) {
+                    Ok(_) => true,
+                    Err(Error::Interrupted) => {
+                        let opened = Database::open(folder.path());
+                        assert!(matches!(opened, Err(DatabaseError::Missing { .. })), "an unfinished database opens");
+                        false
+                    }
+                    Err(error) => panic!("session {sessions}, {way:?}: {error}"),
+                };
+                sessions += 1;
+                assert!(sessions < 5000, "no progress");
+            }
+            assert_same_files(&database_files(folder.path()), &expected, &format!("{rule}, interrupted"));
+        }
+    }
+    println!("{sessions} sessions");
+    assert!(sessions > 20, "only {sessions} sessions: the solves were hardly interrupted");
+}
+
+fn copy_database(from: &Path) -> tempfile::TempDir {
+    let copy = scratch();
+    std::fs::create_dir(copy.path().join("db")).unwrap();
+    for (name, bytes) in database_files(from) {
+        std::fs::write(copy.path().join("db").join(name), bytes).unwrap();
+    }
+    copy
+}
+
+/// Probes everything; returns the number of refusals, each of which names `file`.
+fn assert_right_or_refused(database: &Database, values: &[Value], file: &str, story: &str) -> u32 {
+    let mut refused = 0;
+    for (position, value) in (0..).zip(values) {
+        match database.value(position) {
+            Ok(found) => assert_eq!(found, *value, "{story}: {position:#x}"),
+            Err(
+                DatabaseError::Corrupt { path, .. }
+                | DatabaseError::Io { path, .. }
+                | DatabaseError::Version { path, .. },
+            ) => {
+                assert_eq!(path.file_name().unwrap(), file, "{story}: {position:#x}");
+                refused += 1;
+            }
+            Err(error) => panic!("{story}: {error}"),
+        }
+    }
+    refused
+}
+
+#[test]
+fn after_any_flip_a_probe_is_right_or_refused() {
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
+    let (folder, _) = game.solve(Way::usual());
+    let values = reference::values(game.board.cells(), game.board.moves(), game.rule);
+    let mut random = Random::new(5);
+    let (mut flips, mut harmless) = (0, 0);
+    for (name, bytes) in database_files(folder.path()) {
+        // SUMS serves verification; the manifest has a test of its own.
+        if !name.ends_with(".blk") {
+            continue;
+        }
+        let path = folder.path().join("db").join(&name);
+        for byte in (0..bytes.len()).step_by(3) {
+            let mut bad = bytes.clone();
+            bad[byte] ^= 1 << random.below(8);
+            std::fs::write(&path, bad).unwrap();
+            for access in [Access::Read, Access::Map] {
+                let database = Database::open_with(folder.path(), access, 1 << 20).unwrap();
+                let refused = assert_right_or_refused(&database, &values, &name, &format!("{name}, byte {byte}"));
+                flips += 1;
+                harmless += u32::from(refused == 0);
+            }
+        }
+        std::fs::write(&path, bytes).unwrap();
+    }
+    println!("{flips} flips, {harmless} without effect");
+    assert_eq!(harmless, 0, "bytes that nothing checks");
+    assert!(flips > 300);
+}
+
+/// The manifest has no hash of its own, but the blocks carry a hash of its board, rule and layout.
+#[test]
+fn after_any_flip_of_the_manifest_a_probe_is_right_or_refused() {
+    let board = Board::triangle(3, Some(2)).unwrap();
+    let game = Game { layout: Layout::suggested(&board, 3), board, rule: Rule::Misere };
+    let (folder, _) = game.solve(Way::usual());
+    let values = reference::values(game.board.cells(), game.board.moves(), game.rule);
+    let copy = copy_database(folder.path());
+    let path = copy.path().join("db/manifest.json");
+    let good = std::fs::read(&path).unwrap();
+    let (mut at_opening, mut at_probing, mut harmless) = (0, 0, 0);
+    for byte in 0..good.len() {
+        for bit in 0..8 {
+            let mut bad = good.clone();
+            bad[byte] ^= 1 << bit;
+            std::fs::write(&path, &bad).unwrap();
+            match Database::open(copy.path()) {
+                Err(DatabaseError::Corrupt { path: named, .. } | DatabaseError::Version { path: named, .. }) => {
+                    assert_eq!(named, path);
+                    at_opening += 1;
+                }
+                Err(error) => panic!("byte {byte}, bit {bit}: {error}"),
+                Ok(database) => {
+                    let answers = (0..).zip(&values).map(|(position, value)| match database.value(position) {
+                        Ok(found) => u32::from(found != *value) << 16,
+                        Err(DatabaseError::Corrupt { .. }) => 1,
+                        Err(error) => panic!("byte {byte}, bit {bit}: {error}"),
+                    });
+                    let answers: u32 = answers.sum();
+                    assert!(answers < 1 << 16, "byte {byte}, bit {bit}: a wrong value");
+                    *(if answers > 0 { &mut at_probing } else { &mut harmless }) += 1;
+                }
+            }
+        }
+    }
+    println!("manifest: {at_opening} flips refused at opening, {at_probing} at probing, {harmless} change no value");
+    assert!(at_opening > 1000 && at_probing > 0);
+}
+
+#[test]
+fn missing_and_foreign_files_are_refused_by_name() {
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
+    let (folder, _) = game.solve(Way::usual());
+    let (normal, _) = Game::triangle(4, Rule::Normal, 6).unwrap().solve(Way::usual());
+    let values = reference::values(game.board.cells(), game.board.moves(), game.rule);
+    let files = database_files(folder.path());
+    let blocks: Vec<&String> = files.keys().filter(|name| name.ends_with(".blk")).collect();
+    let other = &files[blocks[1]];
+    let foreign = &database_files(normal.path())[blocks[0]];
+    let cases: [(&str, Option<Vec<u8>>); 6] = [
+        ("missing", None),
+        ("empty", Some(Vec::new())),
+        ("cut", Some(files[blocks[0]][..files[blocks[0]].len() - 1].to_vec())),
+        ("too long", Some([&files[blocks[0]][..], &[0]].concat())),
+        ("another block", Some(other.clone())),
+        ("a block of the other rule", Some(foreign.clone())),
+    ];
+    for (story, bytes) in cases {
+        let copy = copy_database(folder.path());
+        let path = copy.path().join("db").join(blocks[0]);
+        match bytes {
+            Some(bytes) => std::fs::write(path, bytes).unwrap(),
+            None => std::fs::remove_file(path).unwrap(),
+        }
+        let database = Database::open(copy.path()).unwrap();
+        assert!(assert_right_or_refused(&database, &values, blocks[0], story) > 0, "{story}: nothing was refused");
+    }
+}
+
+#[test]
+fn folders_without_a_finished_database_are_refused() {
+    let game = Game::triangle(4, Rule::Normal, 6).unwrap();
+    let (folder, _) = game.solve(Way::usual());
+    let empty = scratch();
+    let unsealed = copy_database(folder.path());
+    std::fs::remove_file(unsealed.path().join("db/SUMS")).unwrap();
+    for folder in [empty.path(), unsealed.path(), &empty.path().join("not there")] {
+        match Database::open(folder) {
+            Err(DatabaseError::Missing { path, .. }) => assert_eq!(path, folder),
+            other => panic!("{}: {:?}", folder.display(), other.err()),
+        }
+    }
+    let damaged = copy_database(folder.path());
+    let manifest = damaged.path().join("db/manifest.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    for (from, to) in [("trinim-database", "other"), ("{", ""), ("\"layers\": 4", "\"layers\": 5"), ("normal", "nim")] {
+        assert!(text.contains(from), "{from}");
+        std::fs::write(&manifest, text.replacen(from, to, 1)).unwrap();
+        match Database::open(damaged.path()) {
+            Err(DatabaseError::Corrupt { path, .. }) => assert_eq!(path, manifest, "{from} -> {to}"),
+            other => panic!("{from} -> {to}: {:?}", other.err()),
+        }
+    }
+    std::fs::write(&manifest, text.replacen("\"version\": 3", "\"version\": 77", 1)).unwrap();
+    assert!(matches!(Database::open(damaged.path()), Err(DatabaseError::Version { found: 77, .. })));
+}
+
+/// What a shared entry need not bring may hold anything: garbage changes no target.
+#[test]
+fn targets_do_not_depend_on_words_that_no_edge_needs() {
+    let board = Board::triangle(7, None).unwrap();
+    let layout = Layout::suggested(&board, 18);
+    let game = Game { board, rule: Rule::Misere, layout };
+    let mut random = Random::new(5);
+    for kernel in [Kernel::detect(), Kernel::new(Isa::Portable).unwrap()] {
+        let workload = RemovalGame::new(&game, kernel);
+        let words = workload.stream_words();
+        let stream: Vec<u64> = (0..words).map(|_| random.bits() & random.bits()).collect();
+        let mut restricted = [0; 2];
+        let edges = BlockId::all(workload.blocks()).flat_map(|block| workload.edges_into(block));
+        for edge in edges.step_by(23) {
+            let (mut oriented, mut expected) = (vec![0; words], vec![0; words]);
+            workload.orient(edge.orientation, 0, &stream, &mut oriented);
+            workload.apply(&edge, &oriented, &mut expected);
+            let unneeded = workload.unneeded(&edge);
+            let mut garbled = stream.clone();
+            (0u64..).zip(&mut garbled).filter(|(word, _)| word & unneeded != 0).for_each(|(_, bits)| *bits = !*bits);
+            let mut oriented = vec![u64::MAX; words];
+            if edge.orientation != 0 {
+                workload.turn(&edge, &garbled, &mut oriented);
+            }
+            let mut wins = vec![0; words];
+            workload.apply(&edge, if edge.orientation == 0 { &garbled } else { &oriented }, &mut wins);
+            assert!(wins == expected, "{edge:?}");
+            restricted[usize::from(edge.orientation != 0)] += u32::from(unneeded != 0);
+        }
+        assert!(restricted.iter().all(|edges| *edges > 3), "{restricted:?}");
+    }
+}

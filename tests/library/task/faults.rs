@@ -1,0 +1,277 @@
+//! Processes that are killed or run twice, disks that fail, lose power or fill up.
+
+use super::{never, options, seal, solved, store_in, work};
+use crate::common::program::{ends, json, run, trinim};
+use crate::common::{Sweep, assert_same_files, database_files, scratch};
+use pipeline::storage::{Create, Entry, LockGuard};
+use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::{BlockId, Error as RunError, LimitedStorage, RealStorage, Storage, StorageFile};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use trinim::database::{Game, Keep, Terms};
+use trinim::game::Rule;
+use trinim::random::Random;
+use trinim::task::{self, FolderStore, Store, committed, compute, init};
+
+/// Every process of the program at once on every block, killed and not.
+fn processes(folder: &Path, kills: u64, seed: u64) {
+    let mut random = Random::new(seed);
+    let rows: Vec<Value> = ends(folder, 0, &["task", "plan", "--store", "s"])
+        .0
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let begin = |block: &str| -> Child {
+        trinim(folder, &["task", "--store", "s", "--wait", "30s", "--threads", "2", "--block", block]).spawn().unwrap()
+    };
+    let mut killed = 0;
+    for row in &rows {
+        let block = row["block"].to_string();
+        while killed < kills && random.below(3) == 0 {
+            let mut child = begin(&block);
+            std::thread::sleep(Duration::from_micros(random.below(25_000)));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            killed += 1;
+        }
+        let children: Vec<Child> = (0..3).map(|_| begin(&block)).collect();
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "block {block}: {error}");
+        }
+    }
+}
+
+#[test]
+fn duplicates_at_once_and_kills_leave_the_bytes_of_a_solve() {
+    let folder = scratch();
+    let path = folder.path();
+    let kills = Sweep::asked().number(40, 400);
+    ends(path, 0, &["solve", "-k", "6", "--block-bits", "17", "--out", "whole"]);
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "6", "--block-bits", "17"]);
+    processes(path, kills, 11);
+    let (code, out, error) = run(path, &["task", "finish", "--store", "s", "--json"]);
+    assert_eq!(code, 0, "{out}{error}");
+    assert_same_files(&database_files(&path.join("s")), &database_files(&path.join("whole")), "killed");
+    let solve = json(path, 0, &["solve", "-k", "6", "--block-bits", "17", "--out", "whole", "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    for key in ["losses", "wins", "digest", "start", "positions", "database_bytes", "finished", "canonical_blocks"] {
+        assert_eq!(report[key], solve[key], "{key}");
+    }
+    // What kills left goes with a sweep, and only that.
+    let left = fs::read_dir(path.join("s/tmp")).unwrap().count() as u64;
+    let swept = json(path, 0, &["task", "sweep", "--store", "s", "--json"]);
+    assert_eq!(swept["temporary_files"], 0, "younger than an hour");
+    let swept = json(path, 0, &["task", "sweep", "--store", "s", "--older-than", "0s", "--json"]);
+    assert_eq!(swept["temporary_files"], left);
+    assert_eq!(fs::read_dir(path.join("s/tmp")).unwrap().count(), 0);
+    ends(path, 0, &["verify", "s"]);
+}
+
+/// A kill at every call that changes something, in a disk in memory, and the same task again.
+#[test]
+fn a_kill_at_any_call_costs_one_block_at_most() {
+    for terms in [Terms::default(), Terms::from(Keep::Counts)] {
+        let game = Game::triangle(4, Rule::Misere, 6).unwrap();
+        let expected = solved(terms.task(&game));
+        let starts = AtomicU64::new(0);
+        let whole = |disk: &SimulatedStorage| -> Result<(), task::Error> {
+            let store =
+                FolderStore::new(Arc::new(disk.clone()), &format!("w{}", starts.fetch_add(1, Ordering::Relaxed)));
+            let definition = init(&store, terms.task(&game))?.definition;
+            for block in BlockId::all(definition.blocks()) {
+                compute(&store, (&definition, &game, terms), &[block], &options(1, &never))?;
+            }
+            seal(&store).map(drop)
+        };
+        let same = |disk: &SimulatedStorage, story: &str| {
+            let files: BTreeMap<String, Vec<u8>> = disk
+                .names()
+                .into_iter()
+                .filter_map(|name| Some((name.strip_prefix("db/")?.to_owned(), disk.contents(&name)?)))
+                .collect();
+            assert_same_files(&files, &expected, story);
+        };
+        let disk = SimulatedStorage::new(1);
+        whole(&disk).unwrap();
+        same(&disk, "no fault");
+        let steps = disk.steps();
+        let stride = Sweep::asked().number(5, 1) as usize;
+        for step in (1..=steps).step_by(stride) {
+            for fault in [Fault::Stop, Fault::FailOnce, Fault::Full, Fault::LoseSync] {
+                let disk = SimulatedStorage::new(step).with_fault(step, fault);
+                let first = whole(&disk);
+                if let Err(error) = &first {
+                    let is_io = matches!(error, task::Error::Run(RunError::Io { .. } | RunError::Poisoned));
+                    assert!(is_io, "step {step}, {fault:?}: {error}");
+                }
+                let disk = disk.kill();
+                whole(&disk).unwrap_or_else(|error| panic!("step {step}, {fault:?}: {error}"));
+                same(&disk, &format!("killed at step {step} by {fault:?}"));
+            }
+            // A power cut keeps, loses or tears what was not synced.
+            let disk = SimulatedStorage::new(step).with_fault(step, Fault::Stop);
+            let _ = whole(&disk);
+            for seed in [0, 1, 2, 3, 4 + step] {
+                let disk = disk.power_cut(seed);
+                whole(&disk).unwrap_or_else(|error| panic!("step {step}, power cut {seed}: {error}"));
+                same(&disk, &format!("power cut {seed} at step {step}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_power_cut_leaves_after_a_commit_has_the_block() {
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
+    let disk = SimulatedStorage::new(3);
+    let store = FolderStore::new(Arc::new(disk.clone()), "w");
+    let definition = init(&store, (&game).into()).unwrap().definition;
+    for block in 0..definition.blocks() {
+        work(&store, &[block], 1).unwrap();
+        for seed in 0..4 {
+            let cut = FolderStore::new(Arc::new(disk.power_cut(seed)), "c");
+            assert_eq!(committed(&cut, &definition).unwrap().len() as u32, block + 1, "power cut {seed}");
+            assert!(work(&cut, &[block], 1).unwrap().computed.is_empty());
+        }
+    }
+}
+
+/// A storage whose listings are old, whose file system has no links, and which fails now and then.
+struct Shaky {
+    inner: RealStorage,
+    has_links: bool,
+    /// Of so many calls about one fails; 0 for none.
+    fails: u64,
+    calls: AtomicU64,
+}
+
+impl Shaky {
+    fn call(&self, operation: &'static str, name: &str) -> Result<(), RunError> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.fails > 0 && Random::new(call).below(self.fails) == 0 {
+            return Err(RunError::io(operation, self.inner.path(name), std::io::Error::from_raw_os_error(5)));
+        }
+        Ok(())
+    }
+}
+
+impl Storage for Shaky {
+    fn path(&self, name: &str) -> PathBuf {
+        self.inner.path(name)
+    }
+    fn create_dir(&self, name: &str) -> Result<(), RunError> {
+        self.inner.create_dir(name)
+    }
+    fn list(&self, folder: &str) -> Result<Vec<Entry>, RunError> {
+        self.call("list", folder)?;
+        // Half of the names have not arrived here.
+        Ok(self
+            .inner
+            .list(folder)?
+            .into_iter()
+            .filter(|entry| (entry.name.len() + entry.length as usize).is_multiple_of(2))
+            .collect())
+    }
+    fn length(&self, name: &str) -> Result<Option<u64>, RunError> {
+        self.call("measure", name)?;
+        self.inner.length(name)
+    }
+    fn create(&self, name: &str, create: Create) -> Result<Arc<dyn StorageFile>, RunError> {
+        self.call("create", name)?;
+        self.inner.create(name, create)
+    }
+    fn open(&self, name: &str) -> Result<Arc<dyn StorageFile>, RunError> {
+        self.call("open", name)?;
+        self.inner.open(name)
+    }
+    fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, RunError> {
+        self.inner.open_write(name)
+    }
+    fn sync_dir(&self, folder: &str) -> Result<(), RunError> {
+        self.call("sync", folder)?;
+        self.inner.sync_dir(folder)
+    }
+    fn rename(&self, from: &str, to: &str) -> Result<(), RunError> {
+        self.call("rename to", to)?;
+        self.inner.rename(from, to)
+    }
+    fn link(&self, from: &str, to: &str) -> Result<(), RunError> {
+        self.call("link", to)?;
+        if self.has_links {
+            return self.inner.link(from, to);
+        }
+        Err(RunError::io("link", self.path(to), std::io::ErrorKind::Unsupported.into()))
+    }
+    fn remove(&self, name: &str) -> Result<(), RunError> {
+        self.inner.remove(name)
+    }
+    fn idle(&self, name: &str) -> Result<Option<Duration>, RunError> {
+        self.inner.idle(name)
+    }
+    fn lock(&self, name: &str) -> Result<LockGuard, RunError> {
+        self.inner.lock(name)
+    }
+    fn free_bytes(&self) -> Result<u64, RunError> {
+        self.inner.free_bytes()
+    }
+}
+
+#[test]
+fn a_store_that_fails_has_no_links_and_lists_late_only_needs_patience() {
+    let game = Game::triangle(5, Rule::Normal, 8).unwrap();
+    let expected = solved((&game).into());
+    for (has_links, fails) in [(true, 20), (false, 0), (false, 15), (true, 0)] {
+        let folder = scratch();
+        let inner = RealStorage::create(folder.path()).unwrap().with_syncs(false);
+        let shaky = Arc::new(Shaky { inner, has_links, fails, calls: AtomicU64::new(0) });
+        let store = FolderStore::new(shaky, "w");
+        let patiently = |what: &mut dyn FnMut() -> Result<(), task::Error>| {
+            for _ in 0..100 {
+                match what() {
+                    Ok(()) => return,
+                    Err(task::Error::Run(RunError::Io { .. })) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            panic!("a hundred failures");
+        };
+        patiently(&mut || init(&store, (&game).into()).map(drop));
+        for block in game.layout.ordinals() {
+            patiently(&mut || work(&store, &[block.0], 1).map(drop));
+            // A listing that lacks the block makes somebody compute it again.
+            patiently(&mut || work(&store, &[block.0], 1).map(drop));
+        }
+        // Its listing lacks blocks, so the end waits.
+        assert!(matches!(seal(&store), Err(task::Error::Unfinished { .. } | task::Error::Run(_))));
+        seal(&store_in(folder.path(), "e")).unwrap();
+        assert_same_files(&database_files(folder.path()), &expected, &format!("links {has_links}, fails {fails}"));
+    }
+}
+
+#[test]
+fn a_full_store_loses_nothing_and_goes_on_with_room() {
+    let game = Game::triangle(5, Rule::Misere, 8).unwrap();
+    let expected = solved((&game).into());
+    let folder = scratch();
+    let inner: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
+    let small = FolderStore::new(Arc::new(LimitedStorage::new(inner, 100 << 10).unwrap()), "w");
+    let definition = init(&small, (&game).into()).unwrap().definition;
+    let blocks: Vec<u32> = (0..definition.blocks()).collect();
+    let error = work(&small, &blocks, 1).unwrap_err();
+    assert!(matches!(&error, task::Error::Run(error) if error.is_full_disk()), "{error}");
+    let large = store_in(folder.path(), "v");
+    let done = committed(&large, &definition).unwrap();
+    assert!(!done.is_empty() && done.len() < blocks.len(), "{} blocks", done.len());
+    assert_eq!(large.temporaries().unwrap(), []);
+    assert_eq!(work(&large, &blocks, 1).unwrap().skipped, done);
+    seal(&large).unwrap();
+    assert_same_files(&database_files(folder.path()), &expected, "a full store");
+}

@@ -1,0 +1,177 @@
+//! What is refused, by name and with its exit code; nothing is changed.
+
+use super::{change, refused};
+use crate::common::program::{copy, ends, json, tree};
+use crate::common::scratch;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+
+#[test]
+fn another_store_another_version_and_damage_are_refused_by_name() {
+    let folder = scratch();
+    let path = folder.path();
+    let begin = ["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"];
+    ends(path, 0, &begin);
+    ends(path, 0, &begin);
+    for (more, name) in [
+        (&["--rule", "normal"][..], "rule = misere, not normal"),
+        (&["--keep", "counts"], "keep = database, not counts"),
+        (&["--audit", "5:1"], "audit = none, not 5:1"),
+        (&["--max-take", "2"], "max_take = none, not 2"),
+    ] {
+        refused(path, &[&begin[..], more].concat(), &["s/task.json", name]);
+    }
+    refused(path, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "8"], &["bid_cells"]);
+    refused(path, &["task", "init", "--store", "s", "-k", "4"], &["layers = 5, not 4"]);
+
+    let blocks = ends(path, 0, &["task", "plan", "--store", "s"]).0.lines().count();
+    let all: Vec<String> = (0..blocks).map(|block| block.to_string()).collect();
+    let batch = ["task", "--store", "s", "--batch", &all.join(",")];
+    ends(path, 0, &batch);
+    let fresh = |name: &str| {
+        let _ = fs::remove_dir_all(path.join(name));
+        copy(&path.join("s"), &path.join(name));
+        path.join(name)
+    };
+
+    // A worker of another version, before or after this one.
+    let text = fs::read_to_string(path.join("s/task.json")).unwrap();
+    for (from, to) in [("\"trinim 0", "\"trinim 99"), ("trinim.store/1", "trinim.store/2")] {
+        let other = fresh("t");
+        fs::write(other.join("task.json"), text.replace(from, to)).unwrap();
+        let name = to.trim_start_matches('"');
+        for command in [&["task", "--store", "t", "--block", "1"][..], &["task", "finish", "--store", "t"]] {
+            refused(path, command, &["task.json", name]);
+        }
+        refused(path, &["task", "init", "--store", "t", "-k", "5", "--block-bits", "9"], &["task.json", name]);
+    }
+    // A definition that contradicts itself, or is none.
+    for (from, to) in [("\"layers\": 5", "\"layers\": 6"), ("\"identity\": \"", "\"identity\": \"0"), ("{", "[")] {
+        let other = fresh("t");
+        fs::write(other.join("task.json"), text.replacen(from, to, 1)).unwrap();
+        refused(path, &["task", "--store", "t", "--block", "1"], &["task.json"]);
+    }
+
+    // A damaged source: in its header, its index, and in a frame.
+    let last = blocks - 1;
+    let target = last.to_string();
+    let name = format!("{last:06}.blk");
+    let length = fs::metadata(path.join("s/db/000000.blk")).unwrap().len() as usize;
+    for at in [0, 20, 70, length - 1] {
+        let other = fresh("t");
+        fs::remove_file(other.join("db").join(&name)).unwrap();
+        let source = ends(path, 0, &["task", "plan", "--store", "t"]).0;
+        let row = source.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let row = row.into_iter().find(|row| row["block"] == last).unwrap();
+        let source = format!("{:06}.blk", row["sources"][0].as_u64().unwrap());
+        change(&other.join("db").join(&source), at);
+        refused(path, &["task", "--store", "t", "--block", &target], &[&source]);
+    }
+    // A block of another game, or another block, under the name of a source.
+    ends(path, 0, &["task", "init", "--store", "n", "-k", "5", "--block-bits", "9", "--rule", "normal"]);
+    ends(path, 0, &["task", "--store", "n", "--batch", &all.join(",")]);
+    for foreign in ["n/db/000000.blk", "s/db/000001.blk"] {
+        let other = fresh("t");
+        fs::copy(path.join(foreign), other.join("db/000000.blk")).unwrap();
+        fs::remove_file(other.join("db/000001.blk")).unwrap();
+        refused(path, &["task", "--store", "t", "--block", "1"], &["000000.blk"]);
+        // Under its own name it is not taken for done.
+        refused(path, &["task", "--store", "t", "--block", "0"], &["000000.blk"]);
+    }
+    // Other bytes under the name of what is committed next: they stay.
+    for file in ["summaries/000001", "db/manifest.json", "db/SUMS"] {
+        let other = fresh("t");
+        fs::write(other.join(file), "something else").unwrap();
+        let _ = fs::remove_file(other.join("db/000001.blk"));
+        match file {
+            "summaries/000001" => refused(path, &["task", "--store", "t", "--block", "1"], &[file]),
+            _ => {
+                ends(path, 0, &["task", "--store", "t", "--block", "1"]);
+                refused(path, &["task", "finish", "--store", "t"], &[file]);
+            }
+        }
+    }
+    // A block that is shorter than was committed.
+    let other = fresh("t");
+    let bytes = fs::read(other.join("db/000002.blk")).unwrap();
+    fs::write(other.join("db/000002.blk"), &bytes[..bytes.len() - 1]).unwrap();
+    refused(path, &["task", "finish", "--store", "t"], &["000002.blk"]);
+    refused(path, &["task", "--store", "t", "--block", "2"], &["000002.blk"]);
+    // A summary can be made again.
+    let other = fresh("t");
+    fs::remove_file(other.join("summaries/000003")).unwrap();
+    ends(path, 0, &["task", "finish", "--store", "t"]);
+    assert!(fs::read(other.join("summaries/000003")).unwrap() == fs::read(path.join("s/summaries/000003")).unwrap());
+}
+
+#[test]
+fn what_may_succeed_later_ends_with_75_and_bad_arguments_with_2() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "5", "--block-bits", "9"]);
+    let (_, error) = ends(path, 75, &["task", "--store", "s", "--block", "1", "--wait", "0s"]);
+    assert!(error.contains("000000.blk"), "{error}");
+    let (_, error) = ends(path, 75, &["task", "finish", "--store", "s"]);
+    assert!(error.contains("blocks are not committed"), "{error}");
+    let failure = json(path, 75, &["task", "finish", "--store", "s", "--json"]);
+    assert_eq!((&failure["schema"], &failure["exit_code"]), (&"trinim.failure/1".into(), &75.into()));
+    ends(path, 0, &["solve", "-k", "3", "--out", "solved"]);
+    let before = tree(&path.join("solved"));
+    for args in [
+        &["task", "--store", "s", "--block", "100000"][..],
+        &["task", "--store", "s", "--batch", "0,100000"],
+        &["task", "--store", "none", "--block", "0"],
+        &["task", "--store", "s/db", "--block", "0"],
+        &["task", "--store", "s"],
+        &["task", "--block", "0"],
+        &["task", "--store", "s", "--block", "0", "--batch", "1"],
+        &["task", "init", "--store", "solved", "-k", "3"],
+        &["task", "init", "--store", "x", "-k", "10"],
+        &["task", "init", "--store", "x", "-k", "5", "--keep", "book"],
+        &["task", "plan", "--store", "s", "--batches", "0"],
+        &["task", "verify", "--store", "s", "--shard", "0/3"],
+        &["task", "verify", "--store", "s", "--shard", "4/3"],
+        &["task", "verify", "--store", "s", "--shard", "1/1"],
+        &["task", "copy", "--store", "s", "--to", "x"],
+        &["task", "copy", "--store", "none", "--to", "x"],
+        &["task", "list", "--store", "gs://bucket/s"],
+        &["task", "list", "--store", "s3://"],
+        &["task", "sweep", "--store", "s", "--older-than", "soon"],
+    ] {
+        let (_, error) = ends(path, 2, args);
+        assert!(error.contains("hint:") || error.contains("Usage"), "{args:?}: {error}");
+    }
+    assert!(!path.join("x").exists() || fs::read_dir(path.join("x")).unwrap().count() == 0);
+    assert!(tree(&path.join("solved")) == before, "a folder of something else was changed");
+    // A file where the folder of temporary files was.
+    fs::remove_dir(path.join("s/tmp")).unwrap();
+    fs::write(path.join("s/tmp"), "").unwrap();
+    ends(path, 75, &["task", "--store", "s", "--block", "0"]);
+}
+
+#[test]
+fn what_an_unfinished_store_has_not_is_told_with_the_command_that_makes_it() {
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["task", "init", "--store", "s", "-k", "4"]);
+    for command in
+        [&["task", "verify", "--store", "s", "--shard", "1/2"][..], &["task", "copy", "--store", "s", "--to", "x"]]
+    {
+        let (_, error) = ends(path, 2, command);
+        assert!(error.contains("s/ is not finished") && error.contains("hint: trinim task finish"), "{error}");
+    }
+}
+
+#[cfg(not(feature = "s3"))]
+#[test]
+fn a_bucket_is_refused_with_the_command_that_builds_what_it_takes() {
+    let folder = scratch();
+    for command in [&["init", "-k", "3"][..], &["list"], &["plan"], &["finish"], &["sweep"]] {
+        let args = [&["task"], command, &["--store", "s3://bucket/s"]].concat();
+        let (_, error) = ends(folder.path(), 2, &args);
+        assert!(error.contains("--store s3://bucket/s: this program was built without"), "{error}");
+        assert!(error.contains("hint: build it with them: cargo build --release --features s3"), "{error}");
+    }
+    assert_eq!(tree(folder.path()), BTreeMap::new());
+}

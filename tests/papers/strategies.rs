@@ -1,0 +1,324 @@
+//! The papers' strategies against the update logs: the same database byte by byte, and as many
+//! loads and stores as the papers count.
+
+use crate::common::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with, scratch};
+use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, Parameters, PublishedFile};
+use pipeline::storage::Create;
+use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::{BlockId, Error, Metrics, RealStorage, RunId, Stage, Storage};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use trinim::database::{Database, Game, Task, block_file_name};
+use trinim::game::Rule;
+use trinim::game::reference;
+use trinim::game::{Board, Cell};
+use trinim::kernel::{Isa, Kernel, bitmap_words};
+use trinim::layout::Layout;
+use trinim::random::Random;
+use trinim::solve::baseline::{self, Counters, Options, footprint_bytes};
+use trinim::solve::{Baseline, Redundancy, Solved};
+
+const IN_MEMORY: [Baseline; 2] = [Baseline::Forward, Baseline::Retrograde];
+
+const IN_BLOCKS: [Baseline; 4] = [
+    Baseline::BlockPush(Redundancy::Keep),
+    Baseline::BlockPush(Redundancy::Remove),
+    Baseline::BlockPull(Redundancy::Keep),
+    Baseline::BlockPull(Redundancy::Remove),
+];
+
+/// Returns options with the least memory for `threads` threads.
+fn options(game: &Game, baseline: Baseline, threads: usize) -> Options {
+    let memory_bytes = footprint_bytes(&game.layout, baseline, threads);
+    Options { threads, memory_bytes, run_id: RunId(7), stop: Arc::default() }
+}
+
+fn of(counter: &AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
+}
+
+/// Solves in a folder and compares the loads and stores with the papers' counts.
+fn solve_in(folder: &Path, game: &Game, baseline: Baseline, kernel: Kernel, threads: usize) -> Result<Solved, Error> {
+    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?.with_syncs(false));
+    let (metrics, counters) = <(Metrics, Counters)>::default();
+    let options = options(game, baseline, threads);
+    let solved = baseline::solve(game, kernel, baseline, &storage, &options, &metrics, &counters)?;
+
+    let counts = game.layout.counts();
+    let (blocks, updates) = match baseline.redundancy() {
+        None => (0, 0),
+        Some(Redundancy::Keep) => (counts.blocks, counts.updates),
+        Some(Redundancy::Remove) => (counts.canonical_blocks, counts.canonical_updates),
+    };
+    let stores = if matches!(baseline, Baseline::BlockPush(_)) { updates + blocks } else { blocks };
+    let block_bytes = bitmap_words(game.layout.offset_bits()) as u64 * 8;
+    let story = format!("{baseline}, {:?}, BID cells {:?}", baseline.redundancy(), game.layout.bid_cells());
+    assert_eq!(of(&counters.block_loads), updates, "{story}: loads");
+    assert_eq!(of(&counters.block_bytes_read), updates * block_bytes, "{story}: bytes read");
+    assert_eq!(of(&counters.block_bytes_written), stores * block_bytes, "{story}: bytes written");
+    assert_eq!(of(&counters.scratch_bytes), baseline::scratch_bytes(&game.layout, baseline), "{story}: scratch");
+    assert_eq!(of(&counters.scratch_bytes), blocks * block_bytes, "{story}: scratch");
+    assert_eq!(metrics.snapshot().edges_applied, updates, "{story}: updates");
+    assert_eq!(
+        metrics.snapshot().blocks_computed,
+        blocks.max(counts.canonical_blocks * u64::from(blocks == 0)),
+        "{story}"
+    );
+    let visited = if blocks == 0 { 1 << game.board.cells() } else { 0 };
+    assert_eq!(of(&counters.positions_visited), visited, "{story}: positions");
+    assert!(metrics.stage(Stage::Finish) > Duration::ZERO && metrics.stage(Stage::Publish) > Duration::ZERO, "{story}");
+    assert_eq!(solved.peak_leased_bytes, options.memory_bytes, "{story}: memory");
+    assert!(std::fs::read_dir(folder.join(LOGS)).unwrap().next().is_none(), "{story}: scratch files are left");
+    Ok(solved)
+}
+
+/// Solves by one strategy in a new folder and compares the database with that of the update logs.
+fn assert_same(game: &Game, baseline: Baseline, kernel: Kernel, threads: usize, expected: &BTreeMap<String, Vec<u8>>) {
+    let folder = scratch();
+    let story = format!("{}, {}, {baseline}, {:?}", game.board.name(), game.rule, kernel.isa());
+    let solved = solve_in(folder.path(), game, baseline, kernel, threads);
+    let solved = solved.unwrap_or_else(|error| panic!("{story}: {error}"));
+    let files = database_files(folder.path());
+    assert_same_files(&files, expected, &story);
+    assert_eq!(solved.database_bytes, files.values().map(|bytes| bytes.len() as u64).sum::<u64>(), "{story}");
+}
+
+/// Runs every strategy, redundancy and kernel, with one and several threads, against update logs
+/// with the best and the slow kernel.
+fn assert_all_same(game: &Game) {
+    let scalar = Kernel::new(Isa::Scalar).unwrap();
+    let (folder, _) = game.solve(Way::usual());
+    let expected = database_files(folder.path());
+    let (slow, _) = game.solve(Way { kernel: scalar, ..Way::usual() });
+    assert_same_files(&database_files(slow.path()), &expected, "update logs with the slow kernel");
+    for baseline in IN_MEMORY {
+        assert_same(game, baseline, scalar, 1, &expected);
+    }
+    for (number, baseline) in (1..).zip(IN_BLOCKS) {
+        assert_same(game, baseline, Kernel::detect(), number % 3 + 1, &expected);
+        assert_same(game, baseline, scalar, number % 2 + 1, &expected);
+    }
+}
+
+#[test]
+fn every_strategy_leaves_the_same_bytes_up_to_five_layers() {
+    for layers in 1..=5 {
+        for max_take in [None, Some(2)] {
+            let board = Board::triangle(layers, max_take).unwrap();
+            for rule in Rule::ALL {
+                let mut layouts = vec![Layout::new(&board, &[]).unwrap(), Layout::suggested(&board, board.cells() / 2)];
+                layouts.extend([1, 2, 3, 6].iter().filter_map(|kept| layout_with(&board, *kept, board.cells() / 4)));
+                if board.cells() <= 6 {
+                    // One position a block.
+                    layouts.push(Layout::suggested(&board, 0));
+                }
+                for layout in layouts {
+                    assert_all_same(&Game { board: board.clone(), rule, layout });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_strategy_leaves_the_same_bytes_with_six_layers() {
+    let board = Board::triangle(6, None).unwrap();
+    let asymmetric = [(1, 0), (2, 1), (4, 2), (5, 5)].map(|(row, col)| Cell::new(row, col));
+    for (rule, layout) in [
+        (Rule::Misere, Layout::suggested(&board, 15)),
+        (Rule::Normal, Layout::suggested(&board, 18)),
+        (Rule::Misere, Layout::new(&board, &asymmetric).unwrap()),
+    ] {
+        assert_all_same(&Game { board: board.clone(), rule, layout });
+    }
+}
+
+#[test]
+fn push_and_pull_leave_the_same_bytes_with_seven_layers() {
+    let game = Game::triangle(7, Rule::Misere, 20).unwrap();
+    let (folder, solved) = game.solve(Way::usual());
+    assert_eq!(solved.manifest.census.losses(), 19_496_523);
+    let expected = database_files(folder.path());
+    for baseline in [Baseline::BlockPush(Redundancy::Remove), Baseline::BlockPull(Redundancy::Keep)] {
+        assert_same(&game, baseline, Kernel::detect(), 2, &expected);
+    }
+}
+
+#[test]
+fn too_little_memory_is_refused_with_the_least_that_would_do() {
+    let game = Game::triangle(5, Rule::Misere, 11).unwrap();
+    for baseline in IN_MEMORY.into_iter().chain(IN_BLOCKS) {
+        let disk = SimulatedStorage::new(1);
+        let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+        let (metrics, counters) = <(Metrics, Counters)>::default();
+        let mut options = options(&game, baseline, 1);
+        let least = options.memory_bytes;
+        options.memory_bytes -= 1;
+        match baseline::solve(&game, Kernel::detect(), baseline, &storage, &options, &metrics, &counters) {
+            Err(Error::Memory { needed_bytes, budget_bytes }) => {
+                assert_eq!((needed_bytes, budget_bytes), (least, least - 1), "{baseline}");
+            }
+            other => panic!("{baseline}: {:?}", other.map(|solved| solved.database_bytes)),
+        }
+        assert_eq!(disk.steps(), 0, "{baseline}: something was touched");
+        // Threads beyond the memory do not run.
+        options.memory_bytes = least;
+        options.threads = 9;
+        let solved =
+            baseline::solve(&game, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
+        assert_eq!(solved.peak_leased_bytes, least, "{baseline}");
+    }
+}
+
+/// Returns the published files of a simulated disk.
+fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
+    let names = disk.names().into_iter().filter_map(|name| name.strip_prefix("db/").map(str::to_owned));
+    names.map(|name| (name.clone(), disk.contents(&format!("db/{name}")).unwrap())).collect()
+}
+
+/// Full disks, failing calls and the end of the process, at any step, cause an error, never a wrong
+/// database; afterwards the same call starts over and leaves the same bytes.
+#[test]
+fn a_run_that_broke_off_anywhere_starts_over() {
+    // More blocks than one commit takes.
+    let game = Game::triangle(4, Rule::Normal, 2).unwrap();
+    let (folder, _) = game.solve(Way::usual());
+    let expected = database_files(folder.path());
+    assert!(expected.len() > 70);
+    let solve = |disk: &SimulatedStorage, baseline| {
+        let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+        let (metrics, counters) = <(Metrics, Counters)>::default();
+        let options = options(&game, baseline, 1);
+        baseline::solve(&game, Kernel::detect(), baseline, &storage, &options, &metrics, &counters)
+    };
+    let mut random = Random::new(11);
+    let (mut broken, mut full, mut committed) = (0, 0, 0);
+    for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
+        let undisturbed = SimulatedStorage::new(1);
+        solve(&undisturbed, baseline).unwrap();
+        assert_same_files(&published(&undisturbed), &expected, &baseline.to_string());
+        let steps = undisturbed.steps();
+        for round in 0..60 {
+            let fault = [Fault::Full, Fault::Stop, Fault::FailOnce][round % 3];
+            let step = 1 + random.below(steps);
+            let disk = SimulatedStorage::new(random.bits()).with_fault(step, fault);
+            let story = format!("{baseline}, {fault:?} at step {step} of {steps}");
+            match solve(&disk, baseline) {
+                // An optional step may fail.
+                Ok(_) => assert_same_files(&published(&disk), &expected, &story),
+                Err(error) => {
+                    broken += 1;
+                    full += u32::from(error.is_full_disk());
+                    assert!(!matches!(error, Error::Corrupt { .. } | Error::Workload { .. }), "{story}: {error}");
+                }
+            }
+            let after = if random.below(2) == 0 { disk.kill() } else { disk.power_cut(random.bits()) };
+            if let Ok(inspection) = pipeline::checkpoint::inspect(&after) {
+                let some = !inspection.records.is_empty() && inspection.records.len() < expected.len() - 2;
+                committed += u32::from(some);
+            }
+            solve(&after, baseline).unwrap_or_else(|error| panic!("{story}, started over: {error}"));
+            assert_same_files(&published(&after), &expected, &story);
+            assert!(!after.names().iter().any(|name| name.starts_with("logs/")), "{story}: scratch files are left");
+        }
+    }
+    println!("{broken} broken off, {full} by a full disk, {committed} with a part committed");
+    assert!(broken > 200 && full > 50 && committed > 5);
+}
+
+/// If a committed block of an interrupted run differs from the new result of the same strategy,
+/// that is damage, and the error names the block.
+#[test]
+fn a_block_of_an_interrupted_run_has_to_be_found_again() {
+    let game = Game::triangle(4, Rule::Misere, 6).unwrap();
+    let (folder, _) = game.solve(Way::usual());
+    let name = format!("db/{}", block_file_name(3));
+    let good = std::fs::read(folder.path().join(&name)).unwrap();
+    for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
+        let mut parameters = Task::from(&game).parameters();
+        parameters.extend(baseline::parameters(baseline));
+        let storage: Arc<dyn Storage> = Arc::new(SimulatedStorage::new(1));
+        let opened = Checkpoint::open(storage.clone(), &Parameters(parameters), RunId(1), &|_, _| false).unwrap();
+        let mut checkpoint = opened.checkpoint;
+        let file = storage.create(&name, Create::New).unwrap();
+        file.write_all_at(&good, 0).unwrap();
+        let published = Some(PublishedFile { name: name.clone(), length: good.len() as u64, hash: 1 });
+        let record = BlockRecord { block: BlockId(3), published, ..BlockRecord::default() };
+        checkpoint.commit(Epoch { records: vec![record], dirty: vec![file], ..Epoch::default() }).unwrap();
+        drop(checkpoint);
+        let (metrics, counters) = <(Metrics, Counters)>::default();
+        let options = options(&game, baseline, 1);
+        match baseline::solve(&game, Kernel::detect(), baseline, &storage, &options, &metrics, &counters) {
+            Err(Error::Corrupt { path, .. }) => assert_eq!(path, Path::new(&name), "{baseline}"),
+            other => panic!("{baseline}: {:?}", other.map(|solved| solved.database_bytes)),
+        }
+    }
+}
+
+/// Compares with the definition, not with another strategy.
+#[test]
+fn every_stored_value_is_that_of_the_reference() {
+    for rule in Rule::ALL {
+        let game = Game::triangle(4, rule, 6).unwrap();
+        let values = reference::values(game.board.cells(), game.board.moves(), rule);
+        for baseline in IN_BLOCKS.into_iter().chain(IN_MEMORY) {
+            let folder = scratch();
+            solve_in(folder.path(), &game, baseline, Kernel::detect(), 2).unwrap();
+            let bitmaps = Bitmaps::of(&Database::open(folder.path()).unwrap());
+            for (position, value) in bitmaps.stored() {
+                assert_eq!(value, values[position as usize], "{rule}, {baseline}: stored value of {position:#x}");
+            }
+            for (position, value) in (0..).zip(&values) {
+                assert_eq!(bitmaps.value(position), *value, "{rule}, {baseline}: value of {position:#x}");
+            }
+        }
+    }
+}
+
+/// Neither update logs nor another baseline continue in the folder of an unfinished baseline, nor
+/// the reverse.
+#[test]
+fn strategies_do_not_take_over_unfinished_folders() {
+    let game = Game::triangle(5, Rule::Misere, 9).unwrap();
+    let baseline = Baseline::BlockPull(Redundancy::Remove);
+    let kernel = Kernel::detect();
+    let unfinished = scratch();
+    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(unfinished.path()).unwrap().with_syncs(false));
+    let (metrics, counters) = <(Metrics, Counters)>::default();
+    let stopped = options(&game, baseline, 2);
+    stopped.stop.store(true, Ordering::Relaxed);
+    let interrupted = baseline::solve(&game, kernel, baseline, &storage, &stopped, &metrics, &counters);
+    assert!(matches!(interrupted, Err(Error::Interrupted)));
+
+    let named = |result: Result<Solved, Error>, expected: (&str, &str, &str)| match result {
+        Err(Error::Parameters { name, found, wanted, .. }) => {
+            assert_eq!((&*name, &*found, &*wanted), expected);
+        }
+        other => panic!("{:?}", other.map(|solved| solved.database_bytes)),
+    };
+    let way = Way::usual();
+    let updated = game.solve_in(unfinished.path(), way, &way.options(&game.layout), &|_| {});
+    named(updated, ("redundancy", "remove", "(absent)"));
+    let pushed = solve_in(unfinished.path(), &game, Baseline::BlockPush(Redundancy::Remove), kernel, 1);
+    named(pushed, ("strategy", "block-pull", "block-push"));
+    let kept = solve_in(unfinished.path(), &game, Baseline::BlockPull(Redundancy::Keep), kernel, 1);
+    named(kept, ("redundancy", "remove", "keep"));
+
+    let of_logs = scratch();
+    let stopped = way.options(&game.layout);
+    stopped.stop.store(true, Ordering::Relaxed);
+    assert!(matches!(game.solve_in(of_logs.path(), way, &stopped, &|_| {}), Err(Error::Interrupted)));
+    let retrograde = solve_in(of_logs.path(), &game, Baseline::Retrograde, kernel, 1);
+    named(retrograde, ("strategy", "(absent)", "retrograde"));
+
+    // Both folders still work.
+    let (expected, _) = game.solve(way);
+    let expected = database_files(expected.path());
+    solve_in(unfinished.path(), &game, baseline, kernel, 1).unwrap();
+    assert_same_files(&database_files(unfinished.path()), &expected, "started over");
+    game.solve_in(of_logs.path(), way, &way.options(&game.layout), &|_| {}).unwrap();
+    assert_same_files(&database_files(of_logs.path()), &expected, "went on");
+}
