@@ -1,6 +1,6 @@
 //! Why a plan is refused.
 
-use crate::draw::table::{binary, binary_up, grouped};
+use crate::amount::{binary, binary_up, grouped};
 use crate::layout::CANONICAL_BLOCKS_MAX;
 
 /// A reason to refuse a solve before it starts.

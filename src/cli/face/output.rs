@@ -10,7 +10,7 @@ use crate::cli::words::args::Size;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
-pub use trinim::draw::table::grouped;
+pub use trinim::amount::grouped;
 use trinim::game::Board;
 use trinim::game::Value;
 

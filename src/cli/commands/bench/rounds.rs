@@ -60,7 +60,7 @@ impl Rounds<'_> {
         let mut session = Session {
             rounds: self,
             program: Program::own()?,
-            checker: Checker::new(trinim::papers::published::losses),
+            checker: Checker::new(trinim::report::published::losses),
             databases: BTreeMap::new(),
             core: one_core(),
         };

@@ -18,10 +18,10 @@ use order::{OrderArg, OrderRow};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
-use trinim::draw::board_picture::{Picture, Sheet};
 use trinim::game::Board;
 use trinim::layout::{Counts, Edge, Layout};
 use trinim::plan;
+use trinim::report::draw::board_picture::{Picture, Sheet};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -155,7 +155,7 @@ fn wythoffs_law_is_that_of_the_plane_up_to_the_largest_heap() {
                 let short = (golden(n) as i32 + nudge).max(0);
                 let long = short + n as i32;
                 let value =
-                    trinim_plane::winning::value(rule, &trinim_plane::point::Point::new(short as u32, long as u32));
+                    trinim_plane::winning::value(rule, &trinim_plane::heaps::Point::new(short as u32, long as u32));
                 assert_eq!(law.expected(&[short, long]), Expected::Outcome(value), "{rule} {short} {long}");
             }
         }

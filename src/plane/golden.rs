@@ -1,4 +1,9 @@
-//! How exact an approximation of the golden ratio has to be.
+//! Fractions in place of the golden ratio, and how exact they have to be.
+//!
+//! \[Ver10\] (38) is Newton's iteration: `x_0 = 1.618`, `x_{r+1} = (x_r² + 1) / (2 x_r - 1)`. Each
+//! step doubles the right digits; `⌊n x_r⌋` is `a_n` as long as `n` is below the
+//! [first failure](first_failure) of `x_r`. `x_r` is kept as an exact fraction. Nothing is rounded,
+//! so a finding about the paper's rules is a property of the rules.
 //!
 //! For a fraction `y` in place of φ, `⌊ny⌋` differs from `⌊nφ⌋` exactly if some `h/n` is between
 //! them: in `(φ, y]` or in `(y, φ)`. The smallest such `n` is the denominator of the first fraction
@@ -12,10 +17,88 @@
 //! # Cost
 //! Bisection computes about log d Fibonacci numbers of up to d digits, for a failure of d digits.
 
-use super::ratio::Ratio;
-use super::sequence;
+use super::heaps::length;
+use super::sequence::{self, Place};
 use dashu_int::UBig;
 use dashu_int::ops::BitTest;
+
+/// A positive fraction near the golden ratio.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ratio {
+    /// The numerator.
+    pub numerator: UBig,
+    /// The denominator, not 0.
+    pub denominator: UBig,
+}
+
+impl Ratio {
+    /// Returns `⌊n x⌋`.
+    pub fn a(&self, n: &UBig) -> UBig {
+        n * &self.numerator / &self.denominator
+    }
+
+    /// Returns `⌈s / x⌉`.
+    pub fn first_a(&self, s: &UBig) -> UBig {
+        ceiling(s * &self.denominator, &self.numerator)
+    }
+
+    /// Returns `⌈s / (1 + x)⌉`.
+    pub fn first_b(&self, s: &UBig) -> UBig {
+        ceiling(s * &self.denominator, &(&self.numerator + &self.denominator))
+    }
+
+    /// Returns `x_r` after `steps` steps.
+    pub fn newton(steps: u32) -> Ratio {
+        let (mut p, mut q) = (UBig::from(809u16), UBig::from(500u16));
+        for _ in 0..steps {
+            let numerator = p.sqr() + q.sqr();
+            let denominator = &q * ((&p << 1) - &q);
+            (p, q) = (numerator, denominator);
+        }
+        Ratio { numerator: p, denominator: q }
+    }
+
+    /// Returns an `x_r` that is right for all `n` up to `largest`.
+    pub fn up_to(largest: &UBig) -> Ratio {
+        Ratio::newton(steps_needed(length(largest)))
+    }
+
+    /// Returns the place of `x` by the equations (45) to (48) of \[Ver10\].
+    pub fn place(&self, x: &UBig) -> Place {
+        let k = self.first_a(x);
+        if self.a(&k) == *x { Place::A(k) } else { Place::B(self.first_b(x)) }
+    }
+}
+
+fn ceiling(p: UBig, q: &UBig) -> UBig {
+    (p + q - 1u8) / q
+}
+
+/// The steps of \[Ver10\] table 2 for `n = 10^k`, with the first and the last `k`.
+pub const TABLE_2: [(u32, u32, u32); 4] = [(0, 0, 3), (1, 4, 6), (2, 7, 12), (3, 13, 24)];
+
+/// Returns the smallest number of Newton steps that is right for all `n` up to `10^digits`.
+pub fn steps_needed(digits: usize) -> u32 {
+    let power = UBig::from(10u8).pow(digits);
+    (0..).find(|steps| first_failure(&Ratio::newton(*steps)) > power).unwrap_or(u32::MAX)
+}
+
+/// Returns the steps of the paper's rule (43) for numbers `m` with `t = ⌈log10 m⌉`:
+/// `⌈log2(t / 3)⌉`, or 0 if that is negative.
+pub fn paper_steps(t: usize) -> u32 {
+    let mut steps = 0;
+    let mut enough = 3;
+    while enough < t {
+        enough *= 2;
+        steps += 1;
+    }
+    steps
+}
+
+/// Returns the steps of the paper's table 2 for `n = 10^k`; `None` beyond its end.
+pub fn table_steps(k: u32) -> Option<u32> {
+    TABLE_2.iter().find(|(_, first, last)| (*first..=*last).contains(&k)).map(|(steps, _, _)| *steps)
+}
 
 /// Returns `F_j` and `F_{j+1}`.
 fn fibonacci(j: u64) -> (UBig, UBig) {
@@ -32,9 +115,9 @@ fn fibonacci(j: u64) -> (UBig, UBig) {
 /// Returns the smallest `n` for which `⌊ny⌋` is not `a_n`.
 ///
 /// ```
-/// use trinim_plane::{precision, ratio::Ratio};
+/// use trinim_plane::golden::{Ratio, first_failure};
 ///
-/// assert_eq!(precision::first_failure(&Ratio::newton(1)), 46_368u32.into());
+/// assert_eq!(first_failure(&Ratio::newton(1)), 46_368u32.into());
 /// ```
 pub fn first_failure(ratio: &Ratio) -> UBig {
     let Ratio { numerator: p, denominator: q } = ratio;

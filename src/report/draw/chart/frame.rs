@@ -1,8 +1,8 @@
 //! The surroundings of a chart's plot: title, axis, legend, notes.
 
 use super::Axis;
-use crate::draw::scale::Scale;
-use crate::draw::svg::{Anchor, COLOURS, Path, Svg, text_width, wrapped};
+use crate::report::draw::scale::Scale;
+use crate::report::draw::svg::{Anchor, COLOURS, Path, Svg, text_width, wrapped};
 
 const WIDTH: f64 = 720.0;
 pub(super) const EDGE: f64 = 18.0;

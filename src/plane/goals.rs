@@ -1,13 +1,39 @@
-//! Flip-Flop: the players may change the goal.
+//! The goal of a game, and Flip-Flop, where the players may change it.
 //!
-//! \[Ver10\] section 20 lets players turn normal play into attrition and back, once in a game,
-//! where `L ≥ S + 2 ≥ 7` (54). It leaves open what a flip is: part of a move, before or after it,
-//! or a whole turn. The paper's claim (56), that the losses remain those of the goal in force, is
-//! right for the first two and wrong for the third, as [`super::retrograde`] shows.
+//! The paper's goals are the rules: normal play, and *attrition* for misère. \[Ver10\] section 20
+//! lets players turn normal play into attrition and back, once in a game, where `L ≥ S + 2 ≥ 7`
+//! (54). It leaves open what a flip is: part of a move, before or after it, or a whole turn. The
+//! paper's claim (56), that the losses remain those of the goal in force, is right for the first two
+//! and wrong for the third, as [`super::retrograde`] shows.
 
-use super::point::Point;
+use super::heaps::Point;
 use dashu_int::UBig;
 use serde::Serialize;
+use trinim_game::Rule;
+
+/// Returns `normal` or `attrition`.
+pub const fn name(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Normal => "normal",
+        Rule::Misere => "attrition",
+    }
+}
+
+/// Parses a goal; `misere` is accepted too.
+pub fn parse(text: &str) -> Option<Rule> {
+    match text {
+        "attrition" => Some(Rule::Misere),
+        other => other.parse().ok(),
+    }
+}
+
+/// Returns the goal after a flip.
+pub const fn other(rule: Rule) -> Rule {
+    match rule {
+        Rule::Normal => Rule::Misere,
+        Rule::Misere => Rule::Normal,
+    }
+}
 
 /// When the goal can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]

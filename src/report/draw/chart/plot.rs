@@ -2,8 +2,8 @@
 
 use super::frame::MARK;
 use super::{Line, Look};
-use crate::draw::scale::Scale;
-use crate::draw::svg::{COLOURS, Path, Svg};
+use crate::report::draw::scale::Scale;
+use crate::report::draw::svg::{COLOURS, Path, Svg};
 
 /// In pixels.
 pub(super) const PLOT_HEIGHT: f64 = 330.0;

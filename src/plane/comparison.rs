@@ -3,12 +3,11 @@
 //! [`compare`] sets what [`super::winning`] says of every small point beside what follows from the
 //! rules alone.
 
-use super::flips::Flip;
-use super::point::{Kind, Move, Point};
+use super::goals::Flip;
+use super::heaps::{Kind, Move, Point};
 use super::retrograde::{Setting, Situation, Table};
 use super::winning;
-use trinim_game::Rule;
-use trinim_game::Value;
+use trinim_game::{Rule, Value};
 
 /// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]

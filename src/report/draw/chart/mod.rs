@@ -2,7 +2,7 @@
 //! over one axis ([`RowChart`]).
 //!
 //! ```
-//! use trinim::draw::chart::{Axis, Chart, Line, Point, RowChart, Span};
+//! use trinim::report::draw::chart::{Axis, Chart, Line, Point, RowChart, Span};
 //!
 //! let (x, y) = (Axis::linear("generation"), Axis::log("share of games lost, %"));
 //! let points = [Point::new(1.0, 40.0), Point::new(2.0, 12.0).between(9.0, 16.0)];

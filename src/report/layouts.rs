@@ -1,17 +1,19 @@
 //! The layouts of \[SWLK12\]: every count in its tables 1 to 4, except times, with the cells it
 //! belongs to, so that it can be computed again.
 //!
-//! A [`Row`] is a row of a table; figures 3 and 10 are in two tables, or in the text as well. The
-//! available text of the paper has the captions but not the drawings, so a layout follows from its
-//! description and its counts; [`Source`] says how well.
+//! `layouts.toml` lists them. A [`Row`] is a row of a table; figures 3 and 10 are in two tables, or
+//! in the text as well. The available text of the paper has the captions but not the drawings, so a
+//! layout follows from its description and its counts; [`Source`] says how well.
 
 use crate::claims::Claim;
 use crate::game::{Board, BoardError, Cell};
 use crate::layout::{Bid, Counts, GROUP_SIZES, Layout, LayoutError};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
+use std::sync::LazyLock;
 
 /// How the cells of a layout are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Source {
     /// The description of the figure names the cells, and the counts agree.
     Known,
@@ -24,33 +26,44 @@ pub enum Source {
 }
 
 /// A layout that the paper draws.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Figure {
     /// The number and letter of the figure.
-    pub name: &'static str,
+    pub name: String,
     /// Layers of the board.
     pub layers: u32,
     /// Row and column of each BID cell.
-    cells: &'static [(u8, u8)],
+    cells: Vec<(u8, u8)>,
+    /// Whether the text says that a mirror keeps the cells, or a rotation.
+    mirror: bool,
+    rotation: bool,
     /// How the cells are known.
     pub source: Source,
 }
 
-/// What the text says of the symmetry of each figure: a mirror, and a rotation.
-const SYMMETRIES: [(&str, bool, bool); 12] = [
-    ("3(a)", false, false),
-    ("3(b)", true, false),
-    ("3(c)", true, false),
-    ("3(d)", false, false),
-    ("3(e)", true, true),
-    ("3(f)", true, true),
-    ("9(a)", false, false),
-    ("9(b)", false, false),
-    ("9(c)", false, false),
-    ("10(a)", true, false),
-    ("10(b)", true, true),
-    ("10(c)", true, true),
-];
+/// A row as the file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    table: u32,
+    figure: String,
+    updates: u64,
+    blocks: u64,
+    block_mib: u64,
+    total_mib: u64,
+    groups: Option<[u64; 4]>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listed {
+    row: Vec<Line>,
+    figure: Vec<Figure>,
+}
+
+static LISTED: LazyLock<Listed> =
+    LazyLock::new(|| toml::from_str(include_str!("layouts.toml")).expect("the unit tests read the file"));
 
 /// An error of the layouts: none of them happens with the recorded cells.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -65,8 +78,16 @@ pub enum FigureError {
 }
 
 /// Returns all figures, each once, in the order of the paper.
-pub fn figures() -> impl Iterator<Item = Figure> {
-    FIGURE_3.into_iter().chain(FIGURE_9).chain(FIGURE_10)
+pub fn figures() -> &'static [Figure] {
+    &LISTED.figure
+}
+
+/// Returns the figure of this name.
+///
+/// # Panics
+/// Panics if there is none: names are those of the file.
+pub fn figure(name: &str) -> &'static Figure {
+    figures().iter().find(|figure| figure.name == name).expect("a name of a figure")
 }
 
 fn in_words(mirror: bool, rotation: bool) -> &'static str {
@@ -109,15 +130,12 @@ fn closed_sets(board: &Board, image: &[u8], cells: usize) -> u64 {
 /// # Errors
 /// [`FigureError`] if the recorded cells are not those of a layout.
 pub fn claims() -> Result<Vec<Claim>, FigureError> {
-    let layout = |figure: &Figure| -> Result<Layout, FigureError> {
-        Ok(Layout::new(&Board::triangle(figure.layers, None)?, &figure.bid_cells())?)
-    };
     let mut claims = Vec::new();
     for (layers, moves) in [(5, "75"), (9, "405")] {
         let board = Board::triangle(layers, None)?;
         claims.push(Claim::value("section 2.1", &format!("Moves of {layers} layers"), moves, board.moves().len()));
     }
-    let first = layout(&FIGURE_3[0])?;
+    let first = figure("3(a)").layout()?;
     let two_of_three = first.traces().iter().filter(|trace| trace.bid == 0b101).count();
     claims.push(Claim::fact(
         "section 3.1",
@@ -126,7 +144,7 @@ pub fn claims() -> Result<Vec<Claim>, FigureError> {
         format!("{two_of_three} such moves"),
         two_of_three == 0,
     ));
-    let last = layout(&FIGURE_3[5])?;
+    let last = figure("3(f)").layout()?;
     let mut one_piece: Vec<u32> = (0..last.bid_bits()).map(|bit| last.canonical(Bid(1 << bit)).0.0).collect();
     one_piece.dedup();
     claims.push(Claim::fact(
@@ -137,13 +155,11 @@ pub fn claims() -> Result<Vec<Claim>, FigureError> {
         one_piece.len() == 1,
     ));
     for figure in figures() {
-        let printed = SYMMETRIES.iter().find(|(name, _, _)| *name == figure.name);
-        let Some((_, mirror, rotation)) = printed else { continue };
-        let (found_mirror, found_rotation) = kept(&layout(&figure)?);
+        let (found_mirror, found_rotation) = kept(&figure.layout()?);
         let claim = Claim::value(
             &format!("figure {}", figure.name),
             "The symmetry of the BID pieces",
-            in_words(*mirror, *rotation),
+            in_words(figure.mirror, figure.rotation),
             in_words(found_mirror, found_rotation),
         );
         claims.push(match figure.source {
@@ -181,7 +197,7 @@ pub fn claims() -> Result<Vec<Claim>, FigureError> {
         format!("{rotated} sets of 13 cells keep the rotations"),
         rotated == 0,
     ));
-    let counts = layout(&FIGURE_10[2])?.counts();
+    let counts = figure("10(c)").layout()?.counts();
     let hundredths = (counts.blocks * 1_000 / counts.canonical_blocks + 5) / 10;
     claims.push(Claim::value(
         "section 4.2",
@@ -207,6 +223,22 @@ impl Figure {
     /// Returns the BID cells.
     pub fn bid_cells(&self) -> Vec<Cell> {
         self.cells.iter().map(|&(row, col)| Cell::new(row, col)).collect()
+    }
+
+    /// Returns its board.
+    ///
+    /// # Errors
+    /// [`FigureError`] if the recorded layers are not those of a board.
+    pub fn board(&self) -> Result<Board, FigureError> {
+        Ok(Board::triangle(self.layers, None)?)
+    }
+
+    /// Returns the layout.
+    ///
+    /// # Errors
+    /// [`FigureError`] if the recorded cells are not those of a layout.
+    pub fn layout(&self) -> Result<Layout, FigureError> {
+        Ok(Layout::new(&self.board()?, &self.bid_cells())?)
     }
 }
 
@@ -236,7 +268,7 @@ pub struct Row {
     /// The number of the table.
     pub table: u32,
     /// The layout.
-    pub figure: Figure,
+    pub figure: &'static Figure,
     /// Whether redundancy is removed.
     pub reduced: bool,
     /// The counts.
@@ -258,203 +290,34 @@ impl Row {
     }
 }
 
-const FIGURE_3: [Figure; 6] = [
-    Figure { name: "3(a)", layers: 8, cells: &[(7, 4), (7, 5), (7, 6), (7, 7)], source: Source::Known },
-    Figure { name: "3(b)", layers: 8, cells: &[(0, 0), (2, 1), (4, 2), (6, 3)], source: Source::Known },
-    Figure {
-        name: "3(c)",
-        layers: 8,
-        cells: &[(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)],
-        source: Source::Matched,
-    },
-    Figure {
-        name: "3(d)",
-        layers: 8,
-        cells: &[(3, 0), (4, 4), (5, 3), (6, 2), (6, 5), (7, 1)],
-        source: Source::Matched,
-    },
-    Figure {
-        name: "3(e)",
-        layers: 8,
-        cells: &[(0, 0), (4, 2), (5, 2), (5, 3), (7, 0), (7, 7)],
-        source: Source::OneOf(4),
-    },
-    Figure {
-        name: "3(f)",
-        layers: 8,
-        cells: &[(1, 0), (1, 1), (6, 0), (6, 6), (7, 1), (7, 6)],
-        source: Source::OneOf(4),
-    },
-];
-
-const FIGURE_9: [Figure; 3] = [
-    Figure {
-        name: "9(a)",
-        layers: 9,
-        cells: &[
-            (0, 0),
-            (1, 0),
-            (1, 1),
-            (2, 0),
-            (2, 1),
-            (2, 2),
-            (3, 0),
-            (3, 1),
-            (3, 2),
-            (3, 3),
-            (4, 0),
-            (4, 1),
-            (4, 2),
-        ],
-        source: Source::Known,
-    },
-    Figure {
-        name: "9(b)",
-        layers: 9,
-        cells: &[
-            (4, 0),
-            (4, 1),
-            (4, 2),
-            (4, 3),
-            (8, 0),
-            (8, 1),
-            (8, 2),
-            (8, 3),
-            (8, 4),
-            (8, 5),
-            (8, 6),
-            (8, 7),
-            (8, 8),
-        ],
-        source: Source::Matched,
-    },
-    Figure {
-        name: "9(c)",
-        layers: 9,
-        // With these counts there are sets with a mirror and sets without; the paper's has none.
-        cells: &[
-            (0, 0),
-            (2, 1),
-            (4, 1),
-            (5, 2),
-            (5, 3),
-            (6, 0),
-            (6, 5),
-            (7, 0),
-            (7, 2),
-            (7, 7),
-            (8, 4),
-            (8, 6),
-            (8, 8),
-        ],
-        source: Source::Matched,
-    },
-];
-
-const FIGURE_10: [Figure; 3] = [
-    Figure {
-        name: "10(a)",
-        layers: 9,
-        cells: &[
-            (0, 0),
-            (1, 0),
-            (1, 1),
-            (2, 0),
-            (2, 1),
-            (2, 2),
-            (3, 0),
-            (3, 1),
-            (3, 2),
-            (3, 3),
-            (4, 0),
-            (4, 1),
-            (4, 2),
-            (4, 3),
-            (4, 4),
-        ],
-        source: Source::OneOf(3),
-    },
-    Figure {
-        name: "10(b)",
-        layers: 9,
-        cells: &[
-            (0, 0),
-            (2, 0),
-            (2, 2),
-            (4, 0),
-            (4, 2),
-            (4, 4),
-            (6, 0),
-            (6, 2),
-            (6, 4),
-            (6, 6),
-            (8, 0),
-            (8, 2),
-            (8, 4),
-            (8, 6),
-            (8, 8),
-        ],
-        source: Source::Known,
-    },
-    Figure {
-        name: "10(c)",
-        layers: 9,
-        cells: &[
-            (0, 0),
-            (2, 1),
-            (3, 0),
-            (3, 3),
-            (4, 2),
-            (5, 0),
-            (5, 5),
-            (6, 2),
-            (6, 4),
-            (7, 1),
-            (7, 6),
-            (8, 0),
-            (8, 3),
-            (8, 5),
-            (8, 8),
-        ],
-        source: Source::OneOf(1),
-    },
-];
-
 /// Returns all rows of tables 1 to 4, in their order.
 pub fn rows() -> Vec<Row> {
     const MIB: u64 = 1 << 20;
-    const GIB: u64 = 1 << 30;
-    const TIB: u64 = 1 << 40;
-    let row = |table, figure, updates, blocks, block_bytes, total_bytes| Row {
-        table,
-        figure,
-        reduced: table % 2 == 0,
-        published: Figures { updates, blocks, block_bytes, total_bytes, groups: None },
+    let row = |line: &Line| Row {
+        table: line.table,
+        figure: figure(&line.figure),
+        reduced: line.table.is_multiple_of(2),
+        published: Figures {
+            updates: line.updates,
+            blocks: line.blocks,
+            block_bytes: line.block_mib * MIB,
+            total_bytes: line.total_mib * MIB,
+            groups: line.groups,
+        },
     };
-    let grouped = |row: Row, groups| Row { published: Figures { groups: Some(groups), ..row.published }, ..row };
-    let [a, b, c, d, e, f] = FIGURE_3;
-    let mut rows = vec![
-        row(1, a, 49, 16, 512 * MIB, 8 * GIB),
-        row(1, b, 32, 16, 512 * MIB, 8 * GIB),
-        row(1, c, 360, 64, 128 * MIB, 8 * GIB),
-        row(1, d, 208, 64, 128 * MIB, 8 * GIB),
-        row(1, e, 288, 64, 128 * MIB, 8 * GIB),
-        row(1, f, 336, 64, 128 * MIB, 8 * GIB),
-        row(2, c, 228, 40, 128 * MIB, 5 * GIB),
-        row(2, e, 96, 20, 128 * MIB, 5 * GIB / 2),
-        grouped(row(2, f, 87, 16, 128 * MIB, 2 * GIB), [2, 1, 6, 7]),
-    ];
-    let [a, b, c] = FIGURE_9;
-    rows.extend([
-        row(3, a, 121_600, 8_192, 512 * MIB, 4 * TIB),
-        row(3, b, 107_024, 8_192, 512 * MIB, 4 * TIB),
-        row(3, c, 88_064, 8_192, 512 * MIB, 4 * TIB),
-    ]);
-    let [a, b, c] = FIGURE_10;
-    rows.extend([
-        row(4, a, 298_320, 16_640, 128 * MIB, 2_080 * GIB),
-        grouped(row(4, b, 102_950, 5_728, 128 * MIB, 716 * GIB), [16, 8, 496, 5_208]),
-        row(4, c, 78_852, 5_728, 128 * MIB, 716 * GIB),
-    ]);
-    rows
+    LISTED.row.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_is_a_layout_with_a_row() {
+        assert_eq!((figures().len(), rows().len()), (12, 15));
+        for figure in figures() {
+            assert_eq!(figure.layout().unwrap().bid_bits() as usize, figure.cells.len());
+            assert!(rows().iter().any(|row| row.figure.name == figure.name), "{}", figure.name);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::Axis;
 use super::frame::{FONT, Frame, Sample, Texts};
-use crate::draw::svg::{Anchor, COLOURS, Svg, text_width};
+use crate::report::draw::svg::{Anchor, COLOURS, Svg, text_width};
 
 const ROW_HEIGHT: f64 = 26.0;
 
