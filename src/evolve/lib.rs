@@ -61,7 +61,6 @@ pub mod games;
 mod language {
     pub mod alphabet;
     pub mod formula;
-    pub mod gene;
     pub mod int;
     pub mod listing;
     pub mod parse;
@@ -92,6 +91,6 @@ mod search {
 }
 
 pub use games::{graph, period};
-pub use language::{alphabet, formula, gene, int, listing, parse, scope, simplify};
+pub use language::{alphabet, formula, int, listing, parse, scope, simplify};
 pub use proof::{check, law, probe, prove, settle, theorems, truth};
 pub use search::{chance, chromosome, engine, experiment, runs, score, settings, stats, tree};
