@@ -49,7 +49,6 @@
 #![warn(unreachable_pub)]
 
 pub mod amount;
-pub mod bench;
 pub mod care;
 pub mod database;
 pub mod kernel;
