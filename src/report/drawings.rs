@@ -4,14 +4,12 @@
 //! Blocks, groups and updates are computed from the recorded cells of each layout.
 
 use crate::amount::grouped;
-use crate::game::{Board, Rule};
+use crate::game::Board;
 use crate::layout::{Bid, Layout};
 use crate::report::draw::board_picture::{Picture, Sheet};
 use crate::report::draw::chart::{Axis, Chart, Line, Point as Mark};
 use crate::report::draw::svg::{Anchor, Path, Svg, wrapped};
 use crate::report::layouts::{self, FigureError};
-use trinim_plane::point::Point;
-use trinim_plane::winning;
 
 const WIDTH: f64 = 720.0;
 const EDGE: f64 = 18.0;
@@ -192,10 +190,18 @@ fn updates() -> Result<Drawing, FigureError> {
     Ok(Drawing { name: "figure-4", svg, title: title.to_owned() })
 }
 
-/// The losses with heaps up to `most`, the shorter heap first.
+/// The losses with heaps up to `most`, the shorter heap first: a point is lost unless it has a heap
+/// or the difference of the heaps in common with a smaller loss, to which a move then leads.
 fn losses(most: u64) -> Vec<(u64, u64)> {
-    let points = (0..=most).flat_map(|long| (0..=long).map(move |short| (short, long)));
-    points.filter(|(short, long)| winning::value(Rule::Normal, &Point::new(*short, *long)).is_loss()).collect()
+    let mut losses: Vec<(u64, u64)> = Vec::new();
+    for (short, long) in (0..=most).flat_map(|long| (0..=long).map(move |short| (short, long))) {
+        let shares =
+            |&(a, b): &(u64, u64)| [a, b].iter().any(|heap| [short, long].contains(heap)) || b - a == long - short;
+        if !losses.iter().any(shares) {
+            losses.push((short, long));
+        }
+    }
+    losses
 }
 
 fn points() -> Drawing {

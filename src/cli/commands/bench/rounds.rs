@@ -132,6 +132,7 @@ impl Session<'_> {
             // The folder is gone by then.
             fields.remove("out");
         }
+        report.sort_all_objects();
         Ok(Outcome::Measured(ended.seconds, report))
     }
 
@@ -175,7 +176,7 @@ impl Session<'_> {
         }
         let [few, many] = PROBES;
         let time = (times[1] - times[0]) / (many - few) as f64;
-        Ok(Outcome::Measured(time, json!({ "probes": many - few, "few_s": times[0], "many_s": times[1] })))
+        Ok(Outcome::Measured(time, json!({ "few_s": times[0], "many_s": times[1], "probes": many - few })))
     }
 }
 
