@@ -13,7 +13,6 @@ pub mod play;
 pub mod probe;
 pub mod repair;
 pub mod report;
-pub mod resume;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod solve;

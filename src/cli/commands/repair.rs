@@ -1,11 +1,11 @@
 //! `trinim repair`: restores damaged files with the same bytes.
 
-use crate::cli::commands::check::{Counter, of_care, print_finding};
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, seconds};
 use crate::cli::face::progress::{self, ProgressArgs};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{self, JsonArgs, Size};
+use crate::cli::words::care::{Counter, of_care, print_finding};
 use clap::Args;
 use pipeline::Stopwatch;
 use serde::Serialize;

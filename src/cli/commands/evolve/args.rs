@@ -1,10 +1,10 @@
 //! Argument values of `evolve`: games, formulas, and the positions that check them.
 
 use crate::cli::face::exit::Refused;
+use crate::cli::face::file::InputKind;
 use crate::cli::face::output::counted;
-use crate::cli::face::summary::board_words;
 use crate::cli::words::choice::choice;
-use crate::cli::words::input::InputKind;
+use crate::cli::words::summary::board_words;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};

@@ -5,13 +5,13 @@ mod format;
 mod sink;
 mod stream;
 
-use crate::cli::commands::check::Counter;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::exit::{Refused, Stopped};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::face::progress::{self, ProgressArgs};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{JsonArgs, Size, ThreadsArgs};
+use crate::cli::words::care::Counter;
 use crate::cli::words::choice::named;
 use crate::cli::words::solved::SolvedArgs;
 use clap::Args;
