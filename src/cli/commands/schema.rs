@@ -10,7 +10,7 @@ use super::{
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
 use crate::cli::face::schema::{self, Shape};
-use crate::cli::face::{failure, watch};
+use crate::cli::face::{exit, watch};
 use crate::cli::words::claims;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -37,7 +37,7 @@ pub struct SchemaArgs {
 
 /// The name of each report with its shapes: one, or those of lines that differ.
 const ALL: &[(&str, &[Shape])] = &[
-    ("trinim.failure/1", &[failure::Failure::json_schema]),
+    ("trinim.failure/1", &[exit::Failure::json_schema]),
     ("trinim.progress/1", &[watch::Line::json_schema]),
     ("trinim.solve/1", &[solve::Report::json_schema]),
     ("trinim.stats/1", &[stats::Report::json_schema]),

@@ -1,6 +1,6 @@
 //! One session of a solve, with progress and an orderly end.
 
-use super::{Outcome, Run, disk, request};
+use super::{Outcome, Run, disk};
 use crate::cli::face::exit::Stopped;
 use crate::cli::face::output::{Out, counted, grouped, seconds};
 use crate::cli::face::owner;
@@ -8,6 +8,7 @@ use crate::cli::face::progress::{self, Say, Total};
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
 use crate::cli::words::args::Size;
+use crate::cli::words::game::request;
 use pipeline::{CodecChoice, Error, Event, LimitedStorage, Metrics, Options, RealStorage, RunId, Storage, Thresholds};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
