@@ -44,17 +44,16 @@
 //!   to *verify* is to check a database against the rules, and a *plan* predicts the cost of a
 //!   solve.
 //! - A *strategy* is a way to solve: by update logs, or by a *baseline* from the papers.
-//! - Nim on the plane is another game with a vocabulary of its own; see [`plane`].
+//! - Nim on the plane, in the package `trinim-plane`, is another game with a vocabulary of its own.
 #![deny(unsafe_code)]
 #![warn(unreachable_pub)]
 
+pub mod amount;
 pub mod bench;
 pub mod care;
 pub mod database;
-pub mod draw;
 pub mod kernel;
 pub mod layout;
-pub mod papers;
 pub mod plan;
 pub mod play;
 pub mod report;

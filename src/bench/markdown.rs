@@ -1,7 +1,7 @@
 //! A record as a page in Markdown.
 
 use super::{Record, Row};
-use crate::draw::table::binary;
+use crate::amount::binary;
 use std::fmt::Write;
 
 /// The beginning of every such page.

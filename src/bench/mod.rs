@@ -26,8 +26,9 @@ pub const FORMAT: u32 = 1;
 
 /// Cases measured together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
-    /// [`FORMAT`].
+    /// Version of the record.
     pub format: u32,
     /// The day of the measurement, UTC, like `2026-11-20`.
     pub date: String,
@@ -35,7 +36,7 @@ pub struct Record {
     pub version: String,
     /// Revision of the sources, if the caller gave it.
     pub revision: Option<String>,
-    /// Name of the suite; `None` for cases from the command line.
+    /// Name of the suite; null for cases from the command line.
     pub suite: Option<String>,
     /// The machine.
     pub machine: Machine,
@@ -55,6 +56,7 @@ pub struct Record {
 
 /// Facts about a machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {
     /// Model of the processor.
     pub cpu: String,
@@ -70,6 +72,7 @@ pub struct Machine {
 
 /// Sequential speed of a device, in bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceSpeed {
     /// Size of the file.
     pub file_bytes: u64,
@@ -81,6 +84,7 @@ pub struct DeviceSpeed {
 
 /// Speed of the memory, all threads together, in bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemorySpeed {
     /// Size of the buffers, all threads together.
     pub buffer_bytes: u64,
@@ -94,6 +98,7 @@ pub struct MemorySpeed {
 
 /// One case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// The case in words; unique in a record.
     pub name: String,
@@ -114,6 +119,7 @@ pub struct Row {
 
 /// One measured run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// Number of its round, from 1.
     pub round: u32,
@@ -125,6 +131,7 @@ pub struct Run {
 
 /// The figures that follow from the runs of a row; bytes are medians over the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figures {
     /// Wall-clock time.
     pub seconds: Spread,

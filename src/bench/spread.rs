@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The centre and the scatter of some values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// The middle value, or the mean of the two in the middle.
     pub median: f64,

@@ -31,6 +31,7 @@ use std::sync::atomic::Ordering;
 
 /// The work of a repair and its cost.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// Number of blocks to recompute.
     pub blocks: u64,

@@ -52,34 +52,44 @@
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub)]
 
-pub mod alphabet;
-#[cfg(test)]
-mod cases;
-pub mod chance;
-pub mod check;
-pub mod chromosome;
 pub mod claims;
-pub mod engine;
-pub mod experiment;
 pub mod export;
-pub mod formula;
 pub mod games;
-pub mod gene;
-pub mod graph;
-pub mod int;
-pub mod law;
-pub mod listing;
-pub mod parse;
-pub mod period;
-pub mod probe;
-pub mod prove;
-pub mod runs;
-pub mod scope;
-pub mod score;
-pub mod settings;
-pub mod settle;
-pub mod simplify;
-pub mod stats;
-pub mod theorems;
-pub mod tree;
-pub mod truth;
+
+mod language {
+    pub mod alphabet;
+    pub mod formula;
+    pub mod gene;
+    pub mod int;
+    pub mod listing;
+    pub mod parse;
+    pub mod scope;
+    pub mod simplify;
+}
+
+mod proof {
+    pub mod check;
+    pub mod law;
+    pub mod probe;
+    pub mod prove;
+    pub mod settle;
+    pub mod theorems;
+    pub mod truth;
+}
+
+mod search {
+    pub mod chance;
+    pub mod chromosome;
+    pub mod engine;
+    pub mod experiment;
+    pub mod runs;
+    pub mod score;
+    pub mod settings;
+    pub mod stats;
+    pub mod tree;
+}
+
+pub use games::{graph, period};
+pub use language::{alphabet, formula, gene, int, listing, parse, scope, simplify};
+pub use proof::{check, law, probe, prove, settle, theorems, truth};
+pub use search::{chance, chromosome, engine, experiment, runs, score, settings, stats, tree};

@@ -28,3 +28,8 @@ pub use board::{
 };
 pub use rule::{ParseRuleError, Rule};
 pub use value::{Outcome, Value};
+
+/// The example of the README, which is not part of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("README.md")]
+struct Readme;

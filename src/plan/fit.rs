@@ -1,7 +1,7 @@
 //! Whether a plan fits memory and disk, and why not.
 
 use super::{Plan, Request};
-use crate::draw::table::{binary, binary_up, grouped};
+use crate::amount::{binary, binary_up, grouped};
 use crate::layout::CANONICAL_BLOCKS_MAX;
 
 /// Codecs whose logs take little space, the densest of large blocks first.

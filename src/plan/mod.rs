@@ -91,6 +91,7 @@ pub struct Request<'a> {
 
 /// Memory by part, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryPlan {
     /// The whole budget.
     pub budget_bytes: u64,
@@ -114,6 +115,7 @@ pub struct MemoryPlan {
 
 /// The costs of one placement of the logs.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlacementPlan {
     /// `shared` or `dedicated`.
     pub placement: &'static str,
@@ -131,6 +133,7 @@ pub struct PlacementPlan {
 
 /// The costs of keeping one thing or another, with logs in the requested placement.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeepPlan {
     /// What is kept.
     pub keep: Keep,
@@ -144,12 +147,14 @@ pub struct KeepPlan {
 
 /// The needs of a solve.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Name of the board.
     pub board: String,
     /// Layers of the board, if it is a triangle.
     pub layers: Option<u32>,
     /// `normal` or `misere`.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::game::Rule"))]
     pub rule: &'static str,
     /// Cells of the board.
     pub cells: u32,

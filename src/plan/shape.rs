@@ -22,6 +22,7 @@ const VECTOR_BITS: u32 = 9;
 
 /// The cut of a board, and the work that follows from it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shape {
     /// Cells of the BID bits.
     pub bid_cells: Vec<u8>,

@@ -11,7 +11,7 @@
 //! | `figure-13` | losses among all positions against the layers | \[SWLK12\] figure 13 |
 //! | `winning-moves-kK-RULE` | the winning first moves | \[SWLK12\] figures 7, 8, 11, 12 |
 //! | `figure-3`, `-4`, `-5`, `-6`, `-9`, `-10` | layouts, blocks and updates | \[SWLK12\], the same figures |
-//! | `wythoff-points`, `queens-board` | losses of Nim on the plane | none |
+//! | `wythoff-points`, `queens-board` | losses of Nim on the plane, by its rules | none |
 //! | `losses-by-pieces-kK-RULE` | loss rate by number of pieces | none |
 //! | `index.html`, `report.md` | all of it | |
 //! | `report.json` | the databases, the contradictions, the files | |
@@ -32,9 +32,12 @@
 //! 4. A published value is compared with the computed one in every place where both exist, and each
 //!    contradiction is listed.
 
+pub mod draw;
 mod drawings;
 mod figures;
+pub mod layouts;
 mod pages;
+pub mod published;
 mod tables;
 pub mod timeline;
 
@@ -43,7 +46,7 @@ use crate::database::{Database, DatabaseError, Values};
 use crate::game::Board;
 use crate::game::Rule;
 use crate::game::Value;
-use crate::papers::layouts::FigureError;
+use crate::report::layouts::FigureError;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -217,10 +220,12 @@ pub enum ReportError {
 
 /// A database in `report.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DatabaseRow {
     /// Layers of the board.
     pub layers: u32,
     /// `normal` or `misere`.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::game::Rule"))]
     pub rule: String,
     /// Most pieces a move may take, if that is a limit.
     pub max_take: Option<u32>,
@@ -234,7 +239,8 @@ pub struct DatabaseRow {
     pub losses: u64,
     /// The share of losses, from 0 to 1.
     pub loss_rate: f64,
-    /// `win` or `loss`.
+    /// `win` or `loss`: value of the full board for the player to move.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::game::Value"))]
     pub start: String,
     /// Number of winning first moves.
     pub winning_first_moves: u64,
@@ -242,6 +248,7 @@ pub struct DatabaseRow {
 
 /// A file in `report.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileRow {
     /// The name of the file.
     pub name: String,
@@ -253,10 +260,11 @@ pub struct FileRow {
 
 /// The contents of `report.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Contents {
-    /// Always [`FORMAT`].
+    /// `trinim-report`.
     pub format: String,
-    /// Always [`VERSION`].
+    /// Version of the format.
     pub version: u32,
     /// False while the files are being written.
     pub complete: bool,

@@ -440,10 +440,6 @@ fn the_commands_on_counts() {
         assert!(error.contains("trinim solve --layers 5 --keep database --out DIR"), "{error}");
     }
 
-    ends(path, 0, &["solve", "-k", "3", "--keep", "counts", "--out", "three"]);
-    let score = ["evolve", "score", "--game", "triangular:3", "--misere", "--database", "three", "--formula", "a1"];
-    assert!(ends(path, 2, &score).1.contains("keeps counts only"));
-
     // The folder says what is kept; another choice is refused, finished or not.
     let again = json(path, 0, &["solve", "-k", "5", "--out", "five", "--json"]);
     assert_eq!((&again["keep"], &again["digest"]), (&"counts".into(), &solved["digest"]));

@@ -11,6 +11,7 @@ use crate::cli::words::job::{Counter, Job};
 use clap::Args;
 use pipeline::Stopwatch;
 use pipeline::checkpoint::{LOCK, PUBLISHED};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -52,15 +53,18 @@ pub struct CheckArgs {
     job: Job,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
+/// What `trinim check` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
+    /// Whether nothing that is needed is damaged: exit code 0.
     ok: bool,
+    /// `metadata`, `sums` or `full`.
     depth: &'static str,
     #[serde(flatten)]
     found: &'a care::Report,
-    /// Whether a process held the folder: then files left over are being written.
+    /// Whether a process held the folder at the end of the check.
     owned: bool,
+    /// Wall-clock time.
     elapsed_s: f64,
 }
 

@@ -9,6 +9,7 @@ use crate::cli::words::args::Size;
 use crate::cli::words::job::{Counter, Job};
 use clap::Args;
 use pipeline::Stopwatch;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 use trinim::care::{self, Estimate, Finding, Repair, Request};
@@ -41,18 +42,22 @@ pub struct RepairArgs {
     job: Job,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    /// Whether all files are intact now: the exit code is 0.
+/// What `trinim repair` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
+    /// Whether all files are intact now: exit code 0.
     ok: bool,
+    /// Whether something was restored; false with `--dry-run`.
     repaired: bool,
+    /// Damage and files left over.
     #[serde(serialize_with = "care::serialize_findings")]
+    #[schemars(with = "Vec<care::FindingRow<'_>>")]
     findings: Vec<Finding>,
     #[serde(flatten)]
     estimate: &'a Estimate,
-    /// The same as the estimate's `seconds`, under a name that cannot be taken for a measurement.
+    /// Estimated time of the repair.
     estimated_s: f64,
+    /// Wall-clock time of the command.
     elapsed_s: f64,
 }
 

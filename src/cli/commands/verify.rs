@@ -9,6 +9,7 @@ use crate::cli::words::args::{self, DatabaseArgs, Size};
 use crate::cli::words::job::{Counter, Job};
 use clap::Args;
 use pipeline::Stopwatch;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,16 +48,20 @@ pub struct VerifyArgs {
     job: Job,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim verify` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Whether all files and values are right: exit code 0.
     ok: bool,
+    /// `checksums`, `sample` or `full`.
     depth: &'static str,
     #[serde(flatten)]
     found: verify::Report,
+    /// Wall-clock time.
     elapsed_s: f64,
-    /// Positions checked, images included, in a second; null if only bytes were.
+    /// Positions checked in a second, images included; null if only bytes were.
     rate_positions_per_second: Option<f64>,
+    /// Highest resident memory of the process.
     peak_rss_bytes: u64,
 }
 

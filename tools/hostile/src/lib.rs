@@ -44,7 +44,6 @@ pub const TARGETS: [Target; 17] = [
     ("layout", texts::layout),
     ("formula", formulas::formula),
     ("game", formulas::game),
-    ("dag", formulas::dag),
     ("transcript", texts::transcript),
     ("played", played::played),
 ];

@@ -60,7 +60,7 @@ impl Rounds<'_> {
         let mut session = Session {
             rounds: self,
             program: Program::own()?,
-            checker: Checker::new(trinim::papers::published::losses),
+            checker: Checker::new(trinim::report::published::losses),
             databases: BTreeMap::new(),
             core: one_core(),
         };
@@ -139,6 +139,7 @@ impl Session<'_> {
             // The folder is gone by then.
             fields.remove("out");
         }
+        report.sort_all_objects();
         Ok(Outcome::Measured(ended.seconds, report))
     }
 
@@ -182,7 +183,7 @@ impl Session<'_> {
         }
         let [few, many] = PROBES;
         let time = (times[1] - times[0]) / (many - few) as f64;
-        Ok(Outcome::Measured(time, json!({ "probes": many - few, "few_s": times[0], "many_s": times[1] })))
+        Ok(Outcome::Measured(time, json!({ "few_s": times[0], "many_s": times[1], "probes": many - few })))
     }
 }
 

@@ -14,18 +14,14 @@ use trinim_evolve::simplify::simplify;
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim evolve export --game nim:4,4,4,4 --formula \"a1^a2^a3^a4\" --as rust > strategy.rs
-  trinim evolve export --game subtraction:1,2,3:40 --formula \"a1 mod 4\" --as python
-  trinim evolve export --game nim:3,3 --formula \"a1 div a2\" --as c --zero 0
+  trinim evolve export --game nim:4,4,4,4 --formula \"a1^a2^a3^a4\" --as python > strategy.py
+  trinim evolve export --game nim:3,3 --formula \"a1 div a2\" --as python --zero 0
+  trinim evolve export --game subtraction:1,2,3:40 --formula \"a1 mod 4\" --as latex
 
 The code wraps at 32 bits and divides as the formula does, whatever the language does by default.";
 
-const LANGUAGES: &[(Language, &str)] = &[
-    (Language::Rust, "A function that returns Option<i32>; edition 2021 or later, rustc 1.84 for phi and isqrt"),
-    (Language::Python, "A function"),
-    (Language::C, "A function that returns whether there is a value"),
-    (Language::Latex, "A formula in math mode"),
-];
+const LANGUAGES: &[(Language, &str)] =
+    &[(Language::Python, "A function, for Python 3.8 or later"), (Language::Latex, "A formula in math mode")];
 
 /// Print a formula as source code
 #[derive(Args)]

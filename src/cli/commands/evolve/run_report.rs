@@ -12,7 +12,6 @@ use std::io::Write;
 use trinim_evolve::check::{HeldOut, Standing};
 use trinim_evolve::engine::{Found, Problem, Run, WORST};
 use trinim_evolve::formula::Formula;
-use trinim_evolve::games::Game;
 use trinim_evolve::runs::Batch;
 use trinim_evolve::score::{Violations, Wrong, violations, wrong};
 use trinim_evolve::settings::Settings;
@@ -77,7 +76,7 @@ pub fn standing_json(standing: &Standing, theorems: Option<&Theorems>) -> Json {
     let mut value = json!({ "verdict": standing.word(), "strategy": standing.is_strategy() });
     value["theorems"] = theorems_json(theorems);
     match standing {
-        Standing::Proved(ordering) | Standing::Complete(ordering) => value["states"] = json!(ordering),
+        Standing::Proved(ordering) => value["states"] = json!(ordering),
         Standing::Theorem(ordering, theorem) => {
             value["states"] = json!(ordering);
             value["theorem"] = json!(theorem);
@@ -93,19 +92,13 @@ pub fn standing_json(standing: &Standing, theorems: Option<&Theorems>) -> Json {
 }
 
 /// Describes how far a formula can be trusted.
-pub fn standing_text(standing: &Standing, theorems: Option<&Theorems>, game: &Game, held: &HeldOut) -> String {
+pub fn standing_text(standing: &Standing, theorems: Option<&Theorems>, held: &HeldOut) -> String {
     let range = held.heap_max.map_or(String::new(), |most| format!(" to heaps of {most}"));
+    let states = standing.ordering().map_or("", ordering_in_words);
     let text = match standing {
-        Standing::Proved(ordering) => {
-            format!("proved for all heaps, {}: for 32-bit words", ordering_in_words(game, *ordering))
-        }
-        Standing::Theorem(ordering, _) => {
-            format!("proved for all heaps up to 2,147,483,647, {}", ordering_in_words(game, *ordering))
-        }
-        Standing::Checked(ordering, _) => format!("checked{range}, {}", ordering_in_words(game, *ordering)),
-        Standing::Complete(ordering) => {
-            format!("right on all positions of this game, {}", ordering_in_words(game, *ordering))
-        }
+        Standing::Proved(_) => format!("proved for all heaps, {states}: for 32-bit words"),
+        Standing::Theorem(..) => format!("proved for all heaps up to 2,147,483,647, {states}"),
+        Standing::Checked(..) => format!("checked{range}, {states}"),
         Standing::Refuted(counterexample) => format!("wrong at {}", counterexample_text(counterexample)),
         Standing::Unchecked => "not checked: the next larger heaps have too many positions".to_owned(),
     };
@@ -243,14 +236,11 @@ impl<'a> Report<'a> {
         let functions: Vec<&str> = self.problem.alphabet.functions.iter().map(|op| op.name()).collect();
         out.table(&[
             ("game", format!("{game}, {rule}, {}", name(&self.settings.target))),
-            (
-                "positions",
-                format!("{}, {}", grouped(graph.len() as u64), ordering_in_words(game, self.settings.ordering)),
-            ),
+            ("positions", format!("{}, {}", grouped(graph.len() as u64), ordering_in_words(self.settings.ordering))),
             ("engine", in_words(preset, self.settings)),
             ("symbols", format!("{}; {}", terminals.join(" "), functions.join(" "))),
             ("seed", self.batch.seed.to_string()),
-            ("checked on", held_in_words(game, self.held)),
+            ("checked on", held_in_words(self.held)),
         ])?;
         let violations: Vec<String> = self.rows.iter().map(Row::violations_text).collect();
         let width = violations.iter().map(String::len).fold("violations".len(), usize::max);
@@ -269,7 +259,7 @@ impl<'a> Report<'a> {
                 writeln!(out, "{:indent$}= {}", "", row.simple.text(scope))?;
             }
             if let Some((standing, theorems)) = &row.standing {
-                let text = standing_text(standing, theorems.as_ref(), game, self.held);
+                let text = standing_text(standing, theorems.as_ref(), self.held);
                 let paint = if standing.is_strategy() { out.paint.good(text) } else { out.paint.bad(text) };
                 writeln!(out, "{:indent$}{paint}", "")?;
             }

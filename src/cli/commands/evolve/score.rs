@@ -15,7 +15,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use trinim::game::{Outcome, Value};
 use trinim_evolve::formula::Formula;
-use trinim_evolve::games::Game;
 use trinim_evolve::graph::{Graph, Ordering};
 use trinim_evolve::law::Law;
 use trinim_evolve::score::{Breach, Count, Target, Violations, Wrong, explain, violations, wrong};
@@ -89,22 +88,14 @@ impl Scored {
     }
 }
 
-/// Returns the orderings that make a difference for a game.
-fn orderings(game: &Game) -> &'static [Ordering] {
-    match game {
-        Game::File(_) => &[Ordering::All],
-        _ => &[Ordering::All, Ordering::Descending, Ordering::Ascending],
-    }
-}
-
 /// Runs the subcommand.
 pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let chosen = args.game.choose()?;
     let picture = args.svg.as_deref().map(Export::claim_svg).transpose()?;
     let mut scored = Vec::new();
     let mut parsed = None;
-    for ordering in orderings(&chosen.game) {
-        let (on, formula) = Scored::new(&chosen, &args.formula, *ordering)?;
+    for ordering in [Ordering::All, Ordering::Descending, Ordering::Ascending] {
+        let (on, formula) = Scored::new(&chosen, &args.formula, ordering)?;
         scored.push(on);
         parsed = Some(formula);
     }
@@ -224,7 +215,7 @@ impl Report<'_> {
                 format!("{} of {} positions", grouped(found.total()), grouped(graph.len() as u64)),
             ));
         }
-        rows.extend(self.theorems.iter().flat_map(|theorems| theorem_rows(theorems, game)));
+        rows.extend(self.theorems.iter().flat_map(|theorems| theorem_rows(theorems)));
         out.table(&rows)?;
         if breaks_rules {
             out.paragraph(RULES_LEGEND)?;
@@ -241,7 +232,7 @@ impl Report<'_> {
             let on_tree = cells(&|count| tree_violations(graph, &self.whole.labels, count, &self.whole.column));
             writeln!(out, "{:36} {:>9} {on_tree}", "game tree", grouped(tree_size(graph)))?;
             for on in self.scored {
-                let name = format!("positions, {}", ordering_in_words(game, on.ordering));
+                let name = format!("positions, {}", ordering_in_words(on.ordering));
                 let on_positions = cells(&|count| on.violations(*target, count));
                 writeln!(out, "{name:36} {:>9} {on_positions}", grouped(on.graph.len() as u64))?;
             }

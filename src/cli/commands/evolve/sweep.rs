@@ -1,7 +1,7 @@
 //! A sweep of an experiment: the paper's points and ours, and their picture.
 
 use serde::Serialize;
-use trinim::draw::chart::{Axis, Chart, Line, Point};
+use trinim::report::draw::chart::{Axis, Chart, Line, Point};
 use trinim_evolve::experiment::Experiment;
 
 /// A point of a sweep.

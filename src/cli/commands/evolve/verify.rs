@@ -49,13 +49,13 @@ pub struct VerifyArgs {
 pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let chosen = args.game.choose()?;
     let ordering = args.states.states.unwrap_or(Ordering::All);
-    // This checks the database, and reports errors about the game before those about the formula.
+    // Errors about the game are reported before those about the formula.
     let (graph, _) = chosen.graph(ordering)?;
     let formula = args.formula.read(&graph.scope)?;
     let mut held = held_out(&chosen, ordering, args.max)?;
     if held.positions() == 0 {
         // No larger heaps are within reach; the game's own positions are better than none.
-        held = held_out(&chosen, ordering, chosen.game.heaps().and_then(|heaps| heaps.iter().copied().max()))?;
+        held = held_out(&chosen, ordering, Some(chosen.game.largest()))?;
     }
     let standing = held.standing(&formula, args.formula.zero);
     let theorems = held.theorems(&formula, &standing);
@@ -77,12 +77,12 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
             }),
         )?;
     } else {
-        let words = standing_text(&standing, theorems.as_ref(), &chosen.game, &held);
+        let words = standing_text(&standing, theorems.as_ref(), &held);
         let painted = if standing.is_strategy() { out.paint.good(words) } else { out.paint.bad(words) };
         let mut rows = vec![("formula", text), ("game", format!("{}, {}", chosen.game, chosen.rule))];
         rows.push(("verdict", painted));
-        rows.push(("checked on", held_in_words(&chosen.game, &held)));
-        rows.extend(theorems.iter().flat_map(|theorems| theorem_rows(theorems, &chosen.game)));
+        rows.push(("checked on", held_in_words(&held)));
+        rows.extend(theorems.iter().flat_map(|theorems| theorem_rows(theorems)));
         match &standing {
             Standing::Theorem(_, theorem) => rows.push(("by", theorem.clone())),
             Standing::Checked(_, reason) => {

@@ -17,6 +17,7 @@ use crate::cli::words::solved::SolvedArgs;
 use clap::Args;
 use format::{Format, What};
 use pipeline::Stopwatch;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sink::Sink;
 use std::io::Write;
@@ -87,18 +88,27 @@ pub struct ExportArgs {
     job: job::Job,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
+/// What `trinim export` prints, with `--output FILE` only: without it, the positions take standard
+/// output.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
+    /// `losses`, `canonical` or `values`.
     what: String,
+    /// `npy`, `csv` or `rows`.
     format: String,
     /// Least and most pieces of a position.
     pieces: [u32; 2],
+    /// Positions asked for; null: all.
     sample: Option<u64>,
+    /// Seed of the sample.
     seed: Option<u64>,
+    /// Positions in the file.
     rows: u64,
+    /// Length of the file.
     bytes: u64,
+    /// The file.
     out: &'a str,
+    /// Wall-clock time.
     elapsed_s: f64,
 }
 

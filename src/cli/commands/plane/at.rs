@@ -7,15 +7,14 @@ use crate::cli::words::args::JsonArgs;
 use crate::cli::words::choice::{choice, name};
 use clap::Args;
 use pipeline::Error;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use trinim::game::Rule;
 use trinim::game::Value;
-use trinim_plane::flips::{Budget, Condition, Flip};
-use trinim_plane::goal;
-use trinim_plane::number::{DIGITS_MAX, brief};
-use trinim_plane::point::{Kind, Move, Point};
+use trinim_plane::goals::{self, Budget, Condition, Flip};
+use trinim_plane::heaps::{DIGITS_MAX, Kind, Move, Point, brief};
 use trinim_plane::retrograde::{Setting, Situation, Table};
 use trinim_plane::winning;
 
@@ -65,20 +64,25 @@ pub struct AtArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim plane at` prints. Heaps, amounts and indices are strings of digits, because they
+/// may have any length.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// The heaps, the short one first.
     position: [String; 2],
+    /// `normal` or `attrition`.
     goal: &'static str,
+    /// `none`, `free`, `after` or `turn`.
     flip: Flip,
     /// `win`, `loss` or `draw` for the player to move.
     value: String,
-    /// `N` or `P`, null for a draw.
+    /// `N` or `P`; null for a draw.
     outcome: Option<String>,
-    /// Index of a lost point in the sequence of lost points.
+    /// Number of a lost point in the sequence of lost points.
     index: Option<String>,
+    /// The winning moves.
     moves: Vec<MoveReport>,
-    /// For a lost point, the move that is hardest to answer.
+    /// The move of a lost point that is hardest to answer; only there.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay: Option<MoveReport>,
 }
@@ -87,7 +91,7 @@ struct Report {
 pub fn run(args: AtArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let point = point(&args.one, args.other.as_deref())?;
     if point.is_end() {
-        let rule = goal::name(args.goal);
+        let rule = goals::name(args.goal);
         return Err(Refused::new(
             format!("S, L: (0, 0) ends the game and has no moves ({rule} goal)"),
             "give a heap above 0; whoever reached (0, 0) has won in normal play and lost in attrition",
@@ -139,7 +143,7 @@ fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
         winning.iter().filter_map(|step| reported(step, is_flippable.then_some(false))).map(|(_, step)| step).collect();
     // A flip with a move changes no value, so the same formula holds for the other goal.
     if is_flippable {
-        let changed = winning::moves(goal::other(rule), point);
+        let changed = winning::moves(goals::other(rule), point);
         let changed = changed.iter().filter_map(|step| reported(step, Some(true)));
         let allowed = changed.filter(|(to, _)| match args.flip {
             Flip::Free => Condition::Paper.holds(point),
@@ -151,7 +155,7 @@ fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
     let delay = if value.is_loss() { winning::delay(rule, point) } else { None };
     let report = Report {
         position: pair(point),
-        goal: goal::name(rule),
+        goal: goals::name(rule),
         flip: args.flip,
         value: value.to_string(),
         outcome: Some(value.outcome().to_string()),
@@ -189,7 +193,7 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
     };
     let report = Report {
         position: pair(point),
-        goal: goal::name(args.goal),
+        goal: goals::name(args.goal),
         flip: args.flip,
         value: value.map_or_else(|| "draw".to_owned(), |value| value.to_string()),
         outcome: value.map(|value| value.outcome().to_string()),
@@ -216,7 +220,7 @@ fn turns(setting: Setting, at: Situation) -> impl Iterator<Item = (Option<(Kind,
             (Some((kind, amount)), Situation { short: one.min(other), long: one.max(other), left, ..at })
         })
     });
-    let flipped = Situation { rule: goal::other(at.rule), left: setting.left_after(at.left, true), ..at };
+    let flipped = Situation { rule: goals::other(at.rule), left: setting.left_after(at.left, true), ..at };
     moves.chain(setting.may_change(at, short, long).then_some((None, flipped)))
 }
 

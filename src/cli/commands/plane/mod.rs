@@ -3,25 +3,25 @@
 //! In JSON, heaps, amounts and indices are strings, because they may have any length. In text,
 //! numbers of more than 60 digits are shortened in the middle.
 
-mod at;
+pub mod at;
 mod claims;
 mod play;
-mod points;
-mod precision;
-mod randomised;
-mod verify;
+pub mod points;
+pub mod precision;
+pub mod randomised;
+pub mod verify;
 
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
 use crate::cli::words::choice::offered;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Subcommand};
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim::game::Rule;
 use trinim_plane::UBig;
-use trinim_plane::goal;
-use trinim_plane::number::{self, brief};
-use trinim_plane::point::{Move, Point};
+use trinim_plane::goals;
+use trinim_plane::heaps::{self, Move, Point, brief};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,21 +76,24 @@ const NUMBERS: &str = "heaps are whole numbers from 0, like 144 or 10^1000, of a
 
 /// Parses the number in an argument; clap would repeat a million wrong digits in its error.
 fn whole_number(name: &str, text: &str) -> Result<UBig, Refused> {
-    number::parse(text).map_err(|error| Refused::new(format!("{name}: {error}"), NUMBERS))
+    heaps::parse(text).map_err(|error| Refused::new(format!("{name}: {error}"), NUMBERS))
 }
 
 fn goal_name() -> impl TypedValueParser<Value = Rule> {
     let names = [PossibleValue::new("normal"), PossibleValue::new("attrition").aliases(["misere", "misère"])];
-    offered(names, |text| goal::parse(text).ok_or_else(|| format!("unknown goal {text:?}")))
+    offered(names, |text| goals::parse(text).ok_or_else(|| format!("unknown goal {text:?}")))
 }
 
 /// A move, for `--json`.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct MoveReport {
+    /// `short`, `long`, `both`, or `flip` where a flip is a turn.
     kind: &'static str,
+    /// Pieces taken from each heap; `0` for a flip.
     amount: String,
+    /// The heaps after it.
     to: [String; 2],
-    /// Whether the goal changes with it; only where it can change.
+    /// Whether the goal changes; only with `--flip`.
     #[serde(skip_serializing_if = "Option::is_none")]
     flip: Option<bool>,
 }

@@ -6,15 +6,15 @@ use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::words::args::JsonArgs;
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 use trinim::game::Rule;
 use trinim_plane::UBig;
-use trinim_plane::generator::{self, Generator};
-use trinim_plane::number::brief;
-use trinim_plane::points::{Numbered, Points};
-use trinim_plane::ratio::Ratio;
-use trinim_plane::sequence::{self, Place};
+use trinim_plane::golden::Ratio;
+use trinim_plane::heaps::brief;
+use trinim_plane::paper::{self, Generator};
+use trinim_plane::sequence::{self, Numbered, Place, Points};
 
 const POINTS_EXAMPLES: &str = "\
 Examples:
@@ -34,7 +34,7 @@ Examples:
   trinim plane index 10946 --check --json";
 
 /// How the points are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Method {
     /// Integer roots and additions
@@ -97,26 +97,47 @@ pub struct IndexArgs {
     json: JsonArgs,
 }
 
-/// What `points --check --json` prints.
-#[derive(Serialize)]
-struct Checked {
+/// A lost point, on a line of its own.
+#[derive(Serialize, JsonSchema)]
+pub struct Row {
+    /// Index of the lost point.
+    n: String,
+    /// Its short heap.
+    a: String,
+    /// Its long heap.
+    b: String,
+}
+
+/// What `trinim plane points --check` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Checked {
+    /// The same as `agrees`.
     ok: bool,
+    /// Whether all methods gave the same points: exit code 0.
     agrees: bool,
     /// Points compared.
     points: u64,
+    /// The methods.
     methods: Vec<&'static str>,
+    /// Where the methods differ, if they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_difference: Option<String>,
 }
 
-/// What `index --json` prints.
-#[derive(Serialize)]
-struct IndexReport {
+/// What `trinim plane index` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct IndexReport {
+    /// The heap.
     number: String,
+    /// `a` or `b`: whether the heap is the short or the long one.
     sequence: &'static str,
+    /// Index of its lost point.
     index: String,
+    /// The other heap.
     partner: String,
+    /// `exact`, `newton` or `generator`.
     method: Method,
+    /// With `--check`: whether all methods agree.
     #[serde(skip_serializing_if = "Option::is_none")]
     agrees: Option<bool>,
 }
@@ -174,9 +195,9 @@ fn of_goal(rule: Rule, numbered: Numbered) -> Numbered {
 
 /// Converts numbers that the generator can count to.
 fn countable(name: &str, from: &UBig, end: &UBig) -> Result<(usize, u64), Refused> {
-    let within = u64::try_from(end).ok().filter(|end| *end <= generator::MOST);
+    let within = u64::try_from(end).ok().filter(|end| *end <= paper::MOST);
     within.and_then(|end| Some((usize::try_from(from).ok()?, end))).ok_or_else(|| {
-        let reason = format!("{name}: the generator counts up from 1: expected at most {} in all", generator::MOST);
+        let reason = format!("{name}: the generator counts up from 1: expected at most {} in all", paper::MOST);
         Refused::new(reason, "--method exact can start anywhere")
     })
 }
@@ -195,7 +216,8 @@ fn write_as<T: std::fmt::Display>(index: T, short: T, long: T, args: &PointsArgs
     if args.csv {
         writeln!(out, "{index},{short},{long}")
     } else if args.json.json {
-        writeln!(out, "{{\"schema\":\"trinim.plane.points/1\",\"n\":\"{index}\",\"a\":\"{short}\",\"b\":\"{long}\"}}")
+        let [n, a, b] = [index, short, long].map(|number| number.to_string());
+        out.json_line("trinim.plane.points/1", &Row { n, a, b })
     } else {
         writeln!(out, "w_{index} = ({short}, {long})")
     }
@@ -236,7 +258,7 @@ fn check(args: &PointsArgs, from: &UBig, end: &UBig, out: &mut Out) -> anyhow::R
     if generator.is_some() {
         methods.push("generator");
     } else {
-        out.remark(format_args!("the generator is left out: it counts up from 1, to {} at most", generator::MOST));
+        out.remark(format_args!("the generator is left out: it counts up from 1, to {} at most", paper::MOST));
     }
     let agrees = first_difference.is_none();
     let report = Checked { ok: agrees, agrees, points: compared, methods, first_difference };

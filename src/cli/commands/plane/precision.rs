@@ -4,12 +4,11 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
 use crate::cli::words::args::JsonArgs;
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
-use trinim_plane::newton;
-use trinim_plane::number::brief;
-use trinim_plane::precision::{self, first_failure};
-use trinim_plane::ratio::Ratio;
+use trinim_plane::golden::{self, Ratio, first_failure};
+use trinim_plane::heaps::brief;
 
 /// Largest number of digits; it takes seconds.
 const DIGITS_MAX: u32 = 10_000;
@@ -38,36 +37,45 @@ pub struct PrecisionArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim plane precision` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// `--digits`; only with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     digits: Option<u32>,
+    /// Newton steps; only with `--digits`.
     #[serde(skip_serializing_if = "Option::is_none")]
     newton_steps: Option<Needed>,
+    /// Decimals of the golden ratio; only with `--digits`.
     #[serde(skip_serializing_if = "Option::is_none")]
     decimals: Option<Needed>,
+    /// The paper's table 2 beside the correct one.
     table: Vec<Row>,
 }
 
 /// What is needed up to `10^digits`, and what the paper uses.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Needed {
+    /// What is needed.
     needed: u32,
+    /// What the paper uses.
     paper: u32,
-    /// The smallest n for which the paper's choice is wrong.
+    /// Smallest n for which that is wrong.
     paper_first_failure: String,
+    /// Whether it is right for all n asked for.
     paper_is_enough: bool,
 }
 
 /// A row of the table: one number of Newton steps.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
+    /// Newton steps.
     steps: u32,
-    /// The first and the last k for which the paper uses it.
+    /// First and last k for which the paper uses so many.
     paper: Option<[u32; 2]>,
-    /// The last k for which it is right for all n up to 10^k.
+    /// Last k for which all n up to 10^k are right.
     right_up_to: usize,
+    /// Smallest n that is wrong.
     first_failure: String,
 }
 
@@ -87,21 +95,21 @@ pub fn run(args: PrecisionArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 fn needed_steps(digits: u32) -> Needed {
-    let needed = newton::steps_needed(digits as usize);
-    let paper = newton::table_steps(digits).unwrap_or_else(|| newton::paper_steps(digits as usize));
+    let needed = golden::steps_needed(digits as usize);
+    let paper = golden::table_steps(digits).unwrap_or_else(|| golden::paper_steps(digits as usize));
     let failure = first_failure(&Ratio::newton(paper));
     Needed { needed, paper, paper_first_failure: failure.to_string(), paper_is_enough: paper >= needed }
 }
 
 fn needed_decimals(digits: u32) -> Needed {
-    let needed = precision::decimals_needed(digits as usize) as u32;
-    let failure = first_failure(&precision::cut(digits as usize));
+    let needed = golden::decimals_needed(digits as usize) as u32;
+    let failure = first_failure(&golden::cut(digits as usize));
     Needed { needed, paper: digits, paper_first_failure: failure.to_string(), paper_is_enough: digits >= needed }
 }
 
 fn row(steps: u32) -> Row {
     let first_failure = first_failure(&Ratio::newton(steps)).to_string();
-    let band = newton::TABLE_2.iter().find(|(of, _, _)| *of == steps);
+    let band = golden::TABLE_2.iter().find(|(of, _, _)| *of == steps);
     Row {
         steps,
         paper: band.map(|(_, first, last)| [*first, *last]),

@@ -5,8 +5,9 @@ use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::words::args::JsonArgs;
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
-use trinim_plane::order;
+use trinim_plane::paper;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,23 +39,31 @@ pub struct RandomisedArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim plane randomised` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// `--max`.
     max: String,
-    /// Heaps from 1 to `max` that are some a, and some b.
+    /// Heaps from 1 to `max` that are some a.
     a: String,
+    /// Heaps that are some b.
     b: String,
+    /// Random heaps placed.
     tries: u64,
+    /// `--seed`.
     seed: u64,
+    /// Equations tried for all heaps together, by order.
     equations: Equations,
 }
 
 /// Equations tried for all heaps together.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Equations {
+    /// A first.
     a_first: u64,
+    /// A first with probability 0.618.
     random: u64,
+    /// B first.
     b_first: u64,
 }
 
@@ -64,8 +73,8 @@ pub fn run(args: RandomisedArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let most = u64::try_from(&max).ok().filter(|most| (1..=1 << 62).contains(most)).ok_or_else(|| {
         Refused::new("--max: expected 1 to 4611686018427387904", "random heaps are drawn from 1 to this number")
     })?;
-    let (a, b) = order::counts(&max);
-    let tried = order::sample(most, args.tries, args.seed);
+    let (a, b) = paper::counts(&max);
+    let tried = paper::sample(most, args.tries, args.seed);
     let report = Report {
         max: max.to_string(),
         a: a.to_string(),

@@ -6,13 +6,13 @@ use crate::cli::face::output::{Out, grouped};
 use crate::cli::words::args::JsonArgs;
 use crate::cli::words::choice::{choice, name};
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use trinim::game::Rule;
 use trinim::game::Value;
-use trinim_plane::claim::{Comparison, compare};
-use trinim_plane::flips::{Budget, Condition, Flip};
-use trinim_plane::goal;
+use trinim_plane::comparison::{Comparison, compare};
+use trinim_plane::goals::{self, Budget, Condition, Flip};
 use trinim_plane::retrograde::{HEAP_MAX, Setting, Situation};
 
 const EXAMPLES: &str = "\
@@ -55,37 +55,54 @@ pub struct VerifyArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim plane verify` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// The same as `agrees`.
     ok: bool,
+    /// Largest heap.
     max: u32,
+    /// Whether formulas and rules agree: exit code 0.
     agrees: bool,
+    /// One for each goal and way to flip.
     rows: Vec<Row>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
+    /// `normal` or `attrition`.
     goal: &'static str,
+    /// `none`, `free`, `after` or `turn`.
     flip: Flip,
+    /// `--flips`; null without flips.
     flips: Option<Budget>,
+    /// `--condition`; null without flips.
     condition: Option<Condition>,
+    /// Situations compared.
     situations: u64,
+    /// Losses by the rules.
     losses: u64,
+    /// Draws by the rules.
     draws: u64,
+    /// Situations where the formula is wrong.
     differences: u64,
+    /// Whether the row has no difference.
     agrees: bool,
+    /// Points with 0, 1, 2 and 3 winning moves; only without flips.
     #[serde(skip_serializing_if = "Option::is_none")]
     winning_moves: Option<[u64; 4]>,
+    /// Only if the row has a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_difference: Option<Difference>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Difference {
+    /// The heaps.
     position: [String; 2],
+    /// Flips that are left.
     flips_left: String,
-    /// By the rules: win, loss, draw, or other winning moves.
+    /// The true value.
     by_rules: String,
 }
 
@@ -124,7 +141,7 @@ fn row(found: &Comparison) -> Row {
     let first = found.first.as_ref().map(|(at, value)| difference(at, value_name(*value)));
     let wrong = found.wrong_moves.as_ref().map(|at| difference(at, "other winning moves".to_owned()));
     Row {
-        goal: goal::name(found.rule),
+        goal: goals::name(found.rule),
         flip,
         flips: flips.then_some(budget),
         condition: flips.then_some(condition),

@@ -12,7 +12,7 @@ mod timeline;
 mod values;
 
 pub use folder::{free_bytes, too_many_pieces};
-pub use report::peak_rss_bytes;
+pub use report::{Report, peak_rss_bytes};
 pub use values::{agree_with as agree_with_nimbers, values};
 
 use crate::cli::face::exit::{Exit, Stopped};

@@ -1,0 +1,318 @@
+//! Whether a formula is right beyond the positions it was found on.
+//!
+//! One in ten formulas that are perfect on the paper's 70 positions is wrong on other orderings or
+//! larger heaps. So a formula counts as a strategy only once it has been checked on more positions
+//! or proved. [`HeldOut`] holds the larger graphs, built once for many formulas: every position
+//! with heaps up to a largest one, not only those that play reaches from it. [`HeldOut::standing`]
+//! tries all orderings of the heaps, then the ordering the formula was found in. A formula that is
+//! right on all of them is proved if it can be: bit by bit ([`crate::prove`]) or by a theorem about
+//! the game ([`crate::settle`]). Otherwise it is tried at large heaps ([`crate::probe`]).
+//!
+//! # Invariants
+//! 1. A formula is [`Standing::Proved`], [`Standing::Theorem`] or [`Standing::Checked`] only if it
+//!    is right on every position checked.
+
+use crate::formula::Formula;
+use crate::games::{Game, GameError};
+use crate::graph::{Ordering, POSITIONS_MAX};
+use crate::int::OnFault;
+use crate::law::Law;
+use crate::probe::{Probes, shrink};
+use crate::prove::{Domain, Proof, Question, WORD_BITS};
+use crate::score::Target;
+use crate::settle::{Settled, settle};
+use crate::theorems::Theorems;
+use crate::truth::{Counterexample, FoundBy, Truth};
+use trinim_game::Rule;
+
+/// Limit on the positions of a held-out graph of default size.
+const POSITIONS_QUICK: usize = 100_000;
+
+/// How far a formula without violations can be trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Right for all heaps, in the given ordering.
+    Proved(Ordering),
+    /// Right for all heaps up to 2^31 − 1, in the given ordering, by this theorem about the game.
+    Theorem(Ordering, String),
+    /// Right on every position of the larger graph, in the given ordering, and at every point
+    /// probed; with the reason why there is no proof.
+    Checked(Ordering, String),
+    /// Wrong.
+    Refuted(Counterexample),
+    /// Not checked, because a larger graph would exceed the limits.
+    Unchecked,
+}
+
+impl Standing {
+    /// Returns whether the formula may be called a strategy.
+    pub const fn is_strategy(&self) -> bool {
+        self.ordering().is_some()
+    }
+
+    /// Returns the ordering in which it is one.
+    pub const fn ordering(&self) -> Option<Ordering> {
+        match self {
+            Standing::Proved(ordering) | Standing::Theorem(ordering, _) | Standing::Checked(ordering, _) => {
+                Some(*ordering)
+            }
+            Standing::Refuted(_) | Standing::Unchecked => None,
+        }
+    }
+
+    /// Returns one word for reports.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Standing::Proved(_) | Standing::Theorem(..) => "proved",
+            Standing::Checked(..) => "checked",
+            Standing::Refuted(_) => "refuted",
+            Standing::Unchecked => "unchecked",
+        }
+    }
+}
+
+/// Larger positions to check formulas on.
+pub struct HeldOut {
+    /// Largest heap; `None` if nothing is checked.
+    pub heap_max: Option<i32>,
+    /// All orderings first, then the ordering formulas are found in if it is another.
+    truths: Vec<(Ordering, Truth)>,
+    law: Option<Law>,
+    /// Points beyond the graphs, for the same orderings.
+    probes: Vec<Probes>,
+}
+
+impl HeldOut {
+    /// Builds the graphs of all positions with heaps up to `heap_max`, or by default up to a size
+    /// that is quick.
+    ///
+    /// # Errors
+    /// [`GameError::TooLarge`] if `heap_max` exceeds the limits, [`GameError::TooSmall`] if the game
+    /// has a larger heap.
+    pub fn new(
+        game: &Game,
+        rule: Rule,
+        target: Target,
+        ordering: Ordering,
+        heap_max: Option<i32>,
+    ) -> Result<HeldOut, GameError> {
+        let law = Law::of(game, rule, target);
+        let own = game.largest();
+        let orderings = if ordering == Ordering::All { vec![ordering] } else { vec![Ordering::All, ordering] };
+        let larger = |most: i32, positions_max: usize| {
+            let larger = game.with_heaps_of(most);
+            let truth = |ordering: &Ordering| {
+                let graph = larger.graph_of_all(rule, *ordering, positions_max)?;
+                Ok((*ordering, Truth::new(graph, target)))
+            };
+            let truths: Vec<(Ordering, Truth)> = orderings.iter().map(truth).collect::<Result<_, GameError>>()?;
+            let probes =
+                orderings.iter().filter_map(|ordering| Some(Probes::new(law.as_ref()?, game.heaps.len(), *ordering)));
+            Ok(HeldOut { heap_max: Some(most), truths, law: law.clone(), probes: probes.collect() })
+        };
+        if let Some(most) = heap_max {
+            if most < own {
+                return Err(GameError::TooSmall { game: game.to_string(), own, most });
+            }
+            return larger(most, POSITIONS_MAX);
+        }
+        for most in [4 * own, 3 * own, 2 * own, own + 2, own + 1] {
+            match larger(most.max(own + 1), POSITIONS_QUICK) {
+                Err(GameError::TooLarge { .. }) => {}
+                settled => return settled,
+            }
+        }
+        Ok(HeldOut { heap_max: None, truths: Vec::new(), law, probes: Vec::new() })
+    }
+
+    /// Returns the number of positions checked, in the first ordering.
+    pub fn positions(&self) -> usize {
+        self.truths.first().map_or(0, |(_, truth)| truth.graph.len())
+    }
+
+    /// Returns the number of points beyond these positions that are probed where there is no proof,
+    /// in the first ordering, and the theorem that tells the truth there.
+    pub fn probed(&self) -> Option<(usize, &'static str)> {
+        Some((self.probes.first()?.len(), self.law.as_ref()?.name()))
+    }
+
+    /// Checks a formula.
+    pub fn standing(&self, formula: &Formula, on_fault: OnFault) -> Standing {
+        let mut refuted = Standing::Unchecked;
+        for (index, (ordering, truth)) in self.truths.iter().enumerate() {
+            match truth.counterexample(formula, on_fault) {
+                // The last one is in the ordering the formula was found in, and is the most
+                // telling.
+                Some(counterexample) => refuted = Standing::Refuted(counterexample),
+                None => match self.settle(formula, truth, *ordering, self.probes.get(index), on_fault) {
+                    Standing::Refuted(counterexample) => refuted = Standing::Refuted(counterexample),
+                    standing => return standing,
+                },
+            }
+        }
+        refuted
+    }
+
+    /// Decides whether the formula is right for all heaps, as words and as integers, in the
+    /// ordering of its standing; `None` for games other than Nim and Moore's Nim.
+    pub fn theorems(&self, formula: &Formula, standing: &Standing) -> Option<Theorems> {
+        let (last, truth) = self.truths.last()?;
+        let ordering = standing.ordering().unwrap_or(*last);
+        Theorems::decide(formula, &truth.graph.scope, self.law.as_ref()?, ordering)
+    }
+
+    /// Decides about a formula that is right on every position checked: by a proof, or by probing
+    /// points beyond.
+    fn settle(
+        &self,
+        formula: &Formula,
+        truth: &Truth,
+        ordering: Ordering,
+        probes: Option<&Probes>,
+        on_fault: OnFault,
+    ) -> Standing {
+        let Some(law) = &self.law else {
+            return Standing::Checked(ordering, "no theorem covers this game".to_owned());
+        };
+        let scope = &truth.graph.scope;
+        let refuted = |heaps: Vec<i32>, found_by: FoundBy| {
+            let expected = law.expected(&heaps);
+            Standing::Refuted(Counterexample::new(formula, scope, &heaps, on_fault, expected, found_by))
+        };
+        let smaller = |heaps| refuted(shrink(law, formula, scope, ordering, on_fault, heaps), FoundBy::Proof);
+        let reason = match law {
+            Law::Bits(theorem) => {
+                let domain = Domain::Words(WORD_BITS);
+                match (Question { formula, scope, theorem: *theorem, ordering, domain }.prove()) {
+                    Proof::Proved => return Standing::Proved(ordering),
+                    Proof::Refuted(heaps) => return smaller(heaps.into_iter().map(|heap| heap as i32).collect()),
+                    Proof::Open(reason) => reason,
+                }
+            }
+            law => match settle(law, formula, scope, ordering, on_fault) {
+                Settled::Right(theorem) => return Standing::Theorem(ordering, theorem),
+                Settled::Wrong(heaps) => return smaller(heaps),
+                Settled::Open(reason) => reason,
+            },
+        };
+        match probes.and_then(|probes| probes.wrong(formula, scope, on_fault)) {
+            Some(heaps) => refuted(heaps, FoundBy::Probe),
+            None => Standing::Checked(ordering, reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::parse;
+
+    fn standing(game: &str, rule: Rule, ordering: Ordering, heap_max: Option<i32>, formula: &str) -> Standing {
+        let game = Game::parse(game).unwrap();
+        let held = HeldOut::new(&game, rule, Target::Rules, ordering, heap_max).unwrap();
+        held.standing(&parse(&game.scope(), formula).unwrap(), OnFault::Stop)
+    }
+
+    #[test]
+    fn perfect_on_seventy_positions_is_not_enough() {
+        // Both are perfect on the 70 sorted positions; the second is wrong in 98 of all 625
+        // orderings.
+        let check = |formula| standing("nim:4,4,4,4", Rule::Normal, Ordering::Descending, Some(7), formula);
+        assert_eq!(check("(a1^a2^a3)-a4"), Standing::Proved(Ordering::All));
+        let Standing::Refuted(wrong) = check("((a2 or a1)-a2)-(a4 xor a3)") else { panic!() };
+        assert!(wrong.label.starts_with('('), "{wrong:?}");
+        let graph = Game::parse("nim:4,4,4,4").unwrap().graph(Rule::Normal, Ordering::All).unwrap();
+        let formula = parse(&graph.scope, "((a2 or a1)-a2)-(a4 xor a3)").unwrap();
+        let column = formula.column(&graph.scope, graph.features(), OnFault::Stop).unwrap();
+        let outcomes = graph.outcomes();
+        assert_eq!(column.iter().zip(&outcomes).filter(|(value, truth)| (**value == 0) != truth.is_loss()).count(), 98);
+    }
+
+    #[test]
+    fn the_formulas_of_other_games() {
+        let all = Ordering::All;
+        let subtraction = standing("subtraction:1,2,3:40", Rule::Normal, all, Some(300), "a1 mod 4");
+        assert!(matches!(subtraction, Standing::Theorem(Ordering::All, _)), "{subtraction:?}");
+        // Right for all heaps up to 31 if the first is the largest, and perhaps beyond; without a
+        // proof.
+        let misere = "(a1^a2^a3) - (1 div ((a2^a3) or 1))";
+        let open = standing("nim:4,4,4", Rule::Misere, Ordering::Descending, Some(31), misere);
+        assert!(matches!(open, Standing::Checked(Ordering::Descending, _)), "{open:?}");
+        // Perfect up to 10, wrong at 20.
+        let wythoff =
+            standing("wythoff:10", Rule::Normal, Ordering::Ascending, Some(20), "(a2 - a1) div 2 + (a2 - a1) - a1");
+        assert!(matches!(wythoff, Standing::Refuted(_)), "{wythoff:?}");
+        let golden = standing("wythoff:10", Rule::Normal, Ordering::Ascending, Some(100), "phi(a2 - a1) - a1");
+        assert!(matches!(golden, Standing::Theorem(Ordering::Ascending, _)), "{golden:?}");
+    }
+
+    #[test]
+    fn counterexamples_are_smallest_and_say_why() {
+        let Standing::Refuted(wrong) = standing("nim:2,1", Rule::Normal, Ordering::All, None, "a1-a2*a1") else {
+            panic!()
+        };
+        assert_eq!((wrong.label.as_str(), wrong.value), ("(0,1)", Some(0)));
+        assert_eq!((wrong.said.as_str(), wrong.truth.as_str()), ("P (value 0)", "N"));
+        assert_eq!(wrong.because.as_deref(), Some("(0,0)"));
+        let Standing::Refuted(wrong) = standing("nim:2,1", Rule::Normal, Ordering::All, None, "a1 div a2") else {
+            panic!()
+        };
+        assert_eq!((wrong.value, wrong.said.as_str()), (None, "nothing, as (a1 div a2) divides 0 by 0"));
+        // Of a mistake and a fault the smaller position is named.
+        let late = "(a1 xor a2) + 0 * (a1 div (a2 - 2))";
+        let Standing::Refuted(wrong) = standing("nim:3,2", Rule::Normal, Ordering::All, Some(3), late) else {
+            panic!()
+        };
+        assert_eq!(
+            (wrong.label.as_str(), wrong.said.as_str()),
+            ("(0,2)", "nothing, as (a1 div (a2 - 2)) divides 0 by 0")
+        );
+        let early = "(1 div (a2 - 2)) - (a1 xor a2)";
+        let Standing::Refuted(wrong) = standing("nim:3,2", Rule::Normal, Ordering::All, Some(3), early) else {
+            panic!()
+        };
+        assert_eq!(
+            (wrong.label.as_str(), wrong.said.as_str()),
+            ("(0,2)", "nothing, as (1 div (a2 - 2)) divides 1 by 0")
+        );
+        let before = "(1 div (a2 - 3)) - (a1 xor a2) + 1";
+        let Standing::Refuted(wrong) = standing("nim:3,3", Rule::Normal, Ordering::All, Some(4), before) else {
+            panic!()
+        };
+        assert_eq!((wrong.label.as_str(), wrong.said.as_str()), ("(0,0)", "N (value 1)"));
+    }
+
+    /// From heaps of B only every second heap can be reached; the others went unchecked.
+    #[test]
+    fn every_heap_is_checked_and_not_only_those_in_reach() {
+        let check = |game: &str, formula: &str| standing(game, Rule::Normal, Ordering::All, None, formula);
+        let Standing::Refuted(wrong) = check("subtraction:2:20", "if(a1 and 1, 7, a1 and 2)") else { panic!() };
+        assert_eq!(wrong.label, "(1)");
+        assert!(check("subtraction:2:20", "a1 and 2").is_strategy());
+        let game = Game::parse("subtraction:2:6,6").unwrap();
+        for ordering in [Ordering::All, Ordering::Descending, Ordering::Ascending] {
+            let held = HeldOut::new(&game, Rule::Normal, Target::Rules, ordering, Some(21)).unwrap();
+            assert_eq!(held.positions(), 22 * 22, "{ordering:?}");
+            let graph = &held.truths.last().unwrap().1.graph;
+            assert_eq!(graph.len(), if ordering == Ordering::All { 22 * 22 } else { 22 * 23 / 2 });
+            let formula = parse(&graph.scope, "(a1 and 2) - (a2 and 2)").unwrap();
+            assert!(held.standing(&formula, OnFault::Stop).is_strategy(), "{ordering:?}");
+        }
+    }
+
+    #[test]
+    fn a_range_that_is_too_large_gives_way_to_a_smaller_one() {
+        let held = |game: &str, most| {
+            HeldOut::new(&Game::parse(game).unwrap(), Rule::Normal, Target::Rules, Ordering::Descending, most)
+        };
+        for game in ["nim:60,60,60", "nim:6,6,6,6", "wythoff:400"] {
+            let held = held(game, None).unwrap_or_else(|error| panic!("{game}: {error}"));
+            assert!(held.heap_max.is_none() == (held.positions() == 0), "{game}");
+        }
+        let error = held("nim:40,40", Some(1500)).err().unwrap().to_string();
+        assert!(error.contains("has more than 1048576 positions"), "{error}");
+        let error = held("nim:4,2", Some(3)).err().unwrap().to_string();
+        assert!(error.contains("heaps up to 4 or more, not 3"), "{error}");
+        assert!(held("nim:4,2", Some(4)).is_ok());
+    }
+}
