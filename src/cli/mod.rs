@@ -85,6 +85,7 @@ enum Command {
     Plane(plane::PlaneArgs),
     Completions(completions::CompletionsArgs),
     Man(manual::ManArgs),
+    Schema(schema::SchemaArgs),
 }
 
 /// Runs the program.
@@ -140,6 +141,7 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Plane(args) => plane::run(args, out),
         Command::Completions(args) => completions::run(args, out),
         Command::Man(args) => manual::run(args, out),
+        Command::Schema(args) => schema::run(args, out),
     }
 }
 

@@ -50,6 +50,8 @@
 //! A run of the paper's size takes about 4 ms, one of the best preset 20 ms. Files, printing and
 //! pictures are left to the command line.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
 pub mod claims;

@@ -244,6 +244,7 @@ impl Figure {
 
 /// The counts of a table's row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figures {
     /// Inter-block updates.
     pub updates: u64,
@@ -255,6 +256,7 @@ pub struct Figures {
     pub total_bytes: u64,
     /// Isomorphic groups of 1, 2, 3 and 6 blocks, if the text has them.
     #[serde(serialize_with = "by_size", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<u32, u64>"))]
     pub groups: Option<[u64; 4]>,
 }
 

@@ -109,6 +109,7 @@ pub enum Depth {
 
 /// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// Whether a file is damaged, even if its finding is not listed; wrong values are then
     /// expected.
@@ -129,6 +130,7 @@ pub struct Report {
     pub differences: u64,
     /// The findings, at most the first hundred: of files first, then of blocks, then of counts.
     #[serde(serialize_with = "sentences")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub findings: Vec<Finding>,
 }
 

@@ -14,6 +14,7 @@ pub mod probe;
 pub mod repair;
 pub mod report;
 pub mod resume;
+pub mod schema;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod solve;

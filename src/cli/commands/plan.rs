@@ -9,6 +9,7 @@ use crate::cli::words::args::{JsonArgs, Size};
 use crate::cli::words::board::CELLS_MAX;
 use crate::cli::words::game::GameArgs;
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -49,18 +50,22 @@ pub struct PlanArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
+/// What `trinim plan` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
     #[serde(flatten)]
     plan: &'a Plan,
     /// Moves of the full board.
     moves: usize,
-    /// `outcomes` or `nimbers`.
+    /// What is computed: `outcomes` or `nimbers`.
     values: Values,
+    /// Free on the disk of `--out`; 2^64 - 1 if unknown.
     disk_free_bytes: u64,
+    /// Free memory now; 2^64 - 1 if unknown.
     memory_available_bytes: u64,
+    /// Whether a solve could start here.
     feasible: bool,
+    /// What is short.
     warnings: Vec<String>,
 }
 

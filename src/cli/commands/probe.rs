@@ -8,6 +8,7 @@ use crate::cli::words::moves;
 use crate::cli::words::solved::{Solved, SolvedArgs};
 use crate::cli::words::spot::{self, SpotArgs};
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
@@ -70,41 +71,59 @@ pub struct ProbeArgs {
     map: bool,
 }
 
-/// What `--json` prints of a position.
-#[derive(Serialize)]
+/// What `trinim probe` prints of a position, on one line.
+#[derive(Serialize, JsonSchema)]
 pub struct Answer {
+    /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
     position: String,
+    /// The same as a mask, cell 0 in the lowest bit.
     hex: String,
+    /// `win` or `loss` for the player to move.
     value: Value,
+    /// `N` for a win, `P` for a loss.
     outcome: Outcome,
-    /// Only from nimbers.
+    /// Nimber of the position; null unless the folder has nimbers.
     nimber: Option<u32>,
+    /// All legal moves whose values were kept, winning ones first; not with `--brief`.
     moves: Vec<Move>,
-    /// Moves to positions whose values were not kept.
+    /// Legal moves to positions whose values were not kept.
     moves_not_kept: u64,
 }
 
-/// An answer with `--brief`: the first fields of an [`Answer`].
-#[derive(Serialize)]
-struct Brief {
+/// The same with `--brief`, without the moves.
+#[derive(Serialize, JsonSchema)]
+pub struct Brief {
+    /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
     position: String,
+    /// The same as a mask, cell 0 in the lowest bit.
     hex: String,
+    /// `win` or `loss` for the player to move.
     value: Value,
+    /// `N` for a win, `P` for a loss.
     outcome: Outcome,
+    /// Nimber of the position; null unless the folder has nimbers.
     nimber: Option<u32>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Move {
+    /// Indices of the pieces taken.
     cells: Vec<u32>,
+    /// The position after the move.
     child: String,
+    /// Value of the child, for the player who moves there: `loss` marks a winning move.
     value: Value,
+    /// Nimber of the child.
     nimber: Option<u32>,
 }
 
-#[derive(Serialize)]
-struct Failure<'a> {
+/// What it prints instead of a text that is not a position, of a block that cannot be read, or of a
+/// value that was not kept.
+#[derive(Serialize, JsonSchema)]
+pub struct Failure<'a> {
+    /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
     position: &'a str,
+    /// Why there is no answer.
     error: String,
 }
 

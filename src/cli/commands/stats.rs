@@ -7,6 +7,7 @@ use crate::cli::words::args::{JsonArgs, Size};
 use crate::cli::words::moves;
 use crate::cli::words::solved::SolvedArgs;
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use trinim::database::census::PieceCount;
@@ -40,25 +41,33 @@ pub struct StatsArgs {
     csv: bool,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
+/// What `trinim stats` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
     #[serde(flatten)]
     summary: Summary,
-    /// Moves of the full board.
+    /// Legal moves of the full board.
     first_moves: usize,
+    /// Winning moves of the full board, each a list of cell indices; all of them, not only up to
+    /// symmetry.
     winning_first_moves: Vec<Vec<u32>>,
+    /// The book, if one is kept.
     book: Option<BookReport>,
+    /// One row for each number of pieces, from 0.
     by_pieces: &'a [PieceCount],
-    /// Losses of the smaller boards, if they were counted.
+    /// One row for each smaller board, whose positions are those with empty rows below, and for the
+    /// whole; null if they were not counted, as in a database.
     by_layers: Option<&'a [LayerCount]>,
 }
 
 /// The book, if one is kept.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct BookReport {
+    /// Least pieces of a position in it.
     pieces: u32,
+    /// Canonical losses in it.
     losses: u64,
+    /// Length of its file.
     bytes: u64,
 }
 

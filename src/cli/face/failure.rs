@@ -3,17 +3,24 @@
 use crate::cli::face::exit::{self, Exit};
 use crate::cli::face::output::Out;
 use clap::ArgMatches;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 
-#[derive(Serialize)]
-struct Failure<'a> {
-    /// False: the command did not reach its report.
+/// What any command with `--json` prints on one line if it fails or is stopped before its report.
+/// Standard error says the same in words. Arguments that cannot be parsed (exit code 2) leave
+/// standard output empty.
+#[derive(Serialize, JsonSchema)]
+pub struct Failure<'a> {
+    /// False.
     finished: bool,
+    /// The command, like `solve` or `plane at`.
     command: &'a str,
+    /// The exit code, see the README.
     exit_code: u8,
+    /// What went wrong, as on standard error.
     reason: String,
-    /// What to do next; null if there is no advice.
+    /// What to do next.
     hint: Option<String>,
 }
 

@@ -10,6 +10,7 @@ pub mod owner;
 pub mod precedence;
 pub mod progress;
 pub mod refusal;
+pub mod schema;
 pub mod shell;
 pub mod signals;
 pub mod summary;

@@ -5,6 +5,7 @@
 //!    no other error of the program has.
 //! 2. Nothing here panics when a stream is closed or full.
 
+use crate::cli::face::schema::{Tagged, tagged};
 use crate::cli::face::watch;
 use crate::cli::words::args::Size;
 use serde::Serialize;
@@ -80,19 +81,6 @@ impl Paint {
             Value::Loss => self.bad("- loss"),
         }
     }
-}
-
-/// A report with its schema, which JSON.md describes.
-#[derive(Serialize)]
-struct Tagged<'a, T> {
-    schema: &'a str,
-    #[serde(flatten)]
-    report: &'a T,
-}
-
-/// Returns a value as JSON on one line, after the name and version of its schema.
-pub fn tagged(schema: &str, report: &impl Serialize) -> serde_json::Result<String> {
-    serde_json::to_string(&Tagged { schema, report })
 }
 
 /// Returns the width of the terminal, else `COLUMNS`, else 80.

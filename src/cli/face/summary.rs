@@ -1,34 +1,50 @@
 //! The result of a solved board, as `solve` and `stats` report it.
 
 use crate::cli::face::output::{Paint, counted, grouped};
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim::database::{Audited, Game, Keep, Manifest, NimberCount, Values};
 use trinim::game::{Board, Value};
 
 /// Facts about a solved board that need no block.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Summary {
+    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
     board: String,
-    /// Of a triangle.
+    /// Layers of the triangle; null: another board.
     layers: Option<u32>,
+    /// `normal` or `misere`.
+    #[schemars(with = "trinim::game::Rule")]
     rule: String,
+    /// Fewest pieces a move takes along a line; null: 1.
     min_take: Option<u32>,
+    /// Most pieces a move may take; null: no limit.
     max_take: Option<u32>,
-    /// All positions.
+    /// All positions of the board.
     pub positions: u64,
+    /// Positions that the player to move wins.
     wins: u64,
+    /// Positions that the player to move loses.
     losses: u64,
+    /// `losses` over `positions`, 0 to 1.
     loss_rate: f64,
+    /// `win` or `loss`: value of the full board for the player to move.
     start: Value,
+    /// BLAKE3 hash of the solution in hexadecimal; depends on board, rule and layout only.
     digest: String,
+    /// What was computed of each position: `outcomes` or `nimbers`.
     values: Values,
-    /// Positions by nimber, if the values are nimbers.
+    /// One row for each nimber, from 0 to the largest there is; null unless `values` is `nimbers`.
     pub by_nimber: Option<Vec<NimberCount>>,
+    /// What the folder keeps: `database`, `book:PIECES` or `counts`.
     keep: Keep,
+    /// The audit, which every block passed; null without one.
     audit: Option<Audited>,
+    /// Indices of the cells that name the block.
     bid_cells: Vec<u8>,
+    /// All blocks.
     blocks: u64,
-    /// Blocks that were evaluated.
+    /// Blocks that were evaluated, one for each isomorphic group.
     pub canonical_blocks: u64,
 }
 

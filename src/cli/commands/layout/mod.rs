@@ -4,8 +4,8 @@
 //! `row * (row + 1) / 2 + column`. Memory, disk and time of a solve are in `plan`.
 
 pub mod order;
-mod paper;
-mod search;
+pub mod paper;
+pub mod search;
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::file::Export;
@@ -15,6 +15,7 @@ use crate::cli::words::args::{self, BidCells, JsonArgs, Size};
 use crate::cli::words::board::BoardArgs;
 use clap::{Args, Subcommand};
 use order::{OrderArg, OrderRow};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -99,33 +100,44 @@ enum LayoutCommand {
 /// Explains the pictures of layouts.
 pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim layout` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Indices of the cells that name the block.
     bid_cells: Vec<u8>,
     #[serde(flatten)]
     counts: Counts,
+    /// Symmetries of the triangle that the cells keep.
     symmetries: usize,
+    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
     board: String,
+    /// Layers of the triangle; null: another board.
     layers: Option<u32>,
-    /// Moves of the board.
+    /// Moves of the full board.
     moves: usize,
+    /// A block has 2^`offset_bits` positions.
     offset_bits: u32,
+    /// Bitmap of one block.
     block_bytes: u64,
+    /// Bitmaps of all canonical blocks.
     total_bytes: u64,
+    /// `blocks` over `canonical_blocks`.
     space_factor: f64,
+    /// Only with `--order` or `--write-order`.
     #[serde(skip_serializing_if = "Option::is_none")]
     orders: Option<Orders>,
-    /// The updates of the canonical blocks; `None` if there are too many and nobody asked for them.
+    /// Updates between canonical blocks; null if there are more than 1000 and no `--edges`.
     edges: Option<Vec<EdgeRow>>,
 }
 
 /// An update: the losses of the block `child` make positions of `target` wins.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct EdgeRow {
+    /// BID of the updated block.
     target: u32,
+    /// BID of the block whose losses update it.
     child: u32,
-    /// The canonical block that represents the child.
+    /// BID of the canonical block that represents the child.
     source: u32,
     /// BID cells that the moves take.
     taken: Vec<u8>,
@@ -143,10 +155,11 @@ fn edges(layout: &Layout) -> Vec<EdgeRow> {
 }
 
 /// Figures about orders of the blocks.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Orders {
-    /// Lower bound for the live blocks at the peak of any order.
+    /// Lower bound of the peak of any order, in blocks.
     peak_at_least: u32,
+    /// The orders compared.
     rows: Vec<OrderRow>,
 }
 

@@ -4,6 +4,7 @@ use crate::cli::face::exit::Refused;
 use crate::cli::face::output::{Out, counted};
 use crate::cli::words::input::InputKind;
 use pipeline::{BlockId, Error};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -47,13 +48,13 @@ impl FromStr for OrderArg {
 }
 
 /// An order and its peak.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct OrderRow {
-    /// Name of the order.
+    /// Name of the order, or its file.
     pub order: String,
-    /// Largest number of finished blocks that are needed at the same time.
+    /// Most finished blocks needed at a time.
     pub peak_live_blocks: u32,
-    /// The same as a share of all canonical blocks.
+    /// The same as a share of the canonical blocks.
     pub peak_share: f64,
 }
 

@@ -6,6 +6,7 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, grouped, side_by_side};
 use crate::cli::words::args::Size;
 use crate::cli::words::claims;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -15,26 +16,38 @@ use trinim::layout::Layout;
 use trinim::report::layouts::{self, Figures, Row, Source};
 
 /// A row of a table, for `--json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct RowReport {
+    /// Number of the table.
     table: u32,
+    /// The figure that shows the layout.
     figure: &'static str,
+    /// Layers of the triangle.
     layers: u32,
+    /// Whether the table counts canonical blocks only.
     redundancy_removed: bool,
+    /// Indices of the cells that name the block.
     bid_cells: Vec<u8>,
+    /// How the cells are known.
     cells_known: String,
+    /// Counts in the paper.
     published: Figures,
+    /// Our counts.
     computed: Figures,
+    /// Whether both are equal.
     agrees: bool,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim layout --paper` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// The same as `agrees`.
     ok: bool,
+    /// Whether every published count was found: exit code 0.
     agrees: bool,
+    /// Rows of the tables of [SWLK12].
     rows: Vec<RowReport>,
-    /// What the text says of boards and layouts, with verdicts.
+    /// What the text says of boards and layouts.
     claims: Vec<Claim>,
 }
 

@@ -10,6 +10,7 @@ use crate::cli::words::audit::{self, AuditChoice};
 use crate::cli::words::board::RequiredBoard;
 use crate::cli::words::keep::{self, KeepChoice};
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim::database::{Audit, Game, Keep, Terms};
 use trinim::game::Rule;
@@ -69,21 +70,35 @@ pub struct InitArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim task init` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// The store.
     store: String,
+    /// False if it was begun before, for the same solve.
     is_new: bool,
+    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
     board: String,
+    /// Layers of the triangle; null: another board.
     layers: Option<u32>,
+    /// `normal` or `misere`.
+    #[schemars(with = "trinim::game::Rule")]
     rule: &'static str,
+    /// Fewest pieces a move takes along a line; null: 1.
     min_take: Option<u32>,
+    /// Most pieces a move may take; null: no limit.
     max_take: Option<u32>,
+    /// `database` or `counts`.
     keep: Keep,
+    /// Indices of the cells that name the block.
     bid_cells: Vec<u8>,
+    /// All blocks.
     blocks: u64,
+    /// Blocks that are computed.
     canonical_blocks: u32,
+    /// A block has 2^`offset_bits` positions.
     offset_bits: u32,
+    /// Bitmap of a block.
     block_bytes: u64,
 }
 

@@ -3,15 +3,15 @@
 //!
 //! Exit codes are made for a driver: 0 done, 75 try again, 65 stop and report, 2 for arguments.
 
-mod copy;
-mod finish;
-mod init;
+pub mod copy;
+pub mod finish;
+pub mod init;
 mod lines;
-mod list;
+pub mod list;
 mod plan;
 mod store;
-mod sweep;
-mod verify;
+pub mod sweep;
+pub mod verify;
 
 use crate::cli::face::exit::{Exit, Refused, classify, reason};
 use crate::cli::face::output::{Out, counted, seconds};
@@ -20,6 +20,7 @@ use clap::{Args, Subcommand};
 use lines::Wanted;
 use parking_lot::Mutex;
 use pipeline::{BlockId, Stopwatch};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::time::Duration;
@@ -109,11 +110,15 @@ pub struct TaskArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints of a task that failed, if others may be at work.
-#[derive(Serialize)]
-struct Failure<'a> {
+/// A task of `--batch -` with `--at-once` that failed: the process takes no more tasks, answers
+/// those at hand, prints `trinim.failure/1` and ends.
+#[derive(Serialize, JsonSchema)]
+pub struct Failure<'a> {
+    /// The task.
     blocks: &'a [u32],
+    /// The exit code of a task of its own.
     exit_code: u8,
+    /// What went wrong.
     reason: String,
 }
 
@@ -128,13 +133,20 @@ enum TaskCommand {
     Verify(verify::VerifyArgs),
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim task` prints; with `--batch -`, on a line for each task. With `--at-once`, answers
+/// come in the order in which tasks are done, and a byte that was read counts for the task that is
+/// answered next.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Blocks that were computed and committed.
     computed: Vec<u32>,
+    /// Blocks that were committed before.
     skipped: Vec<u32>,
+    /// Wall-clock time.
     seconds: f64,
+    /// Read of the files of sources.
     read_bytes: u64,
+    /// Written into files of blocks and summaries.
     written_bytes: u64,
 }
 

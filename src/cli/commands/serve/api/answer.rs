@@ -1,7 +1,7 @@
 //! Answers in their formats.
 
 use super::super::problem::Problem;
-use crate::cli::face::output::tagged;
+use crate::cli::face::schema::tagged;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
