@@ -50,7 +50,6 @@
 #![warn(unreachable_pub)]
 
 pub mod amount;
-pub mod bench;
 pub mod care;
 pub mod database;
 pub mod kernel;

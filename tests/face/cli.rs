@@ -186,9 +186,9 @@ fn plans_are_made_for_boards_of_all_sizes() {
     let cells = "(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)";
     let plan = json(path, 0, &["plan", "-k", "8", "--memory", "4GiB", "--bid-cells", cells, "--json"]);
     assert_eq!((&plan["canonical_blocks"], &plan["edges"]), (&16.into(), &87.into()));
-    // The README answers for nine layers; it once said 154 GiB, when the plan was another.
-    let readme = include_str!("../../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
-    let (_, answer) = readme.split_once("**How much disk do nine layers need?**").unwrap();
+    // The page answers for nine layers; it once said 154 GiB, when the plan was another.
+    let page = include_str!("../../src/plan/README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, answer) = page.split_once("**How much disk do nine layers need?**").unwrap();
     let (answer, _) = answer.split_once("**").unwrap();
     for memory in ["1GiB", "4GiB"] {
         let shown = ends(path, 0, &["plan", "-k", "9", "--keep", "database", "--memory", memory]).0;

@@ -170,7 +170,7 @@ fn imports_run_one_way() {
         ("kernel", &[]),
         ("layout", &[]),
         ("database", &["kernel", "layout"]),
-        ("care::verify", &["care::workers", "database", "layout", "report"]),
+        ("care::verify", &["care::workers", "database", "layout", "report::published"]),
         ("care::workers", &[]),
         ("task", &["care", "database", "kernel", "layout", "plan", "solve"]),
         ("report::draw", &["amount", "report"]),

@@ -28,7 +28,7 @@ mod texts;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 16] = [
     ("entry", logs::entry),
     ("frame", logs::frame),
     ("codec", logs::codec),

@@ -1,9 +1,9 @@
 //! `trinim resume`: goes on with an unfinished solve. The folder knows what is solved.
 
-use crate::cli::commands::solve::{self, SessionArgs, SolveArgs};
+use super::{SessionArgs, SolveArgs};
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
-use crate::cli::face::shell::quoted;
+use crate::cli::face::refusal::quoted;
 use crate::cli::words::args::{self, Size};
 use crate::cli::words::folders::{self, Begun};
 use clap::Args;
@@ -50,7 +50,7 @@ pub fn run(args: ResumeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let solve = SolveArgs::resuming(&words[1..], board, args.session, args.memory, args.threads);
     // What a folder of this program says is what this program accepts.
     let solve = solve.map_err(|_| foreign(folder))?;
-    solve::run(solve, out)
+    super::run(solve, out)
 }
 
 /// Returns the board of an unfinished folder and the arguments of the solve that goes on with it.
