@@ -183,7 +183,8 @@ fn the_network_is_the_servers_the_metrics_and_one_kind_of_stores() {
     let places = [
         "src/task/store/bucket.rs",
         "src/cli/commands/serve/",
-        // Figures of a long command for who asks, also in a program without the server.
+        "src/cli/face/http.rs",
+        // Figures of a long command for who asks.
         "src/cli/face/watch/endpoint.rs",
     ];
     only_in("network", &words, &places);

@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use trinim::database::{Access, Database, DatabaseError, Probe};
 use trinim::game::Board;
-use trinim::game::position::{self, cells};
+use trinim::game::position;
 use trinim::game::{Outcome, Rule, Value};
+use trinim::play::report::Probed;
 use trinim::solve::{PartError, PartSolver};
 
 /// Longest line that can be a position, in bytes.
@@ -70,35 +71,13 @@ pub struct ProbeArgs {
     map: bool,
 }
 
-/// What `--json` prints of a position.
-#[derive(Serialize)]
-pub struct Answer {
-    position: String,
-    hex: String,
-    value: Value,
-    outcome: Outcome,
-    /// Only from nimbers.
-    nimber: Option<u32>,
-    moves: Vec<Move>,
-    /// Moves to positions whose values were not kept.
-    moves_not_kept: u64,
-}
-
-/// An answer with `--brief`: the first fields of an [`Answer`].
+/// An answer with `--brief`: the first fields of [`Probed`].
 #[derive(Serialize)]
 struct Brief {
     position: String,
     hex: String,
     value: Value,
     outcome: Outcome,
-    nimber: Option<u32>,
-}
-
-#[derive(Serialize)]
-struct Move {
-    cells: Vec<u32>,
-    child: String,
-    value: Value,
     nimber: Option<u32>,
 }
 
@@ -197,7 +176,7 @@ impl Asking {
                     writeln!(out, "{rows}  {value}")?;
                 }
             }
-            Ok(probe) if self.json => out.json_line(SCHEMA, &answer(board, &probe))?,
+            Ok(probe) if self.json => out.json_line(SCHEMA, &Probed::of(board, &probe))?,
             Ok(probe) => {
                 if !std::mem::replace(&mut self.first, false) {
                     writeln!(out)?;
@@ -281,25 +260,6 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
         if over {
             return Ok(());
         }
-    }
-}
-
-/// Returns what is printed of a position.
-pub fn answer(board: &Board, probe: &Probe) -> Answer {
-    let moves = probe.children.iter().map(|child| Move {
-        cells: cells(child.taken),
-        child: position::rows(board, child.position),
-        value: child.value,
-        nimber: child.nimber,
-    });
-    Answer {
-        position: position::rows(board, probe.position),
-        hex: position::hex(probe.position),
-        value: probe.value,
-        outcome: probe.value.outcome(),
-        nimber: probe.nimber,
-        moves: moves.collect(),
-        moves_not_kept: probe.moves_not_kept,
     }
 }
 
