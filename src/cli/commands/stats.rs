@@ -121,7 +121,7 @@ fn report<'a>(database: &'a Database, winning: &[u64]) -> anyhow::Result<Report<
 /// Those of [`Database::probe`] and [`Database::book`].
 #[cfg(feature = "serve")]
 pub fn json(database: &Database) -> anyhow::Result<String> {
-    Ok(crate::cli::face::output::tagged(SCHEMA, &report(database, &winning(database)?)?)?)
+    Ok(crate::cli::face::schema::tagged(SCHEMA, &report(database, &winning(database)?)?)?)
 }
 
 fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> anyhow::Result<()> {
