@@ -44,17 +44,16 @@
 //!   to *verify* is to check a database against the rules, and a *plan* predicts the cost of a
 //!   solve.
 //! - A *strategy* is a way to solve: by update logs, or by a *baseline* from the papers.
-//! - Nim on the plane is another game with a vocabulary of its own; see [`plane`].
-#![deny(unsafe_code)]
+//! - Nim on the plane, in the package `trinim-plane`, is another game with a vocabulary of its own.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
-pub mod bench;
+pub mod amount;
 pub mod care;
 pub mod database;
-pub mod draw;
 pub mod kernel;
 pub mod layout;
-pub mod papers;
 pub mod plan;
 pub mod play;
 pub mod report;

@@ -18,7 +18,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::*;
 use face::exit::{self, Exit};
 use face::output::{ColorChoice, Out, note};
-use face::{failure, help, precedence, progress, refusal, shell, signals, variables, version, watch};
+use face::{help, precedence, progress, refusal, signals, variables, version, watch};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -65,7 +65,7 @@ Examples:
 #[derive(Subcommand)]
 enum Command {
     Solve(Box<solve::SolveArgs>),
-    Resume(resume::ResumeArgs),
+    Resume(solve::resume::ResumeArgs),
     Stats(stats::StatsArgs),
     Probe(probe::ProbeArgs),
     Play(play::PlayArgs),
@@ -105,10 +105,10 @@ pub fn main() -> ExitCode {
     let exit = match result {
         Ok(exit) => exit,
         Err(error) => {
-            let error = folders::explain(error, &shell::arguments());
+            let error = folders::explain(error, &refusal::arguments());
             let exit = report(&error, &out);
             if let Some(command) = json_command {
-                failure::write(&command, exit, &error, &mut out);
+                exit::write_failure(&command, exit, &error, &mut out);
             }
             ended(exit, Some(&error));
             return ExitCode::from(exit as u8);
@@ -121,7 +121,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
     match command {
         Command::Solve(args) => solve::run(*args, out),
-        Command::Resume(args) => resume::run(args, out),
+        Command::Resume(args) => solve::resume::run(args, out),
         Command::Stats(args) => stats::run(args, out),
         Command::Probe(args) => probe::run(args, out),
         Command::Play(args) => play::run(args, out),
@@ -171,7 +171,7 @@ fn parse() -> Result<(Cli, Option<String>), Exit> {
     let given: Vec<OsString> = std::env::args_os().collect();
     let suited = precedence::suited(help::unbroken(command()), &given);
     let parsed = suited.try_get_matches_from(given).and_then(|matches| {
-        let json_command = failure::json_command(&matches);
+        let json_command = exit::json_command(&matches);
         progress::watch(&matches);
         Ok((Cli::from_arg_matches(&matches)?, json_command))
     });
@@ -185,7 +185,7 @@ fn parse() -> Result<(Cli, Option<String>), Exit> {
             Exit::Usage
         }
         _ => {
-            let (reason, hint) = refusal::explain(&error, &command(), &shell::arguments());
+            let (reason, hint) = refusal::explain(&error, &command(), &refusal::arguments());
             note(reason);
             note(format_args!("hint: {hint}"));
             Exit::Usage

@@ -12,6 +12,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
 mod board;
@@ -28,3 +30,8 @@ pub use board::{
 };
 pub use rule::{ParseRuleError, Rule};
 pub use value::{Outcome, Value};
+
+/// The example of the README, which is not part of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("README.md")]
+struct Readme;

@@ -11,17 +11,13 @@
 //! 2. A rejected turn changes nothing.
 //! 3. A game needs memory proportional to its transcript: earlier points are recomputed on demand.
 
-use super::flips::Condition;
-use super::goal;
-use super::number::{self, NumberError};
-use super::paper;
-use super::point::{Kind, Move, MoveError, Point};
-use super::winning;
+use super::goals::{self, Condition};
+use super::heaps::{self, Kind, Move, MoveError, NumberError, Point};
+use super::{paper, winning};
 use dashu_int::UBig;
 use std::fmt;
-use trinim_game::Rule;
-use trinim_game::Value;
 use trinim_game::random::Random;
+use trinim_game::{Rule, Value};
 
 /// The first line of a transcript.
 const HEADING: &str = "# trinim plane game";
@@ -92,7 +88,7 @@ impl Turn {
 
     /// Returns whether the turn left a won point for one that the opponent wins.
     pub fn gives_away(&self) -> bool {
-        let rule = if self.flips { goal::other(self.rule) } else { self.rule };
+        let rule = if self.flips { goals::other(self.rule) } else { self.rule };
         self.value_before() == Value::Win && winning::value(rule, &self.to) == Value::Win
     }
 }
@@ -210,7 +206,7 @@ impl Game {
         let turn = Turn { player: self.to_move, flips, step, from, to, rule: self.rule };
         self.turns.push((flips, turn.step.clone()));
         if flips {
-            self.rule = goal::other(self.rule);
+            self.rule = goals::other(self.rule);
             self.flips_left -= 1;
         }
         self.to_move = self.to_move.other();
@@ -258,12 +254,12 @@ impl Game {
         header(HEADING)?;
         let (line, name) = header("goal ")?;
         let expected = || "expected goal normal or goal attrition".to_owned();
-        let rule = goal::parse(&name).ok_or_else(|| TranscriptError { line, reason: expected() })?;
+        let rule = goals::parse(&name).ok_or_else(|| TranscriptError { line, reason: expected() })?;
         let (line, flips) = header("flips ")?;
         let flips =
             flips.parse().map_err(|_| TranscriptError { line, reason: "expected a number of flips".to_owned() })?;
         let (line, start) = header("start ")?;
-        let heaps: Vec<_> = start.split_whitespace().map(number::digits).collect();
+        let heaps: Vec<_> = start.split_whitespace().map(heaps::digits).collect();
         let point = match &heaps[..] {
             [Ok(one), Ok(other)] => Point::new(one.clone(), other.clone()),
             _ => return Err(TranscriptError { line, reason: "expected two whole numbers".to_owned() }),
@@ -292,7 +288,7 @@ impl Game {
             self.resign();
             return Ok(());
         }
-        let (flips, step) = parse_turn(words, number::digits)?;
+        let (flips, step) = parse_turn(words, heaps::digits)?;
         self.play(flips, step).map(|_| ()).map_err(|error| error.to_string())
     }
 }
@@ -319,7 +315,7 @@ impl fmt::Display for Game {
     /// Writes the transcript.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (point, rule, first, flips) = &self.start;
-        writeln!(f, "{HEADING}\ngoal {}\nflips {flips}", goal::name(*rule))?;
+        writeln!(f, "{HEADING}\ngoal {}\nflips {flips}", goals::name(*rule))?;
         writeln!(f, "start {} {}\nfirst {}", point.short(), point.long(), first.name())?;
         let mut player = *first;
         for (flips, step) in &self.turns {

@@ -10,40 +10,48 @@
 //!
 //! | question | module |
 //! |---|---|
-//! | which numbers make the losses? | [`sequence`], exactly; [`points`] in order, [`generator`] as the paper builds them, [`newton`] as the paper approximates them by a [`ratio`] |
-//! | how exact must an approximation be? | [`precision`] |
+//! | what is a point, a move, and how are they written? | [`heaps`] |
+//! | which numbers make the losses? | [`sequence`], exactly; [`golden`] as the paper approximates them, and how exact that has to be |
 //! | who wins, and by which moves? | [`winning`] |
-//! | what if the goal changes? | [`flips`], for money [`bank`]; the paper's names of the goals: [`goal`] |
+//! | what if the goal changes? | [`goals`] |
 //! | which claims of the paper hold? | [`claims`] |
-//! | what is true by definition? | [`retrograde`]; [`claim`] compares the formulas with it |
-//! | what does the paper's program do? | [`paper`], [`start`], [`order`] |
+//! | what is true by definition? | [`retrograde`]; [`comparison`] sets the formulas beside it |
+//! | what does the paper's program do? | [`paper`] |
 //! | a game with its transcript | [`game`] |
+//!
+//! A loss, and the winning moves of a point whose heaps have a thousand digits:
+//!
+//! ```
+//! use trinim_game::{Rule, Value};
+//! use trinim_plane::heaps::{self, Point};
+//! use trinim_plane::winning;
+//!
+//! assert_eq!(winning::value(Rule::Normal, &Point::new(1u8, 2u8)), Value::Loss);
+//! let point = Point::new(heaps::parse("10^1000")?, heaps::parse("10^999")?);
+//! for step in winning::moves(Rule::Normal, &point) {
+//!     assert_eq!(winning::value(Rule::Normal, &point.after(&step)?), Value::Loss);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # Invariants
 //! 1. Whole numbers decide everything; no code here uses floating point.
 //! 2. Where the paper is wrong, the code has both: what the paper says, named as the paper's, and
 //!    what is true.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
-pub mod bank;
-pub mod claim;
 pub mod claims;
-pub mod flips;
+pub mod comparison;
 pub mod game;
-pub mod generator;
-pub mod goal;
-pub mod newton;
-pub mod number;
-pub mod order;
+pub mod goals;
+pub mod golden;
+pub mod heaps;
 pub mod paper;
-pub mod point;
-pub mod points;
-pub mod precision;
-pub mod ratio;
 pub mod retrograde;
 pub mod sequence;
-pub mod start;
 pub mod winning;
 
 /// Heaps of any length.

@@ -1,20 +1,35 @@
-//! The paper's algorithm V.
+//! What the paper's program does: the algorithm V, the first point of a game, the generator of the
+//! points, and the order of the equations.
 //!
-//! This is \[Ver10\] section 17, step by step, with the paper's number of Newton steps. Where these
+//! V is \[Ver10\] section 17, step by step, with the paper's number of Newton steps. Where these
 //! are too few, V mistakes a wrong point for a loss and throws a won game away; the smallest case
 //! is (378, 611). Two things are added. The program asks V nothing at (0, 0), where V would call
 //! itself the winner. At (1, 2), where it has no move, it takes one from the longer heap.
+//!
+//! The first point is to satisfy (49), `L ≥ (e - 1) S ≥ Q` with a level Q. As e - 1 is above φ, the
+//! first player wins such a point, except at the small losses (1, 2) and (4, 7), which also satisfy
+//! it. Therefore `Q > 4 (e - 1)`, and for whole levels `Q ≥ 7`.
+//!
+//! The [`Generator`] (section 6) builds each point from those before it: the next `a` is the
+//! smallest number that is in no point yet. `covered` is the paper's `c`, the largest number such
+//! that every number up to it is in a point; `passed` is its `j`, how many `b` there are up to
+//! `covered`. Only the `a` with indices above `passed` are kept, because the generator never asks
+//! for earlier ones: about 0.38 n of them, 8 bytes each. A point costs a few additions.
+//!
+//! To place a number, section 17 tries the equation of `a`, then that of `b`; section 18 proposes to
+//! start with either at random, in proportion to how many numbers each sequence has. Starting with
+//! `a` is best, and one equation is enough anyway: it also gives the answer of the other.
 
-use super::newton::paper_steps;
-use super::number;
-use super::point::{Kind, Move, Point};
-use super::ratio::Ratio;
+use super::golden::{Ratio, paper_steps};
+use super::heaps::{self, Kind, Move, Point};
+use super::sequence::{self, Numbered, Place};
 use dashu_int::UBig;
+use std::collections::VecDeque;
 use trinim_game::random::Random;
 
 /// Returns `⌈log10 m⌉`, for `m` from 1.
 pub(super) fn logarithm(m: &UBig) -> usize {
-    if m.is_one() { 0 } else { number::length(&(m - 1u8)) }
+    if m.is_one() { 0 } else { heaps::length(&(m - 1u8)) }
 }
 
 /// Returns the paper's approximation of φ for a point with difference `m`, which must not be 0.
@@ -33,7 +48,7 @@ pub fn gives_up(point: &Point) -> bool {
 ///
 /// ```
 /// use trinim_game::random::Random;
-/// use trinim_plane::{paper, point::{Kind, Move, Point}};
+/// use trinim_plane::{heaps::{Kind, Move, Point}, paper};
 ///
 /// let taken = paper::choose(&Point::new(378u32, 611u32), &mut Random::new(0));
 /// assert_eq!(taken, Some(Move::new(Kind::Both, 2u32))); // the right one is both 1
@@ -69,4 +84,179 @@ pub fn choose_with(point: &Point, ratio: &Ratio, random: &mut Random) -> Option<
     }
     let i = ratio.first_b(short);
     Some(Move::new(Kind::Long, long - ratio.a(&i)))
+}
+
+/// The smallest level: the next whole number above `4 (e - 1) = 6.87..`.
+pub const LEVEL_MIN: u64 = 7;
+/// The greatest level.
+pub const LEVEL_MAX: u64 = 1 << 48;
+
+/// Returns `⌈(e - 1) s⌉`, from sums of `1 / k!` that continue until the rest cannot matter.
+fn stretched(s: &UBig) -> UBig {
+    // sum / factorial is 1/1! + .. + 1/k!; the rest of e - 1 is less than 1 / (k k!), and e is
+    // irrational.
+    let (mut sum, mut factorial) = (UBig::ONE, UBig::ONE);
+    for k in 2u32.. {
+        sum = sum * k + 1u8;
+        factorial *= k;
+        let low = (&sum * s) / &factorial;
+        let high = (&sum * s + s) / &factorial;
+        if low == high {
+            return if s.is_zero() { low } else { low + 1u8 };
+        }
+    }
+    UBig::ZERO
+}
+
+/// Returns whether a game of this level may start at a point.
+pub fn is_allowed(point: &Point, level: u64) -> bool {
+    let stretched = stretched(point.short());
+    // (e - 1) S is irrational unless S is 0, so it is at least Q exactly if its ceiling is more
+    // than Q.
+    *point.long() >= stretched && stretched > UBig::from(level)
+}
+
+/// Returns a random first point of a level from [`LEVEL_MIN`] to [`LEVEL_MAX`].
+pub fn first_point(level: u64, random: &mut Random) -> Point {
+    let level = level.clamp(LEVEL_MIN, LEVEL_MAX);
+    let mut short = UBig::from(level / 5 * 3 + random.below(level));
+    // 3/5 (e - 1) is above 1, so only the rounding of small levels needs this.
+    while stretched(&short) <= UBig::from(level) {
+        short += 1u8;
+    }
+    let long = stretched(&short) + random.below(2 * level);
+    Point::new(short, long)
+}
+
+/// The largest number that [`Generator::place`] counts up to: it takes seconds, and half a GiB.
+pub const MOST: u64 = 100_000_000;
+
+/// Iterator over the points from `n = 1`.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    n: u64,
+    a: u64,
+    covered: u64,
+    passed: u64,
+    /// `a` with the indices `passed + 1 ..= n`.
+    ahead: VecDeque<u64>,
+}
+
+impl Default for Generator {
+    fn default() -> Generator {
+        Generator { n: 1, a: 1, covered: 2, passed: 1, ahead: VecDeque::new() }
+    }
+}
+
+impl Generator {
+    /// Returns the index, `a` and `b` of the next point.
+    fn advance(&mut self) -> (u64, u64, u64) {
+        let found = (self.n, self.a, self.a + self.n);
+        self.n += 1;
+        self.a = self.covered + 1;
+        self.ahead.push_back(self.a);
+        // The front of the queue is a with index passed + 1, so this asks whether the number after
+        // a is the next b.
+        if self.ahead.front().is_some_and(|ahead| self.a < ahead + self.passed) {
+            self.covered += 1;
+        } else {
+            self.covered += 2;
+            self.passed += 1;
+            self.ahead.pop_front();
+        }
+        found
+    }
+
+    /// Returns the place of `x` in the sequences, found by counting up to it; `None` for numbers
+    /// above [`MOST`].
+    pub fn place(x: &UBig) -> Option<Place> {
+        let x = u64::try_from(x).ok().filter(|x| *x <= MOST)?;
+        if x == 0 {
+            return Some(Place::A(UBig::ZERO));
+        }
+        let mut generator = Generator::default();
+        loop {
+            match generator.advance() {
+                (n, a, _) if a == x => return Some(Place::A(n.into())),
+                (n, _, b) if b == x => return Some(Place::B(n.into())),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Iterator for Generator {
+    type Item = Numbered;
+
+    fn next(&mut self) -> Option<Numbered> {
+        let (n, a, b) = self.advance();
+        Some(Numbered { index: n.into(), short: a.into(), long: b.into() })
+    }
+}
+
+/// Returns how many of the numbers 1 to `most` are an `a`, and how many are a `b`.
+pub fn counts(most: &UBig) -> (UBig, UBig) {
+    // There are as many a up to M as n with nφ < M + 1.
+    let within = match sequence::place(&(most + 1u8)) {
+        Place::A(k) => k - 1u8,
+        Place::B(i) => most + 1u8 - i,
+    };
+    let others = most - &within;
+    (within, others)
+}
+
+/// Equations tried for some numbers, in each of three orders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tried {
+    /// Numbers placed.
+    pub numbers: u64,
+    /// With `a` always first.
+    pub a_first: u64,
+    /// With `a` first with probability 0.618, else `b` first.
+    pub random: u64,
+    /// With `b` always first.
+    pub b_first: u64,
+}
+
+/// Places random numbers from 1 to `most`, which must not be 0, and counts equations.
+pub fn sample(most: u64, numbers: u64, seed: u64) -> Tried {
+    let mut random = Random::new(seed);
+    let mut tried = Tried { numbers, ..Tried::default() };
+    for _ in 0..numbers {
+        let number = 1 + random.below(most);
+        let is_a = matches!(sequence::place(&number.into()), Place::A(_));
+        let begins_with_a = random.below(1000) < 618;
+        tried.a_first += if is_a { 1 } else { 2 };
+        tried.b_first += if is_a { 2 } else { 1 };
+        tried.random += if is_a == begins_with_a { 1 } else { 2 };
+    }
+    tried
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stretch_is_that_of_e() {
+        // e - 1 = 1.71828182845904523536...
+        for (s, expected) in
+            [(0u64, 0u64), (1, 2), (4, 7), (7, 13), (1000, 1719), (1_000_000_000_000, 1_718_281_828_460)]
+        {
+            assert_eq!(stretched(&s.into()), expected.into(), "{s}");
+        }
+        let large = UBig::from(10u8).pow(40);
+        assert!(stretched(&large).to_string().starts_with("171828182845904523536028747135266249775"));
+    }
+
+    #[test]
+    fn first_points_keep_to_the_level() {
+        let mut random = Random::new(5);
+        for level in [7, 8, 14, 1000, LEVEL_MAX] {
+            for _ in 0..200 {
+                assert!(is_allowed(&first_point(level, &mut random), level));
+            }
+        }
+        assert!(is_allowed(&Point::new(4u8, 7u8), 6) && !is_allowed(&Point::new(4u8, 7u8), 7));
+    }
 }

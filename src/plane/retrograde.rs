@@ -5,15 +5,20 @@
 //! ratio. It takes about `most³` steps for each goal and each number of flips left, and one byte a
 //! [`Situation`]; heaps go up to `most`.
 //!
+//! \[Ver10\] section 21 also proposes, without an analysis, that the flipper pays and the winner
+//! takes the bank. [`bank`] computes from the rules what both players gain, where a flip is a part
+//! of the move after it, costs its player one unit, and the winner gets a stake from the loser and
+//! all that was paid. The result follows from (56): a flip changes no winner, so the loser never
+//! pays for one and the winner gets back what it pays.
+//!
 //! # Invariants
 //! 1. A move makes the heaps smaller, so only situations of one point can depend on each other, and
 //!    only if a flip takes a turn. A situation still undecided then is a draw: both players flip
 //!    for ever rather than lose.
 
-use super::flips::{Budget, Condition, Flip};
-use super::goal;
-use trinim_game::Rule;
-use trinim_game::Value;
+use super::goals::{self, Budget, Condition, Flip};
+use std::collections::HashMap;
+use trinim_game::{Rule, Value};
 
 /// The largest accepted heap; a table of this size takes some seconds.
 pub const HEAP_MAX: usize = 1000;
@@ -30,7 +35,7 @@ pub struct Setting {
 }
 
 /// A point with everything that its value depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Situation {
     /// The shorter heap.
     pub short: usize,
@@ -108,10 +113,10 @@ impl Setting {
                 Flip::None | Flip::Turn => false,
             };
             let plain = Situation { short, long, rule: at.rule, left: self.left_after(at.left, false) };
-            let other = Situation { short, long, rule: goal::other(at.rule), left: self.left_after(at.left, flipped) };
+            let other = Situation { short, long, rule: goals::other(at.rule), left: self.left_after(at.left, flipped) };
             std::iter::once(plain).chain(flipped.then_some(other))
         });
-        let flip = turn.then(|| Situation { rule: goal::other(at.rule), left: self.left_after(at.left, true), ..at });
+        let flip = turn.then(|| Situation { rule: goals::other(at.rule), left: self.left_after(at.left, true), ..at });
         moved.chain(flip)
     }
 
@@ -192,10 +197,68 @@ impl Table {
     }
 }
 
+/// Flips in a game, by both players together.
+const FLIPS: u8 = 2;
+
+/// What best play leads to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gains {
+    /// Situations solved: heaps, goal, flips left and payments so far.
+    pub situations: u64,
+    /// Situations where the winner is not the one of the goal in force, or where best play adds
+    /// payments that the loser does not get back.
+    pub differences: u64,
+}
+
+/// A situation, and what the player to move and the other have paid.
+type Key = (Situation, u8, u8);
+
+fn gain(setting: Setting, stake: i32, key: Key, known: &mut HashMap<Key, i32>) -> i32 {
+    if let Some(gain) = known.get(&key) {
+        return *gain;
+    }
+    let (at, mine, theirs) = key;
+    let best = setting.options(at).map(|next| {
+        let paid = at.left - next.left;
+        // The other player moves next, so the payments change places.
+        -gain(setting, stake, (next, theirs, mine + paid), known)
+    });
+    let found = best.collect::<Vec<i32>>().into_iter().max().unwrap_or_else(|| match at.rule {
+        // The mover has lost, or won, and gets the payments of the other.
+        Rule::Normal => -stake - i32::from(mine),
+        Rule::Misere => stake + i32::from(theirs),
+    });
+    known.insert(key, found);
+    found
+}
+
+/// Solves all situations with heaps up to `most`, a stake and two flips in all. `value` says who
+/// wins with the goal in force.
+pub fn bank(most: usize, stake: i32, value: impl Fn(Situation) -> Value) -> Gains {
+    let setting = Setting { flip: Flip::Free, budget: Budget::Two, condition: Condition::Paper };
+    let (mut known, mut gains) = (HashMap::new(), Gains::default());
+    let payments = (0..=FLIPS).flat_map(|mine| (0..=FLIPS - mine).map(move |theirs| (mine, theirs)));
+    for (mine, theirs) in payments {
+        let points = (0..=most).flat_map(|long| (0..=long).map(move |short| (short, long)));
+        for (short, long) in points {
+            for rule in Rule::ALL {
+                let at = Situation { short, long, rule, left: FLIPS - mine - theirs };
+                let expected = match value(at) {
+                    Value::Win => stake + i32::from(theirs),
+                    Value::Loss => -stake - i32::from(mine),
+                };
+                gains.situations += 1;
+                gains.differences += u64::from(gain(setting, stake, (at, mine, theirs), &mut known) != expected);
+            }
+        }
+    }
+    gains
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::{heaps::Point, winning};
     use super::*;
-    use std::collections::HashMap;
 
     fn by_definition(short: usize, long: usize, rule: Rule, known: &mut HashMap<(usize, usize, Rule), Value>) -> Value {
         if long == 0 {
@@ -225,5 +288,19 @@ mod tests {
         for at in table.situations() {
             assert_eq!(table.value(at), Some(by_definition(at.short, at.long, at.rule, &mut known)), "{at:?}");
         }
+    }
+
+    #[test]
+    fn no_flip_changes_a_winner_and_no_loser_pays() {
+        for stake in [0, 1, 5] {
+            let value = |at: Situation| winning::value(at.rule, &Point::new(at.short, at.long));
+            assert_eq!(bank(12, stake, value), Gains { situations: 91 * 2 * 6, differences: 0 });
+        }
+        // A wrong winner is a difference in all six states of the payments.
+        let wrong = |at: Situation| match (at.short, at.long, at.rule) {
+            (1, 2, Rule::Normal) => Value::Win,
+            _ => winning::value(at.rule, &Point::new(at.short, at.long)),
+        };
+        assert_eq!(bank(12, 1, wrong).differences, 6);
     }
 }

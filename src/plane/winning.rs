@@ -6,12 +6,11 @@
 //! therefore has at most three winning moves: along the diagonal to the loss of the same
 //! difference, and to the partner of either heap.
 
-use super::point::{Kind, Move, Point};
+use super::heaps::{Kind, Move, Point};
 use super::sequence;
 use dashu_int::UBig;
-use trinim_game::Rule;
-use trinim_game::Value;
 use trinim_game::random::Random;
+use trinim_game::{Rule, Value};
 
 /// Amounts tried for the move out of a loss.
 const DELAYS: u8 = 4;
@@ -60,7 +59,7 @@ pub fn index(rule: Rule, point: &Point) -> Option<UBig> {
 ///
 /// ```
 /// use trinim_game::Rule;
-/// use trinim_plane::{point::{Kind, Move, Point}, winning};
+/// use trinim_plane::{heaps::{Kind, Move, Point}, winning};
 ///
 /// let moves = winning::moves(Rule::Normal, &Point::new(2_718_282u32, 3_141_593u32));
 /// assert_eq!(moves, [Move::new(Kind::Both, 2_033_351u32), Move::new(Kind::Short, 776_671u32)]);

@@ -3,15 +3,13 @@
 //!
 //! Blocks, groups and updates are computed from the recorded cells of each layout.
 
-use crate::draw::board_picture::{Picture, Sheet};
-use crate::draw::chart::{Axis, Chart, Line, Point as Mark};
-use crate::draw::svg::{Anchor, Path, Svg, wrapped};
-use crate::draw::table::grouped;
-use crate::game::{Board, Rule};
+use crate::amount::grouped;
+use crate::game::Board;
 use crate::layout::{Bid, Layout};
-use crate::papers::layouts::{self, FigureError};
-use trinim_plane::point::Point;
-use trinim_plane::winning;
+use crate::report::draw::board_picture::{Picture, Sheet};
+use crate::report::draw::chart::{Axis, Chart, Line, Point as Mark};
+use crate::report::draw::svg::{Anchor, Path, Svg, wrapped};
+use crate::report::layouts::{self, FigureError};
 
 const WIDTH: f64 = 720.0;
 const EDGE: f64 = 18.0;
@@ -45,11 +43,8 @@ pub(super) fn drawings() -> Result<Vec<Drawing>, FigureError> {
 }
 
 fn layout(name: &str) -> Result<(Board, Layout), FigureError> {
-    let figure = layouts::figures().find(|figure| figure.name == name);
-    let (layers, cells) = figure.map_or((1, Vec::new()), |figure| (figure.layers, figure.bid_cells()));
-    let board = Board::triangle(layers, None)?;
-    let layout = Layout::new(&board, &cells)?;
-    Ok((board, layout))
+    let figure = layouts::figure(name);
+    Ok((figure.board()?, figure.layout()?))
 }
 
 /// The mask of the cells of a block.
@@ -62,8 +57,8 @@ fn boards(name: &'static str, first: &str, title: &str) -> Result<Drawing, Figur
     let mut pictures = Vec::new();
     let mut listed = Vec::new();
     let mut drawn = None;
-    for figure in layouts::figures().filter(|figure| figure.name.starts_with(first)) {
-        let (board, layout) = layout(figure.name)?;
+    for figure in layouts::figures().iter().filter(|figure| figure.name.starts_with(first)) {
+        let (board, layout) = layout(&figure.name)?;
         let counts = layout.counts();
         // As in the paper's tables: redundancy is removed from the layouts that have some.
         let updates = grouped(counts.canonical_updates);
@@ -195,10 +190,18 @@ fn updates() -> Result<Drawing, FigureError> {
     Ok(Drawing { name: "figure-4", svg, title: title.to_owned() })
 }
 
-/// The losses with heaps up to `most`, the shorter heap first.
+/// The losses with heaps up to `most`, the shorter heap first: a point is lost unless it has a heap
+/// or the difference of the heaps in common with a smaller loss, to which a move then leads.
 fn losses(most: u64) -> Vec<(u64, u64)> {
-    let points = (0..=most).flat_map(|long| (0..=long).map(move |short| (short, long)));
-    points.filter(|(short, long)| winning::value(Rule::Normal, &Point::new(*short, *long)).is_loss()).collect()
+    let mut losses: Vec<(u64, u64)> = Vec::new();
+    for (short, long) in (0..=most).flat_map(|long| (0..=long).map(move |short| (short, long))) {
+        let shares =
+            |&(a, b): &(u64, u64)| [a, b].iter().any(|heap| [short, long].contains(heap)) || b - a == long - short;
+        if !losses.iter().any(shares) {
+            losses.push((short, long));
+        }
+    }
+    losses
 }
 
 fn points() -> Drawing {

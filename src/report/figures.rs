@@ -2,15 +2,16 @@
 //! with its numbers.
 
 use super::{Game, Solution, json, line, lines, rule_word, variant_words};
-use crate::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
-use crate::draw::chart::{Axis, Chart, Line, Point};
-use crate::draw::svg::Svg;
-use crate::draw::table::{Cell, Table, grouped};
+use crate::amount::grouped;
 use crate::game::Rule;
 use crate::game::Value;
 use crate::game::position::{self, cells};
 use crate::game::{Board, LAYERS_MAX};
-use crate::papers::published;
+use crate::report::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
+use crate::report::draw::chart::{Axis, Chart, Line, Point};
+use crate::report::draw::svg::Svg;
+use crate::report::draw::table::{Cell, Table};
+use crate::report::published;
 use serde::Serialize;
 
 /// Distance of the marks of two variants at the same number of layers, in pixels: a ring around one

@@ -11,7 +11,7 @@
 //! | `figure-13` | losses among all positions against the layers | \[SWLK12\] figure 13 |
 //! | `winning-moves-kK-RULE` | the winning first moves | \[SWLK12\] figures 7, 8, 11, 12 |
 //! | `figure-3`, `-4`, `-5`, `-6`, `-9`, `-10` | layouts, blocks and updates | \[SWLK12\], the same figures |
-//! | `wythoff-points`, `queens-board` | losses of Nim on the plane | none |
+//! | `wythoff-points`, `queens-board` | losses of Nim on the plane, by its rules | none |
 //! | `losses-by-pieces-kK-RULE` | loss rate by number of pieces | none |
 //! | `index.html`, `report.md` | all of it | |
 //! | `report.json` | the databases, the contradictions, the files | |
@@ -32,9 +32,13 @@
 //! 4. A published value is compared with the computed one in every place where both exist, and each
 //!    contradiction is listed.
 
+pub mod draw;
 mod drawings;
 mod figures;
+pub mod layouts;
 mod pages;
+pub mod published;
+pub mod record;
 mod tables;
 pub mod timeline;
 
@@ -43,7 +47,7 @@ use crate::database::{Database, DatabaseError, Values};
 use crate::game::Board;
 use crate::game::Rule;
 use crate::game::Value;
-use crate::papers::layouts::FigureError;
+use crate::report::layouts::FigureError;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

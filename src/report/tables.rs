@@ -1,11 +1,11 @@
 //! The two tables of the papers, compared with the published values.
 
 use super::{Document, Game, Solution, document, json, lines, rule_word};
-use crate::draw::table::{Cell, Table};
 use crate::game::LAYERS_MAX;
 use crate::game::Rule;
 use crate::game::Value;
-use crate::papers::published;
+use crate::report::draw::table::{Cell, Table};
+use crate::report::published;
 use serde::Serialize;
 
 /// The tables with their files and the contradictions found.

@@ -22,8 +22,8 @@
 //!    number of threads; lanes beyond the first 150 are added up in one.
 //! 3. The file begins with [`SIGNATURE`], which identifies an earlier timeline.
 
-use crate::draw::scale::{Scale, Spread};
-use crate::draw::svg::{Anchor, Path, Svg, Tint, text_width, wrapped};
+use crate::report::draw::scale::{Scale, Spread};
+use crate::report::draw::svg::{Anchor, Path, Svg, Tint, text_width, wrapped};
 use pipeline::Stage;
 use pipeline::timeline::{BINS, ByStage, Recorded, merged};
 

@@ -126,12 +126,12 @@ fn prose_ends_at_column_100() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The README and the help of `probe` list the same forms of a position.
+/// The page of the game and the help of `probe` list the same forms of a position.
 #[test]
-fn the_readme_has_every_form_of_a_position() {
-    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+fn the_page_of_the_game_has_every_form_of_a_position() {
+    let text = std::fs::read_to_string(root().join("src/game/README.md")).unwrap();
     for (what, texts) in trinim::game::position::FORMS {
         let row = format!("| {what} | `{}` |", texts.replace(" or ", "` or `"));
-        assert!(text.lines().any(|line| line == row), "README.md has no row {row}");
+        assert!(text.lines().any(|line| line == row), "src/game/README.md has no row {row}");
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{self, Out, counted};
+use crate::cli::words::answers::{self, SpotArgs};
 use crate::cli::words::args::JsonArgs;
 use crate::cli::words::folders;
-use crate::cli::words::moves;
 use crate::cli::words::solved::{Solved, SolvedArgs};
-use crate::cli::words::spot::{self, SpotArgs};
+use crate::cli::words::summary::{draw_moves, up_to_symmetry};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -270,7 +270,7 @@ impl Asking {
                 Ok(Err((Exit::Usage, chain(error))))
             }
             (Err(error @ PartError::TooMany { .. }), None) => Ok(Err((Exit::Usage, chain(error)))),
-            (Err(error), _) => Err(spot::failed(error)),
+            (Err(error), _) => Err(answers::unsolved(error)),
         }
     }
 }
@@ -332,7 +332,7 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
     let verdict = out.paint.value(probe.value);
     let winning: Vec<u64> =
         probe.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
-    let alike = moves::up_to_symmetry(board, probe.position, &winning);
+    let alike = up_to_symmetry(board, probe.position, &winning);
     let moves = match (probe.children.len(), winning.len()) {
         (0, _) => "no move is left".to_owned(),
         (1, 0) => "the only move loses".to_owned(),
@@ -354,7 +354,7 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
         return Ok(());
     }
     writeln!(out)?;
-    moves::draw(board, probe.position, &winning, out)?;
+    draw_moves(board, probe.position, &winning, out)?;
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use super::{check, evolve, export, layout, plan, plane, probe, repair, report, s
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
 use crate::cli::face::schema::{self, Shape};
-use crate::cli::face::{failure, watch};
+use crate::cli::face::{exit, watch};
 use crate::cli::words::claims;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -35,7 +35,7 @@ pub struct SchemaArgs {
 
 /// The name of each report with its shapes: one, or those of lines that differ.
 const ALL: &[(&str, &[Shape])] = &[
-    ("trinim.failure/1", &[failure::Failure::json_schema]),
+    ("trinim.failure/1", &[exit::Failure::json_schema]),
     ("trinim.progress/1", &[watch::Line::json_schema]),
     ("trinim.solve/1", &[solve::Report::json_schema]),
     ("trinim.stats/1", &[stats::Report::json_schema]),
@@ -60,7 +60,7 @@ const ALL: &[(&str, &[Shape])] = &[
     ("trinim.layout.paper/1", &[layout::paper::Report::json_schema]),
     ("trinim.layout.search/1", &[layout::search::Report::json_schema]),
     ("trinim.report/1", &[report::Printed::json_schema]),
-    ("trinim.bench/1", &[trinim::bench::Record::json_schema]),
+    ("trinim.bench/1", &[trinim::report::record::Record::json_schema]),
     ("trinim.plane.at/1", &[plane::at::Report::json_schema]),
     ("trinim.plane.points/1", &[plane::points::Row::json_schema]),
     ("trinim.plane.points.check/1", &[plane::points::Checked::json_schema]),

@@ -1,7 +1,6 @@
 //! How the program speaks: what it prints and refuses, its codes of exit, signals and progress.
 
 pub mod exit;
-pub mod failure;
 pub mod file;
 pub mod help;
 pub mod metrics;
@@ -11,9 +10,8 @@ pub mod precedence;
 pub mod progress;
 pub mod refusal;
 pub mod schema;
-pub mod shell;
 pub mod signals;
-pub mod summary;
+pub mod values;
 pub mod variables;
 pub mod version;
 pub mod watch;

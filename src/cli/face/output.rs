@@ -6,12 +6,12 @@
 //! 2. Nothing here panics when a stream is closed or full.
 
 use crate::cli::face::schema::{Tagged, tagged};
+use crate::cli::face::values::Size;
 use crate::cli::face::watch;
-use crate::cli::words::args::Size;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
-pub use trinim::draw::table::grouped;
+pub use trinim::amount::grouped;
 use trinim::game::Board;
 use trinim::game::Value;
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 use trinim::claims::{Claim, Verdict};
-use trinim::draw::svg::wrapped;
+use trinim::report::draw::svg::wrapped;
 
 /// Width of the text, in columns.
 const COLUMNS: f64 = 80.0;

@@ -15,6 +15,7 @@
 //! # Invariants
 //! 1. [`Settings::check`] accepts only values that the engine handles without overflow.
 
+use crate::alphabet::GENES_MAX;
 use crate::graph::Ordering;
 use crate::int::OnFault;
 use crate::score::{Count, Target};
@@ -22,8 +23,6 @@ use serde::Serialize;
 
 /// Limit on the population.
 pub const POPULATION_MAX: usize = 100_000;
-/// Limit on the genes of a chromosome.
-pub const GENES_MAX: usize = 1_000;
 /// Limit on the generations.
 pub const GENERATIONS_MAX: u32 = 1_000_000;
 /// Limit on the chromosomes of a tournament.

@@ -8,9 +8,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dashu_int::UBig;
 use std::hint::black_box;
 use trinim_game::Rule;
-use trinim_plane::point::Point;
-use trinim_plane::points::Points;
-use trinim_plane::{number, sequence, winning};
+use trinim_plane::heaps::{self, Point};
+use trinim_plane::sequence::{self, Points};
+use trinim_plane::winning;
 
 /// Returns a won point as two texts of this many digits; its winning moves lead to losses.
 fn heaps(digits: usize) -> [String; 2] {
@@ -27,7 +27,7 @@ fn heaps(digits: usize) -> [String; 2] {
 }
 
 fn read(heaps: &[String; 2]) -> Point {
-    let [one, other] = heaps.each_ref().map(|text| number::parse(text).expect("digits"));
+    let [one, other] = heaps.each_ref().map(|text| heaps::parse(text).expect("digits"));
     Point::new(one, other)
 }
 

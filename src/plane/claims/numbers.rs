@@ -1,10 +1,8 @@
 //! The sequences, how exact the golden ratio has to be, and the examples.
 
-use super::super::generator::Generator;
-use super::super::newton::{TABLE_2, paper_steps, steps_needed};
-use super::super::order;
-use super::super::precision::{cut, decimals_needed, first_failure};
-use super::super::ratio::Ratio;
+use super::super::golden::{Ratio, TABLE_2, cut, decimals_needed, first_failure, paper_steps, steps_needed};
+use super::super::heaps;
+use super::super::paper::{self, Generator};
 use super::super::sequence::{self, Place};
 use super::{Effort, grouped, newton_steps};
 use dashu_int::UBig;
@@ -192,7 +190,7 @@ pub(super) fn examples() -> Vec<Claim> {
     let printed = "323,311";
     let length = grouped(&m).len();
     let wrong = grouped(&m).chars().zip(printed.chars()).filter(|(one, other)| one != other).count();
-    let steps = paper_steps(super::super::number::length(&(&m - 1u8)));
+    let steps = paper_steps(heaps::length(&(&m - 1u8)));
     let ratio = Ratio::newton(steps);
     let (found, exact) = (ratio.a(&m), sequence::a(&m));
     vec![
@@ -223,17 +221,17 @@ pub(super) fn examples() -> Vec<Claim> {
 
 /// Section 18: how many numbers each sequence has, and the order of the two equations.
 pub(super) fn order() -> Vec<Claim> {
-    let (a, b) = order::counts(&big(50));
+    let (a, b) = paper::counts(&big(50));
     const POWERS: usize = 18;
     // M/φ = Mφ - M.
     let is_near = |power: &usize| {
         let most = big(10).pow(*power);
-        let (share, found) = (sequence::a(&most) - &most, order::counts(&most).0);
+        let (share, found) = (sequence::a(&most) - &most, paper::counts(&most).0);
         found >= share && found <= share + 1u8
     };
     let near = (1..=POWERS).filter(is_near).count();
     const MOST: u64 = 1_000_000;
-    let (in_a, in_b) = order::counts(&big(MOST));
+    let (in_a, in_b) = paper::counts(&big(MOST));
     let [in_a, in_b] = [in_a, in_b].map(|count| u64::try_from(&count).unwrap_or(0));
     let (a_first, b_first) = (in_a + 2 * in_b, 2 * in_a + in_b);
     // In thousandths: the first equation is the right one for 0.618 of the a and 0.382 of the b.

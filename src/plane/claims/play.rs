@@ -1,16 +1,11 @@
 //! Who wins: the rules, the paper's algorithm V, the first move, and the variants of the game.
 
-use super::super::bank;
-use super::super::claim::{Comparison, compare};
-use super::super::flips::{Budget, Condition, Flip};
-use super::super::newton::{TABLE_2, paper_steps, steps_needed};
-use super::super::paper;
-use super::super::point::{Kind, Move, Point};
-use super::super::precision::first_failure;
-use super::super::ratio::Ratio;
-use super::super::retrograde::{Setting, Situation};
-use super::super::sequence;
-use super::super::{start, winning};
+use super::super::comparison::{Comparison, compare};
+use super::super::goals::{Budget, Condition, Flip};
+use super::super::golden::{Ratio, TABLE_2, first_failure, paper_steps, steps_needed};
+use super::super::heaps::{Kind, Move, Point};
+use super::super::retrograde::{self, Setting, Situation};
+use super::super::{paper, sequence, winning};
 use super::{Effort, grouped, newton_steps};
 use dashu_int::UBig;
 use trinim_game::claims::Claim;
@@ -202,8 +197,8 @@ pub(super) fn algorithm(effort: Effort) -> Vec<Claim> {
 fn remark_3() -> Claim {
     const INDICES: u32 = 2_000;
     let lost = (1..=INDICES).map(|n| Point::new(sequence::a(&n.into()), sequence::b(&n.into())));
-    let allowed: Vec<Point> = lost.filter(|point| start::is_allowed(point, 0)).collect();
-    let level = (0u64..).find(|level| !allowed.iter().any(|point| start::is_allowed(point, *level))).unwrap_or(0);
+    let allowed: Vec<Point> = lost.filter(|point| paper::is_allowed(point, 0)).collect();
+    let level = (0u64..).find(|level| !allowed.iter().any(|point| paper::is_allowed(point, *level))).unwrap_or(0);
     let list: Vec<String> = allowed.iter().map(Point::to_string).collect();
     let found = match list.len() {
         0 => format!("no winning point up to n = {INDICES} satisfies (49)"),
@@ -225,13 +220,13 @@ fn remark_3() -> Claim {
 /// Section 19.
 pub(super) fn first_move(effort: Effort) -> Vec<Claim> {
     let mut random = Random::new(19);
-    let levels = (0..20).map(|doubling| start::LEVEL_MIN << doubling);
+    let levels = (0..20).map(|doubling| paper::LEVEL_MIN << doubling);
     let each = (effort.samples / 20).max(1);
     let (mut tried, mut won) = (0u64, 0u64);
     for level in levels {
         for _ in 0..each {
             tried += 1;
-            won += u64::from(winning::value(Rule::Normal, &start::point(level, &mut random)) == Value::Win);
+            won += u64::from(winning::value(Rule::Normal, &paper::first_point(level, &mut random)) == Value::Win);
         }
     }
     let known = format!("the first to move wins {won} of {tried} random first points, from level 7 up, doubled");
@@ -365,7 +360,7 @@ pub(super) fn flips(effort: Effort) -> Vec<Claim> {
         claims.push(if agrees { claim } else { claim.because("both players would rather flip for ever than lose") });
     }
     let value = |at: Situation| winning::value(at.rule, &Point::new(at.short, at.long));
-    let gains = [0, 1].map(|stake| bank::solve(BANK_HEAPS, stake, value));
+    let gains = [0, 1].map(|stake| retrograde::bank(BANK_HEAPS, stake, value));
     let differences: u64 = gains.iter().map(|gains| gains.differences).sum();
     let situations: u64 = gains.iter().map(|gains| gains.situations).sum();
     claims.push(Claim::undecided(

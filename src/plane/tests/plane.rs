@@ -6,23 +6,19 @@ use dashu_int::UBig;
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use std::collections::HashSet;
-use trinim_game::Rule;
-use trinim_game::Value;
 use trinim_game::random::Random;
-use trinim_plane::claim::{Comparison, compare};
-use trinim_plane::flips::{Budget, Condition, Flip};
-use trinim_plane::generator::Generator;
-use trinim_plane::newton;
-use trinim_plane::point::{Kind, Move, Point};
-use trinim_plane::points::Points;
-use trinim_plane::precision::{self, first_failure};
-use trinim_plane::ratio::Ratio;
+use trinim_game::{Rule, Value};
+use trinim_plane::comparison::{Comparison, compare};
+use trinim_plane::goals::{Budget, Condition, Flip};
+use trinim_plane::golden::{self, Ratio, first_failure};
+use trinim_plane::heaps::{self, Kind, Move, Point};
+use trinim_plane::paper::{self, Generator};
 use trinim_plane::retrograde::{Setting, Situation, Table};
-use trinim_plane::sequence::{self, Place};
-use trinim_plane::{number, order, paper, start, winning};
+use trinim_plane::sequence::{self, Place, Points};
+use trinim_plane::winning;
 
 fn big(text: &str) -> UBig {
-    number::parse(text).unwrap()
+    heaps::parse(text).unwrap()
 }
 
 fn point(short: u64, long: u64) -> Point {
@@ -140,16 +136,16 @@ fn newton_steps_converge() {
 /// 20 and a_13 = 21.
 #[test]
 fn decimals_of_theorem_4_are_too_few() {
-    let cut = precision::cut(2);
+    let cut = golden::cut(2);
     assert_eq!((cut.numerator.clone(), cut.denominator.clone()), (161u8.into(), 100u8.into()));
     assert_eq!((cut.a(&13u8.into()), sequence::a(&13u8.into())), (20u8.into(), 21u8.into()));
     let failures = [13u32, 13, 233, 233, 610, 1597, 4181, 10946, 28657, 196_418, 514_229, 1_346_269];
     for (decimals, failure) in (1..).zip(failures) {
-        assert_eq!(first_failure(&precision::cut(decimals)), failure.into(), "{decimals} decimals");
-        let fails = first_failure(&precision::cut(decimals)) <= UBig::from(10u8).pow(decimals);
+        assert_eq!(first_failure(&golden::cut(decimals)), failure.into(), "{decimals} decimals");
+        let fails = first_failure(&golden::cut(decimals)) <= UBig::from(10u8).pow(decimals);
         assert_eq!(fails, decimals >= 2, "{decimals} decimals");
     }
-    let needed: Vec<usize> = (0..=12).map(precision::decimals_needed).collect();
+    let needed: Vec<usize> = (0..=12).map(golden::decimals_needed).collect();
     assert_eq!(needed, [0, 1, 3, 6, 8, 10, 12, 14, 16, 18, 19, 22, 25]);
 }
 
@@ -157,10 +153,10 @@ fn decimals_of_theorem_4_are_too_few() {
 #[test]
 fn decimals_that_are_enough() {
     for k in 0..=30 {
-        assert!(first_failure(&precision::cut(2 * k + 1)) > UBig::from(10u8).pow(k), "{k}");
+        assert!(first_failure(&golden::cut(2 * k + 1)) > UBig::from(10u8).pow(k), "{k}");
     }
     for k in [12, 30] {
-        assert!(first_failure(&precision::cut(2 * k)) <= UBig::from(10u8).pow(k), "{k}");
+        assert!(first_failure(&golden::cut(2 * k)) <= UBig::from(10u8).pow(k), "{k}");
     }
 }
 
@@ -199,15 +195,15 @@ fn newton_steps_of_table_2_are_too_few() {
 #[test]
 fn the_corrected_table_2() {
     for (steps, last) in (0..).zip([2usize, 4, 9, 19, 38, 76, 153, 308, 616, 1233, 2466]) {
-        assert_eq!(newton::steps_needed(last), steps, "10^{last}");
-        assert_eq!(newton::steps_needed(last + 1), steps + 1, "10^{}", last + 1);
+        assert_eq!(golden::steps_needed(last), steps, "10^{last}");
+        assert_eq!(golden::steps_needed(last + 1), steps + 1, "10^{}", last + 1);
     }
     let too_few: Vec<u32> =
-        (0..=24).filter(|k| newton::table_steps(*k).unwrap() < newton::steps_needed(*k as usize)).collect();
+        (0..=24).filter(|k| golden::table_steps(*k).unwrap() < golden::steps_needed(*k as usize)).collect();
     assert_eq!(too_few, [3, 5, 6, 10, 11, 12, 20, 21, 22, 23, 24]);
     // The table follows the rule (43) of the text.
-    assert!((0..=24).all(|k| newton::table_steps(k) == Some(newton::paper_steps(k as usize))));
-    assert_eq!(newton::table_steps(25), None);
+    assert!((0..=24).all(|k| golden::table_steps(k) == Some(golden::paper_steps(k as usize))));
+    assert_eq!(golden::table_steps(25), None);
 }
 
 /// Floating-point numbers fail at n = F_40.
@@ -304,7 +300,7 @@ fn v_at_its_edges() {
     assert_eq!(paper::choose(&point(0, 0), &mut random), None);
     assert_eq!(paper::choose(&point(1, 2), &mut random), Some(Move::new(Kind::Long, 1u8)));
     // m = 1 gives the logarithm of 0 / 3, which means no steps.
-    assert_eq!(newton::paper_steps(0), 0);
+    assert_eq!(golden::paper_steps(0), 0);
     assert!(paper::choose(&point(4, 5), &mut random).is_some());
 }
 
@@ -312,12 +308,12 @@ fn v_at_its_edges() {
 /// true for all others, so levels below 7 are refused.
 #[test]
 fn first_points_are_won() {
-    let exceptions: Vec<Point> = (1..2000).map(loss).filter(|point| start::is_allowed(point, 0)).collect();
+    let exceptions: Vec<Point> = (1..2000).map(loss).filter(|point| paper::is_allowed(point, 0)).collect();
     assert_eq!(exceptions, [point(1, 2), point(4, 7)]);
-    assert!((1..2000).map(loss).all(|point| !start::is_allowed(&point, start::LEVEL_MIN)));
+    assert!((1..2000).map(loss).all(|point| !paper::is_allowed(&point, paper::LEVEL_MIN)));
     let mut random = Random::new(3);
     for round in 0..500 {
-        let point = start::point(7 << (round % 40), &mut random);
+        let point = paper::first_point(7 << (round % 40), &mut random);
         assert_eq!(winning::value(Rule::Normal, &point), Value::Win, "{point}");
     }
 }
@@ -326,9 +322,9 @@ fn first_points_are_won() {
 /// 1.382 equations against 1.472 and 1.618.
 #[test]
 fn a_first_is_the_best_order() {
-    assert_eq!(order::counts(&50u8.into()), (31u8.into(), 19u8.into()));
+    assert_eq!(paper::counts(&50u8.into()), (31u8.into(), 19u8.into()));
     let most = UBig::from(10u8).pow(12);
-    let (of_a, of_b) = order::counts(&most);
+    let (of_a, of_b) = paper::counts(&most);
     assert_eq!(&of_a + &of_b, most);
     // Equations for all of 10^12 numbers together, in thousandths: 618 of a thousand start with a.
     let ten_thousandths = |equations: UBig| equations * 10_000u16 / &most;
@@ -338,7 +334,7 @@ fn a_first_is_the_best_order() {
     assert_eq!(ten_thousandths(a_first), 13_819u16.into());
     assert_eq!(ten_thousandths(random), 14_721u16.into());
     assert_eq!(ten_thousandths(b_first), 16_180u16.into());
-    let tried = order::sample(1_000_000_000, 20_000, 7);
+    let tried = paper::sample(1_000_000_000, 20_000, 7);
     assert!(tried.a_first < tried.random && tried.random < tried.b_first, "{tried:?}");
     assert!((13_600..14_050).contains(&(tried.a_first / 2)), "{tried:?}");
     assert_eq!(tried.a_first + tried.b_first, 3 * tried.numbers);
@@ -349,7 +345,7 @@ fn a_first_is_the_best_order() {
 fn counts_of_the_sequences() {
     for most in 0..500u64 {
         let counted = (1..=most).filter(|x| matches!(sequence::place(&(*x).into()), Place::A(_))).count() as u64;
-        assert_eq!(order::counts(&most.into()), (counted.into(), (most - counted).into()), "{most}");
+        assert_eq!(paper::counts(&most.into()), (counted.into(), (most - counted).into()), "{most}");
     }
 }
 
@@ -470,7 +466,7 @@ fn example_6() {
 fn example_7() {
     let start = point(2_718_282, 3_141_593);
     assert_eq!(start.difference(), 423_311u32.into());
-    assert_eq!(newton::paper_steps(6), 1);
+    assert_eq!(golden::paper_steps(6), 1);
     assert_eq!(Ratio::newton(1).a(&423_311u32.into()), 684_931u32.into());
     assert_eq!(sequence::a(&423_311u32.into()), 684_931u32.into());
     assert_eq!(sequence::a(&323_311u32.into()), 523_128u32.into());

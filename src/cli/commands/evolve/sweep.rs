@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use trinim::draw::chart::{Axis, Chart, Line, Point};
+use trinim::report::draw::chart::{Axis, Chart, Line, Point};
 use trinim_evolve::experiment::Experiment;
 
 /// A point of a sweep.

@@ -13,10 +13,8 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use trinim::game::Rule;
 use trinim::game::Value;
-use trinim_plane::flips::{Budget, Condition, Flip};
-use trinim_plane::goal;
-use trinim_plane::number::{DIGITS_MAX, brief};
-use trinim_plane::point::{Kind, Move, Point};
+use trinim_plane::goals::{self, Budget, Condition, Flip};
+use trinim_plane::heaps::{DIGITS_MAX, Kind, Move, Point, brief};
 use trinim_plane::retrograde::{Setting, Situation, Table};
 use trinim_plane::winning;
 
@@ -93,7 +91,7 @@ pub struct Report {
 pub fn run(args: AtArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let point = point(&args.one, args.other.as_deref())?;
     if point.is_end() {
-        let rule = goal::name(args.goal);
+        let rule = goals::name(args.goal);
         return Err(Refused::new(
             format!("S, L: (0, 0) ends the game and has no moves ({rule} goal)"),
             "give a heap above 0; whoever reached (0, 0) has won in normal play and lost in attrition",
@@ -145,7 +143,7 @@ fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
         winning.iter().filter_map(|step| reported(step, is_flippable.then_some(false))).map(|(_, step)| step).collect();
     // A flip with a move changes no value, so the same formula holds for the other goal.
     if is_flippable {
-        let changed = winning::moves(goal::other(rule), point);
+        let changed = winning::moves(goals::other(rule), point);
         let changed = changed.iter().filter_map(|step| reported(step, Some(true)));
         let allowed = changed.filter(|(to, _)| match args.flip {
             Flip::Free => Condition::Paper.holds(point),
@@ -157,7 +155,7 @@ fn by_formula(point: &Point, args: &AtArgs) -> (Option<Value>, Report) {
     let delay = if value.is_loss() { winning::delay(rule, point) } else { None };
     let report = Report {
         position: pair(point),
-        goal: goal::name(rule),
+        goal: goals::name(rule),
         flip: args.flip,
         value: value.to_string(),
         outcome: Some(value.outcome().to_string()),
@@ -195,7 +193,7 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
     };
     let report = Report {
         position: pair(point),
-        goal: goal::name(args.goal),
+        goal: goals::name(args.goal),
         flip: args.flip,
         value: value.map_or_else(|| "draw".to_owned(), |value| value.to_string()),
         outcome: value.map(|value| value.outcome().to_string()),
@@ -222,7 +220,7 @@ fn turns(setting: Setting, at: Situation) -> impl Iterator<Item = (Option<(Kind,
             (Some((kind, amount)), Situation { short: one.min(other), long: one.max(other), left, ..at })
         })
     });
-    let flipped = Situation { rule: goal::other(at.rule), left: setting.left_after(at.left, true), ..at };
+    let flipped = Situation { rule: goals::other(at.rule), left: setting.left_after(at.left, true), ..at };
     moves.chain(setting.may_change(at, short, long).then_some((None, flipped)))
 }
 

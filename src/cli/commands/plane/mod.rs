@@ -20,9 +20,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use trinim::game::Rule;
 use trinim_plane::UBig;
-use trinim_plane::goal;
-use trinim_plane::number::{self, brief};
-use trinim_plane::point::{Move, Point};
+use trinim_plane::goals;
+use trinim_plane::heaps::{self, Move, Point, brief};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,12 +76,12 @@ const NUMBERS: &str = "heaps are whole numbers from 0, like 144 or 10^1000, of a
 
 /// Parses the number in an argument; clap would repeat a million wrong digits in its error.
 fn whole_number(name: &str, text: &str) -> Result<UBig, Refused> {
-    number::parse(text).map_err(|error| Refused::new(format!("{name}: {error}"), NUMBERS))
+    heaps::parse(text).map_err(|error| Refused::new(format!("{name}: {error}"), NUMBERS))
 }
 
 fn goal_name() -> impl TypedValueParser<Value = Rule> {
     let names = [PossibleValue::new("normal"), PossibleValue::new("attrition").aliases(["misere", "misère"])];
-    offered(names, |text| goal::parse(text).ok_or_else(|| format!("unknown goal {text:?}")))
+    offered(names, |text| goals::parse(text).ok_or_else(|| format!("unknown goal {text:?}")))
 }
 
 /// A move, for `--json`.

@@ -6,20 +6,20 @@
 
 use super::{goal_name, whole_number};
 use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::file::InputKind;
 use crate::cli::face::file::{Export, ExportKind};
 use crate::cli::face::output::Out;
 use crate::cli::words::choice::{choice, explained, name};
-use crate::cli::words::input::InputKind;
 use clap::{Args, ValueEnum};
 use pipeline::Error;
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use trinim::game::Rule;
 use trinim::random::Random;
-use trinim_plane::flips::Flip;
 use trinim_plane::game::{self, Game, Player, Strategy, Turn};
-use trinim_plane::point::{Kind, Move, Point};
-use trinim_plane::{goal, number, paper, start, winning};
+use trinim_plane::goals::Flip;
+use trinim_plane::heaps::{Kind, Move, Point};
+use trinim_plane::{goals, heaps, paper, winning};
 
 /// Longest line that can be a turn, in bytes.
 const LINE_BYTES: u64 = 2_000_000;
@@ -162,13 +162,13 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Some(text) => (given(text)?, None),
         None => {
             let level = level(&args)?;
-            (start::point(level, &mut random), Some(level))
+            (paper::first_point(level, &mut random), Some(level))
         }
     };
     let claimed = args.level_file.as_deref().map(|path| Export::claim(path, LEVEL)).transpose()?;
     if let (Some(file), Some(level)) = (claimed, level) {
         // Before the game: a player who quits early has seen its heaps.
-        file.write(&format!("{}\n{}\n", LEVEL.signature, (2 * level).min(start::LEVEL_MAX)))?;
+        file.write(&format!("{}\n{}\n", LEVEL.signature, (2 * level).min(paper::LEVEL_MAX)))?;
     }
     let input = io::stdin().lock();
     let mut seat = Seat { strategy: args.strategy, hint: args.hint, random, input, transcript };
@@ -203,16 +203,16 @@ fn given(text: &str) -> Result<Point, Refused> {
 }
 
 fn level_text(text: &str) -> Result<u64, String> {
-    let allowed = start::LEVEL_MIN..=start::LEVEL_MAX;
+    let allowed = paper::LEVEL_MIN..=paper::LEVEL_MAX;
     text.parse().ok().filter(|level| allowed.contains(level)).ok_or_else(|| {
-        let (least, most) = (start::LEVEL_MIN, start::LEVEL_MAX);
+        let (least, most) = (paper::LEVEL_MIN, paper::LEVEL_MAX);
         format!("expected a whole number from {least} to {most}; below {least} the first point may be a lost one")
     })
 }
 
 /// Returns the level of this game: from the file, or from the arguments.
 fn level(args: &PlayArgs) -> anyhow::Result<u64> {
-    let first = args.level.unwrap_or(start::LEVEL_MIN);
+    let first = args.level.unwrap_or(paper::LEVEL_MIN);
     let Some(path) = args.level_file.as_deref().filter(|path| path.symlink_metadata().is_ok()) else {
         return Ok(first);
     };
@@ -249,7 +249,7 @@ impl<R: BufRead> Seat<R> {
         out: &mut Out,
     ) -> anyhow::Result<()> {
         let level = level.map_or_else(String::new, |level| format!(", level {level}"));
-        writeln!(out, "{} goal{level}", goal::name(args.goal))?;
+        writeln!(out, "{} goal{level}", goals::name(args.goal))?;
         show(&point, out)?;
         let first = match args.first {
             First::Human => Player::Human,
@@ -311,7 +311,7 @@ impl<R: BufRead> Seat<R> {
                 Said::Turn(flips, step) => match game.play(flips, step) {
                     Ok(_) => {
                         if flips && game.winner().is_none() {
-                            writeln!(out, "the goal is {} now", goal::name(game.rule()))?;
+                            writeln!(out, "the goal is {} now", goals::name(game.rule()))?;
                         }
                         return Ok(());
                     }
@@ -369,7 +369,7 @@ fn said(line: &str) -> Said {
         ["moves"] => Said::Moves,
         ["help" | "?"] => Said::Help,
         ["resign" | "quit" | "q"] => Said::Resign,
-        _ => match game::parse_turn(&words, number::parse) {
+        _ => match game::parse_turn(&words, heaps::parse) {
             Ok((flips, step)) => Said::Turn(flips, step),
             Err(reason) => Said::Unclear(reason),
         },
@@ -383,7 +383,7 @@ fn show(point: &Point, out: &mut Out) -> anyhow::Result<()> {
             Ok(pieces) if pieces <= DRAWN => format!("  {}", "o".repeat(pieces as usize)),
             _ => String::new(),
         };
-        writeln!(out, "{}", format!("  {name:5} {}{pieces}", number::shortened(heap)).trim_end())?;
+        writeln!(out, "{}", format!("  {name:5} {}{pieces}", heaps::shortened(heap)).trim_end())?;
     }
     Ok(())
 }
@@ -404,7 +404,7 @@ fn ranges(game: &Game, out: &mut Out) -> anyhow::Result<()> {
     let point = game.point();
     let kinds = Kind::ALL.into_iter().filter(|kind| !point.most(*kind).is_zero());
     let ranges: Vec<String> =
-        kinds.map(|kind| format!("{} 1 to {}", kind.name(), number::shortened(point.most(kind)))).collect();
+        kinds.map(|kind| format!("{} 1 to {}", kind.name(), heaps::shortened(point.most(kind)))).collect();
     let flip = if game.may_flip().is_ok() { "; flip may precede it" } else { "" };
     writeln!(out, "possible: {}{flip}", ranges.join(", "))?;
     Ok(())
@@ -412,7 +412,7 @@ fn ranges(game: &Game, out: &mut Out) -> anyhow::Result<()> {
 
 /// Describes a move in words.
 fn of(step: &Move) -> String {
-    let amount = number::shortened(&step.amount);
+    let amount = heaps::shortened(&step.amount);
     match step.kind {
         Kind::Short => format!("{amount} from the short heap"),
         Kind::Long => format!("{amount} from the long heap"),

@@ -11,11 +11,10 @@ use serde::Serialize;
 use std::io::{self, Write};
 use trinim::game::Rule;
 use trinim_plane::UBig;
-use trinim_plane::generator::{self, Generator};
-use trinim_plane::number::brief;
-use trinim_plane::points::{Numbered, Points};
-use trinim_plane::ratio::Ratio;
-use trinim_plane::sequence::{self, Place};
+use trinim_plane::golden::Ratio;
+use trinim_plane::heaps::brief;
+use trinim_plane::paper::{self, Generator};
+use trinim_plane::sequence::{self, Numbered, Place, Points};
 
 const POINTS_EXAMPLES: &str = "\
 Examples:
@@ -196,9 +195,9 @@ fn of_goal(rule: Rule, numbered: Numbered) -> Numbered {
 
 /// Converts numbers that the generator can count to.
 fn countable(name: &str, from: &UBig, end: &UBig) -> Result<(usize, u64), Refused> {
-    let within = u64::try_from(end).ok().filter(|end| *end <= generator::MOST);
+    let within = u64::try_from(end).ok().filter(|end| *end <= paper::MOST);
     within.and_then(|end| Some((usize::try_from(from).ok()?, end))).ok_or_else(|| {
-        let reason = format!("{name}: the generator counts up from 1: expected at most {} in all", generator::MOST);
+        let reason = format!("{name}: the generator counts up from 1: expected at most {} in all", paper::MOST);
         Refused::new(reason, "--method exact can start anywhere")
     })
 }
@@ -259,7 +258,7 @@ fn check(args: &PointsArgs, from: &UBig, end: &UBig, out: &mut Out) -> anyhow::R
     if generator.is_some() {
         methods.push("generator");
     } else {
-        out.remark(format_args!("the generator is left out: it counts up from 1, to {} at most", generator::MOST));
+        out.remark(format_args!("the generator is left out: it counts up from 1, to {} at most", paper::MOST));
     }
     let agrees = first_difference.is_none();
     let report = Checked { ok: agrees, agrees, points: compared, methods, first_difference };

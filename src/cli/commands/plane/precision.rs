@@ -7,10 +7,8 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
-use trinim_plane::newton;
-use trinim_plane::number::brief;
-use trinim_plane::precision::{self, first_failure};
-use trinim_plane::ratio::Ratio;
+use trinim_plane::golden::{self, Ratio, first_failure};
+use trinim_plane::heaps::brief;
 
 /// Largest number of digits; it takes seconds.
 const DIGITS_MAX: u32 = 10_000;
@@ -97,21 +95,21 @@ pub fn run(args: PrecisionArgs, out: &mut Out) -> anyhow::Result<Exit> {
 }
 
 fn needed_steps(digits: u32) -> Needed {
-    let needed = newton::steps_needed(digits as usize);
-    let paper = newton::table_steps(digits).unwrap_or_else(|| newton::paper_steps(digits as usize));
+    let needed = golden::steps_needed(digits as usize);
+    let paper = golden::table_steps(digits).unwrap_or_else(|| golden::paper_steps(digits as usize));
     let failure = first_failure(&Ratio::newton(paper));
     Needed { needed, paper, paper_first_failure: failure.to_string(), paper_is_enough: paper >= needed }
 }
 
 fn needed_decimals(digits: u32) -> Needed {
-    let needed = precision::decimals_needed(digits as usize) as u32;
-    let failure = first_failure(&precision::cut(digits as usize));
+    let needed = golden::decimals_needed(digits as usize) as u32;
+    let failure = first_failure(&golden::cut(digits as usize));
     Needed { needed, paper: digits, paper_first_failure: failure.to_string(), paper_is_enough: digits >= needed }
 }
 
 fn row(steps: u32) -> Row {
     let first_failure = first_failure(&Ratio::newton(steps)).to_string();
-    let band = newton::TABLE_2.iter().find(|(of, _, _)| *of == steps);
+    let band = golden::TABLE_2.iter().find(|(of, _, _)| *of == steps);
     Row {
         steps,
         paper: band.map(|(_, first, last)| [*first, *last]),

@@ -7,7 +7,7 @@ use crate::cli::words::args::JsonArgs;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use trinim_plane::order;
+use trinim_plane::paper;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,8 +73,8 @@ pub fn run(args: RandomisedArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let most = u64::try_from(&max).ok().filter(|most| (1..=1 << 62).contains(most)).ok_or_else(|| {
         Refused::new("--max: expected 1 to 4611686018427387904", "random heaps are drawn from 1 to this number")
     })?;
-    let (a, b) = order::counts(&max);
-    let tried = order::sample(most, args.tries, args.seed);
+    let (a, b) = paper::counts(&max);
+    let tried = paper::sample(most, args.tries, args.seed);
     let report = Report {
         max: max.to_string(),
         a: a.to_string(),

@@ -11,9 +11,8 @@ use serde::Serialize;
 use std::io::Write;
 use trinim::game::Rule;
 use trinim::game::Value;
-use trinim_plane::claim::{Comparison, compare};
-use trinim_plane::flips::{Budget, Condition, Flip};
-use trinim_plane::goal;
+use trinim_plane::comparison::{Comparison, compare};
+use trinim_plane::goals::{self, Budget, Condition, Flip};
 use trinim_plane::retrograde::{HEAP_MAX, Setting, Situation};
 
 const EXAMPLES: &str = "\
@@ -142,7 +141,7 @@ fn row(found: &Comparison) -> Row {
     let first = found.first.as_ref().map(|(at, value)| difference(at, value_name(*value)));
     let wrong = found.wrong_moves.as_ref().map(|at| difference(at, "other winning moves".to_owned()));
     Row {
-        goal: goal::name(found.rule),
+        goal: goals::name(found.rule),
         flip,
         flips: flips.then_some(budget),
         condition: flips.then_some(condition),

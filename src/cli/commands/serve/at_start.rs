@@ -3,8 +3,8 @@
 use crate::cli::face::exit::{Refused, Stopped};
 use crate::cli::face::output::Out;
 use crate::cli::face::signals::Signals;
-use crate::cli::face::summary::board_words;
 use crate::cli::words::board::arguments;
+use crate::cli::words::summary::board_words;
 use trinim::database::Database;
 use trinim::game::{Board, Rule};
 use trinim::{Game, Solve};
