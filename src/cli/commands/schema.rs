@@ -4,9 +4,7 @@
 //! struct lacks, and each of its fields, unless it is left out where it has no value. JSON.md is
 //! made from them, too.
 
-use super::{
-    bench, check, evolve, export, layout, plan, plane, probe, repair, report, solve, stats, status, task, verify,
-};
+use super::{check, evolve, export, layout, plan, plane, probe, repair, report, solve, stats, status, task, verify};
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
 use crate::cli::face::schema::{self, Shape};
