@@ -69,8 +69,14 @@ impl Known {
         self.manifest.blocks.get(ordinal as usize).map_or("", |row| &row.digest)
     }
 
+    /// Returns the hexadecimal digest of a block's bitmap according to its file, if all hashes in
+    /// the file are right.
+    pub(super) fn digest_of(&self, path: &std::path::Path, ordinal: u32, file: &[u8]) -> Result<String, Error> {
+        Ok(hex_digest(self.recall(path, ordinal, file)?.words()))
+    }
+
     /// Decodes the stream of a block from the bytes of its file.
-    pub(super) fn recall(&self, path: &std::path::Path, ordinal: u32, file: &[u8]) -> Result<Bitmap, Error> {
+    fn recall(&self, path: &std::path::Path, ordinal: u32, file: &[u8]) -> Result<Bitmap, Error> {
         let mut bitmap = Bitmap::zeroed(self.form.stream_words)?;
         self.form.read(path, ordinal, file, bitmap.words_mut())?;
         Ok(bitmap)
@@ -327,14 +333,10 @@ fn look_at(
     if is_as_listed && depth < Depth::Full {
         return Ok(seen);
     }
-    match known.recall(&path, ordinal, &file) {
-        Ok(bitmap) => {
-            let digest = hex_digest(bitmap.words());
-            if digest == known.digest(ordinal) {
-                seen.sum = (!is_as_listed).then_some(sum);
-            } else {
-                seen.damage = Some(Finding::new(Weight::Damage, &path, digests_differ(known.digest(ordinal), digest)));
-            }
+    match known.digest_of(&path, ordinal, &file) {
+        Ok(digest) if digest == known.digest(ordinal) => seen.sum = (!is_as_listed).then_some(sum),
+        Ok(digest) => {
+            seen.damage = Some(Finding::new(Weight::Damage, &path, digests_differ(known.digest(ordinal), digest)));
         }
         Err(error) => seen.damage = Some(of_error(error)?),
     }

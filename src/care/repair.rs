@@ -382,7 +382,7 @@ impl Sources for Blocks<'_> {
         if (self.is_right)(block, &bytes, None) {
             return Ok(bytes);
         }
-        let digest = digest_of(self.known, self.storage, block, &bytes);
+        let digest = self.known.digest_of(&self.path(block), block.0, &bytes).ok();
         if (self.is_right)(block, &bytes, digest.as_deref()) {
             return Ok(bytes);
         }
@@ -393,11 +393,4 @@ impl Sources for Blocks<'_> {
     fn path(&self, block: BlockId) -> PathBuf {
         self.storage.path(&block_file_name(block.0))
     }
-}
-
-/// Returns the digest of a block's bitmap according to its file, if all hashes in the file are
-/// right.
-fn digest_of(known: &Known, storage: &RealStorage, block: BlockId, file: &[u8]) -> Option<String> {
-    let bitmap = known.recall(&storage.path(&block_file_name(block.0)), block.0, file).ok()?;
-    Some(hex_digest(bitmap.words()))
 }

@@ -9,6 +9,7 @@ pub mod claims;
 pub mod folders;
 pub mod game;
 pub mod input;
+pub mod job;
 pub mod keep;
 pub mod moves;
 pub mod parents;

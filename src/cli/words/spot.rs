@@ -102,7 +102,7 @@ impl SpotArgs {
                 speed: 1.0,
             };
             let plan = Plan::of(request, &game.layout)?;
-            plan.check(free_bytes(folder.path()), 0)?;
+            plan.check(free_bytes(folder.path()))?;
             let total = Total::of(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
             let metrics = Metrics::default();
             let status = |elapsed: f64| progress::of_solve(&metrics, &total, elapsed);

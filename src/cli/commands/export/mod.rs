@@ -5,14 +5,14 @@ mod format;
 mod sink;
 mod stream;
 
-use crate::cli::commands::check::Counter;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::exit::{Refused, Stopped};
 use crate::cli::face::output::{Out, counted};
-use crate::cli::face::progress::{self, ProgressArgs};
+use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
-use crate::cli::words::args::{JsonArgs, Size, ThreadsArgs};
+use crate::cli::words::args::Size;
 use crate::cli::words::choice::named;
+use crate::cli::words::job::{self, Counter};
 use crate::cli::words::solved::SolvedArgs;
 use clap::Args;
 use format::{Format, What};
@@ -85,13 +85,7 @@ pub struct ExportArgs {
     force: bool,
 
     #[command(flatten)]
-    threads: ThreadsArgs,
-
-    #[command(flatten)]
-    json: JsonArgs,
-
-    #[command(flatten)]
-    progress: ProgressArgs,
+    job: job::Job,
 }
 
 /// What `trinim export` prints, with `--output FILE` only: without it, the positions take standard
@@ -144,7 +138,7 @@ fn pieces(text: &str) -> Result<(Option<u32>, Option<u32>), String> {
 pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let format = args.format.unwrap_or_else(|| Format::of_file(args.output.as_deref()));
-    let sink = Sink::claim(args.output.as_deref(), format, args.force, args.json.json)?;
+    let sink = Sink::claim(args.output.as_deref(), format, args.force, args.job.json.json)?;
     let signals = Signals::register()?;
     let database = args.solved.open(Access::Read)?;
     let pieces = range(&database, args.pieces)?;
@@ -160,12 +154,12 @@ pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
         };
         counter.status(doing, unit, elapsed)
     };
-    let shown = args.progress.on(out)?;
+    let shown = args.job.progress.on(out)?;
     let job = Job {
         listing: &listing,
         what: args.what,
         format,
-        threads: args.threads.count(),
+        threads: args.job.threads.count(),
         stop: &signals.stop,
         counter: &counter,
         writing: &writing,
@@ -199,7 +193,7 @@ pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
         out: &path.to_string_lossy(),
         elapsed_s: watch.elapsed().as_secs_f64(),
     };
-    if args.json.json {
+    if args.job.json.json {
         out.json("trinim.export/1", &report)?;
     } else {
         writeln!(out, "{}, {} in {}", counted(rows, "position"), Size(bytes), path.display())?;

@@ -15,7 +15,6 @@ pub use folder::{free_bytes, too_many_pieces};
 pub use report::{Report, peak_rss_bytes};
 pub use values::{agree_with as agree_with_nimbers, values};
 
-use crate::cli::commands::layout::order;
 use crate::cli::face::exit::{Exit, Stopped};
 use crate::cli::face::output::Out;
 use crate::cli::face::owner::{self, Owner};
@@ -33,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strategy::StrategyArgs;
 use timeline::TimelineArgs;
-use trinim::database::{Encoding, Game, Keep, Manifest, Task, Terms, Values};
+use trinim::database::{Encoding, Keep, Manifest, Task, Values};
 use trinim::game::Board;
 use trinim::plan::{Request, speed};
 use trinim::solve::{Strategy, baseline};
@@ -196,24 +195,10 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         wait(&folder, &watch, &signals, out)?;
     }
     let begun = folder::inspect(&folder)?;
-    let values = values::chosen(&args, strategy, &folder, begun.as_ref())?;
-    let keep = match values {
-        Values::Outcomes => folder::keep(args.game.keep, &board, &folder, begun.as_ref())?,
-        Values::Nimbers => Keep::Database,
-    };
-    let layout = folder::layout(&board, game, values, &folder, begun.as_ref())?;
-    let layout = order::given(layout, args.order.as_deref())?;
+    let (solved, terms) = folder::settle(&args, strategy, board, &folder, begun.as_ref())?;
     let timeline = args.session.timeline.prepare()?;
     let metrics = timeline.metrics();
     let counters = baseline::Counters::default();
-    let solved = Game { board, rule: game.rule, layout };
-    let audit = match values {
-        Values::Outcomes => folder::audit(args.audit, strategy, &solved, &folder, begun.as_ref())?,
-        Values::Nimbers => None,
-    };
-    let terms = Terms { values, keep, audit, ..Terms::default() };
-    // A folder of another program is refused when it is opened.
-    let terms = begun.as_ref().map_or(terms, |begun| terms.in_the_forms_of(&begun.parameters.0));
     let task = terms.task(&solved);
     let run = Run { args: &args, strategy, task, folder: &folder, begun: begun.as_ref() };
     let outcome = match folder::finished(&run)? {

@@ -26,7 +26,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let request = Request { encoding, ..request(&game.board, &args.game, task.terms.values, task.terms.keep) };
     let room = disk::Room::of(run);
     let plan = Plan::of(request, layout)?.within(request, room.may_take());
-    plan.check(u64::MAX, 0)?;
+    plan.check(u64::MAX)?;
     disk::preflight(run, &room, plan.chosen().disk_peak_bytes, |may_take| disk::fitting(run, &plan, may_take), out)?;
     let thresholds = Thresholds::of_process(plan.memory.workers)?;
     let storage = storage(run)?;
@@ -96,7 +96,7 @@ pub fn baseline(
     let request = request(&game.board, &args.game, task.terms.values, task.terms.keep);
     let plan = Plan::of(request, layout)?;
     let planned = BaselinePlan::of(&plan, layout, baseline, request.threads)?;
-    planned.check(u64::MAX, 0)?;
+    planned.check(u64::MAX)?;
     let fitting = |may_take: u64| {
         let keeps = disk::other_keeps(run).filter_map(|keep| {
             let plan = plan.with(Request { keep, ..request });
