@@ -1,4 +1,4 @@
-//! Counts and sizes as people read them.
+//! Counts, sizes and times as people read them.
 
 /// Formats a number of bytes with a binary unit and at most one decimal.
 pub fn binary(bytes: u64) -> String {
@@ -32,6 +32,17 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// Formats a time with about three digits, in milliseconds below a second.
+pub fn seconds(value: f64) -> String {
+    match value {
+        value if value < 1e-3 => format!("{:.0} µs", value * 1e6),
+        value if value < 0.0995 => format!("{:.1} ms", value * 1e3),
+        value if value < 0.9995 => format!("{:.0} ms", value * 1e3),
+        value if value < 100.0 => format!("{value:.2} s"),
+        value => format!("{value:.0} s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,5 +52,12 @@ mod tests {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(123), "123");
         assert_eq!(grouped(4_124_279_452), "4,124,279,452");
+    }
+
+    #[test]
+    fn sizes_and_times_have_about_three_digits() {
+        assert_eq!([512, 1536, 2_000_000, 3_000_000_000].map(binary), ["512 B", "1.5 KiB", "1.9 MiB", "2.8 GiB"]);
+        let times = [0.000_25, 0.0123, 0.0996, 0.25, 0.9996, 12.0, 120.0].map(seconds);
+        assert_eq!(times, ["250 µs", "12.3 ms", "100 ms", "250 ms", "1.00 s", "12.00 s", "120 s"]);
     }
 }

@@ -50,6 +50,8 @@
 //! A run of the paper's size takes about 4 ms, one of the best preset 20 ms. Files, printing and
 //! pictures are left to the command line.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
 pub mod claims;
@@ -59,7 +61,6 @@ pub mod games;
 mod language {
     pub mod alphabet;
     pub mod formula;
-    pub mod gene;
     pub mod int;
     pub mod listing;
     pub mod parse;
@@ -90,6 +91,6 @@ mod search {
 }
 
 pub use games::{graph, period};
-pub use language::{alphabet, formula, gene, int, listing, parse, scope, simplify};
+pub use language::{alphabet, formula, int, listing, parse, scope, simplify};
 pub use proof::{check, law, probe, prove, settle, theorems, truth};
 pub use search::{chance, chromosome, engine, experiment, runs, score, settings, stats, tree};

@@ -38,6 +38,7 @@ mod figures;
 pub mod layouts;
 mod pages;
 pub mod published;
+pub mod record;
 mod tables;
 pub mod timeline;
 

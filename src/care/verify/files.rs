@@ -1,4 +1,5 @@
 //! `SUMS` and the files of the `db` folder.
+#![expect(clippy::disallowed_methods, reason = "the check lists and hashes files itself")]
 
 use super::Report;
 use crate::care::workers::{Halt, Request, Watch};

@@ -62,7 +62,7 @@ const ALL: &[(&str, &[Shape])] = &[
     ("trinim.layout.paper/1", &[layout::paper::Report::json_schema]),
     ("trinim.layout.search/1", &[layout::search::Report::json_schema]),
     ("trinim.report/1", &[report::Printed::json_schema]),
-    ("trinim.bench/1", &[trinim::bench::Record::json_schema]),
+    ("trinim.bench/1", &[trinim::report::record::Record::json_schema]),
     ("trinim.plane.at/1", &[plane::at::Report::json_schema]),
     ("trinim.plane.points/1", &[plane::points::Row::json_schema]),
     ("trinim.plane.points.check/1", &[plane::points::Checked::json_schema]),

@@ -15,7 +15,7 @@ use trinim::layout::search::SearchError;
 use trinim::plan::PlanError;
 use trinim::verify;
 
-/// How the program ends. The table is in `--help` and in the README.
+/// How the program ends. The table is in `--help` and in `src/care/README.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {

@@ -72,6 +72,11 @@ fn advice(error: &Error, path: &[&str], words: &[String]) -> Option<String> {
     };
     let is_layers = |text: &str| text.parse::<u32>().is_ok_and(|layers| (1..=10).contains(&layers));
     match error.kind() {
+        ErrorKind::UnknownArgument
+            if name == "bench" && about.iter().any(|flag| ["--record", "--markdown"].contains(flag)) =>
+        {
+            Some("pages are made from what --json prints, by tools/src/bin/readme of the repository".to_owned())
+        }
         ErrorKind::UnknownArgument if OF_A_FOLDER.contains(&name) && path.len() == 1 => {
             let flags = ["--layers", "-k", "--rule"];
             let layers = about.first().filter(|flag| flags.contains(flag)).map(|_| value(&flags[..2]));
@@ -138,6 +143,10 @@ mod tests {
             ("probe", "name the folder of a solve, like trinim probe trinim-k7-misere"),
             ("solve --layers 7 --frobnicate", "trinim solve --help"),
             ("evolve run --game nim:3,3 --seed x", "trinim evolve run --help"),
+            (
+                "bench -k 5 --record benches/record",
+                "pages are made from what --json prints, by tools/src/bin/readme of the repository",
+            ),
             ("--frobnicate", "trinim --help"),
             ("solve --layer 7", "a similar argument exists: '--layers'"),
         ] {

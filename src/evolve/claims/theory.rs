@@ -1,9 +1,8 @@
 //! The rules of a strategy, the example of section 3, the configuration of section 4, the formulas.
 
 use super::{ClaimsError, column, graph, held_out, refused};
-use crate::alphabet::Alphabet;
+use crate::alphabet::{Alphabet, Gene};
 use crate::experiment::GAME;
-use crate::gene::Gene;
 use crate::graph::Ordering;
 use crate::int::OnFault;
 use crate::int::Op;

@@ -41,9 +41,9 @@ pub enum Ordering {
 
 impl Ordering {
     /// Sorts features into this order.
-    pub fn arrange(self, features: &mut [i32]) {
+    pub fn arrange<T: Ord>(self, features: &mut [T]) {
         match self {
-            Ordering::Descending => features.sort_unstable_by_key(|feature| Reverse(*feature)),
+            Ordering::Descending => features.sort_unstable_by(|one, other| other.cmp(one)),
             Ordering::Ascending => features.sort_unstable(),
             Ordering::All => {}
         }
@@ -249,6 +249,11 @@ impl Graph {
         }
         values
     }
+}
+
+/// The order of counterexamples: by fewer pieces, then lexicographic.
+pub fn size<T: Copy + Into<i128>>(heaps: &[T]) -> (i128, &[T]) {
+    (heaps.iter().map(|heap| (*heap).into()).sum(), heaps)
 }
 
 /// Writes heaps as `(2,1)`.

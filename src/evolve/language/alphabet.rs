@@ -4,8 +4,7 @@
 //! the number of heaps, or of nonempty heaps. Games that need more can add terminals and functions.
 
 use crate::formula::{Builder, Formula, Term, first};
-use crate::gene::Gene;
-use crate::int::Op;
+use crate::int::{ARITY_MAX, Op};
 use crate::scope::{Scope, Terminal};
 use serde::Serialize;
 
@@ -19,6 +18,15 @@ pub struct Alphabet {
     pub terminals: Vec<Terminal>,
     /// Functions, none twice.
     pub functions: Vec<Op>,
+}
+
+/// A gene: a symbol with the places of its arguments, also of those that the symbol does not need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gene {
+    /// Number of the symbol in the [`Alphabet`], terminals first.
+    pub symbol: u16,
+    /// Places of the arguments.
+    pub args: [u16; ARITY_MAX],
 }
 
 /// Meaning of a symbol.
@@ -115,6 +123,16 @@ impl Alphabet {
             None => Symbol::Terminal(index),
             Some(function) => Symbol::Function(self.functions[function]),
         }
+    }
+
+    /// Returns the function of a gene, if it is one.
+    pub fn function(&self, gene: &Gene) -> Option<Op> {
+        usize::from(gene.symbol).checked_sub(self.terminals.len()).map(|function| self.functions[function])
+    }
+
+    /// Returns the places of the arguments that a gene needs.
+    pub fn args<'a>(&self, gene: &'a Gene) -> &'a [u16] {
+        &gene.args[..self.function(gene).map_or(0, Op::arity)]
     }
 
     /// Returns the largest arity among the functions.

@@ -25,41 +25,62 @@ use std::fmt;
 /// Largest arity of an operation.
 pub const ARITY_MAX: usize = 3;
 
-/// A function symbol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Op {
+/// Declares the operations: each once, with its name in formulas.
+macro_rules! operations {
+    ($($(#[$page:meta])* $op:ident $name:literal,)*) => {
+        /// A function symbol.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Op {
+            $($(#[$page])* $op,)*
+        }
+
+        impl Op {
+            /// All operations.
+            pub const ALL: [Op; 16] = [$(Op::$op),*];
+
+            /// Returns the name in formulas.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Op::$op => $name,)*
+                }
+            }
+        }
+    };
+}
+
+operations! {
     /// Sum, wrapping.
-    Add,
+    Add "+",
     /// Difference, wrapping.
-    Sub,
+    Sub "-",
     /// Product, wrapping.
-    Mul,
+    Mul "*",
     /// Quotient, truncated toward zero.
-    Div,
+    Div "div",
     /// Remainder with the sign of the dividend.
-    Mod,
+    Mod "mod",
     /// Bitwise and.
-    And,
+    And "and",
     /// Bitwise or.
-    Or,
+    Or "or",
     /// Bitwise exclusive or.
-    Xor,
+    Xor "xor",
     /// Bitwise complement.
-    Not,
+    Not "not",
     /// The smaller one.
-    Min,
+    Min "min",
     /// The larger one.
-    Max,
+    Max "max",
     /// 1 if equal, otherwise 0.
-    Eq,
+    Eq "eq",
     /// 1 if the first is smaller, otherwise 0.
-    Lt,
+    Lt "lt",
     /// The second argument where the first is not 0, otherwise the third.
-    If,
+    If "if",
     /// Floor of the golden ratio times the argument.
-    Phi,
+    Phi "phi",
     /// Floor of the square root; 0 for negative arguments.
-    Isqrt,
+    Isqrt "isqrt",
 }
 
 /// Replacement for a quotient that has no value.
@@ -92,50 +113,8 @@ impl OnFault {
 }
 
 impl Op {
-    /// All operations.
-    pub const ALL: [Op; 16] = [
-        Op::Add,
-        Op::Sub,
-        Op::Mul,
-        Op::Div,
-        Op::Mod,
-        Op::And,
-        Op::Or,
-        Op::Xor,
-        Op::Not,
-        Op::Min,
-        Op::Max,
-        Op::Eq,
-        Op::Lt,
-        Op::If,
-        Op::Phi,
-        Op::Isqrt,
-    ];
-
     /// The functions of the paper.
     pub const PAPER: [Op; 9] = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Mod, Op::And, Op::Or, Op::Xor, Op::Not];
-
-    /// Returns the name in formulas.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Op::Add => "+",
-            Op::Sub => "-",
-            Op::Mul => "*",
-            Op::Div => "div",
-            Op::Mod => "mod",
-            Op::And => "and",
-            Op::Or => "or",
-            Op::Xor => "xor",
-            Op::Not => "not",
-            Op::Min => "min",
-            Op::Max => "max",
-            Op::Eq => "eq",
-            Op::Lt => "lt",
-            Op::If => "if",
-            Op::Phi => "phi",
-            Op::Isqrt => "isqrt",
-        }
-    }
 
     /// Returns the number of arguments, 1 to [`ARITY_MAX`].
     pub const fn arity(self) -> usize {
@@ -172,13 +151,8 @@ impl Op {
             Op::Max => a.max(b),
             Op::Eq => i32::from(a == b),
             Op::Lt => i32::from(a < b),
-            Op::If => {
-                if a == 0 {
-                    c
-                } else {
-                    b
-                }
-            }
+            Op::If if a == 0 => c,
+            Op::If => b,
             Op::Phi => phi(a),
             Op::Isqrt => isqrt(a),
         })

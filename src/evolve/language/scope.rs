@@ -10,6 +10,7 @@
 //! 1. The names of a scope are distinct and are not words of the formula language.
 //! 2. [`Scope::fill`] equals [`Scope::value`] position by position.
 
+use crate::int::Op;
 use std::fmt;
 
 /// A symbol without arguments.
@@ -35,9 +36,16 @@ pub enum Terminal {
     Constant(i32),
 }
 
-/// Words of the language that are not terminals.
-const OPERATIONS: [&str; 13] =
-    ["div", "mod", "and", "or", "xor", "not", "min", "max", "eq", "lt", "if", "phi", "isqrt"];
+/// Terminals that have the same name in every game.
+const FIXED: [(&str, Terminal); 7] = [
+    ("n", Terminal::Number),
+    ("nonempty", Terminal::Nonempty),
+    ("big", Terminal::Big),
+    ("largest", Terminal::Largest),
+    ("smallest", Terminal::Smallest),
+    ("sum", Terminal::Sum),
+    ("m", Terminal::Parameter),
+];
 
 /// The terminals of a game by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +68,7 @@ impl Scope {
         let clean = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && text.len() <= 32;
         // t0, t1, .. name the definitions of formulas too long to be written out.
         let defined = text.strip_prefix('t').is_some_and(|rest| rest.parse::<u32>().is_ok());
-        letters && clean && !defined && !OPERATIONS.contains(&text) && Terminal::fixed(text).is_none()
+        letters && clean && !defined && Op::ALL.iter().all(|op| op.name() != text) && Terminal::fixed(text).is_none()
     }
 
     /// Returns the terminal of that name.
@@ -75,8 +83,8 @@ impl Scope {
     /// Returns the name of a terminal.
     pub fn name(&self, terminal: Terminal) -> String {
         match terminal {
-            Terminal::Feature(index) => {
-                self.features.get(usize::from(index)).cloned().unwrap_or_else(|| format!("a{}", u32::from(index) + 1))
+            Terminal::Feature(index) if usize::from(index) < self.features.len() => {
+                self.features[usize::from(index)].clone()
             }
             other => other.to_string(),
         }
@@ -94,17 +102,22 @@ impl Scope {
 
     /// Computes the value at a position.
     pub fn value(&self, terminal: Terminal, position: &[i32]) -> i32 {
-        let count = |least: i32| position.iter().filter(|feature| **feature >= least).count() as i32;
+        self.exact(terminal, position) as i32
+    }
+
+    /// Computes the value at a position, without a wrap.
+    pub(crate) fn exact<T: Copy + Into<i128>>(&self, terminal: Terminal, position: &[T]) -> i128 {
+        let values = position.iter().map(|feature| (*feature).into());
         match terminal {
-            Terminal::Feature(index) => position[usize::from(index)],
-            Terminal::Number => self.features.len() as i32,
-            Terminal::Nonempty => count(1),
-            Terminal::Big => count(2),
-            Terminal::Largest => position.iter().copied().max().unwrap_or(0),
-            Terminal::Smallest => position.iter().copied().min().unwrap_or(0),
-            Terminal::Sum => position.iter().fold(0, |sum: i32, feature| sum.wrapping_add(*feature)),
-            Terminal::Parameter => self.parameter.unwrap_or(0),
-            Terminal::Constant(value) => value,
+            Terminal::Feature(index) => position[usize::from(index)].into(),
+            Terminal::Number => self.features.len() as i128,
+            Terminal::Nonempty => values.filter(|value| *value >= 1).count() as i128,
+            Terminal::Big => values.filter(|value| *value >= 2).count() as i128,
+            Terminal::Largest => values.max().unwrap_or(0),
+            Terminal::Smallest => values.min().unwrap_or(0),
+            Terminal::Sum => values.sum(),
+            Terminal::Parameter => self.parameter.unwrap_or(0).into(),
+            Terminal::Constant(value) => value.into(),
         }
     }
 
@@ -122,33 +135,18 @@ impl Scope {
 }
 
 impl Terminal {
-    /// Returns a terminal that has the same name in every game.
-    pub fn fixed(name: &str) -> Option<Terminal> {
-        Some(match name {
-            "n" => Terminal::Number,
-            "nonempty" => Terminal::Nonempty,
-            "big" => Terminal::Big,
-            "largest" => Terminal::Largest,
-            "smallest" => Terminal::Smallest,
-            "sum" => Terminal::Sum,
-            "m" => Terminal::Parameter,
-            _ => return None,
-        })
+    fn fixed(name: &str) -> Option<Terminal> {
+        FIXED.iter().find(|(fixed, _)| *fixed == name).map(|(_, terminal)| *terminal)
     }
 }
 
 impl fmt::Display for Terminal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Terminal::Feature(index) => write!(f, "a{}", u32::from(*index) + 1),
-            Terminal::Number => f.write_str("n"),
-            Terminal::Nonempty => f.write_str("nonempty"),
-            Terminal::Big => f.write_str("big"),
-            Terminal::Largest => f.write_str("largest"),
-            Terminal::Smallest => f.write_str("smallest"),
-            Terminal::Sum => f.write_str("sum"),
-            Terminal::Parameter => f.write_str("m"),
-            Terminal::Constant(value) => write!(f, "{value}"),
+        match (self, FIXED.iter().find(|(_, terminal)| terminal == self)) {
+            (_, Some((name, _))) => f.write_str(name),
+            (Terminal::Feature(index), _) => write!(f, "a{}", u32::from(*index) + 1),
+            (Terminal::Constant(value), _) => write!(f, "{value}"),
+            _ => unreachable!("{self:?} has a name"),
         }
     }
 }
@@ -156,7 +154,6 @@ impl fmt::Display for Terminal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::int::Op;
 
     #[test]
     fn terminals_have_the_values_of_the_page() {
@@ -181,6 +178,5 @@ mod tests {
         for text in ["", "1a", "xor", "sum", "n", "m", "a b", "ä", "t7", &"a".repeat(33)] {
             assert!(!Scope::is_name(text), "{text}");
         }
-        assert!(Op::ALL.iter().filter(|op| op.name().len() > 1).all(|op| !Scope::is_name(op.name())));
     }
 }

@@ -15,7 +15,7 @@
 //!    smallest of them.
 
 use crate::formula::{Formula, Term};
-use crate::graph::Ordering;
+use crate::graph::{Ordering, size};
 use crate::int::{OnFault, golden};
 use crate::law::Law;
 use crate::prove::Theorem;
@@ -61,11 +61,6 @@ impl Points {
         let first = first_wrong(formula, scope, &self.heaps, on_fault, right)?;
         Some(self.heaps.iter().map(|column| column[first]).collect())
     }
-}
-
-/// The order of counterexamples.
-fn size(heaps: &[i32]) -> (i64, &[i32]) {
-    (heaps.iter().map(|heap| i64::from(*heap)).sum(), heaps)
 }
 
 impl Probes {
@@ -340,11 +335,10 @@ fn steps(heaps: &[i32]) -> Vec<Vec<i32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::tests::case;
     use trinim_game::{Rule, Value};
 
     fn wrong(game: &str, rule: Rule, ordering: Ordering, text: &str) -> Option<Vec<i32>> {
-        let (law, scope, formula) = case(game, rule, text);
+        let (law, scope, formula) = Law::case(game, rule, text);
         let width = scope.features.len();
         let probes = Probes::new(&law, width, ordering);
         let found = probes.wrong(&formula, &scope, OnFault::Stop);
@@ -412,7 +406,7 @@ mod tests {
             "subtraction:2,5,7:1,1,1",
             "subtraction:3,4:1,1",
         ] {
-            let (law, scope, _) = case(game, Rule::Normal, "0");
+            let (law, scope, _) = Law::case(game, Rule::Normal, "0");
             let mut completed = 0;
             for _ in 0..200 {
                 let mut heaps: Vec<i32> = scope.features.iter().map(|_| (random.bits() & 0x3fff_ffff) as i32).collect();

@@ -34,37 +34,3 @@ impl Theorems {
         [("32-bit words that wrap, heaps below 2^31", &self.words), ("integers of any size", &self.integers)]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::parse::parse;
-    use crate::prove::Theorem;
-    use trinim_game::Rule;
-
-    fn theorems(text: &str) -> Theorems {
-        let scope = Scope::heaps(4, None);
-        let law = Law::Bits(Theorem::Outcome { most: 1, rule: Rule::Normal });
-        Theorems::decide(&parse(&scope, text).unwrap(), &scope, &law, Ordering::All).unwrap()
-    }
-
-    #[test]
-    fn a_mask_is_right_for_words_and_a_factor_for_integers() {
-        let mask = theorems("(a1 xor a2 xor a3 xor a4) and 2147483647");
-        assert_eq!(mask.words, Proof::Proved);
-        assert_eq!(mask.integers, Proof::Refuted(vec![0, 0, 0, 1 << 31]));
-        let factor = theorems("4 * (a1 xor a2 xor a3 xor a4)");
-        assert_eq!(factor.words, Proof::Refuted(vec![0, 0, 0, 1 << 30]));
-        assert_eq!(factor.integers, Proof::Proved);
-        let both = theorems("(a1 xor a2) - (a3 xor a4)");
-        assert_eq!((both.words, both.integers), (Proof::Proved, Proof::Proved));
-        let compared = theorems("lt(a1 xor a2, a3 xor a4) + lt(a3 xor a4, a1 xor a2)");
-        assert_eq!((compared.words, compared.integers), (Proof::Proved, Proof::Proved));
-        // The difference of two sums of heaps wraps, and compares wrongly only for words.
-        let wraps = theorems("if(lt(a1 + a2, a1), 0, a1 xor a2 xor a3 xor a4)");
-        assert!(matches!(wraps.words, Proof::Refuted(_)), "{wraps:?}");
-        assert_eq!(wraps.integers, Proof::Proved);
-        let product = theorems("(a1 - a2) * (a3 + 1) + a4");
-        assert!(matches!(product.integers, Proof::Refuted(_)), "{product:?}");
-    }
-}

@@ -8,9 +8,8 @@
 //! 1. Gene 0 is a terminal; the arguments of gene `i` are below `i`. Drawing, crossover and
 //!    mutation preserve both.
 
-use crate::alphabet::Alphabet;
+use crate::alphabet::{Alphabet, Gene};
 use crate::chance::{Chance, Probability};
-use crate::gene::Gene;
 use crate::int::ARITY_MAX;
 use crate::settings::{Crossover, Mutation, Settings};
 
@@ -140,7 +139,7 @@ mod tests {
     use super::*;
     use crate::alphabet::Symbol;
     use crate::int::Op;
-    use crate::scope::{Scope, Terminal};
+    use crate::scope::Terminal;
     use proptest::prelude::*;
 
     fn alphabet() -> Alphabet {
@@ -155,19 +154,6 @@ mod tests {
         matches!(alphabet.symbol(genes[0].symbol), Symbol::Terminal(_))
             && genes.iter().all(known)
             && genes.iter().enumerate().all(below)
-    }
-
-    #[test]
-    fn the_papers_example_is_read_from_its_last_gene() {
-        let alphabet =
-            Alphabet { terminals: (0..4).map(Terminal::Feature).collect(), functions: vec![Op::Add, Op::Mul] };
-        let gene = |symbol, a, b| Gene { symbol, args: [a, b, 0] };
-        let genes = [gene(0, 0, 0), gene(1, 0, 0), gene(4, 0, 1), gene(2, 0, 0), gene(3, 0, 0), gene(5, 2, 4)];
-        let scope = Scope { features: ["a", "b", "c", "d"].map(str::to_owned).to_vec(), parameter: None };
-        let text = |place| alphabet.formula(&genes, place).unwrap().text(&scope);
-        assert_eq!((text(5).as_str(), text(2).as_str(), text(4).as_str()), ("((a + b) * d)", "(a + b)", "d"));
-        let listing = alphabet.text(&genes, |terminal| scope.name(terminal));
-        assert_eq!(listing, ["1: a", "2: b", "3: + 1, 2", "4: c", "5: d", "6: * 3, 5"]);
     }
 
     proptest! {

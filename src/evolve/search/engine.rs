@@ -17,11 +17,10 @@
 //! About half a microsecond per offspring on the paper's 70 positions, ten times that when the best
 //! of 15 genes is sought among 625 positions.
 
-use crate::alphabet::{Alphabet, Symbol};
+use crate::alphabet::{Alphabet, Gene, Symbol};
 use crate::chance::Chance;
 use crate::chromosome::{Variation, any_terminal};
 use crate::formula::Formula;
-use crate::gene::Gene;
 use crate::graph::Graph;
 use crate::int::{OnFault, Op};
 use crate::score::Judge;
@@ -201,10 +200,7 @@ impl<'a> Evaluation<'a> {
         let Some([one, other]) = parents else { return self.shared.fill(0) };
         for (place, gene) in genes.iter().enumerate() {
             let equal = u8::from(*gene == one.genes[place]) | u8::from(*gene == other.genes[place]) << 1;
-            let args = match self.problem.alphabet.symbol(gene.symbol) {
-                Symbol::Terminal(_) => &[][..],
-                Symbol::Function(op) => &gene.args[..op.arity()],
-            };
+            let args = self.problem.alphabet.args(gene);
             self.shared[place] = args.iter().fold(equal, |all, arg| all & self.shared[usize::from(*arg)]);
         }
     }
@@ -215,17 +211,15 @@ impl<'a> Evaluation<'a> {
         let last = genes.len() - 1;
         self.needed.fill(false);
         for place in (0..genes.len()).rev() {
-            let op = match self.problem.alphabet.symbol(genes[place].symbol) {
-                Symbol::Terminal(_) => None,
-                Symbol::Function(op) => Some(op),
-            };
+            let op = self.problem.alphabet.function(&genes[place]);
             if self.shared[place] == 0 {
                 let division = self.settings.zero == Zero::Terminal && op.is_some_and(Op::may_fault);
                 let judged = self.settings.representative == Representative::Best || place == last;
                 self.needed[place] |= division || judged;
             }
-            if let Some(op) = op.filter(|_| self.needed[place]) {
-                genes[place].args[..op.arity()].iter().for_each(|arg| self.needed[usize::from(*arg)] = true);
+            if self.needed[place] {
+                let args = self.problem.alphabet.args(&genes[place]);
+                args.iter().for_each(|arg| self.needed[usize::from(*arg)] = true);
             }
         }
     }
@@ -278,9 +272,8 @@ impl<'a> Evaluation<'a> {
         for place in (0..=root).rev() {
             if self.used[place] {
                 size += 1;
-                if let Symbol::Function(op) = self.problem.alphabet.symbol(genes[place].symbol) {
-                    genes[place].args[..op.arity()].iter().for_each(|arg| self.used[usize::from(*arg)] = true);
-                }
+                let args = self.problem.alphabet.args(&genes[place]);
+                args.iter().for_each(|arg| self.used[usize::from(*arg)] = true);
             }
         }
         size

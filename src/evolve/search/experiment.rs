@@ -130,18 +130,6 @@ impl Experiment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
-
-    #[test]
-    fn there_are_29_settings() {
-        let all = EXPERIMENTS.iter().flat_map(|experiment| {
-            experiment.points.iter().map(|point| {
-                let settings = experiment.settings(&Settings::paper(), point.value, None);
-                (settings.population, settings.generations, settings.genes)
-            })
-        });
-        assert_eq!(all.collect::<HashSet<_>>().len(), 29);
-    }
 
     #[test]
     fn points_have_random_numbers_of_their_own() {

@@ -4,6 +4,7 @@
 //! 1. The results of finished runs are the same for any number of threads.
 //! 2. Once `stop` is set no run starts, and active runs end with their best so far and
 //!    [`Run::finished`] false.
+#![expect(clippy::disallowed_methods, reason = "runs of the evolution, in parallel")]
 
 use crate::engine::{Problem, Run, run};
 use crate::settings::Settings;

@@ -11,6 +11,14 @@ use std::fmt::Write;
 /// The text of an empty cell.
 pub const NOTHING: &str = "-";
 
+/// Formats a field of CSV, quoted where RFC 4180 requires it.
+pub fn csv_field(text: &str) -> String {
+    match text.contains(['"', ',', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
 /// One cell, for people and for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
@@ -113,12 +121,9 @@ impl Table {
 
     /// Returns the table as CSV (RFC 4180, but with plain line feeds).
     pub fn csv(&self) -> String {
-        let quoted = |text: &str| match text.contains(['"', ',', '\n', '\r']) {
-            true => format!("\"{}\"", text.replace('"', "\"\"")),
-            false => text.to_owned(),
-        };
-        let heads = self.columns.iter().map(|(_, plain)| quoted(plain)).collect::<Vec<_>>().join(",");
-        let rows = self.rows.iter().map(|row| row.iter().map(|cell| quoted(&cell.plain)).collect::<Vec<_>>().join(","));
+        let heads = self.columns.iter().map(|(_, plain)| csv_field(plain)).collect::<Vec<_>>().join(",");
+        let rows =
+            self.rows.iter().map(|row| row.iter().map(|cell| csv_field(&cell.plain)).collect::<Vec<_>>().join(","));
         std::iter::once(heads).chain(rows).map(|line| line + "\n").collect()
     }
 

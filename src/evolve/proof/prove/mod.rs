@@ -40,11 +40,12 @@ mod used;
 mod words;
 
 use crate::formula::Formula;
-use crate::graph::Ordering;
+use crate::graph::{Ordering, size};
 use crate::scope::Scope;
 use crate::simplify::simplify;
 use columns::Columns;
 use diagram::{Diagrams, FALSE, Function};
+pub(crate) use small::is_loss;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use trinim_game::Rule;
@@ -328,7 +329,7 @@ impl<'a> Search<'a> {
                         }
                         Entry::Occupied(occupied) => {
                             let known = &mut next[*occupied.get()].1;
-                            if small::key(&found) < small::key(known) {
+                            if size(&found) < size(known) {
                                 *known = found;
                             }
                         }
@@ -336,12 +337,12 @@ impl<'a> Search<'a> {
                 }
             }
             if next.len() > PATHS_MAX {
-                next.sort_by(|a, b| small::key(&a.1).cmp(&small::key(&b.1)));
+                next.sort_by(|a, b| size(&a.1).cmp(&size(&b.1)));
                 next.truncate(PATHS_MAX);
             }
             level = next;
         }
-        level.into_iter().map(|(_, found)| found).min_by(|a, b| small::key(a).cmp(&small::key(b))).unwrap_or_default()
+        level.into_iter().map(|(_, found)| found).min_by(|a, b| size(a).cmp(&size(b))).unwrap_or_default()
     }
 }
 

@@ -3,18 +3,12 @@
 
 use super::{Domain, Question, Theorem, WORD_BITS};
 use crate::formula::Term;
-use crate::graph::Ordering;
+use crate::graph::size;
 use crate::int::{ARITY_MAX, Op};
-use crate::scope::Terminal;
 use trinim_game::Rule;
 
 /// Limit on the heaps tried.
 const TRIED_MAX: u64 = 1 << 14;
-
-/// The key by which heaps of as many bits are compared.
-pub(super) fn key(heaps: &[i64]) -> (i128, &[i64]) {
-    (heaps.iter().map(|heap| i128::from(*heap)).sum(), heaps)
-}
 
 impl Question<'_> {
     /// Computes the value of the formula; `None` if it has none, or one too large to compute.
@@ -22,7 +16,7 @@ impl Question<'_> {
         let mut values: Vec<i128> = Vec::with_capacity(self.formula.size());
         for term in self.formula.terms() {
             let value = match term {
-                Term::Terminal(terminal) => self.terminal(*terminal, heaps),
+                Term::Terminal(terminal) => self.scope.exact(*terminal, heaps),
                 Term::Apply(op, args) => {
                     let arg = |index: usize| values.get(usize::from(args[index])).copied().unwrap_or(0);
                     apply(*op, [arg(0), arg(1), arg(2)], self.domain)?
@@ -36,29 +30,10 @@ impl Question<'_> {
         values.pop()
     }
 
-    fn terminal(&self, terminal: Terminal, heaps: &[i64]) -> i128 {
-        let count = |least: i64| heaps.iter().filter(|heap| **heap >= least).count() as i128;
-        match terminal {
-            Terminal::Feature(heap) => i128::from(heaps[usize::from(heap)]),
-            Terminal::Number => heaps.len() as i128,
-            Terminal::Nonempty => count(1),
-            Terminal::Big => count(2),
-            Terminal::Largest => heaps.iter().max().map_or(0, |heap| i128::from(*heap)),
-            Terminal::Smallest => heaps.iter().min().map_or(0, |heap| i128::from(*heap)),
-            Terminal::Sum => heaps.iter().map(|heap| i128::from(*heap)).sum(),
-            Terminal::Parameter => i128::from(self.scope.parameter.unwrap_or(0)),
-            Terminal::Constant(value) => i128::from(value),
-        }
-    }
-
     /// Returns whether the formula has a value for these heaps, and a wrong one.
     pub fn is_wrong(&self, heaps: &[i64]) -> bool {
         let mut arranged = heaps.to_vec();
-        match self.ordering {
-            Ordering::Descending => arranged.sort_unstable_by(|a, b| b.cmp(a)),
-            Ordering::Ascending => arranged.sort_unstable(),
-            Ordering::All => {}
-        }
+        self.ordering.arrange(&mut arranged);
         if arranged != heaps {
             return false;
         }
@@ -71,12 +46,14 @@ impl Question<'_> {
 }
 
 /// Returns whether the player to move loses Moore's Nim (Moore 1910).
-pub(super) fn is_loss(heaps: &[i64], most: u32, rule: Rule) -> bool {
-    let rest = |bit: u32| heaps.iter().filter(|heap| **heap >> bit & 1 == 1).count() % (most as usize + 1);
-    if rule == Rule::Misere && heaps.iter().all(|heap| *heap < 2) {
+pub(crate) fn is_loss<T: Copy + Into<i64>>(heaps: &[T], most: u32, rule: Rule) -> bool {
+    let heaps = || heaps.iter().map(|heap| (*heap).into());
+    let any = heaps().fold(0, |any: i64, heap| any | heap);
+    let rest = |bit: u32| heaps().filter(|heap| heap >> bit & 1 == 1).count() % (most as usize + 1);
+    if rule == Rule::Misere && any < 2 {
         return rest(0) == 1;
     }
-    (0..63).all(|bit| rest(bit) == 0)
+    (0..i64::BITS - any.leading_zeros()).all(|bit| rest(bit) == 0)
 }
 
 /// Computes one operation exactly; `None` if it has no value, or one too large to compute.
@@ -100,13 +77,8 @@ fn apply(op: Op, [a, b, c]: [i128; ARITY_MAX], domain: Domain) -> Option<i128> {
         Op::Max => a.max(b),
         Op::Eq => i128::from(a == b),
         Op::Lt => i128::from(a < b),
-        Op::If => {
-            if a == 0 {
-                c
-            } else {
-                b
-            }
-        }
+        Op::If if a == 0 => c,
+        Op::If => b,
         Op::Phi | Op::Isqrt => {
             let small = i32::try_from(a).ok().filter(|a| a.unsigned_abs() < 1 << 30)?;
             i128::from(op.apply([small, 0, 0])?)
@@ -127,7 +99,7 @@ pub(super) fn counterexample(question: &Question<'_>) -> Option<Vec<i64>> {
         for code in 0..1u64 << (bits * heaps) {
             let found: Vec<i64> =
                 (0..heaps).rev().map(|heap| (code >> (bits * heap) & ((1 << bits) - 1)) as i64).collect();
-            let is_smaller = wrong.as_ref().is_none_or(|wrong| key(&found) < key(wrong));
+            let is_smaller = wrong.as_ref().is_none_or(|wrong| size(&found) < size(wrong));
             if is_smaller && question.is_wrong(&found) {
                 wrong = Some(found);
             }

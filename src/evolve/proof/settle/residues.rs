@@ -330,13 +330,12 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::tests::case;
     use crate::parse::parse;
     use trinim_game::Rule;
     use trinim_game::random::Random;
 
     fn answer(game: &str, rule: Rule, text: &str, ordering: Ordering) -> Settled {
-        let (law, scope, formula) = case(game, rule, text);
+        let (law, scope, formula) = Law::case(game, rule, text);
         let Law::Repeats { period, .. } = &law else { panic!() };
         settle(&law, period, &formula, &scope, ordering, OnFault::Stop)
     }

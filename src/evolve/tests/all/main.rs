@@ -4,6 +4,8 @@
 
 mod export;
 mod games;
+mod proof;
+mod score;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use trinim_evolve::alphabet::{Alphabet, Number};
@@ -65,12 +67,6 @@ fn experiment_1_fits_at_50_generations_and_not_at_100() {
     };
     let (fifty, hundred) = (fit(50), fit(100));
     assert!(fifty > -45.0 && hundred < -60.0, "{fifty} at 50 generations, {hundred} at 100");
-}
-
-#[test]
-fn five_genes_cannot_hold_four_heaps() {
-    let settings = Settings { genes: 5, generations: 50, ..Settings::paper() };
-    assert_eq!(rate(&settings, 20), 0.0);
 }
 
 #[test]

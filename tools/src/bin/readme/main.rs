@@ -1,16 +1,17 @@
-//! Generates the tables of README.md and benches/README.md, and the plots of the latter, from a
-//! record of `trinim bench`.
+//! Generates from a record, which is what `trinim bench --json` prints, all that is made of it: the
+//! tables of README.md and benches/README.md, the plots of the latter, and the record's own page.
 //!
 //! `cargo run --release -p tools --bin readme -- benches/record/DATE.json` rewrites the region
-//! between two comments in both pages, and the plots beside the record. The default is the record
-//! that README.md names. A test compares pages and plots with that record.
+//! between two comments in both pages, and page and plots beside the record. The default is the
+//! record that README.md names. A test compares all of them with that record.
 
 mod bars;
+mod page;
 mod region;
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use trinim::bench::Record;
+use trinim::report::record::Record;
 
 fn main() -> Result<()> {
     let root = root()?;
@@ -39,7 +40,7 @@ fn root() -> Result<PathBuf> {
     Ok(root.to_path_buf())
 }
 
-/// Generates README.md and benches/README.md with their regions for the record `name`, and the
+/// Generates README.md and benches/README.md with their regions for the record `name`, and page and
 /// plots beside it.
 fn made(root: &Path, name: &str, readme: &str) -> Result<Vec<(PathBuf, String)>> {
     let path = root.join(name);
@@ -51,11 +52,12 @@ fn made(root: &Path, name: &str, readme: &str) -> Result<Vec<(PathBuf, String)>>
         bail!("{}: the figures do not follow from the runs", path.display());
     }
     let stem = name.strip_suffix(".json").context("a record ends in .json")?;
-    let readme = region::replaced(readme, name, &region::short(&record, stem)?).context("README.md")?;
+    let readme = region::replaced(readme, name, &region::short(&record)?).context("README.md")?;
     let benches = root.join("benches/README.md");
     let text = std::fs::read_to_string(&benches).with_context(|| benches.display().to_string())?;
     let text = region::replaced(&text, name, &region::long(&record, stem)).context("benches/README.md")?;
-    let mut files = vec![(root.join("README.md"), readme), (benches, text)];
+    let page = root.join(format!("{stem}.md"));
+    let mut files = vec![(root.join("README.md"), readme), (benches, text), (page, page::markdown(&record)?)];
     for (plot, rows) in region::plots(&record, stem) {
         files.push((root.join(plot), bars::svg(&rows.title, &rows.bars)));
     }

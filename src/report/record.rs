@@ -1,28 +1,57 @@
-//! Benchmark records, which `trinim bench` writes and which the README's tables and plots come
-//! from.
+//! Records of measurements: what `trinim bench` writes as JSON and CSV, and what pages and plots are
+//! made from.
 //!
 //! A [`Record`] has one [`Row`] for each case, in the order of the cases. A row has its [`Run`]s
 //! with the program's own report of each, or the reason why the case was refused. Times are
 //! seconds, sizes are bytes. [`Record::evaluate`] fills in the figures that follow from the runs;
-//! the JSON includes them for other tools. Measuring is in `cli::bench`.
+//! the JSON includes them for other tools.
 //!
 //! # Invariants
 //! 1. Figures follow from runs and yardsticks alone: evaluating a parsed record changes nothing.
 //! 2. The JSON only ever gains fields; absent ones read as absent.
 
-mod csv;
-mod markdown;
-mod spread;
-
-pub use csv::CSV_SIGNATURE;
-pub use markdown::{MARKDOWN_SIGNATURE, bytes, percent, seconds};
-pub use spread::Spread;
-
+use super::draw::table::csv_field;
+use crate::amount::binary;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt::Write;
 
 /// The format version of a record.
 pub const FORMAT: u32 = 1;
+
+/// The beginning of every CSV file of a record.
+pub const CSV_SIGNATURE: &str = "group,case,refused,round,seconds,";
+
+/// Fields of the program's reports, one column each.
+const FIELDS: [&str; 27] = [
+    "layers",
+    "rule",
+    "strategy",
+    "redundancy",
+    "kernel",
+    "threads",
+    "workers",
+    "placement",
+    "codec",
+    "memory_bytes",
+    "offset_bits",
+    "canonical_blocks",
+    "positions",
+    "losses",
+    "digest",
+    "elapsed_s",
+    "peak_rss_bytes",
+    "log_bytes_written",
+    "log_bytes_read",
+    "log_bytes_peak",
+    "block_bytes_written",
+    "block_bytes_read",
+    "block_loads",
+    "disk_bytes_peak",
+    "database_bytes",
+    "bitmap_bytes",
+    "commits",
+];
 
 /// Cases measured together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -151,6 +180,45 @@ pub struct Figures {
     pub memory_share: Option<f64>,
 }
 
+/// The centre and the scatter of some values.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Spread {
+    /// The middle value, or the mean of the two in the middle.
+    pub median: f64,
+    /// The smallest value.
+    pub min: f64,
+    /// The largest value.
+    pub max: f64,
+    /// The median of the distances from the median.
+    pub mad: f64,
+}
+
+impl Spread {
+    /// Returns the spread of the values; `None` if there are none.
+    pub fn of(values: &[f64]) -> Option<Spread> {
+        let median_of_values = median(values)?;
+        let distances: Vec<f64> = values.iter().map(|value| (value - median_of_values).abs()).collect();
+        Some(Spread {
+            median: median_of_values,
+            min: values.iter().copied().fold(f64::INFINITY, f64::min),
+            max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            mad: median(&distances)?,
+        })
+    }
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(sorted[middle]),
+        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
+    }
+}
+
 impl Row {
     /// Returns the median over the runs of a number in their reports; `None` if a report lacks it.
     pub fn median(&self, field: &str) -> Option<f64> {
@@ -226,6 +294,71 @@ impl Record {
     pub fn from_json(text: &str) -> serde_json::Result<Record> {
         serde_json::from_str(text)
     }
+
+    /// Returns the machine and its yardsticks in a few sentences.
+    pub fn conditions(&self) -> String {
+        let machine = &self.machine;
+        let per_second = |bytes: f64| format!("{}/s", binary(bytes as u64));
+        let mut text = format!(
+            "{}, {} threads, {:.0} GiB of memory, {}",
+            machine.cpu,
+            machine.threads,
+            machine.memory_bytes as f64 / f64::from(1 << 30),
+            machine.os
+        );
+        text.extend(machine.disk.iter().map(|disk| format!(", {disk}")));
+        text.push('.');
+        // Writing to a string cannot fail.
+        if let Some(device) = self.device {
+            let _ = write!(
+                text,
+                " The device by itself: {} written (synced), {} read (cold), in a file of {}.",
+                per_second(device.write_bytes_per_second),
+                per_second(device.read_bytes_per_second),
+                binary(device.file_bytes)
+            );
+        }
+        if let Some(memory) = self.memory {
+            let _ = write!(
+                text,
+                " The memory by itself, {} threads: {} read, {} copied (reads and writes).",
+                memory.threads,
+                per_second(memory.read_bytes_per_second),
+                per_second(memory.copy_bytes_per_second)
+            );
+        }
+        text
+    }
+
+    /// Returns the record as CSV with a header: a line for each run, and one for each refused case;
+    /// each stage has a column for its time.
+    pub fn csv(&self) -> String {
+        let stages = pipeline::Stage::ALL.map(|stage| stage.name());
+        let heads = stages.iter().map(|stage| format!(",{stage}_s")).collect::<String>();
+        let mut text = format!("{CSV_SIGNATURE}{}{heads}\n", FIELDS.join(","));
+        for row in &self.rows {
+            let refused = row.refused.iter().map(|_| None);
+            for run in row.runs.iter().map(Some).chain(refused) {
+                let report = run.map(|run| &run.report);
+                let field = |value: Option<&Value>| match value {
+                    None | Some(Value::Null) => String::new(),
+                    Some(Value::String(text)) => csv_field(text),
+                    Some(other) => csv_field(&other.to_string()),
+                };
+                let mut cells = vec![
+                    csv_field(&row.group),
+                    csv_field(&row.name),
+                    csv_field(row.refused.as_deref().unwrap_or("")),
+                    run.map_or(String::new(), |run| run.round.to_string()),
+                    run.map_or(String::new(), |run| run.seconds.to_string()),
+                ];
+                cells.extend(FIELDS.map(|name| field(report.and_then(|report| report.get(name)))));
+                cells.extend(stages.map(|name| field(report.and_then(|report| report.get("stages_s")?.get(name)))));
+                text.push_str(&(cells.join(",") + "\n"));
+            }
+        }
+        text
+    }
 }
 
 #[cfg(test)]
@@ -234,7 +367,7 @@ mod tests {
     use serde_json::json;
 
     /// Returns a record of two cases with two runs each, and a refused one.
-    pub(super) fn record() -> Record {
+    fn record() -> Record {
         let run = |round, seconds, written: u64| Run {
             round,
             seconds,
@@ -289,5 +422,28 @@ mod tests {
         assert_eq!(again, record);
         again.evaluate();
         assert_eq!(again, record);
+    }
+
+    #[test]
+    fn outliers_move_the_range_and_nothing_else() {
+        assert_eq!(Spread::of(&[]), None);
+        assert_eq!(Spread::of(&[3.0]), Some(Spread { median: 3.0, min: 3.0, max: 3.0, mad: 0.0 }));
+        assert_eq!(Spread::of(&[4.0, 1.0]), Some(Spread { median: 2.5, min: 1.0, max: 4.0, mad: 1.5 }));
+        let spread = Spread::of(&[5.0, 1.0, 2.0, 3.0, 900.0]).unwrap();
+        assert_eq!((spread.median, spread.min, spread.max, spread.mad), (3.0, 1.0, 900.0, 2.0));
+    }
+
+    #[test]
+    fn the_csv_has_a_line_for_each_run_with_as_many_fields_as_the_header() {
+        let text = record().csv();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 1 + 4 + 1);
+        assert!(lines[0].starts_with(CSV_SIGNATURE) && lines[0].ends_with(",commit_s,idle_s"));
+        assert!(lines[1].starts_with("4 layers,one,,1,2,4,,"), "{}", lines[1]);
+        assert!(lines[1].contains(",\"a,\"\"b\"\"\","), "{}", lines[1]);
+        assert!(lines[5].starts_with("4 layers,three,too large,,,"), "{}", lines[5]);
+        let commas = lines[0].matches(',').count();
+        assert_eq!(lines[1].matches(',').count(), commas + 1, "the codec holds a comma");
+        assert_eq!(lines[5].matches(',').count(), commas);
     }
 }
