@@ -3,6 +3,7 @@
 use super::args::{ordering, refused};
 use crate::cli::words::choice::{choice, name};
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim_evolve::alphabet::{Alphabet, Number};
 use trinim_evolve::graph::Ordering;
@@ -21,7 +22,7 @@ const CROSSOVERS: &[Crossover] = &[Crossover::OnePoint, Crossover::TwoPoint, Cro
 const NUMBERS: &[Number] = &[Number::Heaps, Number::Nonempty, Number::None];
 
 /// Source of the settings that are not given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Preset {
     /// The paper, with gaps filled so that experiments 2 and 3 come out
