@@ -139,9 +139,7 @@ fn headed(height: f64, title: &str, lead: &str, description: &str) -> (Svg, f64)
     let bottom = top + 19.0 * lines.len() as f64 + 10.0;
     let mut svg = Svg::new(WIDTH, bottom + height + EDGE, title, description);
     svg.text("head", EDGE, EDGE + 12.0, Anchor::Start, title);
-    for (line, number) in lines.iter().zip(1..) {
-        svg.text("", EDGE, top + 19.0 * f64::from(number) - 8.0, Anchor::Start, line);
-    }
+    svg.lines("", EDGE, top + 11.0, 19.0, &lines);
     (svg, bottom)
 }
 

@@ -14,8 +14,9 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use trinim::database::{Access, Database, DatabaseError, Probe};
 use trinim::game::Board;
-use trinim::game::position::{self, cells};
+use trinim::game::position;
 use trinim::game::{Outcome, Rule, Value};
+use trinim::play::report::Probed;
 use trinim::solve::{PartError, PartSolver};
 
 /// Longest line that can be a position, in bytes.
@@ -71,26 +72,7 @@ pub struct ProbeArgs {
     map: bool,
 }
 
-/// What `trinim probe` prints of a position, on one line.
-#[derive(Serialize, JsonSchema)]
-pub struct Answer {
-    /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
-    position: String,
-    /// The same as a mask, cell 0 in the lowest bit.
-    hex: String,
-    /// `win` or `loss` for the player to move.
-    value: Value,
-    /// `N` for a win, `P` for a loss.
-    outcome: Outcome,
-    /// Nimber of the position; null unless the folder has nimbers.
-    nimber: Option<u32>,
-    /// All legal moves whose values were kept, winning ones first; not with `--brief`.
-    moves: Vec<Move>,
-    /// Legal moves to positions whose values were not kept.
-    moves_not_kept: u64,
-}
-
-/// The same with `--brief`, without the moves.
+/// What `trinim probe --brief` prints of a position, on one line: without the moves.
 #[derive(Serialize, JsonSchema)]
 pub struct Brief {
     /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
@@ -102,18 +84,6 @@ pub struct Brief {
     /// `N` for a win, `P` for a loss.
     outcome: Outcome,
     /// Nimber of the position; null unless the folder has nimbers.
-    nimber: Option<u32>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Move {
-    /// Indices of the pieces taken.
-    cells: Vec<u32>,
-    /// The position after the move.
-    child: String,
-    /// Value of the child, for the player who moves there: `loss` marks a winning move.
-    value: Value,
-    /// Nimber of the child.
     nimber: Option<u32>,
 }
 
@@ -216,7 +186,7 @@ impl Asking {
                     writeln!(out, "{rows}  {value}")?;
                 }
             }
-            Ok(probe) if self.json => out.json_line(SCHEMA, &answer(board, &probe))?,
+            Ok(probe) if self.json => out.json_line(SCHEMA, &Probed::of(board, &probe))?,
             Ok(probe) => {
                 if !std::mem::replace(&mut self.first, false) {
                     writeln!(out)?;
@@ -300,25 +270,6 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
         if over {
             return Ok(());
         }
-    }
-}
-
-/// Returns what is printed of a position.
-pub fn answer(board: &Board, probe: &Probe) -> Answer {
-    let moves = probe.children.iter().map(|child| Move {
-        cells: cells(child.taken),
-        child: position::rows(board, child.position),
-        value: child.value,
-        nimber: child.nimber,
-    });
-    Answer {
-        position: position::rows(board, probe.position),
-        hex: position::hex(probe.position),
-        value: probe.value,
-        outcome: probe.value.outcome(),
-        nimber: probe.nimber,
-        moves: moves.collect(),
-        moves_not_kept: probe.moves_not_kept,
     }
 }
 

@@ -39,7 +39,10 @@ const ALL: &[(&str, &[Shape])] = &[
     ("trinim.progress/1", &[watch::Line::json_schema]),
     ("trinim.solve/1", &[solve::Report::json_schema]),
     ("trinim.stats/1", &[stats::Report::json_schema]),
-    ("trinim.probe/1", &[probe::Answer::json_schema, probe::Brief::json_schema, probe::Failure::json_schema]),
+    (
+        "trinim.probe/1",
+        &[trinim::play::report::Probed::json_schema, probe::Brief::json_schema, probe::Failure::json_schema],
+    ),
     ("trinim.export/1", &[export::Report::json_schema]),
     ("trinim.verify/1", &[verify::Report::json_schema]),
     ("trinim.check/1", &[check::Report::json_schema]),

@@ -5,6 +5,7 @@ use crate::cli::face::output::Out;
 use crate::cli::face::values;
 use crate::cli::face::watch;
 use clap::Args;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -51,7 +52,10 @@ fn refuse(path: &Path) -> Result<(), Refused> {
 fn serve(address: SocketAddr, out: &Out) -> Result<(), Refused> {
     let served = watch::listen(address).map_err(|error| {
         let message = format!("--metrics-listen: cannot listen on {address}: {error}");
-        Refused::with(Exit::System, message, "choose another address, like 127.0.0.1:0 for any free port")
+        match error.kind() {
+            ErrorKind::Unsupported => Refused::new(message, "--metrics FILE keeps the same figures in a file"),
+            _ => Refused::with(Exit::System, message, "choose another address, like 127.0.0.1:0 for any free port"),
+        }
     })?;
     // The first event of a stream says where.
     let Some((url, address)) = served.filter(|_| !watch::is_json()) else { return Ok(()) };

@@ -3,6 +3,8 @@
 pub mod exit;
 pub mod file;
 pub mod help;
+#[cfg(feature = "serve")]
+pub mod http;
 pub mod metrics;
 pub mod output;
 pub mod owner;

@@ -66,12 +66,8 @@ impl Sheet<'_> {
         let boards_top = lead_top + 19.0 * lead.len() as f64 + 10.0;
         let legend = boards_top + lines as f64 * line_height + 6.0;
         let mut svg = Svg::new(WIDTH, legend + 12.0 + EDGE, &self.title, &self.description);
-        for (line, number) in title.iter().zip(1..) {
-            svg.text("head", EDGE, EDGE + 24.0 * f64::from(number) - 12.0, Anchor::Start, line);
-        }
-        for (line, number) in lead.iter().zip(1..) {
-            svg.text("", EDGE, lead_top + 19.0 * f64::from(number) - 8.0, Anchor::Start, line);
-        }
+        svg.lines("head", EDGE, EDGE + 12.0, 24.0, &title);
+        svg.lines("", EDGE, lead_top + 11.0, 19.0, &lead);
         let mut shapes = Shapes::default();
         for (index, picture) in self.pictures.iter().enumerate() {
             let middle = EDGE + column * ((index % columns) as f64 + 0.5);

@@ -173,6 +173,13 @@ impl Svg {
         self.text_with(class, &format!("x=\"{}\" y=\"{}\"", number(x), number(y)), anchor, text);
     }
 
+    /// Adds lines of text `step` below each other, the first on the base line `y`.
+    pub fn lines(&mut self, class: &str, x: f64, y: f64, step: f64, lines: &[String]) {
+        for (line, number) in lines.iter().zip(0..) {
+            self.text(class, x, y + step * f64::from(number), Anchor::Start, line);
+        }
+    }
+
     /// Adds a line of text that runs upwards, its base line to the left of `x`.
     pub fn text_upwards(&mut self, class: &str, x: f64, y: f64, anchor: Anchor, text: &str) {
         let place = format!("transform=\"translate({} {}) rotate(-90)\"", number(x), number(y));
@@ -335,6 +342,23 @@ pub fn escape(text: &str) -> String {
 /// Returns the width of a text in pixels, rather too large than too small.
 pub fn text_width(text: &str, font_px: f64) -> f64 {
     text.chars().count() as f64 * font_px * 0.57
+}
+
+/// Puts entries of these widths side by side into rows, each with its distance from the left.
+pub fn flowed<T>(entries: impl Iterator<Item = (f64, T)>, width: f64) -> Vec<Vec<(f64, T)>> {
+    let mut rows: Vec<Vec<(f64, T)>> = Vec::new();
+    let mut x = f64::INFINITY;
+    for (entry_width, entry) in entries {
+        if x + entry_width > width {
+            rows.push(Vec::new());
+            x = 0.0;
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push((x, entry));
+        }
+        x += entry_width;
+    }
+    rows
 }
 
 /// Breaks a text into lines that fit `width` pixels where its words allow it.

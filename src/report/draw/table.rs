@@ -1,11 +1,12 @@
-//! Tables as Markdown, CSV and HTML.
+//! Tables as Markdown, CSV, HTML and rows of JSON.
 //!
-//! CSV has plain numbers; Markdown and HTML have groups of three digits and units. A [`Cell`]
-//! therefore has one text for people and one for programs. An empty cell is `-` in all three
-//! formats, and every row has as many cells as there are columns.
+//! CSV and JSON have plain numbers; Markdown and HTML have groups of three digits and units. A
+//! [`Cell`] therefore has one text for people and one for programs. An empty cell is `-`, null in
+//! JSON, and every row has as many cells as there are columns.
 
 use super::svg::escape;
 use crate::amount::grouped;
+use serde_json::Value;
 use std::fmt::Write;
 
 /// The text of an empty cell.
@@ -20,23 +21,25 @@ pub fn csv_field(text: &str) -> String {
 }
 
 /// One cell, for people and for programs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     shown: String,
     plain: String,
     right: bool,
+    value: Value,
 }
 
 impl Cell {
     /// Creates a cell with one word for both.
     pub fn word(text: impl Into<String>) -> Cell {
         let text = text.into();
-        Cell { plain: text.clone(), shown: text, right: false }
+        Cell::words(text.clone(), text)
     }
 
     /// Creates a cell whose word differs between people and programs.
     pub fn words(shown: impl Into<String>, plain: impl Into<String>) -> Cell {
-        Cell { shown: shown.into(), plain: plain.into(), right: false }
+        let plain = plain.into();
+        Cell { shown: shown.into(), value: Value::from(&*plain), plain, right: false }
     }
 
     /// Creates a number whose form differs between people and programs.
@@ -45,19 +48,25 @@ impl Cell {
     }
 
     /// Creates a count, grouped for people.
-    pub fn count(number: u64) -> Cell {
-        Cell { shown: grouped(number), plain: number.to_string(), right: true }
+    pub fn count(number: impl Into<u64>) -> Cell {
+        let number = number.into();
+        Cell { value: number.into(), ..Cell::number(grouped(number), number.to_string()) }
     }
 
     /// Creates a share from 0 to 1: per cent with four decimals for people, eight decimals for
     /// programs.
     pub fn share(share: f64) -> Cell {
-        Cell { shown: format!("{:.4} %", share * 100.0), plain: format!("{share:.8}"), right: true }
+        Cell { value: share.into(), ..Cell::number(format!("{:.4} %", share * 100.0), format!("{share:.8}")) }
+    }
+
+    /// Creates a verdict: yes or no, and a no that people see.
+    pub fn verdict(good: bool) -> Cell {
+        Cell { value: good.into(), ..if good { Cell::word("yes") } else { Cell::words("NO", "no") } }
     }
 
     /// Creates an empty cell.
     pub fn nothing() -> Cell {
-        Cell::word(NOTHING)
+        Cell { value: Value::Null, ..Cell::word(NOTHING) }
     }
 
     /// Returns the cell that `cell` makes from the value, or an empty one.
@@ -127,6 +136,13 @@ impl Table {
         std::iter::once(heads).chain(rows).map(|line| line + "\n").collect()
     }
 
+    /// Returns each row as a JSON object, with the headers for programs as names.
+    pub fn json_lines(&self) -> Vec<String> {
+        let field = |((_, name), cell): (&(_, &str), &Cell)| format!("\"{name}\":{}", cell.value);
+        let row = |cells: &Vec<Cell>| self.columns.iter().zip(cells).map(field).collect::<Vec<_>>().join(",");
+        self.rows.iter().map(|cells| format!("{{{}}}", row(cells))).collect()
+    }
+
     /// Returns the table in HTML.
     pub fn html(&self) -> String {
         let class = |column: usize| if self.is_right(column) { " class=\"number\"" } else { "" };
@@ -147,16 +163,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_table_is_written_three_ways() {
+    fn one_table_is_written_four_ways() {
         let mut table = Table::new(&[("name", "name"), ("losses", "losses"), ("rate", "loss_rate")]);
-        table.row(vec![Cell::word("a \"b\", <c|d>"), Cell::count(1234), Cell::share(0.0726)]);
-        table.row(vec![Cell::nothing(), Cell::of(None, Cell::count), Cell::of(Some(0.5), Cell::share)]);
+        table.row(vec![Cell::word("a \"b\", <c|d>"), Cell::count(1234u64), Cell::share(0.0726)]);
+        table.row(vec![Cell::nothing(), Cell::of(None::<u64>, Cell::count), Cell::of(Some(0.5), Cell::share)]);
         assert_eq!(
             table.markdown(),
             "| name | losses | rate |\n| --- | ---: | ---: |\n\
              | a \"b\", <c\\|d> | 1,234 | 7.2600 % |\n| - | - | 50.0000 % |\n"
         );
         assert_eq!(table.csv(), "name,losses,loss_rate\n\"a \"\"b\"\", <c|d>\",1234,0.07260000\n-,-,0.50000000\n");
+        assert_eq!(
+            table.json_lines(),
+            [
+                "{\"name\":\"a \\\"b\\\", <c|d>\",\"losses\":1234,\"loss_rate\":0.0726}",
+                "{\"name\":null,\"losses\":null,\"loss_rate\":0.5}"
+            ]
+        );
         let html = table.html();
         assert!(html.contains("<td>a &quot;b&quot;, &lt;c|d&gt;</td><td class=\"number\">1,234</td>"), "{html}");
         roxmltree::Document::parse(&html).unwrap();

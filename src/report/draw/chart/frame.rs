@@ -1,8 +1,8 @@
 //! The surroundings of a chart's plot: title, axis, legend, notes.
 
-use super::Axis;
+use super::{Axis, Look};
 use crate::report::draw::scale::Scale;
-use crate::report::draw::svg::{Anchor, COLOURS, Path, Svg, text_width, wrapped};
+use crate::report::draw::svg::{Anchor, COLOURS, Path, Svg, flowed, text_width, wrapped};
 
 const WIDTH: f64 = 720.0;
 pub(super) const EDGE: f64 = 18.0;
@@ -12,7 +12,7 @@ const SMALL: f64 = 12.0;
 const HEAD: f64 = 16.0;
 pub(super) const MARK: f64 = 4.0;
 
-/// The texts that both kinds of charts have.
+/// The texts of a chart.
 #[derive(Clone, Debug)]
 pub(super) struct Texts {
     pub title: String,
@@ -26,15 +26,6 @@ impl Texts {
     }
 }
 
-/// How a series looks in the legend.
-#[derive(Clone, Copy)]
-pub(super) enum Sample {
-    Marked,
-    Rings,
-    Plain,
-    Area,
-}
-
 /// A picture with everything around the plot.
 pub(super) struct Frame {
     pub svg: Svg,
@@ -45,32 +36,31 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn new(texts: &Texts, labels_px: f64, height: f64, samples: &[(Sample, usize, &str)]) -> Frame {
+    pub(super) fn new(texts: &Texts, labels_px: f64, height: f64, samples: &[(Look, usize, &str)]) -> Frame {
         let inner = WIDTH - 2.0 * EDGE;
         let title = wrapped(&texts.title, 1.1 * HEAD, inner);
         // Row names get at most half of the picture.
         let left = EDGE + labels_px.min(WIDTH / 2.0);
         let top = EDGE + 24.0 * title.len() as f64;
         let bottom = top + height;
-        let legend = if samples.len() > 1 { legend_rows(samples, WIDTH - EDGE - left) } else { Vec::new() };
+        // A single series needs no legend.
+        let shown = if samples.len() > 1 { samples } else { &[] };
+        let entries = shown.iter().map(|entry| (32.0 + text_width(entry.2, FONT) + 16.0, *entry));
+        let legend = flowed(entries, WIDTH - EDGE - left);
         let notes: Vec<String> = texts.notes.iter().flat_map(|note| wrapped(note, SMALL, inner)).collect();
         let legend_top = bottom + 52.0;
         let notes_top = legend_top + 22.0 * legend.len() as f64;
         let end = notes_top + 17.0 * notes.len() as f64 + EDGE - 4.0;
         let mut svg = Svg::new(WIDTH, end, &texts.title, &texts.description);
-        for (line, number) in title.iter().zip(1..) {
-            svg.text("head", EDGE, EDGE + 24.0 * f64::from(number) - 12.0, Anchor::Start, line);
-        }
+        svg.lines("head", EDGE, EDGE + 12.0, 24.0, &title);
         for (row, number) in legend.iter().zip(0..) {
             let y = legend_top + 22.0 * f64::from(number) + 6.0;
-            for (x, sample, index, name) in row {
-                draw_sample(&mut svg, *sample, *index, left + x, y);
+            for (x, (look, index, name)) in row {
+                draw_sample(&mut svg, *look, *index, left + x, y);
                 svg.text("", left + x + 32.0, y + 4.5, Anchor::Start, name);
             }
         }
-        for (line, number) in notes.iter().zip(0..) {
-            svg.text("small soft", EDGE, notes_top + 17.0 * f64::from(number) + 9.0, Anchor::Start, line);
-        }
+        svg.lines("small soft", EDGE, notes_top + 9.0, 17.0, &notes);
         Frame { svg, left, right: WIDTH - EDGE, top, bottom }
     }
 
@@ -101,36 +91,17 @@ impl Frame {
     }
 }
 
-/// Returns the entries of the legend in rows, each with its distance from the left.
-fn legend_rows<'a>(samples: &[(Sample, usize, &'a str)], width: f64) -> Vec<Vec<(f64, Sample, usize, &'a str)>> {
-    let mut rows: Vec<Vec<(f64, Sample, usize, &str)>> = Vec::new();
-    let mut x = f64::INFINITY;
-    for (sample, index, name) in samples {
-        let entry = 32.0 + text_width(name, FONT) + 16.0;
-        if x + entry > width {
-            rows.push(Vec::new());
-            x = 0.0;
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push((x, *sample, *index, name));
-        }
-        x += entry;
-    }
-    rows
-}
-
-fn draw_sample(svg: &mut Svg, sample: Sample, index: usize, x: f64, y: f64) {
+fn draw_sample(svg: &mut Svg, look: Look, index: usize, x: f64, y: f64) {
     let colour = index % COLOURS;
     let (mut line, mut mark) = (Path::new(), Path::new());
     line.polyline(&[(x, y), (x + 26.0, y)], false);
-    match sample {
-        Sample::Area => return svg.rect(&format!("f{colour}"), [x + 6.0, y - 6.0, 14.0, 12.0], 0.0),
-        Sample::Plain => return svg.path(&format!("line dash l{colour}"), &line),
-        Sample::Rings => {
+    match look {
+        Look::Plain => return svg.path(&format!("line dash l{colour}"), &line),
+        Look::Rings => {
             mark.circle(x + 13.0, y, 1.5 * MARK);
             return svg.path(&format!("ring l{colour}"), &mark);
         }
-        Sample::Marked => {}
+        Look::Marked => {}
     }
     svg.path(&format!("line l{colour}"), &line);
     mark.mark(colour, x + 13.0, y, MARK);

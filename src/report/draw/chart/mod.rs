@@ -1,8 +1,7 @@
-//! Charts as SVG: lines with error bars and vertical bars over two axes ([`Chart`]), spans in rows
-//! over one axis ([`RowChart`]).
+//! Charts as SVG: lines with error bars over two axes.
 //!
 //! ```
-//! use trinim::report::draw::chart::{Axis, Chart, Line, Point, RowChart, Span};
+//! use trinim::report::draw::chart::{Axis, Chart, Line, Point};
 //!
 //! let (x, y) = (Axis::linear("generation"), Axis::log("share of games lost, %"));
 //! let points = [Point::new(1.0, 40.0), Point::new(2.0, 12.0).between(9.0, 16.0)];
@@ -12,12 +11,6 @@
 //!     .line(Line::plain("bound", [Point::new(1.0, 7.0), Point::new(2.0, 7.0)]))
 //!     .note("Error bars: smallest and largest of five.");
 //! assert!(chart.draw().file().contains("small population"));
-//!
-//! // A time line: rows appear in the order of their first mention. Spans end to end form a
-//! // stacked bar.
-//! let spans = [Span::new("worker 0", 0.0, 0.8), Span::new("worker 1", 0.1, 0.7)];
-//! let stages = RowChart::new("Stages", Axis::linear("time, s")).spans("apply", spans);
-//! assert!(stages.draw().file().starts_with("<svg"));
 //! ```
 //!
 //! # Shape
@@ -37,13 +30,10 @@
 
 mod frame;
 mod plot;
-mod rows;
-
-pub use rows::{RowChart, Span};
 
 use super::scale::{Scale, Spread};
 use super::svg::{Anchor, Path, Svg, text_width};
-use frame::{EDGE, FONT, Frame, Sample, Texts};
+use frame::{EDGE, FONT, Frame, Texts};
 use plot::{CAP, PLOT_HEIGHT, Plot};
 
 /// Distance between neighbouring error bars at the same x, in pixels: a little more than the widest
@@ -160,34 +150,19 @@ impl Line {
     }
 }
 
-#[derive(Clone, Debug)]
-enum Series {
-    Line(Line),
-    Bars { name: String, bars: Vec<(f64, f64)> },
-}
-
-impl Series {
-    fn name(&self) -> &str {
-        match self {
-            Series::Line(line) => &line.name,
-            Series::Bars { name, .. } => name,
-        }
-    }
-}
-
-/// Lines and vertical bars over two axes.
+/// Lines over two axes.
 #[derive(Clone, Debug)]
 pub struct Chart {
     texts: Texts,
     x: Axis,
     y: Axis,
-    series: Vec<Series>,
+    lines: Vec<Line>,
 }
 
 impl Chart {
-    /// Creates a chart without series.
+    /// Creates a chart without lines.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Chart {
-        Chart { texts: Texts::new(title), x, y, series: Vec::new() }
+        Chart { texts: Texts::new(title), x, y, lines: Vec::new() }
     }
 
     /// Sets the description for screen readers.
@@ -204,66 +179,34 @@ impl Chart {
 
     /// Adds a line.
     pub fn line(mut self, line: Line) -> Chart {
-        self.series.push(Series::Line(line));
-        self
-    }
-
-    /// Adds vertical bars, each at an x and as high as its value; bars of several series are side
-    /// by side.
-    pub fn bars(mut self, name: impl Into<String>, bars: impl IntoIterator<Item = (f64, f64)>) -> Chart {
-        self.series.push(Series::Bars { name: name.into(), bars: bars.into_iter().collect() });
+        self.lines.push(line);
         self
     }
 
     /// Draws the chart.
     pub fn draw(&self) -> Svg {
-        let width = self.bar_width();
         let (mut xs, mut ys) = (Vec::new(), Vec::new());
-        for series in &self.series {
-            match series {
-                Series::Line(line) => {
-                    for point in line.points.iter().filter(|point| point.x.is_finite()) {
-                        xs.push(point.x);
-                        ys.push(point.y);
-                        ys.extend(point.error.into_iter().flat_map(|(low, high)| [low, high]));
-                    }
-                }
-                Series::Bars { bars, .. } => {
-                    xs.extend(bars.iter().flat_map(|(x, _)| [x - width / 2.0, x + width / 2.0]));
-                    ys.extend(bars.iter().map(|(_, value)| *value).chain([0.0]));
-                }
-            }
+        for point in self.lines.iter().flat_map(|line| &line.points).filter(|point| point.x.is_finite()) {
+            xs.push(point.x);
+            ys.push(point.y);
+            ys.extend(point.error.into_iter().flat_map(|(low, high)| [low, high]));
         }
-        let lines =
-            self.series.iter().filter_map(|series| if let Series::Line(line) = series { Some(line) } else { None });
         // Error bars at the same x would hide each other.
         let has_errors = |line: &Line| line.points.iter().any(|point| point.error.is_some());
-        let crowded = lines.clone().filter(|line| has_errors(line)).count() as f64;
+        let crowded = self.lines.iter().filter(|line| has_errors(line)).count() as f64;
         // The outermost lines reach beyond their points; a plot is at least 500 pixels wide.
         let reach = (crowded - 1.0).max(0.0) / 2.0 * APART + CAP + 2.0;
         let margin = if crowded > 1.0 { (reach / 500.0).clamp(0.03, 0.2) } else { 0.03 };
         let (x_scale, y_scale) = (self.x.scale(xs.into_iter(), margin), self.y.scale(ys.iter().copied(), 0.06));
         let mut texts = self.texts.clone();
         let is_hidden = |point: &Point| y_scale.is_below(point.y);
-        if lines.clone().any(|line| line.look == Look::Marked && line.points.iter().any(is_hidden)) {
+        if self.lines.iter().any(|line| line.look == Look::Marked && line.points.iter().any(is_hidden)) {
             texts.notes.push("Open marks on the lower edge: zero, which a logarithmic axis cannot show.".to_owned());
         }
         let ticks = self.y.ticks(&y_scale, 8);
         let widest = ticks.iter().map(|(_, label)| text_width(label, FONT)).fold(0.0, f64::max);
-        let samples: Vec<(Sample, usize, &str)> = self
-            .series
-            .iter()
-            .enumerate()
-            .map(|(index, series)| {
-                let sample = match series {
-                    Series::Line(Line { look: Look::Marked, .. }) => Sample::Marked,
-                    Series::Line(Line { look: Look::Rings, .. }) => Sample::Rings,
-                    Series::Line(Line { look: Look::Plain, .. }) => Sample::Plain,
-                    Series::Bars { .. } => Sample::Area,
-                };
-                (sample, index, series.name())
-            })
-            .collect();
+        let samples: Vec<(Look, usize, &str)> =
+            self.lines.iter().enumerate().map(|(index, line)| (line.look, index, &*line.name)).collect();
         let mut frame = Frame::new(&texts, widest + 8.0 + 24.0, PLOT_HEIGHT, &samples);
         let mut grid = Path::new();
         for (value, label) in &ticks {
@@ -276,8 +219,9 @@ impl Chart {
         frame.svg.text_upwards("", EDGE + 10.0, middle, Anchor::Middle, &self.y.label);
         frame.x_axis(&self.x, &x_scale);
         let plot = Plot { x: x_scale, y: y_scale, left: frame.left, right: frame.right, bottom: frame.bottom };
-        let bar_series = self.series.iter().filter(|series| matches!(series, Series::Bars { .. })).count();
-        let mut places: Vec<f64> = lines
+        let mut places: Vec<f64> = self
+            .lines
+            .iter()
             .filter(|line| has_errors(line))
             .flat_map(|line| &line.points)
             .filter(|point| plot.x.shows(point.x))
@@ -288,37 +232,14 @@ impl Chart {
         let gaps = places.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.1);
         let apart = gaps.map(|gap| gap / (crowded + 1.0)).fold(APART, f64::min);
         let cap = CAP.min(CAP / APART * apart);
-        let mut earlier = 0;
-        for (index, series) in self.series.iter().enumerate() {
-            if let Series::Bars { bars, .. } = series {
-                let one = width / bar_series as f64;
-                let shift = one * earlier as f64 - width / 2.0;
-                earlier += 1;
-                plot.bars(&mut frame.svg, index, bars, shift, one);
-            }
-        }
         frame.outline();
         let mut before = 0.0;
-        for (index, series) in self.series.iter().enumerate() {
-            if let Series::Line(line) = series {
-                let shift = if has_errors(line) { (before - (crowded - 1.0) / 2.0) * apart } else { 0.0 };
-                before += f64::from(u8::from(has_errors(line)));
-                plot.line(&mut frame.svg, index, line, shift + line.shift, cap);
-            }
+        for (index, line) in self.lines.iter().enumerate() {
+            let shift = if has_errors(line) { (before - (crowded - 1.0) / 2.0) * apart } else { 0.0 };
+            before += f64::from(u8::from(has_errors(line)));
+            plot.line(&mut frame.svg, index, line, shift + line.shift, cap);
         }
         frame.svg
-    }
-
-    /// Returns the width of all bars at one x, in units of the x axis.
-    fn bar_width(&self) -> f64 {
-        let bars = self
-            .series
-            .iter()
-            .filter_map(|series| if let Series::Bars { bars, .. } = series { Some(bars) } else { None });
-        let mut xs: Vec<f64> = bars.flatten().map(|(x, _)| *x).filter(|x| x.is_finite()).collect();
-        xs.sort_by(f64::total_cmp);
-        let gap = xs.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).fold(f64::INFINITY, f64::min);
-        if gap.is_finite() { 0.8 * gap } else { 0.8 }
     }
 }
 
@@ -353,8 +274,6 @@ mod tests {
         #[test]
         fn any_numbers_give_a_picture(
             points in prop::collection::vec((values(), values(), prop::option::of((values(), values()))), 0..9),
-            bars in prop::collection::vec((values(), values()), 0..5),
-            spans in prop::collection::vec((0..4_u8, values(), values()), 0..9),
             log: [bool; 2],
         ) {
             let axis = |log: bool| if log { Axis::log("a").including(3.0) } else { Axis::linear("a") };
@@ -364,13 +283,9 @@ mod tests {
             let chart = Chart::new("t", axis(log[0]), axis(log[1]))
                 .line(Line::marked("m", points.clone()))
                 .line(Line::rings("r", points.clone()))
-                .line(Line::plain("p", points))
-                .bars("b", bars);
-            let spans = spans.into_iter().map(|(row, from, to)| Span::new(row.to_string(), from, to));
-            let rows = RowChart::new("t", axis(log[0])).spans("s", spans);
-            for written in [chart.draw().file(), rows.draw().file()] {
-                prop_assert!(places(&written).iter().all(|number| number.is_finite() && number.abs() < 2000.0));
-            }
+                .line(Line::plain("p", points));
+            let places = places(&chart.draw().file());
+            prop_assert!(places.iter().all(|number| number.is_finite() && number.abs() < 2000.0));
         }
     }
 
@@ -480,12 +395,11 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_those_named_and_legends_need_two_series() {
-        let chart = RowChart::new("t", Axis::linear("time, s")).spans("read", [Span::new("one <1>", 0.0, 2.0)]);
-        let one = chart.draw().file();
-        assert!(one.contains("one &lt;1&gt;") && !one.contains(">read<"), "{one}");
-        let two = chart.spans("write", [Span::new("two", 1.0, 2.0), Span::new("one <1>", 2.0, 2.5)]).draw().file();
-        assert!(two.contains(">read<") && two.contains(">write<") && two.contains(">two<"), "{two}");
-        assert_eq!(two.matches("one &lt;1&gt;").count(), 1);
+    fn legends_need_two_lines() {
+        let line = |name: &str| Line::marked(name, [1.0, 2.0].map(|x| Point::new(x, 5.0)));
+        let chart = Chart::new("t", Axis::linear("time, s"), Axis::linear("y")).line(line("read <1>"));
+        assert!(!chart.draw().file().contains(">read"));
+        let two = chart.line(line("write")).draw().file();
+        assert!(two.contains(">read &lt;1&gt;<") && two.contains(">write<"), "{two}");
     }
 }

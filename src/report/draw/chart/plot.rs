@@ -1,4 +1,4 @@
-//! The area of a chart that holds its lines and bars.
+//! The area of a chart that holds its lines.
 
 use super::frame::MARK;
 use super::{Line, Look};
@@ -31,16 +31,6 @@ impl Plot {
     /// Returns whether a value of the y axis has a place, if only on the lower edge.
     fn has(&self, value: f64) -> bool {
         self.y.shows(value) || self.y.is_below(value)
-    }
-
-    /// Draws bars `width` wide, `shift` to the right of their places, both in units of the x axis.
-    pub(super) fn bars(&self, svg: &mut Svg, index: usize, bars: &[(f64, f64)], shift: f64, width: f64) {
-        for (x, value) in bars.iter().filter(|(x, value)| self.x.shows(*x) && self.has(*value)) {
-            let (left, right) = (self.x(x + shift), self.x(x + shift + width));
-            let (foot, top) = (self.y(0.0), self.y(*value));
-            let place = [left, foot.min(top), (right - left).max(0.5), (foot - top).abs()];
-            svg.rect(&format!("f{}", index % COLOURS), place, 0.0);
-        }
     }
 
     /// Draws a line, `shift` pixels to the right of its place, with error bars `2 cap` wide.
