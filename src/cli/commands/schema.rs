@@ -5,7 +5,7 @@
 //! made from them, too.
 
 use super::{check, evolve, export, layout, plan, plane, probe, repair, report, solve, stats, status, task, verify};
-use crate::cli::face::exit::Exit;
+use crate::cli::face::exit::{self, Exit};
 use crate::cli::face::output::Out;
 use crate::cli::face::schema::{self, Shape};
 use crate::cli::face::{exit, watch};
