@@ -68,7 +68,7 @@ pub struct ProbeArgs {
 
     /// Read the database through memory maps: faster, but the program crashes if another process
     /// truncates a file
-    #[arg(long)]
+    #[arg(long, hide = true)]
     map: bool,
 }
 

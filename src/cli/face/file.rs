@@ -175,7 +175,7 @@ impl InputKind {
 #[derive(Clone, Copy, Args)]
 pub struct ParentsArgs {
     /// Create missing folders above the one of --out
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide = true)]
     parents: bool,
 }
 

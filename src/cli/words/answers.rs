@@ -5,7 +5,7 @@ use crate::cli::face::exit::{Exit, Refused, Stopped};
 use crate::cli::face::output::Out;
 use crate::cli::face::progress::{self, ProgressArgs, Say, Total};
 use crate::cli::face::signals::Signals;
-use crate::cli::words::args::{self, Size};
+use crate::cli::words::args::ResourceArgs;
 use crate::cli::words::machine::free_bytes;
 use clap::Args;
 use pipeline::{Error, Metrics, Options};
@@ -36,18 +36,12 @@ pub struct SpotArgs {
           value_parser = clap::value_parser!(u32).range(..=i64::from(PIECES_LIMIT)))]
     spot_pieces: u32,
 
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's; for
-    /// positions that are solved on the spot
-    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = args::memory, default_value = "1GiB")]
-    memory: Size,
-
-    /// Threads, 0 for all; for positions that are solved on the spot
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = args::threads, default_value = "0")]
-    threads: usize,
+    #[command(flatten)]
+    resources: ResourceArgs,
 
     /// Folder for temporary files of positions with more than about 32 pieces [default: that of the
     /// system]
-    #[arg(long, help_heading = "Resources", value_name = "DIR")]
+    #[arg(long, help_heading = "Resources", value_name = "DIR", env = "TRINIM_SCRATCH", hide_env = true)]
     scratch: Option<PathBuf>,
 
     #[command(flatten)]
@@ -63,8 +57,8 @@ impl SpotArgs {
         let signals = Signals::register()?;
         signals.release();
         let options = Options {
-            threads: args::all_if_zero(self.threads),
-            memory_bytes: plan::engine_bytes(self.memory.0),
+            threads: self.resources.threads(),
+            memory_bytes: plan::engine_bytes(self.resources.memory_bytes()),
             stop: signals.stop.clone(),
             ..Options::default()
         };
@@ -79,7 +73,7 @@ impl SpotArgs {
     /// Returns what runs a solve in a folder: it refuses what does not fit, and shows progress.
     fn runner(&self, options: Options, signals: Signals, out: &Out) -> anyhow::Result<Box<Runner>> {
         let progress = self.progress.on(out)?;
-        let (memory_bytes, scratch) = (self.memory.0, self.scratch.clone());
+        let (memory_bytes, scratch) = (self.resources.memory_bytes(), self.scratch.clone());
         // Made for the first solve, and gone with the solver.
         let folder = OnceCell::new();
         Ok(Box::new(move |game, solve| {

@@ -192,7 +192,7 @@ impl LogPlacement {
 pub struct KernelArgs {
     /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; does
     /// not change the result
-    #[arg(long, help_heading = "Expert", value_name = "ISA", value_parser = kernel(), default_value = "auto")]
+    #[arg(long, help_heading = "Expert", hide = true, value_name = "ISA", value_parser = kernel(), default_value = "auto")]
     pub kernel: KernelName,
 }
 
@@ -200,7 +200,8 @@ pub struct KernelArgs {
 #[derive(Clone, Copy, Args)]
 pub struct ThreadsArgs {
     /// Threads, 0 for all
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0")]
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0",
+          env = "TRINIM_THREADS", hide_env = true)]
     threads: usize,
 }
 
@@ -208,6 +209,46 @@ impl ThreadsArgs {
     /// Returns the number of threads to use.
     pub fn count(self) -> usize {
         all_if_zero(self.threads)
+    }
+}
+
+/// `--memory` and `--threads`.
+#[derive(Clone, Copy, Args)]
+pub struct ResourceArgs {
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    /// Threads, 0 for all; fewer run if the memory is too small for all
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0",
+          env = "TRINIM_THREADS", hide_env = true)]
+    threads: usize,
+}
+
+impl ResourceArgs {
+    /// Returns the number of threads to use.
+    pub fn threads(self) -> usize {
+        all_if_zero(self.threads)
+    }
+
+    /// Returns the memory budget of the whole program.
+    pub fn memory_bytes(self) -> u64 {
+        self.memory.bytes()
+    }
+}
+
+/// `--memory`.
+#[derive(Clone, Copy, Args)]
+pub struct MemoryArgs {
+    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
+    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory, default_value = "1GiB",
+          env = "TRINIM_MEMORY", hide_env = true)]
+    memory: Size,
+}
+
+impl MemoryArgs {
+    /// Returns the memory budget of the whole program.
+    pub fn bytes(self) -> u64 {
+        self.memory.0
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cli::face::exit::Refused;
 use crate::cli::face::file::InputKind;
-use crate::cli::words::args::{self, BidCells, CodecName, LogPlacement, Size};
+use crate::cli::words::args::{self, BidCells, CodecName, LogPlacement, ResourceArgs};
 use crate::cli::words::board::RequiredBoard;
 use crate::cli::words::choice;
 use crate::cli::words::keep::{self, KeepChoice};
@@ -45,13 +45,8 @@ pub struct GameArgs {
     #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
     pub keep: Option<KeepChoice>,
 
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
-    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = args::memory, default_value = "1GiB")]
-    pub memory: Size,
-
-    /// Threads, 0 for all; fewer run if the memory is too small for all
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = args::threads, default_value = "0")]
-    pub threads: usize,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
 
     /// Where logs go; with a database, its blocks take the place of shared logs
     #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
@@ -72,7 +67,7 @@ pub struct GameArgs {
     pub block_bits: Option<u32>,
 
     /// Time between checkpoints, like 500ms, 5s, 1m: a kill loses at most this much work
-    #[arg(long, help_heading = "Expert", value_name = "TIME", value_parser = args::duration, default_value = "5s")]
+    #[arg(long, help_heading = "Expert", hide = true, value_name = "TIME", value_parser = args::duration, default_value = "5s")]
     pub commit_interval: Duration,
 }
 
@@ -110,14 +105,14 @@ pub fn agree_with_nimbers(game: &GameArgs) -> Result<(), Refused> {
 
 /// Builds the plan's request for a solve that begins with these arguments.
 pub fn request<'a>(board: &'a Board, game: &'a GameArgs, values: Values, keep: Keep) -> Request<'a> {
-    let threads = args::all_if_zero(game.threads);
+    let threads = game.resources.threads();
     Request {
         board,
         rule: game.rule,
         values,
         keep,
         encoding: Encoding::default(),
-        memory_bytes: game.memory.0,
+        memory_bytes: game.resources.memory_bytes(),
         threads,
         placement: game.log_placement.placement(board, values),
         codec: &game.codec.name,

@@ -16,9 +16,11 @@ use trinim_evolve::simplify::simplify;
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim evolve export --game nim:4,4,4,4 --formula \"a1^a2^a3^a4\" --as python > strategy.py
+  trinim evolve export --game nim:4,4,4,4 --formula \"a1^a2^a3^a4\" \\
+      --as python > strategy.py
   trinim evolve export --game nim:3,3 --formula \"a1 div a2\" --as python --zero 0
-  trinim evolve export --game subtraction:1,2,3:40 --formula \"a1 mod 4\" --as latex
+  trinim evolve export --game subtraction:1,2,3:40 --formula \"a1 mod 4\" \\
+      --as latex
 
 The code wraps at 32 bits and divides as the formula does, whatever the language does by default.";
 

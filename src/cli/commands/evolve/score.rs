@@ -16,11 +16,11 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use trinim::game::{Outcome, Value};
+use trinim_evolve::check::Theorems;
 use trinim_evolve::formula::Formula;
 use trinim_evolve::graph::{Graph, Ordering};
 use trinim_evolve::law::Law;
 use trinim_evolve::score::{Breach, Count, Target, Violations, Wrong, explain, violations, wrong};
-use trinim_evolve::theorems::Theorems;
 use trinim_evolve::tree::{BRANCHES_MAX, Branch, Tree, tree_size, tree_violations};
 
 const EXAMPLES: &str = "\
@@ -28,7 +28,8 @@ Examples:
   trinim evolve score --game nim:2,1 --formula \"a1-a2*a1\" --tree
   trinim evolve score --game nim:2,1 --formula \"a1-a2*a1\" --svg tree.svg
   trinim evolve score --game nim:4,4,4,4 --formula \"a1^a2^a3-a4\" --json
-  trinim evolve score --game nim:2,1 --chromosome \"1: a1 2: a2 3: * 2, 1 4: - 1, 3\"
+  trinim evolve score --game nim:2,1 \\
+      --chromosome \"1: a1 2: a2 3: * 2, 1 4: - 1, 3\"
 
 The paper counts its example on the game tree, where a position occurs once for each way to reach it, and its \
 experiments on the positions, one for all orderings of the heaps.";

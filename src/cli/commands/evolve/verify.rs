@@ -19,7 +19,8 @@ use trinim_evolve::simplify::simplify;
 const EXAMPLES: &str = "\
 Examples:
   trinim evolve verify --game nim:4,4,4,4 --formula \"(a1^a2^a3)-a4\" --max 15
-  trinim evolve verify --game wythoff:10 --formula \"phi(a2-a1)-a1\" --states ascending --max 200
+  trinim evolve verify --game wythoff:10 --formula \"phi(a2-a1)-a1\" \\
+      --states ascending --max 200
   trinim evolve verify --game nim:4,4,4 --misere --formula \"a1^a2^a3\"
 
 Formulas of + - and or xor not, products with constants, comparisons, min, max and if are decided for all heaps of \

@@ -28,7 +28,8 @@ const EXAMPLES: &str = "\
 Examples:
   trinim layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
   trinim layout --layers 9 --block-bits 30 --json
-  trinim layout --layers 9 --block-bits 30 --order search --effort 2000 --write-order nine.order
+  trinim layout --layers 9 --block-bits 30 --order search \\
+      --effort 2000 --write-order nine.order
   trinim layout --layers 8 --block-bits 28 --svg eight.svg
   trinim layout --paper                     show the layouts of [SWLK12], published and computed
   trinim layout search --layers 9 --bits 13 --symmetry any

@@ -114,7 +114,7 @@ fn layout(
     if let Some(bits) = game.block_bits {
         return Ok(Layout::suggested(board, bits));
     }
-    let usual = || plan::choose_layout_for(board, values, game.memory.0);
+    let usual = || plan::choose_layout_for(board, values, game.resources.memory_bytes());
     let Some(begun) = begun else { return Ok(usual()) };
     // Report a different board before its layout, which would not fit.
     let layout = Layout::new(board, &[])?;

@@ -18,7 +18,7 @@ use crate::cli::face::output::Out;
 use crate::cli::face::owner::{self, Owner};
 use crate::cli::face::progress::ProgressArgs;
 use crate::cli::face::signals::Signals;
-use crate::cli::words::args::{self, JsonArgs, KernelArgs, Size};
+use crate::cli::words::args::{self, JsonArgs, KernelArgs, ResourceArgs, Size};
 use crate::cli::words::board::default_folder;
 use crate::cli::words::game::GameArgs;
 use crate::cli::words::keep::{self, AuditChoice};
@@ -50,7 +50,7 @@ Examples:
   trinim solve --layers 6 --keep book:9 --out b6  also the values of positions with 9 pieces or more
   trinim solve --layers 6 --rule normal --values nimbers
                                                   the nimber of every position
-  trinim solve --layers 7 --strategy block-pull --redundancy keep --kernel scalar
+  trinim solve --layers 7 --strategy block-pull --redundancy keep
                                                   as the papers did, block by block
 
 Run the same command again to continue after any interruption. The first SIGINT, SIGTERM or SIGHUP stops after a \
@@ -85,7 +85,7 @@ pub struct SolveArgs {
     parents: ParentsArgs,
 
     /// Order of the blocks, a file from trinim layout --write-order; does not change the result
-    #[arg(long, help_heading = "Expert", value_name = "FILE")]
+    #[arg(long, help_heading = "Expert", hide = true, value_name = "FILE")]
     order: Option<PathBuf>,
 
     /// Audit: compare so many positions of each block with their children while these pass by, 1
@@ -139,12 +139,11 @@ impl SolveArgs {
         words: &[String],
         board: Board,
         session: SessionArgs,
-        memory: Size,
-        threads: usize,
+        resources: ResourceArgs,
     ) -> Result<SolveArgs, clap::Error> {
         let command = SolveArgs::augment_args(clap::Command::new("solve")).no_binary_name(true);
         let args = SolveArgs::from_arg_matches(&command.try_get_matches_from(words)?)?;
-        let game = GameArgs { board: args.game.board.known(board), memory, threads, ..args.game };
+        let game = GameArgs { board: args.game.board.known(board), resources, ..args.game };
         Ok(SolveArgs { session, game, ..args })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Outcome, Run};
 use crate::cli::face::output::{Out, counted, per_second, seconds};
-use crate::cli::words::args::{self, Size};
+use crate::cli::words::args::Size;
 use crate::cli::words::machine::peak_rss_bytes;
 use crate::cli::words::summary::Summary;
 use pipeline::{Candidate, Metrics, Placement, Stage};
@@ -168,12 +168,12 @@ pub fn report(
         // written.
         disk_bytes_peak: counts.log_bytes_peak + of(&counters.scratch_bytes) + outcome.database_bytes,
         kernel: kernel.to_string(),
-        threads: args::all_if_zero(args.game.threads),
+        threads: args.game.resources.threads(),
         workers: outcome.workers,
         placement: if logs { placement_name(placement) } else { NONE },
         codec: if logs { outcome.codec } else { NONE.to_owned() },
         codec_candidates: outcome.candidates.iter().map(CodecRow::of).collect(),
-        memory_bytes: args.game.memory.0,
+        memory_bytes: args.game.resources.memory_bytes(),
         peak_leased_bytes: outcome.peak_leased_bytes,
         commits: counts.commits,
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),

@@ -4,7 +4,7 @@ use super::store;
 use super::usage;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted};
-use crate::cli::words::args::{self, BidCells, JsonArgs, Size};
+use crate::cli::words::args::{self, BidCells, JsonArgs, MemoryArgs, Size};
 use crate::cli::words::board::RequiredBoard;
 use crate::cli::words::keep::{self, AuditChoice, KeepChoice};
 use crate::cli::words::summary::board;
@@ -51,10 +51,8 @@ pub struct InitArgs {
     #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = keep::parse_audit)]
     audit: Option<AuditChoice>,
 
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's; of a
-    /// task, for the choice of the blocks
-    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = args::memory, default_value = "1GiB")]
-    memory: Size,
+    #[command(flatten)]
+    memory: MemoryArgs,
 
     /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
     /// memory]
@@ -117,7 +115,7 @@ pub fn run(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let layout = match (&args.bid_cells, args.block_bits) {
         (Some(cells), _) => Layout::new(&board_of, &cells.0)?,
         (None, Some(bits)) => Layout::suggested(&board_of, bits),
-        (None, None) => plan::choose_layout(&board_of, args.memory.0),
+        (None, None) => plan::choose_layout(&board_of, args.memory.bytes()),
     };
     let game = Game { board: board_of, rule: args.rule, layout };
     let audit = args.audit.map_or_else(|| Audit::usual(&game), |AuditChoice(audit)| audit);
