@@ -12,5 +12,6 @@ pub mod input;
 pub mod keep;
 pub mod moves;
 pub mod parents;
+pub mod seat;
 pub mod solved;
 pub mod spot;
