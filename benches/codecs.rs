@@ -15,7 +15,7 @@ use trinim::game::Board;
 use trinim::game::Rule;
 use trinim::kernel::{Kernel, SettlePlan, bitmap_words};
 use trinim::layout::Layout;
-use trinim::papers::published;
+use trinim::report::published;
 
 /// Returns the loss stream of the seven-layer board, misère.
 fn stream() -> Vec<u64> {

@@ -13,7 +13,7 @@ use criterion::{
 use trinim::game::Board;
 use trinim::game::Rule;
 use trinim::kernel::{ApplyPlan, Isa, Kernel, PermutePlan, SettlePlan, bitmap_words};
-use trinim::papers::published;
+use trinim::report::published;
 
 /// Index bits of the blocks.
 const BITS: u32 = 24;

@@ -12,7 +12,7 @@ use trinim::game::Board;
 use trinim::game::Rule;
 use trinim::kernel::{Isa, Kernel, SettlePlan, bitmap_words};
 use trinim::layout::Layout;
-use trinim::papers::published;
+use trinim::report::published;
 use trinim::solve::baseline::memory;
 
 /// Returns the number of losses that one of the papers' ways finds in memory.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use trinim::database::{Access, Database, Game};
 use trinim::game::{Rule, Value};
 use trinim::kernel::Kernel;
-use trinim::papers::published;
+use trinim::report::published;
 use trinim::solve::solve;
 
 /// Solves seven layers, misère, into `folder`, without syncs.

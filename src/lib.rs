@@ -14,7 +14,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The root re-exports the names that a first program needs; the modules have the rest.
+//! The root re-exports the names that a first program needs; the modules have the rest. `amount`,
+//! `claims` and `report` serve the program of this package alone: these pages leave them out, and
+//! they may change at any time.
 //! [`database::format`] specifies every byte of a database.
 //!
 //! # Words
@@ -45,18 +47,19 @@
 //!   solve.
 //! - A *strategy* is a way to solve: by update logs, or by a *baseline* from the papers.
 //! - Nim on the plane, in the package `trinim-plane`, is another game with a vocabulary of its own.
-#![deny(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
-pub mod bench;
+#[doc(hidden)]
+pub mod amount;
 pub mod care;
 pub mod database;
-pub mod draw;
 pub mod kernel;
 pub mod layout;
-pub mod papers;
 pub mod plan;
 pub mod play;
+#[doc(hidden)]
 pub mod report;
 pub mod solve;
 pub mod task;
@@ -66,4 +69,6 @@ pub use database::{Database, Game};
 pub use kernel::Kernel;
 pub use layout::Layout;
 pub use solve::Solve;
-pub use trinim_game::{self as game, Board, Rule, Value, claims, random};
+#[doc(hidden)]
+pub use trinim_game::claims;
+pub use trinim_game::{self as game, Board, Rule, Value, random};

@@ -85,6 +85,8 @@
 //! With the feature `testing`, module `testing` provides a simulated disk that loses, tears and
 //! corrupts writes.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
 mod audit;

@@ -1,4 +1,5 @@
 //! One function on many tasks and several threads, until all are done or one fails.
+#![expect(clippy::disallowed_methods, reason = "many tasks of one kind, in parallel")]
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

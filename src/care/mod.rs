@@ -83,6 +83,7 @@ pub enum Error {
 
 /// The kind of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
     /// A run, finished or not.
@@ -93,11 +94,13 @@ pub enum Subject {
 
 /// The result of a check.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// The kind of the folder.
     pub subject: Subject,
     /// The findings, damage first, leftovers last; each by path and offset.
     #[serde(serialize_with = "serialize_findings")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<FindingRow<'_>>"))]
     pub findings: Vec<Finding>,
     /// Number of canonical blocks of the board; 0 if the board is unknown.
     pub blocks: u64,
@@ -114,25 +117,36 @@ pub struct Report {
     pub unsealed: bool,
 }
 
-/// Serializes findings for other programs; `message` is the whole sentence.
+/// A finding as other programs get it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FindingRow<'a> {
+    /// `damage`, `copy` (one of two copies) or `leftover`.
+    kind: &'a str,
+    /// The file.
+    path: Cow<'a, str>,
+    /// Where in the file, in bytes; 0 if unknown.
+    offset: u64,
+    /// The kind of damage, one word.
+    damage: &'a str,
+    /// What was looked at.
+    what: String,
+    /// What it should be.
+    expected: String,
+    /// What it is.
+    got: String,
+    /// All of this in a sentence.
+    message: String,
+}
+
+/// Serializes findings as [`FindingRow`]s.
 ///
 /// # Errors
 /// Those of the serializer.
 pub fn serialize_findings<S: Serializer>(findings: &[Finding], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Row<'a> {
-        kind: &'a str,
-        path: Cow<'a, str>,
-        offset: u64,
-        damage: &'a str,
-        what: String,
-        expected: String,
-        got: String,
-        message: String,
-    }
     serializer.collect_seq(findings.iter().map(|finding| {
         let [what, expected, got] = finding.damage.in_words();
-        Row {
+        FindingRow {
             kind: finding.weight.name(),
             path: finding.path.to_string_lossy(),
             offset: finding.offset.unwrap_or(0),

@@ -90,6 +90,7 @@ impl FromStr for Audit {
 
 /// A finished audit, as the manifest has it. A solve with a miss does not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Audited {
     /// Positions drawn from each block.
     pub per_block: u32,

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 /// Losses of the board of so many layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerCount {
     /// Layers of the smaller board, from the apex.
     pub layers: u32,

@@ -1,4 +1,5 @@
 //! The bytes of a database file, wherever they are.
+#![expect(clippy::disallowed_types, reason = "readers open files themselves")]
 
 use super::DatabaseError;
 use memmap2::Mmap;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 /// Positions and losses with a given number of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PieceCount {
     /// Number of pieces on the board.
     pub pieces: u32,

@@ -110,6 +110,17 @@ impl Serialize for Keep {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Keep {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Keep".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": "^(database|book:[0-9]+|counts)$" })
+    }
+}
+
 /// How a game is solved, as far as the files of the run depend on it: which values are computed,
 /// what is kept of the result, whether it is audited on the way, and how the bitmaps are encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

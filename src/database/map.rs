@@ -1,4 +1,5 @@
 //! The only wrapper around a file-backed memory map.
+#![expect(clippy::disallowed_types, reason = "readers open files themselves")]
 #![expect(unsafe_code, reason = "a map of a file cannot be made from safe code")]
 
 use memmap2::Mmap;

@@ -13,6 +13,7 @@
 //! A lookup in a cached frame takes a hash-map lookup under a mutex. Otherwise it reads and decodes
 //! one frame first: 1 MiB of bitmap in a third of a millisecond. A frame of version 1 is parsed
 //! instead, a few milliseconds for 16 MiB of bitmap, and takes a microsecond for each lookup.
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "readers look at files themselves")]
 
 use super::block::{BlockForm, BlockIndex, Frame, HEADER_BYTES, block_file_name};
 use super::book::Book;

@@ -1,7 +1,7 @@
 //! What a solve computes of each position: who wins, or its nimber.
 
 use crate::game::Board;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -10,7 +10,9 @@ use std::str::FromStr;
 /// A block of a solve for nimbers has one bitmap for each possible nimber, its *planes*, ascending:
 /// in plane `n`, bit `x` is 1 iff the position has nimber `n`. Plane 0 has the losses of normal
 /// play.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Values {
     /// Wins and losses: one plane, with the losses.
     #[default]
@@ -28,6 +30,7 @@ pub struct ParseValuesError {
 
 /// Positions of one nimber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NimberCount {
     /// The nimber.
     pub nimber: u32,
@@ -92,12 +95,6 @@ impl FromStr for Values {
     fn from_str(name: &str) -> Result<Values, ParseValuesError> {
         let mut all = Values::ALL.into_iter();
         all.find(|values| values.name() == name).ok_or_else(|| ParseValuesError { name: name.to_owned() })
-    }
-}
-
-impl Serialize for Values {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 

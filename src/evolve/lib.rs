@@ -9,13 +9,13 @@
 //! the paper's experiments, others do better. The paper does not check formulas beyond the
 //! positions they were found on, nor prove them; here [`check`] and [`prove`] do.
 //!
-//! ```text
-//! games ─► graph ──► engine ──► runs ──► check ──► prove, settle ──► probe
-//!          positions  one run    many     larger    all heaps         large heaps
-//!          and moves     │                positions └── law: what theorems say, period
-//!                        └── chromosome, gene, alphabet, chance, score, int
-//! formula: what a chromosome says; parse, listing, simplify, export
-//! ```
+//! | room | what it knows, from the rooms above it only |
+//! |---|---|
+//! | language | [`formula`]s of [`int`]egers over a [`scope`]; [`parse`], [`listing`] and [`simplify`]; the [`alphabet`] of chromosomes |
+//! | games | [`games`] by their text, positions and moves as a [`graph`], the [`period`] of a heap |
+//! | search | one run in [`engine`], by [`chromosome`], [`chance`], [`score`] and [`settings`]; many in [`runs`]; the paper's [`experiment`]s and [`tree`], [`stats`] |
+//! | proof | [`check`] on larger positions, then [`prove`] bit by bit or [`settle`] by a [`law`], else [`probe`] large heaps; [`truth`] |
+//! | [`claims`], [`export`] | the paper's claims with verdicts; a formula as Python or LaTeX |
 //!
 //! Integers have 32 bits and wrap; division truncates, `mod` has the sign of the dividend, and a
 //! quotient by zero, or of −2^31 by −1, has no value: [`int`]. A position is a list of features,
@@ -50,36 +50,46 @@
 //! A run of the paper's size takes about 4 ms, one of the best preset 20 ms. Files, printing and
 //! pictures are left to the command line.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
-pub mod alphabet;
-#[cfg(test)]
-mod cases;
-pub mod chance;
-pub mod check;
-pub mod chromosome;
 pub mod claims;
-pub mod engine;
-pub mod experiment;
 pub mod export;
-pub mod formula;
 pub mod games;
-pub mod gene;
-pub mod graph;
-pub mod int;
-pub mod law;
-pub mod listing;
-pub mod parse;
-pub mod period;
-pub mod probe;
-pub mod prove;
-pub mod runs;
-pub mod scope;
-pub mod score;
-pub mod settings;
-pub mod settle;
-pub mod simplify;
-pub mod stats;
-pub mod theorems;
-pub mod tree;
-pub mod truth;
+
+mod language {
+    pub mod alphabet;
+    pub mod formula;
+    pub mod int;
+    pub mod listing;
+    pub mod parse;
+    pub mod scope;
+    pub mod simplify;
+}
+
+mod proof {
+    pub mod check;
+    pub mod law;
+    pub mod probe;
+    pub mod prove;
+    pub mod settle;
+    pub mod truth;
+}
+
+mod search {
+    pub mod chance;
+    pub mod chromosome;
+    pub mod engine;
+    pub mod experiment;
+    pub mod runs;
+    pub mod score;
+    pub mod settings;
+    pub mod stats;
+    pub mod tree;
+}
+
+pub use games::{graph, period};
+pub use language::{alphabet, formula, int, listing, parse, scope, simplify};
+pub use proof::{check, law, probe, prove, settle, truth};
+pub use search::{chance, chromosome, engine, experiment, runs, score, settings, stats, tree};

@@ -8,6 +8,7 @@ use std::fmt::Display;
 
 /// How a claim stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The computation confirms it, as far as the computation reaches.
@@ -37,6 +38,7 @@ impl Verdict {
 
 /// A claim with its verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
     /// The place in the paper: a table, example, theorem, equation or section.
     pub place: String,

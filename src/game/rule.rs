@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 /// Who wins at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
     /// Who has no move loses, so whoever takes the last piece wins: the empty position is a loss

@@ -9,6 +9,7 @@ use std::fmt;
 
 /// The value of a position for the player to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Value {
     /// Some move leads to a loss of the opponent.
@@ -48,6 +49,7 @@ impl fmt::Display for Value {
 
 /// The outcome class of a position, as the literature names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Outcome {
     /// The next player wins: a win for the player to move.
     N,

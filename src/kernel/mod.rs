@@ -49,11 +49,9 @@
     reason = "vectors are read at offsets a plan guarantees, on machines whose instructions were detected"
 )]
 
-// The macros of a file are known to the files after it.
+// Its macros are known to the files after it.
 #[macro_use]
 mod isa;
-#[macro_use]
-mod dispatch;
 
 mod apply;
 mod count;
@@ -108,11 +106,16 @@ fn check_length(index_bits: u32, bitmap: &[u64]) {
     assert_eq!(bitmap.len(), bitmap_words(index_bits), "words of a bitmap of {index_bits} index bits");
 }
 
-fn check_masks(index_bits: u32, masks: &[u64]) {
+/// Returns the masks sorted and each once.
+fn distinct(index_bits: u32, masks: &[u64]) -> Vec<u64> {
     assert!(index_bits < 58, "{index_bits} index bits do not fit memory");
     for mask in masks {
         assert!(mask >> index_bits == 0, "mask {mask:#x} leaves the {index_bits} index bits");
     }
+    let mut masks = masks.to_vec();
+    masks.sort_unstable();
+    masks.dedup();
+    masks
 }
 
 /// Operations prepared for [`Kernel::apply`].
@@ -131,17 +134,8 @@ impl ApplyPlan {
     /// Panics if a mask has a bit at or above `index_bits`.
     #[must_use]
     pub fn new(index_bits: u32, operations: &[u64]) -> ApplyPlan {
-        check_masks(index_bits, operations);
-        let mut masks = operations.to_vec();
-        masks.sort_unstable();
-        masks.dedup();
+        let masks = distinct(index_bits, operations);
         ApplyPlan { index_bits, operations: Operations::new(index_bits, &masks), masks }
-    }
-
-    /// Returns the index bits of this plan's bitmaps.
-    #[must_use]
-    pub fn index_bits(&self) -> u32 {
-        self.index_bits
     }
 }
 
@@ -160,18 +154,9 @@ impl SettlePlan {
     /// Panics if a mask is 0 or has a bit at or above `index_bits`.
     #[must_use]
     pub fn new(index_bits: u32, moves: &[u64]) -> SettlePlan {
-        check_masks(index_bits, moves);
-        assert!(!moves.contains(&0), "a move that removes nothing");
-        let mut masks = moves.to_vec();
-        masks.sort_unstable();
-        masks.dedup();
+        let masks = distinct(index_bits, moves);
+        assert!(!masks.contains(&0), "a move that removes nothing");
         SettlePlan { index_bits, moves: Moves::new(index_bits, &masks), masks }
-    }
-
-    /// Returns the index bits of this plan's bitmaps.
-    #[must_use]
-    pub fn index_bits(&self) -> u32 {
-        self.index_bits
     }
 }
 
@@ -203,8 +188,7 @@ impl PermutePlan {
     }
 
     /// Returns the index bits of this plan's bitmaps.
-    #[must_use]
-    pub fn index_bits(&self) -> u32 {
+    fn index_bits(&self) -> u32 {
         self.permutation.len() as u32
     }
 }

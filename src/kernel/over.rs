@@ -29,8 +29,8 @@ pub fn mark_without_moves(moves: &[u64], bitmap: &mut [u64]) {
     for (number, chunk) in (0_u64..).zip(bitmap.chunks_mut(words)) {
         let high = number << CHUNK_BITS;
         movable.fill(0);
-        for taken in moves.iter().filter(|taken| (high & *taken) == *taken >> CHUNK_BITS << CHUNK_BITS) {
-            let low = taken & ((1 << CHUNK_BITS) - 1);
+        for cells in moves.iter().filter(|cells| (high & *cells) == *cells >> CHUNK_BITS << CHUNK_BITS) {
+            let low = cells & ((1 << CHUNK_BITS) - 1);
             // A chunk shorter than the usual one has fewer index bits, and so have the moves.
             movable[(low >> WORD_BITS) as usize] |= 1 << (low % 64);
         }
@@ -71,7 +71,7 @@ mod tests {
             let mut bitmap = vec![0; 1 << (bits - WORD_BITS)];
             mark_without_moves(&moves, &mut bitmap);
             for index in 0..1_u64 << bits {
-                let is_over = !moves.iter().any(|taken| index & taken == *taken);
+                let is_over = !moves.iter().any(|cells| index & cells == *cells);
                 let is_marked = bitmap[(index / 64) as usize] >> (index % 64) & 1 == 1;
                 prop_assert_eq!(is_marked, is_over, "{:#x} of {:?}", index, moves);
             }

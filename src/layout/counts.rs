@@ -16,6 +16,7 @@ pub const GROUP_SIZES: [u32; 4] = [1, 2, 3, 6];
 /// The work that a layout makes. All updates are between blocks; one update reads or streams one
 /// block once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// All blocks.
     pub blocks: u64,

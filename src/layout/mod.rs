@@ -37,7 +37,6 @@
 //! layout has traces, some dozens. The order of the blocks is computed once and then kept, 4 bytes
 //! a canonical block.
 
-mod bid;
 mod block_order;
 mod burnside;
 mod counts;
@@ -47,10 +46,10 @@ pub mod order_file;
 pub mod search;
 mod symmetry;
 
-pub use bid::Bid;
+pub use block_order::{BlockOrder, OrderError};
 pub use counts::{Counts, GROUP_SIZES};
 pub use edges::{Edge, Trace, TraceId};
-pub use symmetry::LayoutSymmetry;
+pub use symmetry::{Bid, LayoutSymmetry};
 
 use crate::game::{BitPermutation, Board, Cell};
 use pipeline::BlockId;
@@ -92,24 +91,6 @@ pub struct Layout {
     inner_moves: Vec<u64>,
     /// The order of the blocks, once given or computed.
     order: OnceLock<Vec<BlockId>>,
-}
-
-/// A way to order the blocks of a layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlockOrder {
-    /// By BID.
-    Numeric,
-    /// By number of pieces on BID cells, then by BID.
-    Pieces,
-    /// [`Layout::order`] of a layout without a given order.
-    Chosen,
-    /// The best of the chosen order and `orders` others, which a search with this seed finds.
-    Searched {
-        /// The number of orders tried.
-        orders: u32,
-        /// The seed of the random numbers.
-        seed: u64,
-    },
 }
 
 impl Layout {
@@ -337,55 +318,6 @@ impl Layout {
         self.order.get_or_init(|| block_order::order(self)).clone()
     }
 
-    /// Returns the layout with another order of its blocks; no result depends on the order.
-    ///
-    /// # Errors
-    /// Returns an [`OrderError`] unless `order` has every ordinal once, children before their
-    /// targets.
-    pub fn with_order(self, order: Vec<BlockId>) -> Result<Layout, OrderError> {
-        let mut places = vec![None; self.canonical.len()];
-        for (place, &ordinal) in order.iter().enumerate() {
-            let seen = places.get_mut(ordinal.index()).ok_or(OrderError::Unknown { ordinal })?;
-            if seen.replace(place).is_some() {
-                return Err(OrderError::Repeated { bid: self.bid(ordinal) });
-            }
-        }
-        if let Some(missing) = places.iter().position(Option::is_none) {
-            return Err(OrderError::Missing { bid: self.canonical[missing] });
-        }
-        for &target in &order {
-            for edge in self.edges_into(target) {
-                if places[edge.source.index()] > places[target.index()] {
-                    let [child, target] = [edge.source, target].map(|ordinal| self.bid(ordinal));
-                    return Err(OrderError::NotTopological { child, target });
-                }
-            }
-        }
-        Ok(Layout { order: OnceLock::from(order), ..self })
-    }
-
-    /// Returns the blocks in an order of this kind, as [`Layout::order`] returns them.
-    pub fn ordered(&self, kind: BlockOrder) -> Vec<BlockId> {
-        match kind {
-            BlockOrder::Numeric => block_order::numeric(self),
-            BlockOrder::Pieces => block_order::by_pieces(self),
-            BlockOrder::Chosen => block_order::order(self),
-            BlockOrder::Searched { orders, seed } => block_order::searched(self, orders, seed),
-        }
-    }
-
-    /// Returns a lower bound on the peak of live blocks of every order.
-    pub fn peak_at_least(&self) -> u32 {
-        block_order::peak_at_least(self)
-    }
-
-    /// Returns the largest number of finished canonical blocks that an unfinished target still
-    /// needs at some moment, if the blocks are evaluated in `order`, which must have every ordinal
-    /// once.
-    pub fn peak_live_blocks(&self, order: &[BlockId]) -> u32 {
-        block_order::peak_live_blocks(self, order)
-    }
-
     /// Returns the figures by which layouts are compared.
     pub fn counts(&self) -> Counts {
         Counts::of(self)
@@ -423,37 +355,5 @@ pub enum LayoutError {
     TooMany {
         /// The number of cells listed.
         found: usize,
-    },
-}
-
-/// A reason why a list of blocks is not an order of a layout's blocks.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum OrderError {
-    /// No canonical block has this ordinal.
-    #[error("there is no canonical block number {ordinal}")]
-    Unknown {
-        /// The ordinal.
-        ordinal: BlockId,
-    },
-    /// A block is listed twice.
-    #[error("block {bid} is listed twice")]
-    Repeated {
-        /// The BID of the block.
-        bid: Bid,
-    },
-    /// A block is missing.
-    #[error("block {bid} is missing: expected every canonical block once")]
-    Missing {
-        /// The BID of the block.
-        bid: Bid,
-    },
-    /// A block comes before one that updates it.
-    #[error("block {target} comes before block {child}, which updates it")]
-    NotTopological {
-        /// The BID of the canonical block that must come first.
-        child: Bid,
-        /// The BID of the block that must come later.
-        target: Bid,
     },
 }

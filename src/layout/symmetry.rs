@@ -1,10 +1,32 @@
-//! Symmetries of a layout.
+//! The numbers of blocks, and the symmetries of a layout.
 //!
 //! Those symmetries of a board that keep the set of BID cells take whole blocks to whole blocks:
 //! each permutes the bits of the BID and the bits of the offset separately.
 
-use super::Bid;
 use crate::game::{BitPermutation, Symmetry};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The BID bits of a block, bit 0 being the BID cell with the lowest index.
+///
+/// Every block has one, canonical or not. The engine numbers only the canonical blocks:
+/// [`Layout::bid`](super::Layout::bid) and [`Layout::canonical`](super::Layout::canonical) lead
+/// from one number to the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Bid(pub u32);
+
+impl Bid {
+    /// Returns the number of pieces on BID cells.
+    pub fn pieces(self) -> u32 {
+        self.0.count_ones()
+    }
+}
+
+impl fmt::Display for Bid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// A symmetry of the board that keeps the set of BID cells, as one permutation of BID bits and one
 /// of offset bits.

@@ -41,53 +41,34 @@ impl BaselinePlan {
         })
     }
 
-    /// Compares the plan with the memory budget, and with the disk space that is free or already
-    /// used by this run.
+    /// Compares the plan with the memory budget and with the disk space that it may take.
     ///
     /// # Errors
     /// Returns [`PlanError::Memory`], [`PlanError::Board`] or [`PlanError::Disk`] if something does
     /// not fit.
-    pub fn check(&self, free_bytes: u64, already_used_bytes: u64) -> Result<(), PlanError> {
+    pub fn check(&self, free_bytes: u64) -> Result<(), PlanError> {
         let BaselinePlan { budget_bytes, block_bytes, least_bytes: needed_bytes, .. } = *self;
         match (self.workers, self.whole_board) {
             (0, true) => return Err(PlanError::Board { needed_bytes, budget_bytes }),
             (0, false) => return Err(PlanError::Memory { needed_bytes, budget_bytes, block_bytes }),
             _ => {}
         }
-        let needed_bytes = self.disk_bytes.saturating_sub(already_used_bytes);
+        let needed_bytes = self.disk_bytes;
         if needed_bytes > free_bytes { Err(PlanError::Disk { needed_bytes, free_bytes }) } else { Ok(()) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Request, placement_name};
+    use super::super::{Request, tests::request};
     use super::*;
-    use crate::database::{Encoding, Keep, Values};
     use crate::game::Board;
-    use crate::game::Rule;
     use crate::solve::Redundancy;
-    use pipeline::Placement;
-    use std::time::Duration;
 
     fn plan(memory_bytes: u64, baseline: Baseline) -> (Layout, BaselinePlan) {
         let board = Board::triangle(7, None).unwrap();
         let layout = Layout::suggested(&board, 20);
-        let request = Request {
-            board: &board,
-            rule: Rule::Misere,
-            values: Values::Outcomes,
-            keep: Keep::Database,
-            encoding: Encoding::default(),
-            memory_bytes,
-            threads: 3,
-            placement: Placement::Shared,
-            codec: "auto",
-            commit_interval: Duration::from_secs(5),
-            speed: 1.0,
-        };
-        let plan = Plan::of(request, &layout).unwrap();
-        assert_eq!(plan.placement, placement_name(Placement::Shared));
+        let plan = Plan::of(Request { memory_bytes, threads: 3, ..request(&board) }, &layout).unwrap();
         let planned = BaselinePlan::of(&plan, &layout, baseline, 3).unwrap();
         (layout, planned)
     }
@@ -104,7 +85,7 @@ mod tests {
         ] {
             let (layout, refused) = plan(1, baseline);
             assert_eq!(refused.workers, 0);
-            let needed_bytes = match refused.check(u64::MAX, 0) {
+            let needed_bytes = match refused.check(u64::MAX) {
                 Err(PlanError::Memory { needed_bytes, .. }) if baseline.redundancy().is_some() => needed_bytes,
                 Err(PlanError::Board { needed_bytes, .. }) if baseline.redundancy().is_none() => needed_bytes,
                 other => panic!("{baseline}: {other:?}"),
@@ -112,11 +93,10 @@ mod tests {
             let (_, enough) = plan(needed_bytes, baseline);
             assert_eq!(enough.workers, 1);
             assert_eq!(plan(needed_bytes - 1, baseline).1.workers, 0);
-            assert_eq!(enough.check(enough.disk_bytes, 0), Ok(()));
-            assert_eq!(enough.check(enough.disk_bytes - 9, 9), Ok(()));
+            assert_eq!(enough.check(enough.disk_bytes), Ok(()));
             let needed_bytes = enough.disk_bytes;
             let error = PlanError::Disk { needed_bytes, free_bytes: needed_bytes - 1 };
-            assert_eq!(enough.check(needed_bytes - 1, 0), Err(error));
+            assert_eq!(enough.check(needed_bytes - 1), Err(error));
             let blocks = if baseline.redundancy() == Some(Redundancy::Keep) {
                 layout.blocks()
             } else {

@@ -1,7 +1,5 @@
-//! Choices that a solve makes from board and memory: the size of the blocks, where logs go,
-//! and their codec where the disk is small.
+//! Choices that a solve makes from board and memory: the size of the blocks and where logs go.
 
-use super::{Plan, Request};
 use crate::database::Values;
 use crate::game::Board;
 use crate::kernel::bitmap_words;
@@ -11,9 +9,6 @@ use pipeline::{Placement, footprint_bytes};
 /// Memory reserved for the program itself: code, stacks, codec contexts, journal, block graph. The
 /// engine gets the rest of the budget.
 pub const PROGRAM_BYTES: u64 = 32 << 20;
-
-/// Codecs whose logs take little space, the densest of large blocks first.
-pub const DENSE_CODECS: [&str; 2] = ["rows-huffman", "gaps"];
 
 /// Returns the default placement of the logs: one copy for each target, whose bucket a worker then
 /// reads from front to back, as long as that costs next to nothing. Eight layers write 2.2 GiB of
@@ -64,45 +59,4 @@ pub(super) fn choose_offset_bits(board: &Board, values: Values, memory_bytes: u6
 /// Returns the engine's part of a memory budget.
 pub fn engine_bytes(memory_bytes: u64) -> u64 {
     memory_bytes.saturating_sub(PROGRAM_BYTES)
-}
-
-impl Plan {
-    /// Returns this plan if its peak takes at most so many bytes of disk or the codec is given.
-    /// Otherwise returns the plan for the first of [`DENSE_CODECS`] whose peak does, if there is
-    /// one: left to itself, `auto` chooses by speed and knows no peak.
-    pub fn within(self, request: Request<'_>, disk_bytes: u64) -> Plan {
-        let fits = |plan: &Plan| plan.chosen().disk_peak_bytes <= disk_bytes;
-        if request.codec != "auto" || fits(&self) {
-            return self;
-        }
-        let denser = DENSE_CODECS.into_iter().map(|codec| self.with(Request { codec, ..request })).find(fits);
-        denser.unwrap_or(self)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::request;
-    use super::*;
-    use crate::database::Keep;
-
-    /// A solve of nine layers filled a disk on which it fits with another codec.
-    #[test]
-    fn auto_gives_way_to_a_codec_that_fits_the_disk() {
-        let board = Board::triangle(9, None).unwrap();
-        let memory_bytes = 2 << 30;
-        let asked = Request { keep: Keep::usual(&board), memory_bytes, ..request(&board) };
-        let auto = Plan::suggested(asked, None);
-        let peak = |plan: &Plan| plan.chosen().disk_peak_bytes;
-        let dense = auto.with(Request { codec: "rows-huffman", ..asked });
-        assert!(peak(&dense) < peak(&auto));
-        let chosen = |disk_bytes| auto.clone().within(asked, disk_bytes);
-        assert_eq!(chosen(peak(&auto)), auto);
-        assert_eq!(chosen(peak(&auto) - 1), dense);
-        assert_eq!(chosen(peak(&dense)), dense);
-        assert_eq!(chosen(0), auto);
-        let given = Request { codec: "zstd1", ..asked };
-        let plan = auto.with(given);
-        assert_eq!(plan.clone().within(given, 0), plan);
-    }
 }

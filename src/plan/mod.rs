@@ -33,14 +33,14 @@
 
 mod baseline;
 mod choice;
-mod error;
+mod fit;
 pub mod rates;
 mod shape;
 pub mod speed;
 
 pub use baseline::BaselinePlan;
-pub use choice::{DENSE_CODECS, PROGRAM_BYTES, choose_layout, choose_layout_for, default_placement, engine_bytes};
-pub use error::PlanError;
+pub use choice::{PROGRAM_BYTES, choose_layout, choose_layout_for, default_placement, engine_bytes};
+pub use fit::{DENSE_CODECS, PlanError};
 pub use shape::Shape;
 
 use crate::database::book::BookOrder;
@@ -54,7 +54,8 @@ use pipeline::log::place::ENTRY_ALIGNMENT;
 use pipeline::storage::ALLOTMENT_BYTES;
 use pipeline::{Placement, footprint_bytes, held_streams};
 use rates::Rates;
-use shape::Passes;
+use shape::{Passes, Reads};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Factor for alignment, bytes in flight and the like on top of the measured log volume.
@@ -90,6 +91,7 @@ pub struct Request<'a> {
 
 /// Memory by part, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryPlan {
     /// The whole budget.
     pub budget_bytes: u64,
@@ -113,6 +115,7 @@ pub struct MemoryPlan {
 
 /// The costs of one placement of the logs.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlacementPlan {
     /// `shared` or `dedicated`.
     pub placement: &'static str,
@@ -130,6 +133,7 @@ pub struct PlacementPlan {
 
 /// The costs of keeping one thing or another, with logs in the requested placement.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeepPlan {
     /// What is kept.
     pub keep: Keep,
@@ -143,12 +147,14 @@ pub struct KeepPlan {
 
 /// The needs of a solve.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Name of the board.
     pub board: String,
     /// Layers of the board, if it is a triangle.
     pub layers: Option<u32>,
     /// `normal` or `misere`.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::game::Rule"))]
     pub rule: &'static str,
     /// Cells of the board.
     pub cells: u32,
@@ -157,6 +163,9 @@ pub struct Plan {
     /// The cut of the board.
     #[serde(flatten)]
     pub shape: Shape,
+    /// What the walk of the cut reads from files.
+    #[serde(skip)]
+    reads: Arc<[Reads]>,
     /// Bytes of one block's bitmap.
     pub block_bytes: u64,
     /// Name of the codec of the logs, or `auto`.
@@ -204,7 +213,7 @@ impl Plan {
         let bid_bits = board.cells().saturating_sub(bits).min(BID_BITS_MAX);
         let walked = Shape::is_walked(bid_bits);
         let shape = if walked { Shape::of(&Layout::suggested(board, bits)) } else { Shape::outline(board, bid_bits) };
-        Plan::new(request, shape)
+        Plan::first(request, shape)
     }
 
     /// Plans for a layout.
@@ -216,19 +225,27 @@ impl Plan {
         if found > CANONICAL_BLOCKS_MAX {
             return Err(PlanError::Blocks { found });
         }
-        Ok(Plan::new(request, Shape::of(layout)))
+        Ok(Plan::first(request, Shape::of(layout)))
     }
 
     /// Plans another request for the same board and layout.
     pub fn with(&self, request: Request<'_>) -> Plan {
-        Plan::new(request, self.shape.clone())
+        let memory = memory(request, &self.shape);
+        let is_same = memory.held_streams == self.memory.held_streams;
+        let reads = if is_same { self.reads.clone() } else { self.shape.reads(memory.held_streams).into() };
+        Plan::new(request, self.shape.clone(), memory, reads)
     }
 
-    fn new(request: Request<'_>, shape: Shape) -> Plan {
-        let Request { board, rule, values, keep, memory_bytes, placement, .. } = request;
-        let size = board.size_in_layers();
+    fn first(request: Request<'_>, shape: Shape) -> Plan {
         let memory = memory(request, &shape);
-        let of = |keep, placement| placement_plan(Request { keep, placement, ..request }, &shape, &memory);
+        let reads = shape.reads(memory.held_streams).into();
+        Plan::new(request, shape, memory, reads)
+    }
+
+    fn new(request: Request<'_>, shape: Shape, memory: MemoryPlan, reads: Arc<[Reads]>) -> Plan {
+        let Request { board, rule, values, keep, placement, .. } = request;
+        let size = board.size_in_layers();
+        let of = |keep, placement| placement_plan(Request { keep, placement, ..request }, &shape, &memory, &reads);
         let placements = [Placement::Shared, Placement::Dedicated].map(|placement| of(keep, placement));
         // Counts and books are of wins and losses.
         let others = Keep::choices(board).into_iter().filter(|choice| *choice != keep && values.is_outcomes());
@@ -247,7 +264,7 @@ impl Plan {
             codec: request.codec.to_owned(),
             log_bits_per_position: rates::log_bits_per_position(size, shape.offset_bits, request.codec),
             database_bits_per_position: rates::database_bits_per_position(values, size, shape.offset_bits),
-            memory: MemoryPlan { budget_bytes: memory_bytes, ..memory },
+            memory,
             placement: placement_name(placement),
             placements,
             keep,
@@ -257,6 +274,7 @@ impl Plan {
             rates,
             kernel_ns_per_position: rates::kernel_ns_per_position(&rates, shape.edges_per_block()),
             shape,
+            reads,
         }
     }
 
@@ -264,26 +282,6 @@ impl Plan {
     pub fn chosen(&self) -> &PlacementPlan {
         let [shared, dedicated] = &self.placements;
         if self.placement == dedicated.placement { dedicated } else { shared }
-    }
-
-    /// Compares the plan with the memory budget, and with the disk space that is free or already
-    /// used by this run.
-    ///
-    /// # Errors
-    /// Returns [`PlanError::Memory`] or [`PlanError::Disk`] if something does not fit.
-    pub fn check(&self, free_bytes: u64, already_used_bytes: u64) -> Result<(), PlanError> {
-        if self.memory.workers == 0 {
-            return Err(PlanError::Memory {
-                needed_bytes: self.memory.least_bytes,
-                budget_bytes: self.memory.budget_bytes,
-                block_bytes: self.block_bytes,
-            });
-        }
-        let needed_bytes = self.chosen().disk_peak_bytes.saturating_sub(already_used_bytes);
-        if needed_bytes > free_bytes {
-            return Err(PlanError::Disk { needed_bytes, free_bytes });
-        }
-        Ok(())
     }
 }
 
@@ -329,7 +327,7 @@ fn kept_bytes(request: Request<'_>, shape: &Shape) -> u64 {
     shape.canonical_blocks * (block_bytes + others) + rates::FOLDER_BYTES
 }
 
-fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan) -> PlacementPlan {
+fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, reads: &[Reads]) -> PlacementPlan {
     let database_bytes = kept_bytes(request, shape);
     let planes = rates::planes_at_work(request.values, request.board);
     let size = request.board.size_in_layers();
@@ -349,15 +347,17 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan) -> P
     let rates = if is_published { Rates { encode_bytes_per_second: f64::INFINITY, ..rates } } else { rates };
     let workers = memory.workers.max(1) as f64;
     let rates = rates.for_planes(planes);
-    let times = shape.block_seconds(&rates, entry, memory.held_streams);
+    let times = shape.seconds_of(reads, &rates, entry);
     let (edges, blocks, orientations) = (shape.edges as f64, shape.canonical_blocks as f64, shape.orientations as f64);
     let (copies, reads, live, thread_seconds) = match request.placement {
         Placement::Shared => {
-            let reads = shape.loads - shape.loads_from_memory(memory.held_streams);
+            // Without a walk, no stream is taken to be held.
+            let from_files = reads.iter().map(|read| u64::from(read.loads)).sum::<u64>();
+            let loads = if reads.is_empty() { shape.loads } else { from_files };
             let unwalked = || shape.passes_at_most(entry).seconds(&rates, shape.raw_bytes());
             let seconds = if times.is_empty() { unwalked() } else { times.iter().sum() };
             // The last block sends nothing.
-            (blocks - 1.0, reads as f64, shape.peak_shared_streams as f64, seconds)
+            (blocks - 1.0, loads as f64, shape.peak_shared_streams as f64, seconds)
         }
         Placement::Dedicated => {
             let (turned, encoded, fetched) = (orientations, orientations, edges * entry);
@@ -421,8 +421,8 @@ mod tests {
             assert_eq!(plan.positions, 1 << board.cells());
             assert_eq!(plan.shape.bid_bits + plan.shape.offset_bits, board.cells());
             assert!(plan.memory.used_bytes <= 2 << 30, "{layers}");
-            assert_eq!(plan.check(u64::MAX, 0), Ok(()), "{layers}");
-            assert!(plan.check(0, 0).is_err(), "{layers}");
+            assert_eq!(plan.check(u64::MAX), Ok(()), "{layers}");
+            assert!(plan.check(0).is_err(), "{layers}");
         }
     }
 
@@ -434,7 +434,7 @@ mod tests {
         assert_eq!(bits(256), 27);
         assert!(bits(100) < 27);
         let plan = Plan::suggested(Request { memory_bytes: 32 << 20, ..request(&board) }, None);
-        assert!(matches!(plan.check(u64::MAX, 0), Err(PlanError::Memory { .. })));
+        assert!(matches!(plan.check(u64::MAX), Err(PlanError::Memory { .. })));
     }
 
     /// Keeping the counts alone takes hardly more disk than the logs at their peak. A database in
@@ -469,7 +469,7 @@ mod tests {
             let board = Board::triangle(layers, None).unwrap();
             let of = |values| {
                 let plan = Plan::suggested(Request { rule: Rule::Normal, values, ..request(&board) }, None);
-                assert_eq!(plan.check(u64::MAX, 0), Ok(()), "{layers}");
+                assert_eq!(plan.check(u64::MAX), Ok(()), "{layers}");
                 assert!(plan.memory.workers == 2 && plan.memory.used_bytes <= 1 << 30, "{layers}");
                 plan
             };
@@ -482,13 +482,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_already_counts() {
+    fn what_is_planned_at_the_peak_has_to_fit() {
         let board = Board::triangle(8, None).unwrap();
         let plan = Plan::suggested(request(&board), None);
         let needed = plan.chosen().disk_peak_bytes;
-        assert_eq!(plan.check(needed, 0), Ok(()));
-        assert!(plan.check(needed - 1, 0).is_err());
-        assert_eq!(plan.check(needed - 1, 1), Ok(()));
+        assert_eq!(plan.check(needed), Ok(()));
+        assert!(plan.check(needed - 1).is_err());
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::game::Board;
 
 /// Speeds of one worker thread, in raw bytes a second.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
     /// Decoding log frames, apart from what depends on their stored bytes.
     pub decode_bytes_per_second: f64,

@@ -6,6 +6,7 @@ use crate::layout::{Edge, Layout, TraceId, search};
 use pipeline::Placement;
 use pipeline::codec::FRAME_WORDS;
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// Above this many BID bits, counting arguments give the figures instead of a walk of the block
 /// graph.
@@ -21,6 +22,7 @@ const VECTOR_BITS: u32 = 9;
 
 /// The cut of a board, and the work that follows from it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shape {
     /// Cells of the BID bits.
     pub bid_cells: Vec<u8>,
@@ -48,7 +50,7 @@ pub struct Shape {
     pub estimated: bool,
     /// The walk, block by block; empty if the graph was not walked.
     #[serde(skip)]
-    pub(super) steps: Vec<Step>,
+    steps: Arc<[Step]>,
 }
 
 /// What one block adds and makes superfluous, for [shared, dedicated] logs.
@@ -122,60 +124,64 @@ impl Shape {
     /// Walks the block graph of a layout.
     pub fn of(layout: &Layout) -> Shape {
         let order = layout.order();
-        let mut shape = Shape {
-            bid_cells: layout.bid_cells().to_vec(),
-            bid_bits: layout.bid_bits(),
-            offset_bits: layout.offset_bits(),
-            blocks: layout.blocks(),
-            canonical_blocks: order.len() as u64,
-            edges: 0,
-            loads: 0,
-            turned_edges: 0,
-            orientations: 0,
-            peak_shared_streams: u64::from(layout.peak_live_blocks(&order)),
-            peak_dedicated_streams: 0,
-            estimated: false,
-            steps: Vec::new(),
-        };
         let traces = (0..layout.traces().len() as u32).map(TraceId);
         let restrictions: Vec<u64> = traces.map(|trace| layout.restriction(trace)).collect();
-        let mut waiting = 0;
-        let mut last_use = vec![None; order.len()];
+        let restriction = |edge: &Edge| restrictions[edge.trace.0 as usize];
         let mut places = vec![0; order.len()];
         (0..).zip(&order).for_each(|(place, block)| places[block.index()] = place);
+        let mut steps = vec![Step::default(); order.len()];
+        // By the place of a source: its last target, and the streams that leave it turned.
+        let mut last_use = vec![None; order.len()];
+        let mut streams: Vec<BTreeSet<(u8, u64)>> = vec![BTreeSet::new(); order.len()];
+        let (mut edges, mut loads, mut turned_edges) = (0, 0, 0);
         for (place, block) in order.iter().enumerate() {
-            layout.edges_into(*block).iter().for_each(|edge| last_use[edge.source.index()] = Some(place));
-        }
-        shape.steps = vec![Step::default(); order.len()];
-        last_use.iter().flatten().for_each(|place: &usize| shape.steps[*place].retired[0] += 1);
-        for (place, block) in order.into_iter().enumerate() {
-            let (into, from) = (layout.edges_into(block), layout.edges_from(block));
-            shape.edges += into.len() as u64;
-            shape.loads += into.chunk_by(|one, next| one.source == next.source).count() as u64;
-            shape.turned_edges += into.iter().filter(|edge| edge.symmetry != 0).count() as u64;
-            let turns: BTreeSet<(u8, u64)> =
-                from.iter().map(|edge| (edge.symmetry, restrictions[edge.trace.0 as usize])).collect();
-            shape.orientations += turns.len() as u64;
-            // A block deletes its own logs only after its streams are written.
-            waiting += from.len() as u64;
-            let Step { turned, applied, sent, retired, sources } = &mut shape.steps[place];
+            let into = layout.edges_into(*block);
+            edges += into.len() as u64;
+            turned_edges += into.iter().filter(|edge| edge.symmetry != 0).count() as u64;
+            steps[place].retired[1] = into.len() as u32;
             for edges in into.chunk_by(|one, next| one.source == next.source) {
-                let restriction = |edge: &Edge| restrictions[edge.trace.0 as usize];
+                loads += 1;
+                let source = places[edges[0].source.index()];
+                last_use[source as usize] = Some(place);
+                streams[source as usize].extend(edges.iter().map(|edge| (edge.symmetry, restriction(edge))));
+                steps[source as usize].sent[1] += edges.len() as u32;
                 let restricted = edges.iter().map(|edge| layout.restricted(edge.symmetry, restriction(edge)));
                 let restricted: Vec<u64> = restricted.collect();
-                let share = needed_frames(layout.offset_bits(), &restricted);
-                sources.push((places[edges[0].source.index()], share));
+                let Step { turned, applied, sources, .. } = &mut steps[place];
+                sources.push((source, needed_frames(layout.offset_bits(), &restricted)));
                 for (edge, restricted) in edges.iter().zip(restricted) {
                     *applied += left_by(restriction(edge) >> VECTOR_BITS);
                     *turned += if edge.symmetry == 0 { 0.0 } else { left_by(restricted >> VECTOR_BITS) };
                 }
             }
-            *sent = [u32::from(!from.is_empty()), from.len() as u32];
-            retired[1] = into.len() as u32;
-            shape.peak_dedicated_streams = shape.peak_dedicated_streams.max(waiting);
-            waiting -= into.len() as u64;
         }
-        shape
+        last_use.into_iter().flatten().for_each(|place| steps[place].retired[0] += 1);
+        let (mut kept, mut peaks) = ([0_u64; 2], [0; 2]);
+        for step in &mut steps {
+            step.sent[0] = u32::from(step.sent[1] > 0);
+            for logs in [0, 1] {
+                // A block deletes what it is the last to read only after its streams are written.
+                kept[logs] += u64::from(step.sent[logs]);
+                peaks[logs] = kept[logs].max(peaks[logs]);
+                kept[logs] -= u64::from(step.retired[logs]);
+            }
+        }
+        let [peak_shared_streams, peak_dedicated_streams] = peaks;
+        Shape {
+            bid_cells: layout.bid_cells().to_vec(),
+            bid_bits: layout.bid_bits(),
+            offset_bits: layout.offset_bits(),
+            blocks: layout.blocks(),
+            canonical_blocks: order.len() as u64,
+            edges,
+            loads,
+            turned_edges,
+            orientations: streams.iter().map(|streams| streams.len() as u64).sum(),
+            peak_shared_streams,
+            peak_dedicated_streams,
+            estimated: false,
+            steps: steps.into(),
+        }
     }
 
     /// Returns the figures of the best closed BID set of at most `bid_bits` cells without making a
@@ -198,7 +204,7 @@ impl Shape {
             peak_shared_streams: (canonical_blocks as f64 * LIVE_SHARE) as u64,
             peak_dedicated_streams: (edges as f64 * WAITING_SHARE) as u64,
             estimated: true,
-            steps: Vec::new(),
+            steps: Arc::default(),
         }
     }
 
@@ -229,20 +235,11 @@ impl Shape {
         peaks
     }
 
-    /// Returns how many of the [`loads`](Shape::loads) find their stream in memory if `most`
-    /// streams are held, as the engine holds them: the stream whose next use is furthest away makes
-    /// room. 0 if the graph was not walked.
-    pub fn loads_from_memory(&self, most: u64) -> u64 {
-        if self.steps.is_empty() {
-            return 0;
-        }
-        self.loads - self.reads(most).iter().map(|read| u64::from(read.loads)).sum::<u64>()
-    }
-
-    /// Returns what each block of the walk reads with shared logs if `most` streams are held.
+    /// Returns what each block of the walk reads with shared logs if `most` streams are held, as the
+    /// engine holds them: the stream whose next use is furthest away makes room.
     pub(super) fn reads(&self, most: u64) -> Vec<Reads> {
         let mut uses: Vec<VecDeque<u32>> = vec![VecDeque::new(); self.steps.len()];
-        for (place, step) in (0..).zip(&self.steps) {
+        for (place, step) in (0..).zip(&*self.steps) {
             step.sources.iter().for_each(|(source, _)| uses[*source as usize].push_back(place));
         }
         // Of each held stream its next use, and itself.
@@ -254,7 +251,7 @@ impl Shape {
             given_up != Some((*next, source))
         };
         let mut all = Vec::with_capacity(self.steps.len());
-        for (place, step) in (0..).zip(&self.steps) {
+        for (place, step) in (0..).zip(&*self.steps) {
             let mut reads = Reads::default();
             for (source, needed) in &step.sources {
                 let is_found = held.remove(&(place, *source));
@@ -278,7 +275,12 @@ impl Shape {
     /// Returns the seconds that one thread takes for each block of the walk, in its order, with
     /// shared logs of `stream_bytes` each and `most` streams held.
     pub fn block_seconds(&self, rates: &Rates, stream_bytes: f64, most: u64) -> Vec<f64> {
-        let passes = |(step, Reads { decoded, stored, .. }): (&Step, Reads)| Passes {
+        self.seconds_of(&self.reads(most), rates, stream_bytes)
+    }
+
+    /// Returns the same for blocks that read this.
+    pub(super) fn seconds_of(&self, reads: &[Reads], rates: &Rates, stream_bytes: f64) -> Vec<f64> {
+        let passes = |(step, &Reads { decoded, stored, .. }): (&Step, &Reads)| Passes {
             decoded,
             turned: step.turned,
             applied: step.applied,
@@ -286,7 +288,7 @@ impl Shape {
             encoded: f64::from(step.sent[0]),
             fetched: stored * stream_bytes,
         };
-        let all = self.steps.iter().zip(self.reads(most)).map(passes);
+        let all = self.steps.iter().zip(reads).map(passes);
         all.map(|passes| passes.seconds(rates, self.raw_bytes())).collect()
     }
 
@@ -379,8 +381,9 @@ mod tests {
             let shape = Shape::of(&Layout::suggested(&board, bits));
             let loads: usize = shape.steps.iter().map(|step| step.sources.len()).sum();
             assert_eq!(loads as u64, shape.loads);
-            assert_eq!(shape.loads_from_memory(0), 0);
-            assert_eq!(shape.loads_from_memory(shape.peak_shared_streams + 1), shape.loads);
+            let from_files = |most| shape.reads(most).iter().map(|read| u64::from(read.loads)).sum::<u64>();
+            assert_eq!(from_files(0), shape.loads);
+            assert_eq!(from_files(shape.peak_shared_streams + 1), 0);
             for most in [1, 3, 10] {
                 let next = |source: u32, after: usize| {
                     let later = shape.steps.iter().enumerate().skip(after);
@@ -407,7 +410,7 @@ mod tests {
                         }
                     }
                 }
-                assert_eq!(shape.loads_from_memory(most as u64), found, "{layers} layers, {most}");
+                assert_eq!(shape.loads - from_files(most as u64), found, "{layers} layers, {most}");
             }
         }
     }

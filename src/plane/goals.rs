@@ -37,6 +37,7 @@ pub const fn other(rule: Rule) -> Rule {
 
 /// When the goal can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Flip {
     /// Never.
@@ -56,6 +57,7 @@ impl Flip {
 
 /// How often the goal can change in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Budget {
     /// Once, by either player.
@@ -75,6 +77,7 @@ impl Budget {
 
 /// Where the goal can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Condition {
     /// `L ≥ S + 2 ≥ 7`, the paper's.

@@ -39,6 +39,8 @@
 //! 2. Where the paper is wrong, the code has both: what the paper says, named as the paper's, and
 //!    what is true.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
 pub mod claims;

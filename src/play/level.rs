@@ -15,6 +15,7 @@ use std::str::FromStr;
 
 /// How well the program plays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// Never gives a won game away.

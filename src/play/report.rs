@@ -12,33 +12,35 @@ use serde::Serialize;
 
 /// A position with its value and all its moves.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Probed {
-    /// The rows of the board.
+    /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
     pub position: String,
-    /// The mask.
+    /// The same as a mask, cell 0 in the lowest bit.
     pub hex: String,
-    /// For the player to move.
+    /// `win` or `loss` for the player to move.
     pub value: Value,
-    /// The value, as the theory names it.
+    /// `N` for a win, `P` for a loss.
     pub outcome: Outcome,
-    /// Only from nimbers.
+    /// Nimber of the position; null unless the folder has nimbers.
     pub nimber: Option<u32>,
-    /// The moves, those that win first.
+    /// All legal moves whose values were kept, winning ones first; not with `--brief`.
     pub moves: Vec<ProbedMove>,
-    /// Moves to positions whose values were not kept.
+    /// Legal moves to positions whose values were not kept.
     pub moves_not_kept: u64,
 }
 
 /// A move of a probed position.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProbedMove {
-    /// The cells it takes.
+    /// Indices of the pieces taken.
     pub cells: Vec<u32>,
-    /// The rows after it.
+    /// The position after the move.
     pub child: String,
-    /// The value after it, for the player who moves there.
+    /// Value of the child, for the player who moves there: `loss` marks a winning move.
     pub value: Value,
-    /// Only from nimbers.
+    /// Nimber of the child.
     pub nimber: Option<u32>,
 }
 

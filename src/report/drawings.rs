@@ -3,13 +3,13 @@
 //!
 //! Blocks, groups and updates are computed from the recorded cells of each layout.
 
-use crate::draw::board_picture::{Picture, Sheet};
-use crate::draw::chart::{Axis, Chart, Line, Point as Mark};
-use crate::draw::svg::{Anchor, Path, Svg, wrapped};
-use crate::draw::table::grouped;
+use crate::amount::grouped;
 use crate::game::Board;
 use crate::layout::{Bid, Layout};
-use crate::papers::layouts::{self, FigureError};
+use crate::report::draw::board_picture::{Picture, Sheet};
+use crate::report::draw::chart::{Axis, Chart, Line, Point as Mark};
+use crate::report::draw::svg::{Anchor, Path, Svg, wrapped};
+use crate::report::layouts::{self, FigureError};
 
 const WIDTH: f64 = 720.0;
 const EDGE: f64 = 18.0;
@@ -43,11 +43,8 @@ pub(super) fn drawings() -> Result<Vec<Drawing>, FigureError> {
 }
 
 fn layout(name: &str) -> Result<(Board, Layout), FigureError> {
-    let figure = layouts::figures().find(|figure| figure.name == name);
-    let (layers, cells) = figure.map_or((1, Vec::new()), |figure| (figure.layers, figure.bid_cells()));
-    let board = Board::triangle(layers, None)?;
-    let layout = Layout::new(&board, &cells)?;
-    Ok((board, layout))
+    let figure = layouts::figure(name);
+    Ok((figure.board()?, figure.layout()?))
 }
 
 /// The mask of the cells of a block.
@@ -60,8 +57,8 @@ fn boards(name: &'static str, first: &str, title: &str) -> Result<Drawing, Figur
     let mut pictures = Vec::new();
     let mut listed = Vec::new();
     let mut drawn = None;
-    for figure in layouts::figures().filter(|figure| figure.name.starts_with(first)) {
-        let (board, layout) = layout(figure.name)?;
+    for figure in layouts::figures().iter().filter(|figure| figure.name.starts_with(first)) {
+        let (board, layout) = layout(&figure.name)?;
         let counts = layout.counts();
         // As in the paper's tables: redundancy is removed from the layouts that have some.
         let updates = grouped(counts.canonical_updates);
@@ -142,9 +139,7 @@ fn headed(height: f64, title: &str, lead: &str, description: &str) -> (Svg, f64)
     let bottom = top + 19.0 * lines.len() as f64 + 10.0;
     let mut svg = Svg::new(WIDTH, bottom + height + EDGE, title, description);
     svg.text("head", EDGE, EDGE + 12.0, Anchor::Start, title);
-    for (line, number) in lines.iter().zip(1..) {
-        svg.text("", EDGE, top + 19.0 * f64::from(number) - 8.0, Anchor::Start, line);
-    }
+    svg.lines("", EDGE, top + 11.0, 19.0, &lines);
     (svg, bottom)
 }
 

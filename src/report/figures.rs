@@ -1,21 +1,25 @@
 //! The figures: losses against layers, winning first moves, losses by pieces; each is a picture
 //! with its numbers.
 
-use super::{Game, Solution, json, line, lines, rule_word, variant_words};
-use crate::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
-use crate::draw::chart::{Axis, Chart, Line, Point};
-use crate::draw::svg::Svg;
-use crate::draw::table::{Cell, Table, grouped};
+use super::{Game, Solution, json, line, rule_word, variant_words};
+use crate::amount::grouped;
 use crate::game::Rule;
 use crate::game::Value;
 use crate::game::position::{self, cells};
 use crate::game::{Board, LAYERS_MAX};
-use crate::papers::published;
+use crate::report::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
+use crate::report::draw::chart::{Axis, Chart, Line, Point};
+use crate::report::draw::svg::Svg;
+use crate::report::draw::table::{Cell, Table};
+use crate::report::published;
 use serde::Serialize;
 
 /// Distance of the marks of two variants at the same number of layers, in pixels: a ring around one
 /// is free of the other.
 const APART: f64 = 13.0;
+
+/// The column of figure 13 that only its JSON has.
+const PUBLISHED: &str = "published_loss_percent";
 
 /// The subject of a figure.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,19 +60,6 @@ pub(super) const LOSSES_NOTE: &str = "\
     The other ratio is in the data, as losses_per_win.";
 
 #[derive(Serialize)]
-struct LossRow {
-    layers: u32,
-    rule: &'static str,
-    max_take: Option<u32>,
-    positions: u64,
-    wins: u64,
-    losses: u64,
-    losses_per_position: f64,
-    losses_per_win: f64,
-    published_loss_percent: Option<&'static str>,
-}
-
-#[derive(Serialize)]
 struct Losses<'a> {
     title: &'a str,
     source: &'a str,
@@ -76,20 +67,6 @@ struct Losses<'a> {
 }
 
 fn losses(solutions: &[Solution]) -> Figure {
-    let row = |solution: &Solution| LossRow {
-        layers: solution.layers(),
-        rule: solution.rule.name(),
-        max_take: solution.max_take,
-        positions: solution.census.positions(),
-        wins: solution.census.wins(),
-        losses: solution.census.losses(),
-        losses_per_position: solution.census.loss_rate(),
-        losses_per_win: solution.census.losses() as f64 / solution.census.wins() as f64,
-        published_loss_percent: published::rate(solution.layers(), solution.rule)
-            .filter(|_| solution.max_take.is_none())
-            .map(|rate| rate.percent),
-    };
-    let rows: Vec<LossRow> = solutions.iter().map(row).collect();
     let mut table = Table::new(&[
         ("k", "layers"),
         ("rule", "rule"),
@@ -99,17 +76,21 @@ fn losses(solutions: &[Solution]) -> Figure {
         ("losses", "losses"),
         ("losses / positions", "losses_per_position"),
         ("losses / wins", "losses_per_win"),
+        ("published", PUBLISHED),
     ]);
-    for (row, solution) in rows.iter().zip(solutions) {
+    for solution in solutions {
+        let (layers, census) = (solution.layers(), &solution.census);
+        let published = published::rate(layers, solution.rule).filter(|_| solution.max_take.is_none());
         table.row(vec![
-            Cell::count(row.layers.into()),
-            Cell::words(rule_word(solution.rule), row.rule),
-            Cell::of(row.max_take, |take| Cell::count(take.into())),
-            Cell::count(row.positions),
-            Cell::count(row.wins),
-            Cell::count(row.losses),
-            Cell::share(row.losses_per_position),
-            Cell::share(row.losses_per_win),
+            Cell::count(layers),
+            Cell::words(rule_word(solution.rule), solution.rule.name()),
+            Cell::of(solution.max_take, Cell::count),
+            Cell::count(census.positions()),
+            Cell::count(census.wins()),
+            Cell::count(census.losses()),
+            Cell::share(census.loss_rate()),
+            Cell::share(census.losses() as f64 / census.wins() as f64),
+            Cell::of(published, |rate| Cell::word(rate.percent)),
         ]);
     }
     let mut variants: Vec<(Option<u32>, Rule)> = Vec::new();
@@ -148,11 +129,12 @@ fn losses(solutions: &[Solution]) -> Figure {
         name: "figure-13".into(),
         title: LOSSES_TITLE.into(),
         svg: chart.draw(),
-        table,
         json: json(
             &Losses { title: LOSSES_TITLE, source: "[SWLK12] figure 13", note: LOSSES_NOTE },
-            &[("rows", lines(&rows))],
+            &[("rows", table.json_lines())],
         ),
+        // Table 4-1 has it.
+        table: table.without(PUBLISHED),
     }
 }
 
@@ -202,13 +184,13 @@ fn winning_moves(solution: &Solution) -> Figure {
         ("position after the move", "child"),
     ]);
     let taken = |mask: u64| Taken { cells: cells(mask), child: position::rows(board, board.full() ^ mask) };
-    for (number, (_, members)) in (1..).zip(&classes) {
+    for (number, (_, members)) in (1u64..).zip(&classes) {
         for mask in members {
             let taken = taken(*mask);
             table.row(vec![
                 Cell::count(number),
                 Cell::count(members.len() as u64),
-                Cell::count(mask.count_ones().into()),
+                Cell::count(mask.count_ones()),
                 Cell::word(named(*mask)),
                 Cell::word(taken.child),
             ]);
@@ -307,41 +289,28 @@ struct Pieces<'a> {
     max_take: Option<u32>,
 }
 
-#[derive(Serialize)]
-struct PieceRow {
-    pieces: u32,
-    positions: u64,
-    losses: u64,
-    loss_rate: f64,
-}
-
 fn losses_by_pieces(solution: &Solution) -> Figure {
     let game = solution.game();
     let title = format!("Loss rate by number of pieces, {}", game.words());
-    let rows: Vec<PieceRow> = solution
-        .census
-        .by_pieces
-        .iter()
-        .map(|row| PieceRow {
-            pieces: row.pieces,
-            positions: row.positions,
-            losses: row.losses,
-            loss_rate: row.losses as f64 / row.positions as f64,
-        })
-        .collect();
     let mut table = Table::new(&[
         ("pieces", "pieces"),
         ("positions", "positions"),
         ("losses", "losses"),
         ("loss rate", "loss_rate"),
     ]);
-    for row in &rows {
-        let counts = [row.pieces.into(), row.positions, row.losses].map(Cell::count);
-        table.row(counts.into_iter().chain([Cell::share(row.loss_rate)]).collect());
+    let mut points = Vec::new();
+    for row in &solution.census.by_pieces {
+        let rate = row.losses as f64 / row.positions as f64;
+        table.row(vec![
+            Cell::count(row.pieces),
+            Cell::count(row.positions),
+            Cell::count(row.losses),
+            Cell::share(rate),
+        ]);
+        points.push(Point::new(row.pieces.into(), rate * 100.0));
     }
     let all = solution.census.loss_rate() * 100.0;
     let last = f64::from(solution.board.cells());
-    let points = rows.iter().map(|row| Point::new(row.pieces.into(), row.loss_rate * 100.0));
     let chart = Chart::new(
         &*title,
         Axis::linear("pieces on the board").whole(),
@@ -356,7 +325,7 @@ fn losses_by_pieces(solution: &Solution) -> Figure {
     .line(Line::plain(format!("all positions: {all:.2} %"), [Point::new(0.0, all), Point::new(last, all)]));
     let json = json(
         &Pieces { title: &title, layers: game.layers, rule: game.rule.name(), max_take: game.max_take },
-        &[("rows", lines(&rows))],
+        &[("rows", table.json_lines())],
     );
     Figure {
         kind: Kind::Pieces,

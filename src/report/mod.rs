@@ -32,9 +32,13 @@
 //! 4. A published value is compared with the computed one in every place where both exist, and each
 //!    contradiction is listed.
 
+pub mod draw;
 mod drawings;
 mod figures;
+pub mod layouts;
 mod pages;
+pub mod published;
+pub mod record;
 mod tables;
 pub mod timeline;
 
@@ -43,7 +47,7 @@ use crate::database::{Database, DatabaseError, Values};
 use crate::game::Board;
 use crate::game::Rule;
 use crate::game::Value;
-use crate::papers::layouts::FigureError;
+use crate::report::layouts::FigureError;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -217,10 +221,12 @@ pub enum ReportError {
 
 /// A database in `report.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DatabaseRow {
     /// Layers of the board.
     pub layers: u32,
     /// `normal` or `misere`.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::game::Rule"))]
     pub rule: String,
     /// Most pieces a move may take, if that is a limit.
     pub max_take: Option<u32>,
@@ -234,7 +240,8 @@ pub struct DatabaseRow {
     pub losses: u64,
     /// The share of losses, from 0 to 1.
     pub loss_rate: f64,
-    /// `win` or `loss`.
+    /// `win` or `loss`: value of the full board for the player to move.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::game::Value"))]
     pub start: String,
     /// Number of winning first moves.
     pub winning_first_moves: u64,
@@ -242,6 +249,7 @@ pub struct DatabaseRow {
 
 /// A file in `report.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileRow {
     /// The name of the file.
     pub name: String,
@@ -253,10 +261,11 @@ pub struct FileRow {
 
 /// The contents of `report.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Contents {
-    /// Always [`FORMAT`].
+    /// `trinim-report`.
     pub format: String,
-    /// Always [`VERSION`].
+    /// Version of the format.
     pub version: u32,
     /// False while the files are being written.
     pub complete: bool,

@@ -4,10 +4,9 @@ use super::drawings::Drawing;
 use super::figures::{Figure, Kind};
 use super::tables::{COUNTS_NOTE, COUNTS_TITLE, STARTS_NOTE, STARTS_TITLE, Tables, VARIANTS};
 use super::{DatabaseRow, REPORT_JSON, rule_word};
-use crate::draw::svg::{escape, style};
-use crate::draw::table::{Cell, Table};
 use crate::game::Rule;
-use std::fmt::Write;
+use crate::report::draw::svg::{Svg, escape, style};
+use crate::report::draw::table::{Cell, Table};
 
 const TITLE: &str = "Triangular Nim, solved: tables and figures";
 const LEAD: &str = "\
@@ -40,103 +39,63 @@ pub(super) struct All<'a> {
     pub drawings: &'a [Drawing],
 }
 
+/// A page under construction, in one of two forms.
+struct Page {
+    is_html: bool,
+    text: String,
+}
+
+impl Page {
+    fn put(&mut self, markdown: impl FnOnce() -> String, html: impl FnOnce() -> String) {
+        self.text += &if self.is_html { html() } else { markdown() };
+    }
+
+    /// Begins a section, under a name that others may link to.
+    fn heading(&mut self, name: Option<&str>, title: &str) {
+        let id = name.map_or(String::new(), |name| format!(" id=\"{}\"", escape(name)));
+        self.put(|| format!("## {title}\n\n"), || format!("<h2{id}>{}</h2>\n", escape(title)));
+    }
+
+    fn paragraph(&mut self, text: &str) {
+        self.put(|| format!("{text}\n\n"), || format!("<p>{}</p>\n", escape(text)));
+    }
+
+    fn table(&mut self, table: &Table) {
+        self.put(|| table.markdown() + "\n", || table.html());
+    }
+
+    fn link(&self, file: &str, text: &str) -> String {
+        if self.is_html { html_link(file, text) } else { format!("[{text}]({file})") }
+    }
+
+    /// Links to the files of one name.
+    fn links(&self, name: &str, forms: [&str; 3]) -> String {
+        forms.map(|form| self.link(&format!("{name}.{form}"), &form.to_uppercase())).join(" · ")
+    }
+
+    /// A paragraph that has links.
+    fn linked(&mut self, links: &str) {
+        self.put(|| format!("{links}\n\n"), || format!("<p>{links}</p>\n"));
+    }
+
+    /// A picture, which the page has in itself and Markdown beside it.
+    fn picture(&mut self, name: &str, title: &str, svg: &Svg, links: &str) {
+        self.put(
+            || format!("![{title}]({name}.svg)\n\n"),
+            || format!("<figure>\n{}<figcaption>{links}</figcaption>\n</figure>\n", svg.inline(name)),
+        );
+    }
+}
+
 impl All<'_> {
     pub(super) fn markdown(&self) -> String {
-        let mut text = format!("# {TITLE}\n\n{LEAD}\n\n");
-        // Writing to a string cannot fail.
-        let _ = match self.contradictions() {
-            [] => writeln!(text, "{}\n", self.verdict()),
-            found => {
-                let lines: String = found.iter().map(|line| format!("- **{line}**\n")).collect();
-                writeln!(text, "**{}**\n\n{lines}", self.verdict())
-            }
-        };
-        let _ = writeln!(text, "## {STARTS_TITLE}\n\n{STARTS_NOTE}\n\n{}", self.tables.starts.markdown());
-        if let Some(table) = &self.tables.variant_starts {
-            let _ = writeln!(text, "{VARIANTS}\n\n{}", table.markdown());
-        }
-        let _ = writeln!(text, "{}\n", links("table-5", TABLE_FORMS, markdown_link));
-        let _ = writeln!(text, "## {COUNTS_TITLE}\n\n{COUNTS_NOTE}\n\n{}", self.tables.counts.markdown());
-        let _ = writeln!(text, "{}\n", links("table-4-1", TABLE_FORMS, markdown_link));
-        for (heading, figure) in self.sections() {
-            if let Some(heading) = heading {
-                let _ = writeln!(text, "## {heading}\n");
-            }
-            let _ = writeln!(text, "![{}]({}.svg)\n", figure.title, figure.name);
-            if figure.kind == Kind::Losses {
-                let _ = writeln!(text, "{}", self.ratios(figure).markdown());
-            }
-            let _ = writeln!(text, "{}\n", links(&figure.name, FIGURE_FORMS, markdown_link));
-        }
-        let _ = writeln!(text, "## {DRAWINGS_TITLE}\n");
-        for Drawing { name, title, .. } in self.drawings {
-            let _ = writeln!(text, "![{title}]({name}.svg)\n");
-        }
-        let _ = writeln!(
-            text,
-            "## Databases\n\n{}\n[{REPORT_JSON}]({REPORT_JSON}) has them and the list of files.\n",
-            self.database_table().markdown()
-        );
-        let references: String = REFERENCES.iter().map(|line| format!("- {line}\n")).collect();
-        let _ = write!(text, "## References\n\n{references}");
-        text
+        let begun = format!("# {TITLE}\n\n{LEAD}\n\n");
+        self.written(Page { is_html: false, text: begun })
     }
 
     pub(super) fn html(&self) -> String {
-        let mut body = format!("<h1>{}</h1>\n<p>{}</p>\n", escape(TITLE), escape(LEAD));
-        // Writing to a string cannot fail.
-        let _ = match self.contradictions() {
-            [] => writeln!(body, "<p class=\"good\">{}</p>", escape(&self.verdict())),
-            found => {
-                let lines: String = found.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
-                writeln!(
-                    body,
-                    "<div class=\"bad\" role=\"alert\"><p><strong>{}</strong></p>\n<ul>\n{lines}</ul></div>",
-                    escape(&self.verdict())
-                )
-            }
-        };
-        body += &self.contents();
-        let mut section = |title: &str, note: &str, tables: &str, name: &str| {
-            let links = links(name, TABLE_FORMS, html_link);
-            let _ = writeln!(
-                body,
-                "<h2 id=\"{name}\">{}</h2>\n<p>{}</p>\n{tables}<p>{links}</p>",
-                escape(title),
-                escape(note)
-            );
-        };
-        let variants = self.tables.variant_starts.as_ref();
-        let variants = variants.map_or(String::new(), |table| format!("<p>{VARIANTS}</p>\n{}", table.html()));
-        section(STARTS_TITLE, STARTS_NOTE, &(self.tables.starts.html() + &variants), "table-5");
-        section(COUNTS_TITLE, COUNTS_NOTE, &self.tables.counts.html(), "table-4-1");
-        for (heading, figure) in self.sections() {
-            if let Some(heading) = heading {
-                let _ = writeln!(body, "<h2 id=\"{}\">{}</h2>", escape(&figure.name), escape(&heading));
-            }
-            let links = links(&figure.name, FIGURE_FORMS, html_link);
-            let _ = writeln!(
-                body,
-                "<figure>\n{}<figcaption>{links}</figcaption>\n</figure>",
-                figure.svg.inline(&figure.name)
-            );
-            if figure.kind == Kind::Losses {
-                body.push_str(&self.ratios(figure).html());
-            }
-        }
-        let _ = writeln!(body, "<h2>{}</h2>", escape(DRAWINGS_TITLE));
-        for Drawing { name, svg, .. } in self.drawings {
-            let link = html_link(&format!("{name}.svg"), "SVG");
-            let _ = writeln!(body, "<figure>\n{}<figcaption>{link}</figcaption>\n</figure>", svg.inline(name));
-        }
-        let _ = writeln!(
-            body,
-            "<h2 id=\"databases\">Databases</h2>\n{}<p>{} has them and the list of files.</p>",
-            self.database_table().html(),
-            html_link(REPORT_JSON, REPORT_JSON)
-        );
-        let references: String = REFERENCES.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
-        let _ = writeln!(body, "<h2>References</h2>\n<ul>\n{references}</ul>");
+        let begun = format!("<h1>{}</h1>\n<p>{}</p>\n", escape(TITLE), escape(LEAD));
+        let body = self.written(Page { is_html: true, text: begun });
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{}</title>\n\
@@ -144,6 +103,59 @@ impl All<'_> {
             escape(TITLE),
             style()
         )
+    }
+
+    fn written(&self, mut page: Page) -> String {
+        let (found, verdict) = (&self.tables.contradictions, self.verdict());
+        let marked: String = found.iter().map(|line| format!("- **{line}**\n")).collect();
+        match found.is_empty() {
+            true => page.put(|| format!("{verdict}\n\n"), || format!("<p class=\"good\">{}</p>\n", escape(&verdict))),
+            false => page.put(
+                || format!("**{verdict}**\n\n{}\n", marked),
+                || {
+                    let (verdict, list) = (escape(&verdict), html_list(found));
+                    format!("<div class=\"bad\" role=\"alert\"><p><strong>{verdict}</strong></p>\n{list}</div>\n")
+                },
+            ),
+        }
+        page.put(String::new, || self.contents());
+        let variants = self.tables.variant_starts.as_ref();
+        for (name, title, note, table, variants) in [
+            ("table-5", STARTS_TITLE, STARTS_NOTE, &self.tables.starts, variants),
+            ("table-4-1", COUNTS_TITLE, COUNTS_NOTE, &self.tables.counts, None),
+        ] {
+            page.heading(Some(name), title);
+            page.paragraph(note);
+            page.table(table);
+            if let Some(table) = variants {
+                page.paragraph(VARIANTS);
+                page.table(table);
+            }
+            page.linked(&page.links(name, ["md", "csv", "json"]));
+        }
+        for (heading, figure) in self.sections() {
+            if let Some(heading) = heading {
+                page.heading(Some(&figure.name), &heading);
+            }
+            let links = page.links(&figure.name, ["svg", "csv", "json"]);
+            page.picture(&figure.name, &figure.title, &figure.svg, &links);
+            if figure.kind == Kind::Losses {
+                page.table(&self.ratios(figure));
+            }
+            // On the page they are below the picture.
+            page.put(|| format!("{links}\n\n"), String::new);
+        }
+        page.heading(None, DRAWINGS_TITLE);
+        for Drawing { name, title, svg } in self.drawings {
+            let link = page.link(&format!("{name}.svg"), "SVG");
+            page.picture(name, title, svg, &link);
+        }
+        page.heading(Some("databases"), "Databases");
+        page.table(&self.database_table());
+        page.linked(&format!("{} has them and the list of files.", page.link(REPORT_JSON, REPORT_JSON)));
+        page.heading(None, "References");
+        page.put(|| REFERENCES.iter().map(|line| format!("- {line}\n")).collect(), || html_list(&REFERENCES) + "\n");
+        page.text
     }
 
     /// Returns the list of sections with links, for the page.
@@ -155,12 +167,8 @@ impl All<'_> {
         format!("<nav aria-label=\"Contents\"><ul class=\"contents\">\n{}</ul></nav>\n", items.collect::<String>())
     }
 
-    fn contradictions(&self) -> &[String] {
-        &self.tables.contradictions
-    }
-
     fn verdict(&self) -> String {
-        match self.contradictions().len() {
+        match self.tables.contradictions.len() {
             0 => "No published value is contradicted.".to_owned(),
             1 => "1 published value is contradicted:".to_owned(),
             several => format!("{several} published values are contradicted:"),
@@ -205,9 +213,9 @@ impl All<'_> {
         for row in self.databases {
             let rule = row.rule.parse::<Rule>().map_or(row.rule.clone(), |rule| rule_word(rule).to_owned());
             table.row(vec![
-                Cell::count(row.layers.into()),
+                Cell::count(row.layers),
                 Cell::word(rule),
-                Cell::of(row.max_take, |take| Cell::count(take.into())),
+                Cell::of(row.max_take, Cell::count),
                 Cell::count(row.losses),
                 Cell::word(&*row.start),
                 Cell::count(row.winning_first_moves),
@@ -218,17 +226,11 @@ impl All<'_> {
     }
 }
 
-const TABLE_FORMS: [&str; 3] = ["md", "csv", "json"];
-const FIGURE_FORMS: [&str; 3] = ["svg", "csv", "json"];
-
-fn links(name: &str, forms: [&str; 3], link: fn(&str, &str) -> String) -> String {
-    forms.map(|form| link(&format!("{name}.{form}"), &form.to_uppercase())).join(" · ")
-}
-
-fn markdown_link(file: &str, text: &str) -> String {
-    format!("[{text}]({file})")
-}
-
 fn html_link(file: &str, text: &str) -> String {
     format!("<a href=\"{}\">{}</a>", escape(file), escape(text))
+}
+
+fn html_list(lines: &[impl AsRef<str>]) -> String {
+    let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line.as_ref()))).collect();
+    format!("<ul>\n{items}</ul>")
 }

@@ -1,11 +1,11 @@
 //! The two tables of the papers, compared with the published values.
 
 use super::{Document, Game, Solution, document, json, lines, rule_word};
-use crate::draw::table::{Cell, Table};
 use crate::game::LAYERS_MAX;
 use crate::game::Rule;
 use crate::game::Value;
-use crate::papers::published;
+use crate::report::draw::table::{Cell, Table};
+use crate::report::published;
 use serde::Serialize;
 
 /// The tables with their files and the contradictions found.
@@ -42,21 +42,6 @@ struct StartRow {
 }
 
 #[derive(Serialize)]
-struct CountRow {
-    layers: u32,
-    rule: &'static str,
-    max_take: Option<u32>,
-    positions: u64,
-    wins: Option<u64>,
-    losses: Option<u64>,
-    loss_rate: Option<f64>,
-    published_wins: Option<u64>,
-    published_losses: Option<u64>,
-    published_loss_percent: Option<&'static str>,
-    agrees: Option<bool>,
-}
-
-#[derive(Serialize)]
 struct Head<'a> {
     title: &'a str,
     source: &'a str,
@@ -71,22 +56,17 @@ fn agreement<T: PartialEq>(computed: Option<T>, published: Option<T>) -> Option<
     Some(computed? == published?)
 }
 
-fn agrees_cell(agrees: Option<bool>) -> Cell {
-    Cell::of(agrees, |agrees| if agrees { Cell::word("yes") } else { Cell::words("NO", "no") })
-}
-
 impl Tables {
     pub(super) fn new(solutions: &[Solution]) -> Tables {
         let mut contradictions = Vec::new();
         let starts = start_rows(solutions, &mut contradictions);
-        let counts = count_rows(solutions, &mut contradictions);
-        let (all_starts, all_counts) = (start_table(&starts), count_table(&counts));
+        let all_counts = count_table(solutions, &mut contradictions);
+        let all_starts = start_table(&starts);
         let of_papers: Vec<&StartRow> = starts.iter().filter(|row| row.max_take.is_none()).collect();
         let of_variants: Vec<&StartRow> = starts.iter().filter(|row| row.max_take.is_some()).collect();
         let has_variants = !of_variants.is_empty();
-        let for_people = |table: Table| if has_variants { table } else { table.without("max_take") };
-        let (starts_shown, counts_shown) =
-            (start_table(of_papers).without("max_take"), for_people(count_table(&counts)));
+        let starts_shown = start_table(of_papers).without("max_take");
+        let counts_shown = if has_variants { all_counts.clone() } else { all_counts.without("max_take") };
         let variant_starts = has_variants.then(|| start_table(of_variants));
         let markdown = |title: &str, note: &str, tables: &[&Table]| {
             let tables: Vec<String> = tables.iter().map(|table| table.markdown()).collect();
@@ -96,7 +76,8 @@ impl Tables {
         let (starts_md, counts_md) =
             (markdown(STARTS_TITLE, STARTS_NOTE, &start_tables), markdown(COUNTS_TITLE, COUNTS_NOTE, &[&counts_shown]));
         let starts_json = json(&Head { title: STARTS_TITLE, source: "[SWLK12] table 5" }, &[("rows", lines(&starts))]);
-        let counts_json = json(&Head { title: COUNTS_TITLE, source: "[LWS09] table 4-1" }, &[("rows", lines(&counts))]);
+        let counts_json =
+            json(&Head { title: COUNTS_TITLE, source: "[LWS09] table 4-1" }, &[("rows", all_counts.json_lines())]);
         let documents = vec![
             document("table-5.md".into(), STARTS_TITLE, starts_md),
             document("table-5.csv".into(), STARTS_TITLE, all_starts.csv()),
@@ -152,18 +133,14 @@ fn start_table<'a>(rows: impl IntoIterator<Item = &'a StartRow>) -> Table {
         ("agrees", "misere_agrees"),
     ]);
     for row in rows {
-        let mut cells = vec![number(row.layers), Cell::of(row.max_take, number)];
+        let mut cells = vec![Cell::count(row.layers), Cell::of(row.max_take, Cell::count)];
         for start in [row.normal, row.misere] {
             cells.extend([Cell::of(start.computed, Cell::word), Cell::of(start.published, Cell::word)]);
-            cells.push(agrees_cell(start.agrees));
+            cells.push(Cell::of(start.agrees, Cell::verdict));
         }
         table.row(cells);
     }
     table
-}
-
-fn number(number: u32) -> Cell {
-    Cell::count(number.into())
 }
 
 fn find(solutions: &[Solution], game: Game) -> Option<&Solution> {
@@ -171,7 +148,7 @@ fn find(solutions: &[Solution], game: Game) -> Option<&Solution> {
 }
 
 /// Returns every game with a computed or published count.
-fn count_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<CountRow> {
+fn count_table(solutions: &[Solution], contradictions: &mut Vec<String>) -> Table {
     let mut games: Vec<Game> = solutions.iter().map(Solution::game).collect();
     for rule in Rule::ALL {
         let boards = (1..=LAYERS_MAX).filter(|layers| published::rate(*layers, rule).is_some());
@@ -179,7 +156,20 @@ fn count_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<C
     }
     games.sort_by_key(|game| game.key());
     games.dedup();
-    let row = |game: Game| {
+    let mut table = Table::new(&[
+        ("k", "layers"),
+        ("rule", "rule"),
+        ("at most", "max_take"),
+        ("positions", "positions"),
+        ("wins", "wins"),
+        ("losses", "losses"),
+        ("loss rate", "loss_rate"),
+        ("published wins", "published_wins"),
+        ("published losses", "published_losses"),
+        ("published rate", "published_loss_percent"),
+        ("agrees", "agrees"),
+    ]);
+    for game in games {
         let Game { max_take, rule, layers } = game;
         let census = find(solutions, game).map(|solution| &solution.census);
         let counts = published::counts(layers, rule).filter(|_| max_take.is_none());
@@ -190,21 +180,21 @@ fn count_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<C
             agrees = (counts.is_some() || rate.is_some()).then_some(found.is_empty());
             contradictions.extend(found);
         }
-        CountRow {
-            layers,
-            rule: rule.name(),
-            max_take,
-            positions: 1 << (layers * (layers + 1) / 2),
-            wins: census.map(|census| census.wins()),
-            losses: census.map(|census| census.losses()),
-            loss_rate: census.map(|census| census.loss_rate()),
-            published_wins: counts.map(|counts| counts.wins),
-            published_losses: counts.map(|counts| counts.losses),
-            published_loss_percent: rate.map(|rate| rate.percent),
-            agrees,
-        }
-    };
-    games.into_iter().map(row).collect()
+        table.row(vec![
+            Cell::count(layers),
+            Cell::words(rule_word(rule), rule.name()),
+            Cell::of(max_take, Cell::count),
+            Cell::count(1u64 << (layers * (layers + 1) / 2)),
+            Cell::of(census, |census| Cell::count(census.wins())),
+            Cell::of(census, |census| Cell::count(census.losses())),
+            Cell::of(census, |census| Cell::share(census.loss_rate())),
+            Cell::of(counts, |counts| Cell::count(counts.wins)),
+            Cell::of(counts, |counts| Cell::count(counts.losses)),
+            Cell::of(rate, |rate| Cell::number(format!("{} %", rate.percent), rate.percent)),
+            Cell::of(agrees, Cell::verdict),
+        ]);
+    }
+    table
 }
 
 /// Returns the contradictions in the counts of a game, as sentences.
@@ -228,37 +218,4 @@ fn compare(
         found.push(format!("{}: a loss rate of {percent:.4} %, published as {printed} %", game.words()));
     }
     found
-}
-
-fn count_table(rows: &[CountRow]) -> Table {
-    let mut table = Table::new(&[
-        ("k", "layers"),
-        ("rule", "rule"),
-        ("at most", "max_take"),
-        ("positions", "positions"),
-        ("wins", "wins"),
-        ("losses", "losses"),
-        ("loss rate", "loss_rate"),
-        ("published wins", "published_wins"),
-        ("published losses", "published_losses"),
-        ("published rate", "published_loss_percent"),
-        ("agrees", "agrees"),
-    ]);
-    for row in rows {
-        let rule = if row.rule == Rule::Misere.name() { Rule::Misere } else { Rule::Normal };
-        table.row(vec![
-            number(row.layers),
-            Cell::words(rule_word(rule), row.rule),
-            Cell::of(row.max_take, number),
-            Cell::count(row.positions),
-            Cell::of(row.wins, Cell::count),
-            Cell::of(row.losses, Cell::count),
-            Cell::of(row.loss_rate, Cell::share),
-            Cell::of(row.published_wins, Cell::count),
-            Cell::of(row.published_losses, Cell::count),
-            Cell::of(row.published_loss_percent, |percent| Cell::number(format!("{percent} %"), percent)),
-            agrees_cell(row.agrees),
-        ]);
-    }
-    table
 }

@@ -22,8 +22,8 @@
 //!    number of threads; lanes beyond the first 150 are added up in one.
 //! 3. The file begins with [`SIGNATURE`], which identifies an earlier timeline.
 
-use crate::draw::scale::{Scale, Spread};
-use crate::draw::svg::{Anchor, Path, Svg, Tint, text_width, wrapped};
+use crate::report::draw::scale::{Scale, Spread};
+use crate::report::draw::svg::{Anchor, Path, Svg, Tint, flowed, text_width, wrapped};
 use pipeline::Stage;
 use pipeline::timeline::{BINS, ByStage, Recorded, merged};
 
@@ -113,7 +113,8 @@ fn draw(run: &str, elapsed_s: f64, lanes: &[Recorded], kinds: &[Kind], columns_a
     let steps: Vec<Stage> = Stage::ALL.into_iter().filter(occurs).collect();
 
     let lead = wrapped(THREADS, SMALL, RIGHT - EDGE);
-    let legend = in_rows(&steps);
+    let entries = steps.iter().copied().map(step).map(|step| (SWATCH + 19.0 + text_width(step.name, SMALL), step));
+    let legend = flowed(entries, WIDTH);
     let legend_top = EDGE + 48.0 + 17.0 * lead.len() as f64;
     let top = legend_top + 20.0 * legend.len() as f64 + 8.0;
     let axis = top + LANE_STEP * lanes.len() as f64;
@@ -124,9 +125,7 @@ fn draw(run: &str, elapsed_s: f64, lanes: &[Recorded], kinds: &[Kind], columns_a
     steps.iter().for_each(|stage| svg.tint(step(*stage).tint));
     svg.text("head", EDGE, EDGE + 12.0, Anchor::Start, TITLE);
     svg.text("", EDGE, EDGE + 33.0, Anchor::Start, &format!("{run}, {} s", short(elapsed_s)));
-    for (line, number) in lead.iter().zip(0..) {
-        svg.text("small soft", EDGE, EDGE + 53.0 + 17.0 * f64::from(number), Anchor::Start, line);
-    }
+    svg.lines("small soft", EDGE, EDGE + 53.0, 17.0, &lead);
     for (row, number) in legend.iter().zip(0..) {
         let y = legend_top + 20.0 * f64::from(number);
         for (x, step) in row {
@@ -250,24 +249,6 @@ fn description(kinds: &[Kind]) -> String {
         format!("{}: {parts}.", kind.name)
     };
     kinds.iter().map(of).collect::<Vec<_>>().join(" ")
-}
-
-/// Returns the rows of the legend, each entry with its distance from the left.
-fn in_rows(steps: &[Stage]) -> Vec<Vec<(f64, Step)>> {
-    let mut rows: Vec<Vec<(f64, Step)>> = Vec::new();
-    let mut x = f64::INFINITY;
-    for step in steps.iter().copied().map(step) {
-        let entry = SWATCH + 19.0 + text_width(step.name, SMALL);
-        if x + entry > WIDTH {
-            rows.push(Vec::new());
-            x = 0.0;
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push((x, step));
-        }
-        x += entry;
-    }
-    rows
 }
 
 /// Draws one path for each stage of a lane.

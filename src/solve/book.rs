@@ -26,13 +26,14 @@ use pipeline::care::check::read_published;
 use pipeline::checkpoint::{Checkpoint, PUBLISHED, PublishedFile, TEMPORARY};
 use pipeline::storage::{Create, EntryKind};
 use pipeline::{BlockId, Damage, Error, Publication, Storage, StorageFile};
-use std::path::Path;
+use std::ops::Range;
 
 /// Losses that are merged at a time.
 const MERGED_AT_A_TIME: usize = 8 << 20;
 
 /// What the blocks contribute to.
-pub(super) struct Parts {
+pub(super) struct Parts<'a> {
+    game: &'a Game,
     pieces: u32,
     order: BookOrder,
     /// The block of the full board. It always has a part, so that a finished run without parts is
@@ -41,14 +42,20 @@ pub(super) struct Parts {
     merged_at_a_time: usize,
 }
 
-impl Parts {
-    pub(super) fn new(game: &Game, pieces: u32) -> Parts {
+impl<'a> Parts<'a> {
+    pub(super) fn new(game: &'a Game, pieces: u32) -> Parts<'a> {
         let (last, _) = game.layout.locate(game.board.full());
-        Parts { pieces, order: BookOrder::new(&game.board), last, merged_at_a_time: MERGED_AT_A_TIME }
+        Parts { game, pieces, order: BookOrder::new(&game.board), last, merged_at_a_time: MERGED_AT_A_TIME }
+    }
+
+    /// Returns the head of the book, or of the part of a block.
+    fn head(&self, block: Option<BlockId>) -> BookHead {
+        BookHead::new(self.game, self.pieces, block.map(|block| block.0))
     }
 
     /// Returns the part of a block: its losses with enough pieces; `None` if it has none.
-    pub(super) fn of(&self, game: &Game, block: BlockId, stream: &[u64]) -> Option<Publication> {
+    pub(super) fn of(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
+        let game = self.game;
         let bid = game.layout.bid(block);
         // Pieces on offset cells, at least; the lowest six offset bits are inside a word.
         let least = self.pieces.saturating_sub(bid.pieces());
@@ -72,34 +79,28 @@ impl Parts {
         }
         numbers.sort_unstable();
         numbers.dedup();
-        let bytes = BookEncoder::whole(BookHead::new(game, self.pieces, Some(block.0)), &numbers);
+        let bytes = BookEncoder::whole(self.head(Some(block)), &numbers);
         Some(Publication { name: part_file_name(block.0), bytes })
     }
 
     /// Decodes the part of a block.
-    pub(super) fn examine(&self, game: &Game, block: BlockId, file: &[u8]) -> Result<(), DatabaseError> {
+    pub(super) fn examine(&self, block: BlockId, file: &[u8]) -> Result<(), DatabaseError> {
         let name = part_file_name(block.0);
-        let head = BookHead::new(game, self.pieces, Some(block.0));
-        let index = BookIndex::of_file(name.as_ref(), file, &head, &self.order)?;
+        let index = BookIndex::of_file(name.as_ref(), file, &self.head(Some(block)), &self.order)?;
         (0..index.frames.len()).try_for_each(|frame| index.decode_of_file(name.as_ref(), frame, file).map(drop))
     }
 
-    /// Merges the parts into the book; returns its length in bytes.
-    pub(super) fn bind(
-        &self,
-        storage: &dyn Storage,
-        game: &Game,
-        parts: &[(BlockId, &PublishedFile)],
-    ) -> Result<u64, Error> {
+    /// Merges the parts into the book.
+    pub(super) fn bind(&self, storage: &dyn Storage, parts: &[(BlockId, PublishedFile)]) -> Result<(), Error> {
         let name = format!("{PUBLISHED}/{BOOK}");
         let temporary = format!("{name}{TEMPORARY}");
         let file = storage.create(&temporary, Create::Truncate)?;
-        let mut encoder = BookEncoder::new(BookHead::new(game, self.pieces, None));
+        let mut encoder = BookEncoder::new(self.head(None));
         let mut waiting: Vec<u64> = Vec::new();
-        for range in self.ranges(storage, game, parts)? {
+        for range in self.ranges(storage, parts)? {
             let before = waiting.len();
             for (block, part) in parts {
-                self.add(storage, game, *block, part, &range, &mut waiting)?;
+                self.add(storage, *block, part, &range, &mut waiting)?;
             }
             waiting[before..].sort_unstable();
             waiting.dedup();
@@ -115,21 +116,14 @@ impl Parts {
         file.sync()?;
         drop(file);
         storage.rename(&temporary, &name)?;
-        storage.sync_dir(PUBLISHED)?;
-        Ok(at + index.len() as u64)
+        storage.sync_dir(PUBLISHED)
     }
 
     /// Divides the numbers so that about [`MERGED_AT_A_TIME`] losses are in each range.
-    fn ranges(
-        &self,
-        storage: &dyn Storage,
-        game: &Game,
-        parts: &[(BlockId, &PublishedFile)],
-    ) -> Result<Vec<std::ops::Range<u64>>, Error> {
+    fn ranges(&self, storage: &dyn Storage, parts: &[(BlockId, PublishedFile)]) -> Result<Vec<Range<u64>>, Error> {
         let mut firsts = Vec::new();
         for (block, part) in parts {
-            let bytes = read_published(storage, part)?;
-            let index = self.index(storage, game, *block, part, &bytes)?;
+            let (_, index) = self.read(storage, *block, part)?;
             firsts.extend(index.frames.iter().map(|row| row.first));
         }
         firsts.sort_unstable();
@@ -140,38 +134,29 @@ impl Parts {
         Ok(bounds.windows(2).map(|pair| pair[0]..pair[1]).collect())
     }
 
-    fn index(
-        &self,
-        storage: &dyn Storage,
-        game: &Game,
-        block: BlockId,
-        part: &PublishedFile,
-        bytes: &[u8],
-    ) -> Result<BookIndex, Error> {
-        let head = BookHead::new(game, self.pieces, Some(block.0));
-        BookIndex::of_file(&storage.path(&part.name), bytes, &head, &self.order)
-            .map_err(|error| unreadable(storage, part, &error))
+    /// Reads the part of a block, and its index.
+    fn read(&self, storage: &dyn Storage, block: BlockId, part: &PublishedFile) -> Result<(Vec<u8>, BookIndex), Error> {
+        let bytes = read_published(storage, part)?;
+        let index = BookIndex::of_file(&storage.path(&part.name), &bytes, &self.head(Some(block)), &self.order)
+            .map_err(|error| unreadable(storage, part, &error))?;
+        Ok((bytes, index))
     }
 
     /// Adds the numbers of a part that are in a range.
     fn add(
         &self,
         storage: &dyn Storage,
-        game: &Game,
         block: BlockId,
         part: &PublishedFile,
-        range: &std::ops::Range<u64>,
+        range: &Range<u64>,
         numbers: &mut Vec<u64>,
     ) -> Result<(), Error> {
-        let bytes = read_published(storage, part)?;
-        let index = self.index(storage, game, block, part, &bytes)?;
-        let path = storage.path(&part.name);
-        for frame in 0..index.frames.len() {
+        let (bytes, index) = self.read(storage, block, part)?;
+        for (frame, row) in index.frames.iter().enumerate() {
             let next = index.frames.get(frame + 1).map_or(u64::MAX, |next| next.first);
-            if index.frames[frame].first < range.end && next > range.start {
-                let decoded = index
-                    .decode_of_file(Path::new(&path), frame, &bytes)
-                    .map_err(|error| unreadable(storage, part, &error))?;
+            if row.first < range.end && next > range.start {
+                let decoded = index.decode_of_file(&storage.path(&part.name), frame, &bytes);
+                let decoded = decoded.map_err(|error| unreadable(storage, part, &error))?;
                 numbers.extend(decoded.into_iter().filter(|number| range.contains(number)));
             }
         }
@@ -294,13 +279,12 @@ mod tests {
         let expected = BookEncoder::whole(BookHead::new(&game, 8, None), &all);
         for merged_at_a_time in [1, FRAME_LOSSES, 3 * FRAME_LOSSES, MERGED_AT_A_TIME] {
             let parts = Parts { merged_at_a_time, ..Parts::new(&game, 8) };
-            let named: Vec<(BlockId, &PublishedFile)> = files.iter().map(|(block, file)| (*block, file)).collect();
-            let ranges = parts.ranges(&disk, &game, &named).expect("sound parts").len();
+            let ranges = parts.ranges(&disk, &files).expect("sound parts").len();
             assert_eq!(ranges > 1, merged_at_a_time < MERGED_AT_A_TIME, "{ranges}");
-            parts.bind(&disk, &game, &named).expect("a book");
+            parts.bind(&disk, &files).expect("a book");
             assert!(disk.contents("db/book").as_ref() == Some(&expected), "{merged_at_a_time}");
-            let head = BookHead::new(&game, 8, None);
-            let index = BookIndex::of_file("book".as_ref(), &expected, &head, &parts.order).expect("a sound book");
+            let index =
+                BookIndex::of_file("book".as_ref(), &expected, &parts.head(None), &parts.order).expect("a sound book");
             let found = (0..index.frames.len()).map(|frame| index.decode_of_file("book".as_ref(), frame, &expected));
             let found: Vec<u64> = found.collect::<Result<Vec<_>, _>>().expect("sound frames").concat();
             assert!(index.frames.len() > 3 && found == all);

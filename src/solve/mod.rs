@@ -91,8 +91,7 @@ fn seal(
     if let Keep::Book { pieces } = task.terms.keep
         && !is_bound
     {
-        let parts: Vec<(BlockId, &PublishedFile)> = files.iter().map(|(block, file)| (*block, file)).collect();
-        book::Parts::new(task.game, pieces).bind(storage, task.game, &parts)?;
+        book::Parts::new(task.game, pieces).bind(storage, &files)?;
     }
     let lengths: Vec<(&str, u64)> = match task.terms.keep {
         Keep::Book { .. } => vec![(BOOK, book::length(storage)?)],

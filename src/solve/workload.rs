@@ -51,7 +51,7 @@ pub struct RemovalGame<'a> {
     form: BlockForm,
     publish: bool,
     /// The parts of a book, if that is kept.
-    parts: Option<Parts>,
+    parts: Option<Parts<'a>>,
     /// Where the positions after a first move are, if their values go into the summaries.
     first_moves: Option<FirstMoves>,
     /// The smaller boards, if their losses are counted.
@@ -245,7 +245,7 @@ impl Workload for RemovalGame<'_> {
 
     fn publish(&self, block: BlockId, stream: &[u64]) -> Option<Publication> {
         if let Some(parts) = &self.parts {
-            return parts.of(self.game, block, stream);
+            return parts.of(block, stream);
         }
         self.publish.then(|| Publication { name: block_file_name(block.0), bytes: self.form.file(block.0, stream) })
     }
@@ -272,7 +272,7 @@ impl Workload for RemovalGame<'_> {
 
     fn examine(&self, block: BlockId, published: &[u8], stream: &mut [u64]) -> Result<(), Unreadable> {
         match &self.parts {
-            Some(parts) => parts.examine(self.game, block, published).map_err(unreadable),
+            Some(parts) => parts.examine(block, published).map_err(unreadable),
             None => self.recall(block, published, stream),
         }
     }

@@ -34,7 +34,6 @@ pub mod store;
 mod streams;
 mod summary;
 mod sweep;
-mod verify;
 
 pub use compute::{Computed, Options, Tasks, Worker, compute};
 pub use copy::{Copied, copy, require_sealed};
@@ -44,8 +43,8 @@ pub use plan::{BatchRow, BlockRow, batches, plan};
 #[cfg(feature = "s3")]
 pub use store::BucketStore;
 pub use store::{DATABASE, DEFINITION, FolderStore, SUMMARIES, Store};
+pub use summary::counts;
 pub use sweep::{Swept, sweep};
-pub use verify::counts;
 
 use crate::database::block_file_name;
 use crate::layout::CANONICAL_BLOCKS_MAX;
@@ -108,6 +107,11 @@ pub enum Error {
     },
 }
 
+/// The error for a file that should be in a store.
+fn missing(store: &dyn Store, name: &str) -> Error {
+    pipeline::Error::io("read", store.path(name), std::io::ErrorKind::NotFound.into()).into()
+}
+
 /// Returns the name of a block's file in a store.
 fn block_name(block: BlockId) -> String {
     format!("{DATABASE}/{}", block_file_name(block.0))
@@ -135,20 +139,17 @@ struct Listed {
 
 impl Listed {
     fn of(store: &dyn Store, definition: &Definition) -> Result<Listed, Error> {
-        let listed = |folder| -> Result<BTreeMap<BlockId, u64>, Error> {
-            let name = |folder, block| if folder == DATABASE { block_name(block) } else { summary_name(block) };
-            let is_of = |file: &str, block: &BlockId| name(folder, *block).ends_with(&format!("/{file}"));
-            let files = store.list(folder)?.into_iter();
-            let of_blocks = files.filter_map(|(file, bytes)| {
-                let block = block_of(&file, definition.blocks()).filter(|block| is_of(&file, block))?;
-                Some((block, bytes))
-            });
-            Ok(of_blocks.collect())
+        let listed = |folder: &str, name: fn(BlockId) -> String| -> Result<BTreeMap<BlockId, u64>, Error> {
+            let of_block = |(file, bytes): (String, u64)| {
+                let block = block_of(&file, definition.blocks())?;
+                (name(block) == format!("{folder}/{file}")).then_some((block, bytes))
+            };
+            Ok(store.list(folder)?.into_iter().filter_map(of_block).collect())
         };
-        let files = listed(DATABASE)?;
+        let files = listed(DATABASE, block_name)?;
         let summaries = match definition.keeps_files() {
             true => None,
-            false => Some(listed(SUMMARIES)?.into_keys().collect()),
+            false => Some(listed(SUMMARIES, summary_name)?.into_keys().collect()),
         };
         Ok(Listed { files, summaries })
     }

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A block and what it needs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockRow {
     /// The block.
     pub block: u32,
@@ -31,6 +32,7 @@ pub struct BlockRow {
 
 /// A batch of blocks and what it needs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BatchRow {
     /// The batch.
     pub batch: u32,

@@ -1,13 +1,16 @@
-//! The summary of a block in a store, with the checksum of its file.
+//! The summary of a block in a store, with the checksum of its file, and what a check in shares
+//! takes from the summaries.
 //!
 //! It can be made again from the file. Where the file goes, it stays, and takes its place.
 
-use super::Error;
+use super::definition::Definition;
 use super::store::Store;
-use crate::database::BlockForm;
-use crate::task::summary_name;
+use super::{Error, missing, summary_name};
+use crate::care::verify::Share;
+use crate::database::{BlockForm, BlockSummary, Game, Terms};
 use pipeline::checkpoint::SUMMARY_BYTES_AT_MOST;
 use pipeline::{BlockId, Error as RunError};
+use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"TRINIMSM";
@@ -59,6 +62,14 @@ impl StoredSummary {
         is_right.then_some(stored)
     }
 
+    /// Reads the summary of a block that has one.
+    ///
+    /// # Errors
+    /// Those of [`StoredSummary::read`]; [`pipeline::Error::Io`] if there is none.
+    pub(super) fn of_committed(store: &dyn Store, form: &BlockForm, block: BlockId) -> Result<StoredSummary, Error> {
+        StoredSummary::read(store, form, block)?.ok_or_else(|| missing(store, &summary_name(block)))
+    }
+
     /// Reads the summary of a block; `None` if there is none.
     ///
     /// # Errors
@@ -73,6 +84,32 @@ impl StoredSummary {
             None => Err(RunError::corrupt(store.path(&name), None, "not the summary of this block").into()),
         }
     }
+}
+
+/// Reads the counts that [`verify_share`](crate::care::verify::verify_share) compares with the blocks:
+/// those of the share, or of all blocks for share 0.
+///
+/// # Errors
+/// [`RunError::Corrupt`] with a damaged summary, [`RunError::Io`] with a missing one, which
+/// [`finish`](super::finish()) makes again; those of the store.
+pub fn counts(
+    store: &dyn Store,
+    (definition, game, terms): (&Definition, &Game, Terms),
+    index: u32,
+    of: u32,
+) -> Result<BTreeMap<u32, Vec<u64>>, Error> {
+    let form = BlockForm::of(terms.task(game));
+    let blocks = if index == 0 { 0..definition.blocks() } else { Share::blocks(index, of, definition.blocks()) };
+    let mut counts = BTreeMap::new();
+    for block in blocks.map(BlockId) {
+        let stored = StoredSummary::of_committed(store, &form, block)?;
+        // Where every value is kept, the smaller boards are not counted.
+        let summary = BlockSummary::from_bytes(&stored.summary, game.layout.offset_bits(), 0, 0);
+        let summary = summary
+            .ok_or_else(|| RunError::corrupt(store.path(&summary_name(block)), None, "not the summary of a block"))?;
+        counts.insert(block.0, summary.losses_by_pieces);
+    }
+    Ok(counts)
 }
 
 #[cfg(test)]

@@ -18,6 +18,21 @@ pub fn trinim(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
+/// The program after commands of a shell, which it replaces: limits, masks, traps.
+pub fn after(folder: &Path, commands: &str, args: &[&str]) -> Command {
+    let program = trinim(folder, args);
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("{commands}\nexec \"$0\" \"$@\"")).arg(program.get_program()).args(program.get_args());
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    shell.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    shell
+}
+
 /// The text of a line of a manual page, without fonts and escapes.
 pub fn plain_roff(line: &str) -> String {
     let mut text = line.strip_prefix("\\&").unwrap_or(line).to_owned();
@@ -33,10 +48,15 @@ pub fn text(bytes: &[u8]) -> String {
 
 /// Runs a command to its end: exit code, standard output and standard error.
 pub fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let Output { status, stdout, stderr } = trinim(folder, args).output().unwrap();
+    outcome(&mut trinim(folder, args))
+}
+
+/// The same for a command that was changed.
+pub fn outcome(command: &mut Command) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = command.output().unwrap();
     let (out, error) = (text(&stdout), text(&stderr));
-    assert!(!error.contains("panicked"), "{args:?}\n{error}");
-    (status.code().unwrap_or_else(|| panic!("{args:?} was killed\n{error}")), out, error)
+    assert!(!error.contains("panicked"), "{command:?}\n{error}");
+    (status.code().unwrap_or_else(|| panic!("{command:?} was killed\n{error}")), out, error)
 }
 
 /// Runs a command that must end with `code`: standard output and standard error.

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Command;
-use trinim::bench::Record;
+use trinim::report::record::Record;
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> =
@@ -50,10 +50,6 @@ fn every_combination_is_measured_checked_and_exported() {
         "--json",
         "--csv",
         "b.csv",
-        "--markdown",
-        "b.md",
-        "--record",
-        "record",
     ];
     let (out, error) = ends(path, 0, &args);
     let record = Record::from_json(&out).unwrap();
@@ -76,7 +72,7 @@ fn every_combination_is_measured_checked_and_exported() {
         for run in &row.runs {
             let rule = run.report["rule"].as_str().unwrap().parse().unwrap();
             let layers = run.report["layers"].as_u64().unwrap() as u32;
-            assert_eq!(run.report["losses"].as_u64(), trinim::papers::published::losses(layers, rule));
+            assert_eq!(run.report["losses"].as_u64(), trinim::report::published::losses(layers, rule));
             assert!(row.name.contains(&format!("--layers {layers}")) && run.report.get("out").is_none());
         }
     }
@@ -89,21 +85,14 @@ fn every_combination_is_measured_checked_and_exported() {
 
     let csv = fs::read_to_string(path.join("b.csv")).unwrap();
     assert_eq!(csv.lines().count(), 1 + 24);
-    let page = fs::read_to_string(path.join("b.md")).unwrap();
-    assert_eq!(page.matches("\n| --layers").count(), 8);
-    let stem = path.join("record").join(&record.date);
-    assert_eq!(fs::read_to_string(stem.with_extension("json")).unwrap(), out);
-    assert_eq!(fs::read_to_string(stem.with_extension("csv")).unwrap(), csv);
-    assert_eq!(fs::read_to_string(stem.with_extension("md")).unwrap(), page);
     assert!(names(&path.join("scratch")).is_empty(), "folders of runs are left behind");
-    assert_eq!(names(path), ["b.csv", "b.md", "record", "scratch"]);
+    assert_eq!(names(path), ["b.csv", "scratch"]);
 
-    // Exports replace their like, records never.
-    let again = tiny(&["--layers", "2", "--csv", "b.csv", "--record", "record"]);
+    // An export replaces its like.
+    let again = tiny(&["--layers", "2", "--csv", "b.csv"]);
     let (table, _) = ends(path, 0, &again);
     assert!(table.trim_start().starts_with("median ") && table.lines().count() == 3, "{table}");
     assert_eq!(fs::read_to_string(path.join("b.csv")).unwrap().lines().count(), 1 + 2);
-    assert_eq!(names(&path.join("record")).len(), 6);
 }
 
 #[test]
@@ -198,7 +187,7 @@ fn what_cannot_be_measured_is_refused_before_anything_is() {
     let folder = scratch();
     let path = folder.path();
     fs::write(path.join("letter.txt"), "Dear").unwrap();
-    let refused: [&[&str]; 24] = [
+    let refused: [&[&str]; 25] = [
         &["bench"],
         &["bench", "--layers", ""],
         &["bench", "--layers", "4,x"],
@@ -220,7 +209,8 @@ fn what_cannot_be_measured_is_refused_before_anything_is() {
         &["bench", "--layers", "4", "--out", "absent"],
         &["bench", "--layers", "4", "--out", "letter.txt"],
         &["bench", "--layers", "4", "--csv", "letter.txt"],
-        &["bench", "--layers", "4", "--markdown", "absent/b.md"],
+        &["bench", "--layers", "4", "--csv", "absent/b.csv"],
+        &["bench", "--layers", "4", "--markdown", "b.md"],
         &["bench", "--layers", "4", "--suite", "quick"],
         &["bench", "--suite", "all"],
     ];
@@ -231,7 +221,6 @@ fn what_cannot_be_measured_is_refused_before_anything_is() {
         assert_eq!(lines.len(), 2, "{args:?}:\n{error}");
         assert!(lines[0].starts_with("error: ") && lines[1].starts_with("hint: "), "{args:?}:\n{error}");
     }
-    ends(path, 4, &["bench", "--layers", "4", "--record", "letter.txt/below"]);
     assert_eq!(names(path), ["letter.txt"]);
 }
 

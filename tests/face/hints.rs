@@ -1,10 +1,11 @@
 //! Refusals of folders: what is wrong with the folder, and the command that helps, which is run.
 
-use crate::common::program::{SLOW, begin, copy, ends, run, signal, tree};
-use crate::common::scratch;
+use crate::common::program::{SLOW, begin, copy, ends, run, signal, tree, trinim};
+use crate::common::{assert_same_files, database_files, scratch};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// The hint of a command that must end with 2.
 fn hint(path: &Path, args: &[&str], reason: &str) -> String {
@@ -28,7 +29,7 @@ fn an_unfinished_solve_names_the_command_that_resumes_it() {
     let path = folder.path();
     let options = ["with space", "--rule", "normal", "--max-take", "4"];
     let slow: Vec<&str> = [&SLOW[..], &options].concat();
-    let mut child = crate::common::program::trinim(path, &slow).spawn().unwrap();
+    let mut child = trinim(path, &slow).spawn().unwrap();
     while !path.join("with space/m/journal.1.a").exists() {
         assert!(child.try_wait().unwrap().is_none());
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -128,19 +129,39 @@ fn a_usage_error_hints_at_a_command() {
     assert!(error.contains("'0' for '--repeats <N>': expected 1 to 1000\n"), "{error}");
 }
 
+/// Beside an owner that is stopped every change would be another's. After its death the next one
+/// takes over; of several at once, one solves.
 #[test]
 fn a_folder_in_use_is_left_alone() {
     let folder = scratch();
     let path = folder.path();
     let mut child = begin(path, "busy");
-    let (_, error) = ends(path, 6, &[&SLOW[..], &["busy"]].concat());
+    signal(&child, "STOP");
+    let before = tree(&path.join("busy"));
+    let solve = [&SLOW[..], &["busy"]].concat();
+    let shared = [&solve[..], &["--log-placement", "shared"]].concat();
     let wanted = format!("error: busy is in use by process {}, ", child.id());
-    assert!(error.starts_with(&wanted) && error.contains(" blocks saved\n"), "{error}");
-    assert!(error.contains("hint: trinim status busy shows how far it is"), "{error}");
-    let (_, repair) = ends(path, 6, &["repair", "busy"]);
-    assert!(repair.contains(&wanted), "{repair}");
+    for args in [&["repair", "busy"][..], &["resume", "busy"], &shared, &solve] {
+        let asked = Instant::now();
+        let (_, error) = ends(path, 6, args);
+        assert!(error.starts_with(&wanted) && error.contains(" blocks saved\n"), "{error}");
+        assert!(args.len() < 3 || error.contains("hint: trinim status busy shows how far it is"), "{error}");
+        assert!(asked.elapsed() < Duration::from_secs(5), "{args:?} hesitated");
+    }
+    for command in ["stats", "verify"] {
+        ends(path, 2, &[command, "busy"]);
+    }
+    assert!(tree(&path.join("busy")) == before);
     child.kill().unwrap();
     child.wait().unwrap();
+    ends(path, 0, &solve);
+
+    let six = ["solve", "-k", "6", "--block-bits", "12", "--commit-interval", "10ms", "--out"];
+    ends(path, 0, &[&six[..], &["golden"]].concat());
+    let racers: Vec<_> = (0..6).map(|_| trinim(path, &[&six[..], &["race"]].concat()).spawn().unwrap()).collect();
+    let codes: Vec<_> = racers.into_iter().map(|racer| racer.wait_with_output().unwrap().status.code()).collect();
+    assert!(codes.contains(&Some(0)) && codes.iter().all(|code| [Some(0), Some(6)].contains(code)), "{codes:?}");
+    assert_same_files(&database_files(&path.join("race")), &database_files(&path.join("golden")), "a race");
 }
 
 #[test]

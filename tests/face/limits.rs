@@ -1,13 +1,12 @@
 //! Limits of time, disk, memory, open files and file sizes: refused before anything is written, or
 //! a clean stop and the same bytes later.
 
-use crate::common::program::{SLOW, begin, ends, json, run, text, tree, trinim};
+use crate::common::program::{SLOW, after, begin, ends, json, outcome, run, text, tree, trinim};
 use crate::common::{Solving, Way, assert_same_files, database_files, scratch};
 use pipeline::{LimitedStorage, Metrics, RealStorage, Storage};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 use trinim::database::Game;
@@ -112,26 +111,32 @@ fn a_refused_plan_names_what_would_fit_and_can_be_forced() {
 fn the_plan_covers_the_use_and_is_close_to_it() {
     let folder = scratch();
     let path = folder.path();
-    for (layers, options) in
-        [("6", &["--block-bits", "15"][..]), ("7", &[]), ("7", &["--rule", "normal"]), ("7", &["--block-bits", "18"])]
-    {
-        for placement in ["shared", "dedicated"] {
-            for codec in ["gaps", "zstd1", "rows", "rows-zstd1", "rows-bytes", "rows-huffman", "raw"] {
-                let game =
-                    [&["-k", layers, "--log-placement", placement, "--codec", codec, "--json"], options].concat();
-                let plan = json(path, 0, &[&["plan"], &game[..]].concat());
-                let out = format!("{layers}{placement}{codec}{}", options.concat());
-                let solved = json(path, 0, &[&["solve", "--out", &out], &game[..]].concat());
-                let row = usize::from(placement == "dedicated");
-                let planned = plan["placements"][row]["disk_peak_bytes"].as_f64().unwrap();
-                // The sum of the peaks of logs and database, which are not at the same time.
-                let used = solved["disk_bytes_peak"].as_f64().unwrap();
-                assert!(planned >= used * 0.95, "{game:?}: {planned} for {used}");
-                if layers == "7" && options.is_empty() && placement == "shared" {
-                    assert!(planned <= used * 1.3, "{game:?}: {planned} for {used}");
-                }
-            }
+    // A database of shared blocks is its own log: no codec matters.
+    let all = &["gaps", "zstd1", "rows", "rows-zstd1", "rows-bytes", "rows-huffman", "raw"][..];
+    let mut cases = Vec::new();
+    for (layers, options, codecs) in [
+        ("6", &["--block-bits", "15"][..], all),
+        ("7", &[], all),
+        ("7", &["--rule", "normal"], &["gaps", "rows-huffman"]),
+        ("7", &["--block-bits", "18"], &["rows", "raw"]),
+    ] {
+        cases.push((layers, options, "shared", "auto"));
+        cases.extend(codecs.iter().map(|codec| (layers, options, "dedicated", *codec)));
+    }
+    for (layers, options, placement, codec) in cases {
+        let game = [&["-k", layers, "--log-placement", placement, "--codec", codec, "--json"], options].concat();
+        let plan = json(path, 0, &[&["plan"], &game[..]].concat());
+        let out = format!("{layers}{placement}{codec}{}", options.concat());
+        let solved = json(path, 0, &[&["solve", "--out", &out], &game[..]].concat());
+        let row = usize::from(placement == "dedicated");
+        let planned = plan["placements"][row]["disk_peak_bytes"].as_f64().unwrap();
+        // The sum of the peaks of logs and database, which are not at the same time.
+        let used = solved["disk_bytes_peak"].as_f64().unwrap();
+        assert!(planned >= used * 0.95, "{game:?}: {planned} for {used}");
+        if layers == "7" && options.is_empty() && placement == "shared" {
+            assert!(planned <= used * 1.3, "{game:?}: {planned} for {used}");
         }
+        fs::remove_dir_all(path.join(out)).unwrap();
     }
 }
 
@@ -207,14 +212,7 @@ fn a_solve_meets_its_limit_anywhere_and_goes_on() {
 
 /// A program that runs under a limit of open files, soft and hard.
 fn with_open_files(folder: &Path, limit: u32, args: &[&str]) -> (i32, String, String) {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("ulimit -n {limit}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_trinim")]);
-    let output = shell.args(args).current_dir(folder).output().unwrap();
-    (
-        output.status.code().unwrap(),
-        crate::common::program::text(&output.stdout),
-        crate::common::program::text(&output.stderr),
-    )
+    outcome(&mut after(folder, &format!("ulimit -n {limit}"), args))
 }
 
 /// With a limit of a few hundred open files a solve of many blocks ended with "Too many open files"
@@ -284,6 +282,7 @@ fn too_little_memory_or_disk_is_refused_before_anything_is_written() {
     for command in [
         &["solve", "-k", "8", "--memory", "20MiB"][..],
         &["solve", "-k", "8", "--memory", "1"],
+        &["solve", "-k", "7", "--memory", "1MiB", "--block-bits", "26"],
         &["solve", "-k", "8", "--memory", "64MiB", "--block-bits", "27"],
     ] {
         let (_, error) = ends(path, 4, command);
@@ -299,14 +298,9 @@ fn too_little_memory_or_disk_is_refused_before_anything_is_written() {
 fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
     let folder = scratch();
     let path = folder.path();
-    let binary = env!("CARGO_BIN_EXE_trinim");
-    let limited = Command::new("sh")
-        .args(["-c", &format!("ulimit -f 8; exec {binary} solve -k 6 --block-bits 12 -o run")])
-        .current_dir(path)
-        .output()
-        .unwrap();
-    let error = text(&limited.stderr);
-    assert_eq!(limited.status.code(), Some(4), "{error}");
+    let (code, _, error) =
+        outcome(&mut after(path, "ulimit -f 8", &["solve", "-k", "6", "--block-bits", "12", "-o", "run"]));
+    assert_eq!(code, 4, "{error}");
     assert!(error.contains("hint: make room"), "{error}");
     assert_eq!(json(path, 0, &["solve", "-k", "6", "-o", "run", "--json"])["losses"], 189_089);
 }
@@ -316,20 +310,18 @@ fn a_limit_of_file_sizes_is_an_error_and_the_run_goes_on_later() {
 fn a_position_that_cannot_be_solved_for_want_of_room_says_so() {
     let folder = scratch();
     let path = folder.path();
-    let limited = |limit: u32, more: &str| {
-        let binary = env!("CARGO_BIN_EXE_trinim");
+    let limited = |limit: u32, more: &[&str]| {
         // 29 pieces, which do not fit in the memory.
-        let probe = format!("probe --layers 8 0x1fffffff --memory 66MiB --scratch . {more}");
-        let shell = format!("ulimit -f {limit}; exec {binary} {probe}");
-        let output = Command::new("sh").args(["-c", &shell]).current_dir(path).output().unwrap();
-        (output.status.code(), text(&output.stderr))
+        let probe = ["probe", "--layers", "8", "0x1fffffff", "--memory", "66MiB", "--scratch", "."];
+        let (code, _, error) = outcome(&mut after(path, &format!("ulimit -f {limit}"), &[&probe, more].concat()));
+        (code, error)
     };
-    let (code, error) = limited(8, "");
-    assert_eq!(code, Some(4), "{error}");
+    let (code, error) = limited(8, &[]);
+    assert_eq!(code, 4, "{error}");
     assert!(error.contains("hint: make room"), "{error}");
-    assert_eq!(limited(1 << 20, "--brief").0, Some(0));
-    let (code, error) = limited(1 << 20, "--spot-pieces 28");
-    assert_eq!(code, Some(2), "{error}");
+    assert_eq!(limited(1 << 20, &["--brief"]).0, 0);
+    let (code, error) = limited(1 << 20, &["--spot-pieces", "28"]);
+    assert_eq!(code, 2, "{error}");
     assert!(tree(path).is_empty() && fs::read_dir(path).unwrap().next().is_none());
 }
 
@@ -338,12 +330,9 @@ fn a_position_that_cannot_be_solved_for_want_of_room_says_so() {
 #[test]
 fn blocks_may_outnumber_the_open_files() {
     let folder = scratch();
-    let command = format!(
-        "ulimit -S -n 512; ulimit -H -n 3000; exec {} solve -k 6 --block-bits 8 --json -o run",
-        env!("CARGO_BIN_EXE_trinim")
-    );
-    let output = Command::new("sh").args(["-c", &command]).current_dir(folder.path()).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let solved: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let solve = ["solve", "-k", "6", "--block-bits", "8", "--json", "-o", "run"];
+    let (code, out, error) = outcome(&mut after(folder.path(), "ulimit -S -n 512; ulimit -H -n 3000", &solve));
+    assert_eq!(code, 0, "{error}");
+    let solved: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&solved["losses"], &solved["canonical_blocks"]), (&189_089.into(), &5_600.into()));
 }

@@ -128,7 +128,7 @@ fn completions_offer_choices_and_folders() {
         assert_eq!(script.lines().any(|found| found == line), takes_folder, "{command}");
     }
     // An option of a nested subcommand, too; none of them has an argument that is a folder.
-    let nested = "using_subcommand evolve; and __fish_seen_subcommand_from run\" -l database ";
+    let nested = "using_subcommand task; and __fish_seen_subcommand_from init\" -l store ";
     let line = script.lines().find(|line| line.contains(nested)).unwrap();
     assert!(line.ends_with(" -r -f -a \"(__fish_complete_directories)\""), "{line}");
     let script = ends(path, 0, &["completions", "bash"]).0;

@@ -1,16 +1,18 @@
 //! Options of the command line: variables yield to flags, no option is read as a value, and what is
 //! wrong or makes no sense together is refused with a reason and a hint.
 
-use crate::common::program::{ends, json, text, tree, trinim};
+use crate::common::program::{ends, json, outcome, text, tree, trinim};
 use crate::common::scratch;
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use trinim::random::Random;
 
 /// Runs a command with these variables: exit code, standard output and standard error.
 fn with(folder: &Path, variables: &[(&str, &str)], args: &[&str]) -> (i32, String, String) {
-    let output = trinim(folder, args).envs(variables.iter().copied()).output().unwrap();
-    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    outcome(trinim(folder, args).envs(variables.iter().copied()))
 }
 
 #[test]
@@ -87,45 +89,86 @@ fn flags_come_from_the_environment_too() {
     assert_eq!(bad.status.code(), Some(2));
 }
 
+/// Values that nothing accepts.
+const NEVER: [&str; 24] = [
+    "",
+    " ",
+    "-",
+    "--",
+    "-1",
+    "+-3",
+    "NaN",
+    "inf",
+    "-0.0",
+    "1e999",
+    "0x",
+    "0x10",
+    "٣",
+    "１",
+    "1_000",
+    "1,5",
+    "18446744073709551616",
+    "99999999999999999999999999999999999999",
+    "null",
+    "../../etc/passwd",
+    "%s%n",
+    "$(reboot)",
+    "'; drop table blocks",
+    "\u{202e}7",
+];
+
 #[test]
 fn bad_arguments_end_with_2_a_reason_and_a_hint() {
     let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "2", "-o", "two"]);
     let before = tree(path);
-    // Values that `solve` refuses, by flag; all of these flags refuse the empty value.
-    let values = [
-        ("--layers", "0 10 11 -1 NaN 7.0 18446744073709551616"),
-        ("--rule", "nim"),
-        ("--max-take", "0 -3"),
-        ("--memory", "0 0GiB 12XB -1GiB NaN 1e9 99999999999999999999TiB"),
-        ("--threads", "-1 1025 two"),
-        ("--log-placement", "nowhere"),
-        ("--codec", "lzma"),
-        ("--kernel", "sse9"),
-        ("--strategy", "guess"),
-        ("--redundancy", "some"),
-        ("--bid-cells", "(1,0)(1,0) (5,0) (2,3) 1,0 (1,0"),
-        ("--block-bits", "0 41"),
-        ("--commit-interval", "0 2weeks NaN"),
-        ("--out", ""),
-        ("--color", "blue"),
+    // Values that each of these flags of `solve` refuses, beside those that none accepts.
+    let flags: [(&str, &[&str]); 15] = [
+        ("--layers", &["0", "10", "11", "4294967303", "7.0", "7 8"]),
+        ("--rule", &["nim", "MISERE!", "normal,misere"]),
+        ("--max-take", &["0", "4294967296"]),
+        ("--memory", &["0", "0GiB", "12XB", "1e9", "1 2", "99999999999TiB", ".5GiB", "1..5GiB"]),
+        ("--threads", &["1025", "two", "1.5"]),
+        ("--log-placement", &["nowhere", "Dedicated,shared"]),
+        ("--codec", &["lzma", "zstd99", "raw,zstd1"]),
+        ("--kernel", &["sse9", "AVX512!"]),
+        ("--strategy", &["guess"]),
+        ("--redundancy", &["some"]),
+        ("--bid-cells", &["(1,0)(1,0)", "(9,0)", "(2,3)", "1,0", "(1,0", "(256,0)", "((1,0))", "(1,0,0)"]),
+        ("--block-bits", &["0", "41", "1.5"]),
+        ("--commit-interval", &["0", "1ms", "25h", "2weeks", "5 s"]),
+        ("--color", &["blue", "always,never"]),
+        ("--out", &[]),
     ];
-    let with = |flag: &'static str, value: &'static str| match flag {
-        "--layers" => vec!["solve", flag, value],
-        _ => vec!["solve", "-k", "5", flag, value],
-    };
-    let values = values.into_iter().flat_map(|(flag, bad)| {
-        bad.split_whitespace().chain([""]).map(move |value| with(flag, value)).collect::<Vec<_>>()
+    let solve =
+        |flag: &'static str| if flag == "--layers" { vec!["solve", flag] } else { vec!["solve", "-k", "5", flag] };
+    let values = flags.into_iter().flat_map(|(flag, own)| {
+        let never = if flag == "--out" { &NEVER[..1] } else { &NEVER };
+        let lines = never.iter().chain(own).map(move |value| [&solve(flag)[..], &[value]].concat());
+        lines.chain([solve(flag)]).collect::<Vec<_>>()
     });
-    let others: [&[&str]; 22] = [
+    let elsewhere = NEVER.into_iter().flat_map(|value| {
+        [
+            vec!["completions", value],
+            vec!["verify", "two", "--sample", value],
+            vec!["plan", "-k", value],
+            vec![value, "two"],
+        ]
+    });
+    // "-" is standard input, and "0x10" a number.
+    let positions =
+        NEVER.into_iter().filter(|value| !["-", "0x10"].contains(value)).map(|value| vec!["probe", "two", "--", value]);
+    let others: [&[&str]; 24] = [
         &["solve"],
-        &["solve", "--layers"],
+        &["solve", "--layers="],
         &["solve", "-k", "5", "-k", "6"],
         &["solve", "-k", "5", "--bid-cells", "(1,0)", "--block-bits", "9"],
         &["solve", "-k", "7", "--block-bits", "6"],
         &["solve", "-k", "5", "--frobnicate"],
         &["solve", "-k", "5", "here"],
+        &["solve", "--", "-k", "5"],
+        &["solve", "-k", "5", "--quiet=2"],
         &["solve", "-k", "5", "--json", "--json"],
         &["frobnicate"],
         &["stats"],
@@ -142,16 +185,50 @@ fn bad_arguments_end_with_2_a_reason_and_a_hint() {
         &["completions", "cobol"],
         &["man"],
     ];
-    for args in values.chain(others.iter().map(|args| args.to_vec())) {
+    for args in values.chain(elsewhere).chain(positions).chain(others.iter().map(|args| args.to_vec())) {
         let (out, error) = ends(path, 2, &args);
-        if args[0] == "probe" && args.len() > 2 {
-            assert!(out.starts_with("error: "), "{args:?}: {out}");
+        // Bad positions are answered in place, among others; without a command there is the help.
+        if args[0] == "probe" && out.starts_with("error: ") || error.contains("Usage: trinim") {
             continue;
         }
         assert_eq!(out, "", "{args:?}");
         let lines: Vec<&str> = error.lines().collect();
         assert_eq!(lines.len(), 2, "{args:?}:\n{error}");
         assert!(lines[0].starts_with("error: ") && lines[1].starts_with("hint: "), "{args:?}:\n{error}");
+    }
+    for (flag, _) in flags {
+        let (code, _, error) = outcome(trinim(path, &solve(flag)).arg(OsStr::from_bytes(b"\xff\xfe")));
+        assert!(code == 2 || flag == "--out", "{flag}: {error}");
+    }
+    assert!(tree(path) == before);
+}
+
+/// Lines of random pieces: an answer or a refusal, never a panic.
+#[test]
+fn random_command_lines_do_no_harm() {
+    let words = "stats probe verify plan two absent -k --layers 3 --json --csv --map --sample 0.5 --checksums-only --threads \
+                 0x3f 1/11/111 -- -q --color never";
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let folder = scratch();
+    let path = folder.path();
+    ends(path, 0, &["solve", "-k", "2", "-o", "two"]);
+    let before = tree(path);
+    let mut random = Random::new(9);
+    for _ in 0..100 {
+        let mut command = trinim(path, &[]);
+        for _ in 0..random.below(7) {
+            let pick = random.bits();
+            match pick % 5 {
+                0 => command.arg(NEVER[(pick >> 8) as usize % NEVER.len()]),
+                1 if pick & 0x100 != 0 => {
+                    let bytes: Vec<u8> = (0..random.below(40)).map(|_| 1 + random.below(255) as u8).collect();
+                    command.arg(OsStr::from_bytes(&bytes))
+                }
+                _ => command.arg(words[(pick >> 8) as usize % words.len()]),
+            };
+        }
+        let (code, out, error) = outcome(&mut command);
+        assert!([0, 2].contains(&code), "{command:?}: {code} {out}{error}");
     }
     assert!(tree(path) == before);
 }

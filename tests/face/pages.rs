@@ -135,3 +135,52 @@ fn the_page_of_the_game_has_every_form_of_a_position() {
         assert!(text.lines().any(|line| line == row), "src/game/README.md has no row {row}");
     }
 }
+
+/// What a package brings is all that its pages link to: who reads them elsewhere has no repository.
+#[test]
+fn pages_of_a_package_link_to_what_is_in_it() {
+    let packages = [
+        ("trinim", ""),
+        ("trinim-pipeline", "pipeline"),
+        ("trinim-game", "src/game"),
+        ("trinim-plane", "src/plane"),
+        ("trinim-evolve", "src/evolve"),
+    ];
+    let mut wrong = Vec::new();
+    for (package, folder) in packages {
+        let mut cargo = std::process::Command::new(env!("CARGO"));
+        cargo.args(["package", "--list", "--allow-dirty", "--offline", "--package", package]);
+        let listed = cargo.current_dir(root()).output().unwrap();
+        assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+        let listed = String::from_utf8(listed.stdout).unwrap();
+        let files: Vec<&str> = listed.lines().collect();
+        assert!(files.contains(&"README.md"), "{package}: {listed}");
+        for name in files.iter().filter(|name| name.ends_with(".md")) {
+            let text = std::fs::read_to_string(root().join(folder).join(name)).unwrap();
+            let page = Page { name: PathBuf::from(name), text };
+            for (number, line) in page.lines() {
+                for link in links(line).filter(|link| !link.contains("://") && !link.starts_with('#')) {
+                    let file = link.split('#').next().unwrap_or_default();
+                    let path = resolved(&page.name, file);
+                    if !path.is_some_and(|path| files.iter().any(|file| Path::new(file) == path)) {
+                        wrong.push(format!("{package}, {}: {link}", page.place(number)));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The path that a link in a page means, below the folder of the package.
+fn resolved(page: &Path, link: &str) -> Option<PathBuf> {
+    let mut path = page.parent()?.to_path_buf();
+    for part in link.split('/') {
+        match part {
+            ".." => path.pop().then_some(())?,
+            "." => {}
+            name => path.push(name),
+        }
+    }
+    Some(path)
+}

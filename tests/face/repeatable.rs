@@ -1,9 +1,12 @@
 //! Results are functions of their inputs: two processes with the same arguments and different
 //! numbers of threads print the same bytes, as text and as JSON, and write the same files.
 
-use crate::common::program::{ends, run, tree};
-use crate::common::scratch;
+use crate::common::program::{after, ends, outcome, run, tree};
+use crate::common::{assert_same_files, database_files, scratch};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Each command that computes, with arguments and its exit code.
@@ -211,4 +214,66 @@ fn two_processes_print_the_same_bytes() {
         })
     });
     assert!(files[0] == files[1], "the files differ");
+}
+
+/// The same files with any options that may differ, and wherever and among whatever the program runs.
+#[test]
+fn the_surroundings_of_a_solve_leave_no_trace() {
+    let folder = scratch();
+    let path = folder.path();
+    let solve = |out: &OsStr, more: &str, shell: &str, variables: &[(&str, &str)]| {
+        let args = format!("solve -k 6 --block-bits 12 --quiet --parents {more} --out");
+        let mut command = after(path, shell, &args.split_whitespace().collect::<Vec<_>>());
+        let (code, _, error) = outcome(command.arg(out).envs(variables.iter().copied()));
+        assert_eq!(code, 0, "{out:?} {more} {shell} {variables:?}: {error}");
+        let out = if shell.ends_with("cd here") { path.join("here").join(out) } else { path.join(out) };
+        let files = database_files(&out);
+        fs::remove_dir_all(out).unwrap();
+        files
+    };
+    let golden = solve("golden".as_ref(), "--threads 1", ":", &[]);
+    let same = |out: &OsStr, more, shell, variables: &[_]| {
+        assert_same_files(
+            &solve(out, more, shell, variables),
+            &golden,
+            &format!("{out:?} {more} {shell} {variables:?}"),
+        );
+    };
+    for more in [
+        "--threads 2 --commit-interval 10ms",
+        "--threads 4 --log-placement shared --codec gaps",
+        "--threads 7 --log-placement dedicated --codec raw",
+        "--memory 40MiB --codec zstd1",
+        "--memory 100MiB --threads 3 --codec rows-zstd1",
+        "--memory 2GiB --codec rows-huffman",
+        "--kernel portable",
+    ] {
+        same("run".as_ref(), more, ":", &[]);
+    }
+    for shell in ["umask 077", "umask 000", "ulimit -n 800"] {
+        same("run".as_ref(), "", shell, &[]);
+    }
+    for out in ["deep/er/run", "../elsewhere/./run"] {
+        same(out.as_ref(), "", "mkdir -p here && cd here", &[]);
+    }
+    for variables in [
+        [("TZ", "Pacific/Kiritimati"), ("LC_ALL", "tr_TR.UTF-8")],
+        [("TZ", "America/Adak"), ("LC_ALL", "C")],
+        [("RUST_BACKTRACE", "full"), ("MALLOC_PERTURB_", "165")],
+    ] {
+        same("run".as_ref(), "", ":", &variables);
+    }
+    // Paths that break naive programs.
+    let long = (0..12).map(|level| format!("{level}{}", "l".repeat(150))).collect::<Vec<_>>().join("/");
+    let paths = [
+        &b"with space"[..],
+        b"not \xff utf-8",
+        b"quo'te\"d\nline",
+        "Zoë 三角".as_bytes(),
+        &[b'n'; 200],
+        long.as_bytes(),
+    ];
+    for out in paths {
+        same(OsStr::from_bytes(out), "", ":", &[]);
+    }
 }

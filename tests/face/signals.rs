@@ -1,7 +1,7 @@
 //! Signals at any time, from the first instruction of the program on: the exit code is the
 //! documented one, and nothing is lost.
 
-use crate::common::program::{SLOW, begin, ends, json, signal, text, trinim};
+use crate::common::program::{SLOW, after, begin, ends, json, signal, text, trinim};
 use crate::common::{assert_same_files, database_files, scratch};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::Duration;
 
 /// Returns a field of the status of a process, if it still exists.
@@ -121,13 +121,7 @@ fn a_hangup_stops_after_a_checkpoint_unless_it_is_ignored() {
     assert_eq!(output.status.code(), Some(129), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("blocks saved in run"), "{}", text(&output.stderr));
 
-    let solve = trinim(path, &[&SLOW[..], &["run", "--quiet"]].concat());
-    let words: Vec<String> = std::iter::once(solve.get_program())
-        .chain(solve.get_args())
-        .map(|word| word.to_str().unwrap().to_owned())
-        .collect();
-    let ignoring = format!("trap '' HUP; exec {}", words.join(" "));
-    let mut child = Command::new("sh").args(["-c", &ignoring]).current_dir(path).spawn().unwrap();
+    let mut child = after(path, "trap '' HUP", &[&SLOW[..], &["run", "--quiet"]].concat()).spawn().unwrap();
     while !handles(&child) {
         assert_eq!(child.try_wait().unwrap(), None, "the solve ended before it could be signalled");
         std::thread::sleep(Duration::from_millis(1));

@@ -1,7 +1,7 @@
 //! What a long command tells other programs: events on standard error, metrics in a file and over
 //! HTTP, a service manager; and the files of `tools/batch` that read it.
 
-use crate::common::program::{begin, ends, run, signal, text, trinim};
+use crate::common::program::{ends, run, signal, text, trinim};
 use crate::common::scratch;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -514,18 +514,4 @@ fn a_job_of_slurm_is_queued_again_until_it_is_finished() {
     assert_eq!(output.status.code(), Some(7));
     assert!(text(&output.stderr).contains("failed (exit code 7): not queued again"));
     assert_eq!(fs::read_to_string(&requeued).unwrap(), "requeue 17\n");
-}
-
-/// The first commit of a solve of seven layers, for tests that need no more than an unfinished run.
-#[test]
-fn a_locked_folder_has_an_exit_code_of_its_own() {
-    let folder = scratch();
-    let path = folder.path();
-    let mut child = begin(path, "busy");
-    for args in [&["repair", "busy"][..], &["resume", "busy"], &[&MANY[..], &["busy"]].concat()] {
-        let (_, error) = ends(path, 6, args);
-        assert!(error.contains(&format!("busy is in use by process {}", child.id())), "{args:?}: {error}");
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
 }

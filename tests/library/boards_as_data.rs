@@ -5,7 +5,7 @@ use crate::common::{Bitmaps, Solving, Way, nimbers};
 use proptest::prelude::*;
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use trinim::care::Request;
 use trinim::database::{Database, Game};
 use trinim::game::{Board, Definition, Rule, Takes, reference};
 use trinim::layout::Layout;
@@ -52,7 +52,7 @@ fn check(game: &Game) -> Result<(), TestCaseError> {
 
 /// Whether the verifier finds nothing.
 fn is_clean(database: &Database) -> bool {
-    let report = verify(database, Depth::Full, 2, &AtomicBool::new(false), &|_, _| {}).unwrap().unwrap();
+    let report = verify(database, Depth::Full, &Request::on(2)).unwrap().unwrap();
     report.is_clean()
 }
 

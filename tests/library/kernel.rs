@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use trinim::game::Rule;
 use trinim::kernel::{ApplyPlan, Isa, IsaError, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms};
-use trinim::papers::published;
 use trinim::random::Random;
+use trinim::report::published;
 
 /// Single bits of a bitmap.
 mod bits {

@@ -17,8 +17,8 @@ use trinim::game::reference;
 use trinim::game::{Board, Cell};
 use trinim::kernel::{Isa, Kernel};
 use trinim::layout::Layout;
-use trinim::papers::published;
 use trinim::random::Random;
+use trinim::report::published;
 use trinim::solve::RemovalGame;
 
 /// Returns layouts of every kind: one block; as suggested; one position a block; and BID sets

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use trinim::game::Rule;
 use trinim::game::reference;
 use trinim::game::{Board, Cell};
-use trinim::papers::published;
+use trinim::report::published;
 
 fn triangle(layers: u32) -> Board {
     Board::triangle(layers, None).unwrap()

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use trinim::game::{Board, Cell};
 use trinim::layout::search::{Kept, Request};
 use trinim::layout::{Bid, BlockOrder, Counts, Layout, LayoutError, OrderError, order_file, search};
-use trinim::papers::layouts;
+use trinim::report::layouts;
 
 /// The cells of a set that a search found.
 fn cells_of(set: &search::Scored) -> Vec<Cell> {

@@ -10,10 +10,10 @@
 //! 2. No part of an entry counts before [`EntryReader::next_frame`] returns `None`: only then is it
 //!    certain that no frame was lost, doubled or stale.
 
-use crate::codec::{self, DecodeError, Scratch};
 use super::entry::{ENTRY_FIXED_BYTES, EntryHeader};
 use super::frame::{ExtentHash, FRAME_HEADER_BYTES, FrameHeader};
 use super::place::{Extent, Place};
+use crate::codec::{self, DecodeError, Scratch};
 use crate::error::Error;
 use crate::ids::RunId;
 use crate::measure::metrics::Metrics;

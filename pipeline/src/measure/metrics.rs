@@ -3,6 +3,7 @@
 //!
 //! Threads count during the run, and an observer takes a [`Metrics::snapshot`] at any time. On
 //! request every timed interval also goes to a [`Timeline`], one lane per thread.
+#![expect(clippy::disallowed_types, reason = "metrics are times")]
 
 use crate::measure::stage::Stage;
 use crate::measure::timeline::{OnLane, Timeline};

@@ -36,6 +36,7 @@
 //! the streams, plus the writer's queue. Log bytes: `ratio · S` per source (shared) or per edge
 //! (dedicated), written once and read once per edge; none where published files replace shared
 //! logs.
+#![expect(clippy::disallowed_methods, reason = "the threads of a run")]
 
 mod budget;
 mod committer;

@@ -6,6 +6,7 @@
 //! The invariants are those of [`super`], and one more: a name that is a pipe, a device or a folder
 //! is refused without waiting for it, because files are opened non-blocking and their kind is
 //! checked first.
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the storage on real folders")]
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;

@@ -1,5 +1,6 @@
 //! Opens files of unknown kind safely: without waiting for a pipe, reading a device endlessly, or
 //! loading an oversized file.
+#![expect(clippy::disallowed_types, reason = "opens the regular files of the storage")]
 
 use crate::Error;
 use crate::finding::{Damage, Expected};

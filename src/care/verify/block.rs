@@ -193,11 +193,11 @@ impl<'a> Plan<'a> {
             return;
         }
         // Of each move, the cells outside a word and the places in a word with its other cells.
-        let places = |taken: u64| (0..64).filter(move |place| place & taken & 63 == taken & 63);
+        let places = |cells: u64| (0..64).filter(move |place| place & cells & 63 == cells & 63);
         let moves = self.geometry.moves_in(ordinal);
         let moves: Vec<(u64, u64)> = moves
             .into_iter()
-            .map(|taken| (taken & !63, places(taken).fold(0, |bits, place| bits | 1_u64 << place)))
+            .map(|cells| (cells & !63, places(cells).fold(0, |bits, place| bits | 1_u64 << place)))
             .collect();
         for (word, losing) in (0_u64..).zip(losing) {
             let possible = moves.iter().filter(|(outside, _)| (word * 64) & outside == *outside);
@@ -217,86 +217,74 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Checks that a position is a loss iff it has no losing child. Lists the first contradictions
-    /// and counts all.
+    /// Checks that a position is a loss iff it has no losing child.
     fn compare(&self, ordinal: u32, own: &[u64], losing: &[u64], findings: &mut Vec<Finding>) -> u64 {
-        let positions = 1_u64 << self.geometry.offset_bits();
-        let mut differences = 0;
-        let mut listed = 0;
-        for (word, (stored, losing)) in (0_u64..).zip(own.iter().zip(losing)) {
-            // Bits without a position must be clear; only a bitmap of a single line has any.
-            let meant = match positions.saturating_sub(word * 64) {
-                left @ 0..64 => (1 << left) - 1,
-                _ => u64::MAX,
-            };
-            let mut wrong = stored ^ (!losing & meant);
-            differences += u64::from(wrong.count_ones());
-            while wrong != 0 && listed < LISTED {
-                let offset = word * 64 + u64::from(wrong.trailing_zeros());
-                let stored_loss = stored >> (offset % 64) & 1 == 1;
-                findings.push(self.contradiction(ordinal, offset, stored_loss));
-                listed += 1;
-                wrong &= wrong - 1;
-            }
-        }
-        if differences > listed as u64 {
-            findings.push(Finding::More { block: ordinal, differences, listed });
-        }
-        differences
+        let wrong = |word: usize, meant: u64| own[word] ^ (!losing[word] & meant);
+        let is_loss = |offset: u64| own[(offset / 64) as usize] >> (offset % 64) & 1 == 1;
+        self.tell(ordinal, wrong, |offset| self.contradiction(ordinal, offset, is_loss(offset)), findings)
     }
 
     /// Checks that a position has the least nimber that no child has, and no other; `reached` has
-    /// the positions with a child of each nimber. Lists the first contradictions and counts all.
+    /// the positions with a child of each nimber.
     fn compare_nimbers(&self, ordinal: u32, own: &[u64], reached: &[u64], findings: &mut Vec<Finding>) -> u64 {
-        let positions = 1_u64 << self.geometry.offset_bits();
         let at = |planes: &[u64], plane: usize, word: usize| planes[plane * self.words + word];
-        let mut differences = 0;
-        let mut listed = 0;
-        for word in 0..self.words {
-            let first = word as u64 * 64;
+        let wrong = |word: usize, meant: u64| {
             // Positions that have children of all lower nimbers; bits without a position have none.
-            let mut all_lower = match positions.saturating_sub(first) {
-                left @ 0..64 => (1 << left) - 1,
-                _ => u64::MAX,
-            };
-            let mut wrong = 0;
+            let (mut all_lower, mut wrong) = (meant, 0);
             for plane in 0..self.planes {
                 let reached = at(reached, plane, word);
                 wrong |= at(own, plane, word) ^ (all_lower & !reached);
                 all_lower &= reached;
             }
             // More nimbers below a position than there can be.
-            wrong |= all_lower;
+            wrong | all_lower
+        };
+        let finding = |offset: u64| {
+            let has =
+                |planes: &[u64], plane: usize| at(planes, plane, (offset / 64) as usize) >> (offset % 64) & 1 == 1;
+            let stored = (0..self.planes).filter(|plane| has(own, *plane)).map(|plane| plane as u32).collect();
+            let least = (0..self.planes).take_while(|plane| has(reached, *plane)).count() as u32;
+            let rows = position::rows(self.database.board(), self.geometry.position(ordinal, offset));
+            Finding::Nimber { block: ordinal, offset, rows, stored, least }
+        };
+        self.tell(ordinal, wrong, finding, findings)
+    }
+
+    /// Lists the first contradictions of a block and counts all. `wrong` returns the wrong bits of a
+    /// word, of which only the `meant` ones represent positions; `finding` describes one of them.
+    fn tell(
+        &self,
+        block: u32,
+        wrong: impl Fn(usize, u64) -> u64,
+        finding: impl Fn(u64) -> Finding,
+        findings: &mut Vec<Finding>,
+    ) -> u64 {
+        let positions = 1_u64 << self.geometry.offset_bits();
+        let (mut differences, mut listed) = (0, 0);
+        for word in 0..self.words {
+            let first = word as u64 * 64;
+            // Bits without a position must be clear; only a bitmap of a single line has any.
+            let meant = match positions.saturating_sub(first) {
+                left @ 0..64 => (1 << left) - 1,
+                _ => u64::MAX,
+            };
+            let mut wrong = wrong(word, meant);
             differences += u64::from(wrong.count_ones());
             while wrong != 0 && listed < LISTED {
-                let bit = wrong.trailing_zeros();
-                let has = |planes: &[u64], plane: usize| at(planes, plane, word) >> bit & 1 == 1;
-                let stored = (0..self.planes).filter(|plane| has(own, *plane)).map(|plane| plane as u32).collect();
-                let least = (0..self.planes).take_while(|plane| has(reached, *plane)).count() as u32;
-                findings.push(self.wrong_nimber(ordinal, first + u64::from(bit), stored, least));
+                let offset = first + u64::from(wrong.trailing_zeros());
+                findings.push(if offset < positions { finding(offset) } else { Finding::Stray { block, offset } });
                 listed += 1;
                 wrong &= wrong - 1;
             }
         }
         if differences > listed as u64 {
-            findings.push(Finding::More { block: ordinal, differences, listed });
+            findings.push(Finding::More { block, differences, listed });
         }
         differences
     }
 
-    fn wrong_nimber(&self, block: u32, offset: u64, stored: Vec<u32>, least: u32) -> Finding {
-        if offset >> self.geometry.offset_bits() != 0 {
-            return Finding::Stray { block, offset };
-        }
-        let rows = position::rows(self.database.board(), self.geometry.position(block, offset));
-        Finding::Nimber { block, offset, rows, stored, least }
-    }
-
     /// Describes one wrong bit.
     fn contradiction(&self, block: u32, offset: u64, stored_loss: bool) -> Finding {
-        if offset >> self.geometry.offset_bits() != 0 {
-            return Finding::Stray { block, offset };
-        }
         let position = self.geometry.position(block, offset);
         let rows_of = |position: u64| position::rows(self.database.board(), position);
         let mut children = self.geometry.children_of(position);

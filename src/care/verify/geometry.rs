@@ -73,7 +73,7 @@ impl Geometry {
         let kept = images.filter(|image| {
             let places: BTreeSet<u8> = image.iter().copied().collect();
             places.into_iter().eq(0..board.cells() as u8)
-                && moves.iter().all(|taken| known.contains(&spread(image, *taken)))
+                && moves.iter().all(|cells| known.contains(&spread(image, *cells)))
         });
         let turns: Vec<Turn> = kept
             .filter_map(|image| {
@@ -87,10 +87,10 @@ impl Geometry {
         }
         let mut inner = Vec::new();
         let mut traces: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-        for &taken in &moves {
-            match gather(&bid_cells, taken) {
-                0 => inner.push(gather(&offset_cells, taken)),
-                bid => traces.entry(bid as u32).or_default().push(gather(&offset_cells, taken)),
+        for &cells in &moves {
+            match gather(&bid_cells, cells) {
+                0 => inner.push(gather(&offset_cells, cells)),
+                bid => traces.entry(bid as u32).or_default().push(gather(&offset_cells, cells)),
             }
         }
         let mut geometry = Geometry {
@@ -221,7 +221,7 @@ impl Geometry {
 
     /// Returns the children of a position.
     pub(super) fn children_of(&self, position: u64) -> impl Iterator<Item = u64> {
-        self.moves.iter().filter(move |taken| position & *taken == **taken).map(move |taken| position ^ taken)
+        self.moves.iter().filter(move |cells| position & *cells == **cells).map(move |cells| position ^ cells)
     }
 }
 

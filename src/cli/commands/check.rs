@@ -1,21 +1,20 @@
 //! `trinim check`: finds damaged files in a run folder or a database.
 
-use crate::cli::face::exit::{Exit, Stopped};
+use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped, seconds};
 use crate::cli::face::owner::{self, Owner};
-use crate::cli::face::progress::{self, ProgressArgs};
+use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
-use crate::cli::face::watch::Reading;
-use crate::cli::words::args::{JsonArgs, Size, ThreadsArgs};
+use crate::cli::words::args::Size;
 use crate::cli::words::choice::named;
+use crate::cli::words::job::{Counter, Job, of_care, print_finding};
 use clap::Args;
 use pipeline::Stopwatch;
 use pipeline::checkpoint::{LOCK, PUBLISHED};
+use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::care::{self, Depth, Finding, Request, Subject, Weight};
+use trinim::care::{self, Depth, Finding, Request, Subject};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,82 +49,22 @@ pub struct CheckArgs {
     depth: Depth,
 
     #[command(flatten)]
-    threads: ThreadsArgs,
-
-    #[command(flatten)]
-    json: JsonArgs,
-
-    #[command(flatten)]
-    progress: ProgressArgs,
+    job: Job,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
+/// What `trinim check` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
+    /// Whether nothing that is needed is damaged: exit code 0.
     ok: bool,
+    /// `metadata`, `sums` or `full`.
     depth: &'static str,
     #[serde(flatten)]
     found: &'a care::Report,
-    /// Whether a process held the folder: then files left over are being written.
+    /// Whether a process held the folder at the end of the check.
     owned: bool,
+    /// Wall-clock time.
     elapsed_s: f64,
-}
-
-/// Prints a finding on one line.
-pub fn print_finding(finding: &Finding, out: &mut Out) -> std::io::Result<()> {
-    let label = match finding.weight {
-        Weight::Damage => out.paint.bad("damaged:"),
-        Weight::Copy => out.paint.mark("damaged copy:"),
-        Weight::Leftover => out.paint.faint("left over:"),
-    };
-    writeln!(out, "{label} {finding}")
-}
-
-/// Counts progress.
-#[derive(Default)]
-pub struct Counter {
-    done: AtomicU64,
-    all: AtomicU64,
-}
-
-impl Counter {
-    /// Sets the work done and the whole work; later calls never lower the former.
-    pub fn set(&self, done: u64, all: u64) {
-        self.all.store(all, Ordering::Relaxed);
-        self.done.fetch_max(done, Ordering::Relaxed);
-    }
-
-    /// Forgets the work done, for another kind of work.
-    pub fn restart(&self) {
-        self.done.store(0, Ordering::Relaxed);
-    }
-
-    /// Whether all work is done.
-    pub fn is_complete(&self) -> bool {
-        let all = self.all.load(Ordering::Relaxed);
-        all > 0 && self.done.load(Ordering::Relaxed) == all
-    }
-
-    /// Returns the share of work done and a status line after `elapsed` seconds.
-    pub fn status(&self, doing: &str, unit: &str, elapsed: f64) -> Reading {
-        let (done, all) = (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
-        let share = (done as f64 / all.max(1) as f64).min(1.0);
-        progress::at_share(share, elapsed, |left| {
-            format!("{doing}  {} of {} {unit}  ETA {left}", grouped(done), grouped(all))
-        })
-    }
-}
-
-/// Turns an interruption into the command line's error for a stop, and names who holds a locked
-/// folder; leaves other errors as they are.
-pub fn of_care(error: care::Error, folder: &Path, signals: &Signals, so_far: &'static str) -> anyhow::Error {
-    match error {
-        care::Error::Run(error @ pipeline::Error::Locked { .. }) => owner::in_use(error, folder),
-        care::Error::Run(pipeline::Error::Interrupted) => {
-            anyhow::Error::new(Stopped::from_the_start(signals.exit())).context(so_far)
-        }
-        other => other.into(),
-    }
 }
 
 /// Runs the subcommand.
@@ -133,10 +72,13 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;
     let counter = Counter::default();
-    let request =
-        Request { threads: args.threads.count(), stop: &signals.stop, progress: &|done, all| counter.set(done, all) };
+    let request = Request {
+        threads: args.job.threads.count(),
+        stop: &signals.stop,
+        progress: &|done, all| counter.set(done, all),
+    };
     let status = |elapsed: f64| counter.status("checking", "bytes", elapsed);
-    let shown = args.progress.on(out)?;
+    let shown = args.job.progress.on(out)?;
     let work = |_: progress::Say<'_>| care::check(&args.folder, args.depth, &request);
     let found = progress::during(&status, &signals, &shown, work)
         .map_err(|error| of_care(error, &args.folder, &signals, "check incomplete"))?;
@@ -148,7 +90,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
         owned: matches!(owner, Owner::Held(_)),
         elapsed_s: watch.elapsed().as_secs_f64(),
     };
-    if args.json.json {
+    if args.job.json.json {
         out.json("trinim.check/1", &report)?
     } else {
         print(&report, owner, out)?

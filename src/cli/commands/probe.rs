@@ -2,12 +2,13 @@
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{self, Out, counted};
+use crate::cli::words::answers::{self, SpotArgs};
 use crate::cli::words::args::JsonArgs;
 use crate::cli::words::folders;
-use crate::cli::words::moves;
 use crate::cli::words::solved::{Solved, SolvedArgs};
-use crate::cli::words::spot::{self, SpotArgs};
+use crate::cli::words::summary::{draw_moves, up_to_symmetry};
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
@@ -67,23 +68,32 @@ pub struct ProbeArgs {
 
     /// Read the database through memory maps: faster, but the program crashes if another process
     /// truncates a file
-    #[arg(long)]
+    #[arg(long, hide = true)]
     map: bool,
 }
 
-/// An answer with `--brief`: the first fields of [`Probed`].
-#[derive(Serialize)]
-struct Brief {
+/// What `trinim probe --brief` prints of a position, on one line: without the moves.
+#[derive(Serialize, JsonSchema)]
+pub struct Brief {
+    /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
     position: String,
+    /// The same as a mask, cell 0 in the lowest bit.
     hex: String,
+    /// `win` or `loss` for the player to move.
     value: Value,
+    /// `N` for a win, `P` for a loss.
     outcome: Outcome,
+    /// Nimber of the position; null unless the folder has nimbers.
     nimber: Option<u32>,
 }
 
-#[derive(Serialize)]
-struct Failure<'a> {
+/// What it prints instead of a text that is not a position, of a block that cannot be read, or of a
+/// value that was not kept.
+#[derive(Serialize, JsonSchema)]
+pub struct Failure<'a> {
+    /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
     position: &'a str,
+    /// Why there is no answer.
     error: String,
 }
 
@@ -230,7 +240,7 @@ impl Asking {
                 Ok(Err((Exit::Usage, chain(error))))
             }
             (Err(error @ PartError::TooMany { .. }), None) => Ok(Err((Exit::Usage, chain(error)))),
-            (Err(error), _) => Err(spot::failed(error)),
+            (Err(error), _) => Err(answers::unsolved(error)),
         }
     }
 }
@@ -273,7 +283,7 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
     let verdict = out.paint.value(probe.value);
     let winning: Vec<u64> =
         probe.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
-    let alike = moves::up_to_symmetry(board, probe.position, &winning);
+    let alike = up_to_symmetry(board, probe.position, &winning);
     let moves = match (probe.children.len(), winning.len()) {
         (0, _) => "no move is left".to_owned(),
         (1, 0) => "the only move loses".to_owned(),
@@ -295,7 +305,7 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
         return Ok(());
     }
     writeln!(out)?;
-    moves::draw(board, probe.position, &winning, out)?;
+    draw_moves(board, probe.position, &winning, out)?;
     Ok(())
 }
 

@@ -1,13 +1,14 @@
 //! `trinim repair`: restores damaged files with the same bytes.
 
-use crate::cli::commands::check::{Counter, of_care, print_finding};
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, seconds};
-use crate::cli::face::progress::{self, ProgressArgs};
+use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
-use crate::cli::words::args::{self, JsonArgs, Size};
+use crate::cli::words::args::Size;
+use crate::cli::words::job::{Counter, Job, of_care, print_finding};
 use clap::Args;
 use pipeline::Stopwatch;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 use trinim::care::{self, Estimate, Finding, Repair, Request};
@@ -18,10 +19,11 @@ Examples:
   trinim repair trinim-k8-misere              repair the folder
   trinim repair trinim-k8-misere/db           repair a database without its run
 
-The command first checks every hash. It computes blocks again from the published files of their sources, and logs \
-from the published file of the block that sent them. Each result must have the recorded hash, or nothing is replaced. \
-If a repair is stopped or killed, run the same command again; afterwards a solve continues, or is finished, as if \
-nothing had happened. If nothing is left to rebuild a file from, repair refuses and changes nothing.";
+The command first checks every hash; only this uses several threads. It computes blocks again from the published \
+files of their sources, and logs from the published file of the block that sent them. Each result must have the \
+recorded hash, or nothing is replaced. If a repair is stopped or killed, run the same command again; afterwards a \
+solve continues, or is finished, as if nothing had happened. If nothing is left to rebuild a file from, repair \
+refuses and changes nothing.";
 
 /// Restore damaged files of a run folder or a database
 #[derive(Args)]
@@ -35,29 +37,26 @@ pub struct RepairArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Threads, 0 for all; only the check before the repair uses them
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = args::threads, default_value = "0")]
-    threads: usize,
-
     #[command(flatten)]
-    json: JsonArgs,
-
-    #[command(flatten)]
-    progress: ProgressArgs,
+    job: Job,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    /// Whether all files are intact now: the exit code is 0.
+/// What `trinim repair` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
+    /// Whether all files are intact now: exit code 0.
     ok: bool,
+    /// Whether something was restored; false with `--dry-run`.
     repaired: bool,
+    /// Damage and files left over.
     #[serde(serialize_with = "care::serialize_findings")]
+    #[schemars(with = "Vec<care::FindingRow<'_>>")]
     findings: Vec<Finding>,
     #[serde(flatten)]
     estimate: &'a Estimate,
-    /// The same as the estimate's `seconds`, under a name that cannot be taken for a measurement.
+    /// Estimated time of the repair.
     estimated_s: f64,
+    /// Wall-clock time of the command.
     elapsed_s: f64,
 }
 
@@ -68,15 +67,15 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let counter = Counter::default();
     let status = |elapsed: f64| counter.status("checking", "bytes", elapsed);
     let count = |done: u64, all: u64| counter.set(done, all);
-    let shown = args.progress.on(out)?;
-    let request = Request { threads: args::all_if_zero(args.threads), stop: &signals.stop, progress: &count };
+    let shown = args.job.progress.on(out)?;
+    let request = Request { threads: args.job.threads.count(), stop: &signals.stop, progress: &count };
     let prepare = |_: progress::Say<'_>| Repair::prepare(&args.folder, args.dry_run, &request);
     let repair = progress::during(&status, &signals, &shown, prepare)
         .map_err(|error| of_care(error, &args.folder, &signals, "nothing was written"))?;
     let findings: Vec<Finding> =
         repair.report().findings.iter().filter(|finding| finding.weight.is_damage()).cloned().collect();
     let estimate = repair.estimate().clone();
-    if !args.json.json {
+    if !args.job.json.json {
         for finding in &findings {
             print_finding(finding, out)?;
         }
@@ -95,7 +94,7 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     let ok = was_sound || repaired;
     let elapsed_s = watch.elapsed().as_secs_f64();
-    if args.json.json {
+    if args.job.json.json {
         out.json(
             "trinim.repair/1",
             &Report { ok, repaired, findings, estimate: &estimate, estimated_s: estimate.seconds, elapsed_s },

@@ -13,12 +13,13 @@
 //! Nothing is synced: a report can be made again.
 
 use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::file::ParentsArgs;
 use crate::cli::face::output::{self, Out, counted, grouped};
 use crate::cli::words::args::JsonArgs;
-use crate::cli::words::parents::ParentsArgs;
 use clap::Args;
 use pipeline::storage::{Create, is_valid_name};
 use pipeline::{Error, RealStorage, Storage, storage};
+use schemars::JsonSchema;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
@@ -55,6 +56,16 @@ pub struct ReportArgs {
 
     #[command(flatten)]
     json: JsonArgs,
+}
+
+/// What `trinim report` prints: the file `report.json` of the report.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the library writes the file: this is its form")]
+pub struct Printed {
+    /// Whether the report is complete and contradicts nothing: exit code 0.
+    ok: bool,
+    #[schemars(flatten)]
+    contents: Contents,
 }
 
 /// Runs the subcommand.

@@ -2,11 +2,11 @@
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped};
-use crate::cli::face::summary::Summary;
 use crate::cli::words::args::{JsonArgs, Size};
-use crate::cli::words::moves;
 use crate::cli::words::solved::SolvedArgs;
+use crate::cli::words::summary::{Summary, draw_moves, up_to_symmetry};
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use trinim::database::census::PieceCount;
@@ -40,25 +40,33 @@ pub struct StatsArgs {
     csv: bool,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
+/// What `trinim stats` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
     #[serde(flatten)]
     summary: Summary,
-    /// Moves of the full board.
+    /// Legal moves of the full board.
     first_moves: usize,
+    /// Winning moves of the full board, each a list of cell indices; all of them, not only up to
+    /// symmetry.
     winning_first_moves: Vec<Vec<u32>>,
+    /// The book, if one is kept.
     book: Option<BookReport>,
+    /// One row for each number of pieces, from 0.
     by_pieces: &'a [PieceCount],
-    /// Losses of the smaller boards, if they were counted.
+    /// One row for each smaller board, whose positions are those with empty rows below, and for the
+    /// whole; null if they were not counted, as in a database.
     by_layers: Option<&'a [LayerCount]>,
 }
 
 /// The book, if one is kept.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct BookReport {
+    /// Least pieces of a position in it.
     pieces: u32,
+    /// Canonical losses in it.
     losses: u64,
+    /// Length of its file.
     bytes: u64,
 }
 
@@ -112,7 +120,7 @@ fn report<'a>(database: &'a Database, winning: &[u64]) -> anyhow::Result<Report<
 /// Those of [`Database::probe`] and [`Database::book`].
 #[cfg(feature = "serve")]
 pub fn json(database: &Database) -> anyhow::Result<String> {
-    Ok(crate::cli::face::output::tagged(SCHEMA, &report(database, &winning(database)?)?)?)
+    Ok(crate::cli::face::schema::tagged(SCHEMA, &report(database, &winning(database)?)?)?)
 }
 
 fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> anyhow::Result<()> {
@@ -149,8 +157,8 @@ fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> 
         }
     }
 
-    let alike = moves::up_to_symmetry(board, board.full(), winning);
+    let alike = up_to_symmetry(board, board.full(), winning);
     writeln!(out, "\nwinning first moves: {} of {}{alike}", winning.len(), board.moves().len())?;
-    moves::draw(board, board.full(), winning, out)?;
+    draw_moves(board, board.full(), winning, out)?;
     Ok(())
 }

@@ -10,12 +10,13 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
 use crate::cli::face::owner::{self, Owner};
 use crate::cli::face::progress;
-use crate::cli::face::summary;
 use crate::cli::words::args::{JsonArgs, Size};
+use crate::cli::words::summary;
 use clap::Args;
 use pipeline::BlockId;
 use pipeline::checkpoint::{self, BlockRecord, Inspection, LOCK, LOGS, METADATA, PUBLISHED};
 use pipeline::{RealStorage, Storage};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -45,34 +46,55 @@ pub struct StatusArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim status` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
     /// `begun`, `running`, `stopped`, `sealing` or `finished`.
     state: &'static str,
     #[serde(flatten)]
     owner: Owner,
+    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
     board: String,
     #[serde(skip)]
     words: String,
+    /// Layers of the triangle; null: another board.
     layers: Option<u32>,
+    /// `normal` or `misere`.
+    #[schemars(with = "trinim::game::Rule")]
     rule: String,
+    /// Fewest pieces a move takes along a line; null: 1.
     min_take: Option<u32>,
+    /// Most pieces a move may take; null: no limit.
     max_take: Option<u32>,
+    /// What is computed of each position: `outcomes` or `nimbers`.
     values: Values,
+    /// What the run keeps: `database`, `book:PIECES` or `counts`.
     keep: Keep,
+    /// Canonical blocks.
     blocks: u64,
+    /// Canonical blocks saved.
     finished_blocks: u64,
+    /// Of these, saved in this session.
     session_blocks: u64,
+    /// All positions of the board.
     positions: u64,
+    /// Positions of all blocks that the saved ones stand for.
     finished_positions: u64,
+    /// Share of the work, 0 to 1.
     work_done: f64,
+    /// Sessions so far.
     generation: u64,
+    /// Files in `logs`.
     log_files: u64,
+    /// Their size.
     log_bytes: u64,
+    /// Size of the published files.
     database_bytes: u64,
+    /// Time since the last checkpoint.
     last_commit_s_ago: Option<f64>,
+    /// Positions a second in this session, estimated from file times.
     rate_positions_per_second: Option<f64>,
+    /// Estimated time left of a running solve.
     eta_s: Option<f64>,
 }
 

@@ -1,14 +1,15 @@
 //! `trinim verify`: checks every byte and every position of a database.
 
-use crate::cli::commands::check::Counter;
-use crate::cli::commands::solve::peak_rss_bytes;
 use crate::cli::face::exit::{Exit, Stopped};
 use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
-use crate::cli::face::progress::{self, ProgressArgs};
+use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
-use crate::cli::words::args::{self, DatabaseArgs, JsonArgs, Size, ThreadsArgs};
+use crate::cli::words::args::{self, DatabaseArgs, Size};
+use crate::cli::words::job::{Counter, Job};
+use crate::cli::words::machine::peak_rss_bytes;
 use clap::Args;
 use pipeline::Stopwatch;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,25 +45,23 @@ pub struct VerifyArgs {
     seed: u64,
 
     #[command(flatten)]
-    threads: ThreadsArgs,
-
-    #[command(flatten)]
-    json: JsonArgs,
-
-    #[command(flatten)]
-    progress: ProgressArgs,
+    job: Job,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim verify` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Whether all files and values are right: exit code 0.
     ok: bool,
+    /// `checksums`, `sample` or `full`.
     depth: &'static str,
     #[serde(flatten)]
     found: verify::Report,
+    /// Wall-clock time.
     elapsed_s: f64,
-    /// Positions checked, images included, in a second; null if only bytes were.
+    /// Positions checked in a second, images included; null if only bytes were.
     rate_positions_per_second: Option<f64>,
+    /// Highest resident memory of the process.
     peak_rss_bytes: u64,
 }
 
@@ -91,8 +90,8 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         false => files.status("checking", "bytes", elapsed),
         true => values.status("checking", "canonical positions", elapsed),
     };
-    let shown = args.progress.on(out)?;
-    let request = Request { threads: args.threads.count(), stop: &signals.stop, progress: &progress };
+    let shown = args.job.progress.on(out)?;
+    let request = Request { threads: args.job.threads.count(), stop: &signals.stop, progress: &progress };
     let check = |_: progress::Say<'_>| verify::verify(&database, depth, &request);
     let found = progress::during(&status, &signals, &shown, check)?;
     let Some(found) = found else {
@@ -107,7 +106,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         elapsed_s,
         peak_rss_bytes: peak_rss_bytes(),
     };
-    if args.json.json {
+    if args.job.json.json {
         out.json("trinim.verify/1", &report)?
     } else {
         print(&report, out)?

@@ -2,8 +2,8 @@
 
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
+use crate::cli::face::values;
 use crate::cli::face::watch;
-use crate::cli::words::args;
 use clap::Args;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ pub struct MetricsArgs {
 
     /// Serve the same figures over HTTP while the command runs, as http://ADDRESS/metrics, to
     /// whoever reaches that address and port, like 127.0.0.1:9464; port 0 takes any free one
-    #[arg(long, help_heading = "Output", value_name = "ADDRESS", value_parser = args::address)]
+    #[arg(long, help_heading = "Output", value_name = "ADDRESS", value_parser = values::address)]
     metrics_listen: Option<SocketAddr>,
 }
 

@@ -12,6 +12,7 @@
 use crate::cli::face::output::{counted, grouped};
 use pipeline::checkpoint::{self, LOCK};
 use pipeline::{Error, RealStorage};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 use trinim::database::Game;
 
 /// Who holds the lock of a run folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "lock", content = "pid", rename_all = "lowercase")]
 pub enum Owner {
     /// A process with this number.

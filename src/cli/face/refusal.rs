@@ -1,6 +1,6 @@
-//! Arguments that clap refuses: one line with the reason, one with the command that helps.
+//! Arguments that clap refuses: one line with the reason, one with the command that helps, as it is
+//! typed in a shell.
 
-use crate::cli::face::shell::quoted;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
@@ -72,6 +72,11 @@ fn advice(error: &Error, path: &[&str], words: &[String]) -> Option<String> {
     };
     let is_layers = |text: &str| text.parse::<u32>().is_ok_and(|layers| (1..=10).contains(&layers));
     match error.kind() {
+        ErrorKind::UnknownArgument
+            if name == "bench" && about.iter().any(|flag| ["--record", "--markdown"].contains(flag)) =>
+        {
+            Some("pages are made from what --json prints, by tools/src/bin/readme of the repository".to_owned())
+        }
         ErrorKind::UnknownArgument if OF_A_FOLDER.contains(&name) && path.len() == 1 => {
             let flags = ["--layers", "-k", "--rule"];
             let layers = about.first().filter(|flag| flags.contains(flag)).map(|_| value(&flags[..2]));
@@ -114,9 +119,31 @@ fn in_range(reason: &str) -> String {
     parts.unwrap_or_else(|| reason.to_owned())
 }
 
+/// Quotes a word for a shell, if it needs that.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-./+,:=@%^".contains(char);
+    let plain = !word.is_empty() && word.chars().all(is_plain);
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// Returns the arguments of the program.
+pub fn arguments() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// Returns the command that this process was begun with.
+pub fn command_line() -> String {
+    arguments().iter().fold("trinim".to_owned(), |line, word| format!("{line} {}", quoted(word)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_needs_it() {
+        assert_eq!(["a/b-1.0", "", "a b", "it's"].map(quoted), ["a/b-1.0", "''", "'a b'", "'it'\\''s'"]);
+    }
 
     fn refused(line: &str) -> (String, String) {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
@@ -138,6 +165,10 @@ mod tests {
             ("probe", "name the folder of a solve, like trinim probe trinim-k7-misere"),
             ("solve --layers 7 --frobnicate", "trinim solve --help"),
             ("evolve run --game nim:3,3 --seed x", "trinim evolve run --help"),
+            (
+                "bench -k 5 --record benches/record",
+                "pages are made from what --json prints, by tools/src/bin/readme of the repository",
+            ),
             ("--frobnicate", "trinim --help"),
             ("solve --layer 7", "a similar argument exists: '--layers'"),
         ] {

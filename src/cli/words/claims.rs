@@ -2,24 +2,28 @@
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 use trinim::claims::{Claim, Verdict};
-use trinim::draw::svg::wrapped;
+use trinim::report::draw::svg::wrapped;
 
 /// Width of the text, in columns.
 const COLUMNS: f64 = 80.0;
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
+/// The claims of a paper, with verdicts.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
     /// The same as `agrees`.
     ok: bool,
+    /// The paper, like `[Ver10]`.
     paper: &'a str,
-    /// Whether nothing is contradicted or misprinted.
+    /// Whether no claim is contradicted or misprinted: exit code 0.
     agrees: bool,
+    /// Claims by verdict.
     verdicts: BTreeMap<&'static str, usize>,
+    /// The claims, in the order of the paper.
     claims: &'a [Claim],
 }
 

@@ -1,17 +1,17 @@
 //! The paper's three experiments, and what the text says of them.
 
-use super::super::alphabet::{Alphabet, Number};
-use super::super::check::HeldOut;
-use super::super::engine::Problem;
-use super::super::experiment::{EXPERIMENTS, Experiment, GAME, PAPER_RUNS};
-use super::super::formula::Formula;
-use super::super::games::Game;
-use super::super::graph::{Graph, Ordering};
-use super::super::int::OnFault;
-use super::super::score::Target;
-use super::super::settings::Settings;
-use super::super::stats::fisher;
 use super::{Bench, ClaimsError, game, graph, refused};
+use crate::alphabet::{Alphabet, Number};
+use crate::check::HeldOut;
+use crate::engine::Problem;
+use crate::experiment::{EXPERIMENTS, Experiment, GAME, PAPER_RUNS};
+use crate::formula::Formula;
+use crate::games::Game;
+use crate::graph::{Graph, Ordering};
+use crate::int::OnFault;
+use crate::score::Target;
+use crate::settings::Settings;
+use crate::stats::fisher;
 use trinim_game::Rule;
 use trinim_game::claims::Claim;
 
@@ -196,7 +196,7 @@ fn is_right(graph: &Graph, formula: &Formula) -> bool {
 /// Whether formulas that are perfect on the paper's 70 positions are strategies.
 fn is_enough(measured: &[Measured]) -> Result<Claim, ClaimsError> {
     const HEAP: i32 = 7;
-    let larger = game(GAME)?.with_heaps_of(HEAP).ok_or_else(|| refused("Nim has no larger heaps"))?;
+    let larger = game(GAME)?.with_heaps_of(HEAP);
     let all = larger.graph(Rule::Normal, Ordering::All).map_err(refused)?;
     let sorted = larger.graph(Rule::Normal, Ordering::Descending).map_err(refused)?;
     let formulas: Vec<&Formula> = measured.iter().flat_map(|one| &one.formulas).collect();

@@ -7,16 +7,16 @@
 mod experiments;
 mod theory;
 
-use super::check::HeldOut;
-use super::engine::{Problem, Run};
-use super::formula::Formula;
-use super::games::Game;
-use super::graph::{Graph, Ordering};
-use super::int::OnFault;
-use super::parse::parse;
-use super::runs::{Batch, run_all};
-use super::score::Target;
-use super::settings::Settings;
+use crate::check::HeldOut;
+use crate::engine::{Problem, Run};
+use crate::formula::Formula;
+use crate::games::Game;
+use crate::graph::{Graph, Ordering};
+use crate::int::OnFault;
+use crate::parse::parse;
+use crate::runs::{Batch, run_all};
+use crate::score::Target;
+use crate::settings::Settings;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Sync};
 use trinim_game::Rule;
 use trinim_game::claims::Claim;

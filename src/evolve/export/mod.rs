@@ -1,161 +1,147 @@
-//! Formulas as source code.
+//! Formulas as Python for programs, and as LaTeX for papers.
 //!
-//! The exported function has the values of [`Formula::value`] in every language, so its text spells
-//! out 32-bit wrap, truncating division and faults; tests compile and run it. One line computes
-//! each distinct term. Where a quotient has no value Rust returns `None`, C returns `false` and
-//! Python raises `ZeroDivisionError`, unless a value replaces faults. LaTeX is the formula alone,
-//! for readers.
+//! The text of each symbol is a line of a template: `python.txt`, `latex.txt`. `@1` to `@3` are its
+//! arguments, `@0` all heaps. Below the lines are blocks of code with the symbols that need them.
+//!
+//! The Python function has the values of [`Formula::value`], so it spells out 32-bit wrap,
+//! truncating division and faults; a test runs it. One line computes each distinct term. Where a
+//! quotient has no value it raises `ZeroDivisionError`, unless a value replaces faults.
+//!
+//! LaTeX is the formula alone, in math mode without delimiters, fully parenthesised except for the
+//! outermost pair. A formula too long to be written out becomes a list of definitions. The text
+//! does not say that integers have 32 bits.
 
-mod c;
-mod latex;
-mod python;
-mod rust;
-
-use super::formula::{Formula, Term};
-use super::int::{OnFault, Op};
-use super::scope::{Scope, Terminal};
+use crate::formula::{Formula, Term};
+use crate::int::{OnFault, Op};
+use crate::scope::{Scope, Terminal};
 use serde::Serialize;
 
 /// A target language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Language {
-    /// Rust of edition 2021 or later; `isqrt` needs rustc 1.84.
-    Rust,
-    /// Python 3.8 or later, for `math.isqrt`.
+    /// A function for Python 3.8 or later, for `math.isqrt`.
     Python,
-    /// C99 with `stdint.h`.
-    C,
     /// A formula in math mode.
     Latex,
 }
 
-/// Writes the source code of a formula.
+/// Writes a formula in a language; LaTeX says nothing of faults.
 pub fn export(formula: &Formula, scope: &Scope, language: Language, on_fault: OnFault) -> String {
     match language {
-        Language::Rust => Lines { formula, scope, on_fault, language }.rust(),
-        Language::Python => Lines { formula, scope, on_fault, language }.python(),
-        Language::C => Lines { formula, scope, on_fault, language }.c(),
-        Language::Latex => latex::text(formula, scope),
+        Language::Python => python(formula, scope, on_fault),
+        Language::Latex => latex(formula, scope),
     }
 }
 
-const ABOUT: [&str; 2] = [
-    "0 for a position that the player to move loses (P-position), anything else for one that is won.",
-    "Integers of 32 bits that wrap; division truncates, the remainder has the sign of the dividend.",
-];
-
-struct Lines<'a> {
-    formula: &'a Formula,
-    scope: &'a Scope,
-    on_fault: OnFault,
-    language: Language,
+/// Returns the line of a symbol in a template.
+fn line<'a>(template: &'a str, symbol: &str) -> Option<&'a str> {
+    template.lines().find_map(|line| line.strip_prefix(symbol)?.strip_prefix(' '))
 }
 
-impl Lines<'_> {
-    fn uses(&self, wanted: impl Fn(Op) -> bool) -> bool {
-        self.formula.terms().iter().any(|term| matches!(term, Term::Apply(op, _) if wanted(*op)))
-    }
+/// Puts arguments in the places `@0`, `@1`, .. of a text.
+fn filled(text: &str, args: &[String]) -> String {
+    let mut parts = text.split('@');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |filled, part| {
+        let (place, rest) = part.split_at(1);
+        let arg = place.parse().ok().and_then(|place: usize| args.get(place));
+        filled + arg.map_or("", String::as_str) + rest
+    })
+}
 
-    fn header(&self, comment: &str) -> String {
-        let text = if self.formula.written_symbols() <= 60 {
-            self.formula.text(self.scope)
-        } else {
-            format!("A formula of {} parts.", self.formula.size())
+fn python(formula: &Formula, scope: &Scope, on_fault: OnFault) -> String {
+    const TEMPLATE: &str = include_str!("python.txt");
+    // No language reserves a word that ends in a digit.
+    let safe =
+        |name: &String| if name.ends_with(|c: char| c.is_ascii_digit()) { name.clone() } else { format!("{name}_") };
+    let heaps = scope.features.iter().map(safe).collect::<Vec<_>>().join(", ");
+    let name = |term: u16| match formula.terms()[usize::from(term)] {
+        Term::Terminal(terminal @ Terminal::Feature(_)) => safe(&scope.name(terminal)),
+        Term::Terminal(Terminal::Constant(value)) => value.to_string(),
+        _ => format!("t{term}"),
+    };
+    let mut body = String::new();
+    for (index, term) in (0u16..).zip(formula.terms()) {
+        let mut args = vec![heaps.clone()];
+        args.extend(term.args().iter().map(|arg| name(*arg)));
+        let value = match term {
+            Term::Terminal(Terminal::Feature(_) | Terminal::Constant(_)) => continue,
+            Term::Terminal(terminal) => match line(TEMPLATE, &terminal.to_string()) {
+                Some(text) => filled(text, &args),
+                None => scope.value(*terminal, &[]).to_string(),
+            },
+            Term::Apply(op, _) => filled(line(TEMPLATE, op.name()).unwrap_or_default(), &args),
         };
-        let mut lines: Vec<String> = vec![text];
-        lines.extend(ABOUT.map(str::to_owned));
-        if self.uses(Op::may_fault) {
-            lines.push(match (self.on_fault, self.language) {
-                (OnFault::Stop, Language::Rust) => "None where a division has no value.".to_owned(),
-                (OnFault::Stop, Language::C) => "False, and no value, where a division has none.".to_owned(),
-                (OnFault::Stop, _) => "ZeroDivisionError where a division has no value.".to_owned(),
-                (OnFault::Zero, _) => "A quotient without a value is 0.".to_owned(),
-                (OnFault::One, _) => "A quotient without a value is 1.".to_owned(),
-                (OnFault::Numerator, _) => "A quotient without a value is its numerator.".to_owned(),
-            });
-        }
-        if self.language == Language::Rust && self.uses(|op| matches!(op, Op::Phi | Op::Isqrt)) {
-            lines.push("Edition 2021 or later; rustc 1.84 or later, for isqrt.".to_owned());
-        }
-        lines.iter().map(|line| format!("{comment} {line}\n")).collect()
+        body += &format!("    {} = {value}\n", name(index));
     }
-
-    /// Returns the replacement for a quotient without a value, if there is one.
-    fn replacement(&self, numerator: &str) -> Option<String> {
-        match self.on_fault {
-            OnFault::Stop => None,
-            OnFault::Zero => Some("0".to_owned()),
-            OnFault::One => Some("1".to_owned()),
-            OnFault::Numerator => Some(numerator.to_owned()),
-        }
+    let uses =
+        |symbol: &str| formula.terms().iter().any(|term| matches!(term, Term::Apply(op, _) if op.name() == symbol));
+    let written = match formula.written_symbols() {
+        ..=60 => formula.text(scope),
+        _ => format!("A formula of {} parts.", formula.size()),
+    };
+    let mut comment = format!(
+        "# {written}\n# 0 for a position that the player to move loses (P-position), anything else for one that is won.\n\
+         # Integers of 32 bits that wrap; division truncates, the remainder has the sign of the dividend."
+    );
+    let (fault, says) = match on_fault {
+        OnFault::Stop => ("raise ZeroDivisionError", "ZeroDivisionError where a division has no value."),
+        OnFault::Zero => ("return 0", "A quotient without a value is 0."),
+        OnFault::One => ("return 1", "A quotient without a value is 1."),
+        OnFault::Numerator => ("return a", "A quotient without a value is its numerator."),
+    };
+    if Op::ALL.iter().any(|op| op.may_fault() && uses(op.name())) {
+        comment += &format!("\n# {says}");
     }
-
-    fn parameters(&self, type_before: &str, type_behind: &str) -> String {
-        let each = self.scope.features.iter().map(|name| format!("{type_before}{}{type_behind}", identifier(name)));
-        each.collect::<Vec<_>>().join(", ")
-    }
-
-    /// Lists all features, separated by commas.
-    fn features(&self) -> String {
-        self.parameters("", "")
-    }
-
-    /// Returns the name of a term that needs no line, or `t` and its number.
-    fn name(&self, term: u16) -> String {
-        match self.formula.terms()[usize::from(term)] {
-            Term::Terminal(Terminal::Feature(_)) => identifier(&self.scope.name(self.terminal(term))),
-            Term::Terminal(Terminal::Constant(i32::MIN)) if self.language == Language::C => "INT32_MIN".to_owned(),
-            Term::Terminal(Terminal::Constant(i32::MIN)) if self.language == Language::Rust => "i32::MIN".to_owned(),
-            Term::Terminal(Terminal::Constant(value)) if self.language == Language::Rust => format!("{value}i32"),
-            Term::Terminal(Terminal::Constant(value)) => value.to_string(),
-            _ => format!("t{term}"),
-        }
-    }
-
-    fn terminal(&self, term: u16) -> Terminal {
-        match self.formula.terms()[usize::from(term)] {
-            Term::Terminal(terminal) => terminal,
-            Term::Apply(..) => Terminal::Constant(0),
-        }
-    }
-
-    /// Writes the lines of the body: `guard` precedes an operation, `assign` takes the name and
-    /// value of each term.
-    fn body(
-        &self,
-        terminal: impl Fn(Terminal) -> String,
-        guard: impl Fn(Op, &[String]) -> String,
-        apply: impl Fn(Op, &[String]) -> String,
-        assign: impl Fn(&str, &str) -> String,
-    ) -> String {
-        let mut text = String::new();
-        for (index, term) in (0u16..).zip(self.formula.terms()) {
-            let value = match term {
-                Term::Terminal(Terminal::Feature(_) | Terminal::Constant(_)) => continue,
-                Term::Terminal(other) => terminal(*other),
-                Term::Apply(op, args) => {
-                    let args: Vec<String> = args[..op.arity()].iter().map(|arg| self.name(*arg)).collect();
-                    text.push_str(&guard(*op, &args));
-                    apply(*op, &args)
-                }
-            };
-            text.push_str(&assign(&self.name(index), &value));
-        }
-        text
-    }
-
-    fn root(&self) -> String {
-        self.name(self.formula.size().saturating_sub(1) as u16)
-    }
-
-    fn constant(&self, terminal: Terminal) -> String {
-        self.scope.value(terminal, &[]).to_string()
-    }
+    let root = name(formula.size().saturating_sub(1) as u16);
+    let args = [heaps, fault.to_owned(), comment, body, root];
+    let blocks = TEMPLATE.trim_end().split("\n[").skip(1).filter_map(|block| block.split_once("]\n"));
+    let used = blocks.filter(|(symbols, _)| symbols.is_empty() || symbols.split(' ').any(uses));
+    used.map(|(_, code)| filled(code, &args) + "\n").collect()
 }
 
-/// Makes a feature's name safe where words are reserved: no language reserves a word ending in a
-/// digit.
-fn identifier(name: &str) -> String {
-    if name.ends_with(|c: char| c.is_ascii_digit()) { name.to_owned() } else { format!("{name}_") }
+fn latex(formula: &Formula, scope: &Scope) -> String {
+    const TEMPLATE: &str = include_str!("latex.txt");
+    let shared = !formula.is_written_out();
+    let mut definitions = String::new();
+    let mut texts: Vec<String> = Vec::new();
+    for (index, term) in formula.terms().iter().enumerate() {
+        let text = match term {
+            Term::Terminal(Terminal::Constant(value @ ..0)) => format!("({value})"),
+            Term::Terminal(terminal) => latex_name(&scope.name(*terminal)),
+            Term::Apply(op, args) => {
+                let mut args = args.map(|arg| texts.get(usize::from(arg)).cloned().unwrap_or_default()).to_vec();
+                args.insert(0, String::new());
+                filled(line(TEMPLATE, op.name()).unwrap_or_default(), &args)
+            }
+        };
+        if shared {
+            definitions += &format!("t_{{{index}}} = {text} \\\\\n");
+        }
+        texts.push(if shared { format!("t_{{{index}}}") } else { text });
+    }
+    let root = texts.pop().unwrap_or_default();
+    // Drop the outermost parentheses, if they are a pair.
+    let mut open = 0i64;
+    let mut is_balanced = |c: char| {
+        open += i64::from(c == '(') - i64::from(c == ')');
+        open >= 0
+    };
+    let bare = root.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let bare = bare.filter(|rest| rest.chars().all(&mut is_balanced));
+    format!("{definitions}{}\n", bare.unwrap_or(&root))
+}
+
+/// Sets the digits of a name as an index, `a_{1}`, and a name of several letters in italics.
+fn latex_name(text: &str) -> String {
+    let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let letters = &text[..text.len() - digits.len()];
+    match letters {
+        "" => text.to_owned(),
+        _ if letters.len() == 1 && digits.parse::<u32>().is_ok() => format!("{letters}_{{{digits}}}"),
+        _ if text.len() > 1 => format!("\\mathit{{{}}}", text.replace('_', "\\_")),
+        _ => text.to_owned(),
+    }
 }

@@ -6,56 +6,36 @@
 //! and both numbers are exact. Otherwise they are lower bounds: a position has as many options as
 //! its largest heap has pieces.
 
-use super::{Game, GameError, list};
-use crate::graph::{OPTIONS_MAX, Ordering, POSITIONS_MAX, TooLarge};
-
-/// Limit on the pieces of a game whose heaps can be split.
-pub(super) const PIECES_MAX: i64 = 64;
+use super::graph::{OPTIONS_MAX, Ordering, POSITIONS_MAX, TooLarge};
+use super::{Game, Moves};
 
 impl Game {
     /// Rejects games that would take long to reach a limit.
-    pub(super) fn check_size(&self, ordering: Ordering, positions_max: usize) -> Result<(), GameError> {
-        let (positions, options) = match self {
-            // Splits turn a heap into at most as many heaps as it has pieces.
-            Game::Octal { heaps, .. } => {
-                let pieces: i64 = heaps.iter().map(|heap| i64::from(*heap)).sum();
-                if self.splits() && pieces > PIECES_MAX {
-                    return Err(GameError::Pieces { heaps: list(heaps) });
-                }
-                return Ok(());
-            }
-            Game::Nim { heaps } | Game::Wythoff { heaps } | Game::Moore { heaps, .. } => match ordering {
-                Ordering::All => (positions(heaps), self.options_of_all(heaps)),
-                _ => ordered(heaps),
-            },
-            Game::Subtraction { .. } | Game::Triangular(_) | Game::File(_) => return Ok(()),
+    pub(super) fn check_size(&self, ordering: Ordering, positions_max: usize) -> Result<(), TooLarge> {
+        let (positions, options) = match (&self.moves, ordering) {
+            (Moves::Subtraction(_), _) => return Ok(()),
+            (_, Ordering::All) => (positions(&self.heaps), self.options_of_all()),
+            _ => ordered(&self.heaps),
         };
-        let too_large = |limit, what| GameError::TooLarge(TooLarge { game: self.to_string(), limit, what });
-        if positions > positions_max as u128 {
-            return Err(too_large(positions_max, "positions"));
-        }
-        if options > OPTIONS_MAX as u128 {
-            return Err(too_large(OPTIONS_MAX, "options"));
-        }
+        let within = |count: u128, limit: usize, what| {
+            if count > limit as u128 { Err(TooLarge { limit, what }) } else { Ok(()) }
+        };
+        within(positions, positions_max, "positions")?;
+        within(options, OPTIONS_MAX, "options")?;
         // The moves of one position lead to all of them, and are listed in one go.
-        match self {
-            Game::Moore { heaps, .. } if self::positions(heaps) > POSITIONS_MAX as u128 => {
-                Err(too_large(POSITIONS_MAX, "positions"))
-            }
+        match self.moves {
+            Moves::Moore(_) => within(self::positions(&self.heaps), POSITIONS_MAX, "positions"),
             _ => Ok(()),
         }
     }
 
     /// Counts the options of all tuples of heaps.
-    fn options_of_all(&self, heaps: &[i32]) -> u128 {
-        let most = match self {
-            Game::Moore { most, .. } => *most,
-            _ => 1,
-        };
+    fn options_of_all(&self) -> u128 {
+        let most = if let Moves::Moore(most) = self.moves { most } else { 1 };
         // ways[k] counts the pairs of a tuple and a choice of k of its heaps with fewer pieces for
         // each of these.
         let mut ways = vec![1u128];
-        for heap in heaps.iter().map(|heap| *heap as u128) {
+        for heap in self.heaps.iter().map(|heap| *heap as u128) {
             let mut next = vec![0u128; (ways.len() + 1).min(most + 1)];
             for (chosen, ways) in ways.iter().enumerate() {
                 next[chosen] = next[chosen].saturating_add(ways.saturating_mul(heap + 1));
@@ -66,9 +46,9 @@ impl Game {
             ways = next;
         }
         let from_heaps = ways[1..].iter().fold(0, |sum: u128, ways| sum.saturating_add(*ways));
-        let diagonal = match (self, heaps) {
+        let diagonal = match (&self.moves, &self.heaps[..]) {
             // The sum of min(a, b) over all pairs: how many pairs have both above 0, above 1, ..
-            (Game::Wythoff { .. }, [one, other]) => {
+            (Moves::Wythoff, [one, other]) => {
                 let (short, long) = ((*one).min(*other) as u128, (*one).max(*other) as u128);
                 (0..short).map(|above| (short - above) * (long - above)).sum()
             }
@@ -131,27 +111,17 @@ mod tests {
     use super::*;
     use trinim_game::Rule;
 
-    const GAMES: [&str; 8] = [
-        "nim:4,4,4",
-        "nim:5,2",
-        "nim:7",
-        "wythoff:9",
-        "wythoff:3,8",
-        "moore:2:3,3,3",
-        "moore:2:4,2,3",
-        "moore:3:2,2,2",
-    ];
-
     #[test]
     fn sizes_are_known_before_the_graph() {
-        for text in GAMES {
+        let games =
+            "nim:4,4,4 nim:5,2 nim:7 wythoff:9 wythoff:3,8 moore:2:3,3,3 moore:2:4,2,3 moore:3:2,2,2".split(' ');
+        for text in games {
             let game = Game::parse(text).unwrap();
-            let heaps = game.heaps().unwrap();
             let all = game.graph(Rule::Normal, Ordering::All).unwrap();
-            let counted = (positions(heaps), game.options_of_all(heaps));
+            let counted = (positions(&game.heaps), game.options_of_all());
             assert_eq!(counted, (all.len() as u128, all.options_total() as u128), "{text}");
             let one = game.graph(Rule::Normal, Ordering::Descending).unwrap();
-            let (positions, options) = ordered(heaps);
+            let (positions, options) = ordered(&game.heaps);
             assert!(positions <= one.len() as u128 && options <= one.options_total() as u128, "{text}");
         }
     }

@@ -43,10 +43,17 @@ impl Lists {
 
 impl Graph {
     pub(super) fn of(layout: &Layout) -> Graph {
-        let mut children = Lists { starts: vec![0], blocks: Vec::new() };
-        for target in layout.ordinals() {
+        Graph::of_children(layout.ordinals().map(|target| {
             let edges = layout.edges_into(target);
-            children.blocks.extend(edges.chunk_by(|one, next| one.source == next.source).map(|same| same[0].source.0));
+            edges.chunk_by(|one, next| one.source == next.source).map(|same| same[0].source.0).collect()
+        }))
+    }
+
+    /// Returns the graph of blocks with these children each.
+    pub(super) fn of_children(all: impl Iterator<Item = Vec<u32>>) -> Graph {
+        let mut children = Lists { starts: vec![0], blocks: Vec::new() };
+        for mut of_block in all {
+            children.blocks.append(&mut of_block);
             children.starts.push(children.blocks.len() as u32);
         }
         Graph { targets: children.transposed(), children }

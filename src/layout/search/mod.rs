@@ -49,6 +49,7 @@ const QUICK_SETS: u64 = 4000;
 
 /// The symmetries that the sets must keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Kept {
     /// All symmetries of the board.
@@ -77,6 +78,7 @@ pub struct Request {
 
 /// A BID set and its score.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Scored {
     /// The cells, by index.
     #[serde(rename = "bid_cells")]

@@ -8,6 +8,7 @@
 //! 1. Pull: a block is stored once, when it is finished. Push: it is stored after every update and
 //!    when it is finished.
 //! 2. Waiting blocks may start once the block is stored (pull) or once all its targets are (push).
+#![expect(clippy::disallowed_methods, reason = "a free core takes any block whose children are finished")]
 
 use super::scratch::Scratch;
 use super::{Redundancy, Run};

@@ -35,7 +35,7 @@ fn set_win(wins: &mut [u64], position: u64) {
 /// be decided; the caller marks the positions without a move that are wins.
 pub fn forward(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
     for position in positions {
-        if moves.iter().any(|taken| position & taken == *taken && !is_win(wins, position ^ taken)) {
+        if moves.iter().any(|cells| position & cells == *cells && !is_win(wins, position ^ cells)) {
             set_win(wins, position);
         }
     }
@@ -46,8 +46,8 @@ pub fn forward(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
 pub fn retrograde(moves: &[u64], wins: &mut [u64], positions: Range<u64>) {
     for position in positions {
         if !is_win(wins, position) {
-            for taken in moves.iter().filter(|taken| position & **taken == 0) {
-                set_win(wins, position | taken);
+            for cells in moves.iter().filter(|cells| position & **cells == 0) {
+                set_win(wins, position | cells);
             }
         }
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from trinim_cluster import VERSION, simulate, ten
+from trinim_cluster import VERSION, simulate
 
 
 def duration(text: str) -> float:
@@ -88,7 +88,6 @@ def parser() -> argparse.ArgumentParser:
     tls_options(worker)
 
     simulate.options(commands)
-    ten.options(commands)
     return top
 
 

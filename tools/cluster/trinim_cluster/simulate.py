@@ -15,10 +15,9 @@ import argparse
 import heapq
 import itertools
 import json
-import random
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from trinim_cluster.plan import Plan, parse
@@ -110,10 +109,8 @@ class Shared:
         return job
 
 
-def simulate(
-    plan: Plan, efforts: Mapping[int, Effort], machines: Machines, by_level: bool = False
-) -> Outcome:
-    """Runs a plan. With `by_level`, a level starts when the one before it is done."""
+def simulate(plan: Plan, efforts: Mapping[int, Effort], machines: Machines) -> Outcome:
+    """Runs a plan."""
     coordinator, read, write = 0, 1, 2
     share = machines.link / machines.slots
     resources = [
@@ -132,22 +129,13 @@ def simulate(
     targets_left = {number: len(plan.targets[number]) for number in plan.tasks}
     live = peak = 0.0
     ready: list[tuple[float, int]] = []
-    held: dict[int, list[int]] = {}
-    level_left: dict[int, int] = {}
-    for task in plan.tasks.values():
-        level_left[task.level] = level_left.get(task.level, 0) + 1
-    levels = sorted(level_left)
     events: list[tuple[float, int, int, int]] = []
     sequence = itertools.count()
     now = 0.0
     done = 0
 
     def offer(number: int) -> None:
-        level = plan.tasks[number].level
-        if by_level and levels and level > levels[0]:
-            held.setdefault(level, []).append(number)
-        else:
-            heapq.heappush(ready, (-plan.longest[number], number))
+        heapq.heappush(ready, (-plan.longest[number], number))
 
     def announce(which: int) -> None:
         end = resources[which].next_end()
@@ -202,8 +190,7 @@ def simulate(
                 heapq.heappush(free, (busy_slots[node], node))
                 live += effort.write_bytes
                 peak = max(peak, live)
-                task = plan.tasks[number]
-                for source in task.sources:
+                for source in plan.tasks[number].sources:
                     targets_left[source] -= 1
                     if targets_left[source] == 0:
                         live -= efforts[source].write_bytes
@@ -211,12 +198,6 @@ def simulate(
                     missing[target] -= 1
                     if missing[target] == 0:
                         offer(target)
-                level_left[task.level] -= 1
-                while levels and level_left[levels[0]] == 0:
-                    levels.pop(0)
-                    if levels:
-                        for waiting in held.pop(levels[0], []):
-                            offer(waiting)
                 assign()
     if done != len(plan.tasks):
         raise ValueError(f"{len(plan.tasks) - done} tasks never became ready")
@@ -247,40 +228,20 @@ def critical_path(plan: Plan, efforts: Mapping[int, Effort], machines: Machines)
     return max(longest.values(), default=0.0)
 
 
-def vary(efforts: Mapping[int, Effort], sigma: float, seed: int) -> dict[int, Effort]:
-    """The same computations with lognormal factors of mean 1: no two blocks take equally long."""
-    chance = random.Random(seed)
-    return {
-        number: replace(
-            effort, seconds=effort.seconds * chance.lognormvariate(-sigma * sigma / 2, sigma)
-        )
-        for number, effort in efforts.items()
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """What the log of events of a real run says (`trinim-cluster solve --log`)."""
 
     efforts: dict[int, Effort]
-    seconds: float  # from the connection to the end of the last task
-    workers: int
-    slots: int
-    waits: list[float]  # between a task's submission and its start, where a slot was free
+    waits: list[float]  # of a worker, between the end of a task and the start of the next
 
     @staticmethod
     def parse(lines: Sequence[str]) -> Run:
         efforts: dict[int, Effort] = {}
-        workers: dict[str, None] = {}
-        begins: list[float] = []
-        last = 0.0
-        slots = 1
         ended_by_worker: dict[str, float] = {}
         waits: list[float] = []
         for line in lines:
             event: dict[str, Any] = json.loads(line)
-            if event["event"] == "run":
-                slots = event["slots"]
             if event["event"] != "task" or event["verdict"] != "done":
                 continue
             report = event["report"] or {}
@@ -290,13 +251,10 @@ class Run:
                 float(report.get("written_bytes", 0)),
             )
             worker = event["worker"]
-            workers[worker] = None
             if worker in ended_by_worker:
                 waits.append(max(0.0, event["began"] - ended_by_worker[worker]))
             ended_by_worker[worker] = event["ended"]
-            begins.append(event["began"])
-            last = max(last, event["ended"])
-        return Run(efforts, last - min(begins), len(workers), slots, waits)
+        return Run(efforts, waits)
 
 
 def options(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -304,17 +262,13 @@ def options(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     command = commands.add_parser(
         "simulate",
         help="how long a plan takes on other machines",
-        description="Simulates the schedule of a plan. The first --log gives what each task takes; "
-        "with --against, other real runs are compared with their simulation, from these times and "
-        "from the times of their own tasks.",
+        description="Simulates the schedule of a plan on the given machines; the log of a run with "
+        "one worker says what each task takes.",
         allow_abbrev=False,
     )
     command.add_argument("--plan", required=True, metavar="FILE", help="output of trinim task plan")
     command.add_argument(
         "--log", required=True, metavar="FILE", help="log of a run with one worker"
-    )
-    command.add_argument(
-        "--against", nargs="*", default=[], metavar="LOG", help="logs of other runs"
     )
     command.add_argument("--nodes", type=int, default=1, help="[1]")
     command.add_argument("--slots", type=int, default=1, help="slots of a node [1]")
@@ -331,9 +285,6 @@ def options(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     command.add_argument(
         "--link", type=float, default=float("inf"), metavar="BYTES", help="bytes a second of a node"
     )
-    command.add_argument("--sigma", type=float, default=0.0, help="of lognormal times [0]")
-    command.add_argument("--seed", type=int, default=0, help="[0]")
-    command.add_argument("--by-level", action="store_true", help="a barrier between levels")
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=run)
 
@@ -359,44 +310,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.store == float("inf"):
         # The times of the log include reading and writing already.
         efforts = {number: Effort(effort.seconds) for number, effort in efforts.items()}
-    if arguments.sigma:
-        efforts = vary(efforts, arguments.sigma, arguments.seed)
-    if not arguments.against:
-        outcome = simulate(plan, efforts, machines, arguments.by_level)
-        show(outcome, arguments.json)
-        return 0
-    rows = []
-    for path in arguments.against:
-        with open(path, encoding="utf-8") as file:
-            real = Run.parse(file.readlines())
-        slots = real.workers * real.slots
-        outcome = simulate(
-            plan, efforts, replace(machines, nodes=1, slots=slots), arguments.by_level
-        )
-        # With its own times, in which sharing the cores is contained: the schedule alone.
-        own = {number: Effort(effort.seconds) for number, effort in real.efforts.items()}
-        alone = Machines(1, slots, float(slots), dispatch_s=dispatch)
-        schedule = simulate(plan, own, alone, arguments.by_level)
-        rows.append(
-            {
-                "log": path,
-                "slots": slots,
-                "measured_s": real.seconds,
-                "simulated_s": outcome.seconds,
-                "ratio": outcome.seconds / real.seconds,
-                "schedule_s": schedule.seconds,
-                "schedule_ratio": schedule.seconds / real.seconds,
-            }
-        )
-    if arguments.json:
-        print(json.dumps({"dispatch_s": dispatch, "runs": rows}))
-    else:
-        print(f"{'slots':>5} {'measured':>10} {'simulated':>10} {'ratio':>6} {'own times':>10}")
-        for row in rows:
-            print(
-                f"{row['slots']:>5} {row['measured_s']:>8.2f} s "
-                f"{row['simulated_s']:>8.2f} s {row['ratio']:>6.2f} {row['schedule_ratio']:>10.2f}"
-            )
+    show(simulate(plan, efforts, machines), arguments.json)
     return 0
 
 
@@ -416,7 +330,7 @@ def show(outcome: Outcome, as_json: bool) -> None:
         ("writing", f"{outcome.write_s:.0f} s"),
         (
             "live at most",
-            f"{outcome.peak_live_bytes / 2**30:.1f} GiB of blocks that somebody needs",
+            f"{outcome.peak_live_bytes / 2**30:.1f} GiB of blocks that are still needed",
         ),
     ]
     for name, text in lines:

@@ -1,9 +1,9 @@
-//! Formulas, names of games, and games from files, as `trinim evolve` reads them.
+//! Formulas and names of games, as `trinim evolve` reads them.
 
 use crate::choice;
 use trinim::game::Rule;
 use trinim_evolve::export::{Language, export};
-use trinim_evolve::games::{Game, dag};
+use trinim_evolve::games::Game;
 use trinim_evolve::graph::{Graph, Ordering};
 use trinim_evolve::int::OnFault;
 use trinim_evolve::parse::parse;
@@ -31,7 +31,7 @@ pub fn formula(bytes: &[u8]) {
             assert_eq!(simple.value(&scope, &position, on_fault).ok(), value.ok());
         }
     }
-    for language in [Language::Rust, Language::Python, Language::C, Language::Latex] {
+    for language in [Language::Python, Language::Latex] {
         assert!(!export(&formula, &scope, language, OnFault::Stop).is_empty());
     }
 }
@@ -45,13 +45,6 @@ pub fn game(bytes: &[u8]) {
     let rule = if first > 127 { Rule::Misere } else { Rule::Normal };
     if let Ok(graph) = game.graph_within(rule, ordering, POSITIONS_MAX) {
         is_sound(&graph);
-    }
-}
-
-/// A file of positions and moves.
-pub fn dag(bytes: &[u8]) {
-    if let Ok(dag) = dag::parse("file", &String::from_utf8_lossy(bytes)) {
-        is_sound(&dag.graph(Rule::Normal));
     }
 }
 

@@ -13,8 +13,7 @@
 //!    than a constant times the input and the declared size, which is bounded.
 //! 2. A parsed input can be written and parsed again with the same result.
 //!
-//! The part `arguments` of the fault harness covers the command line, whose parsers belong to the
-//! binary.
+//! `tests/face/options.rs` covers the command line, whose parsers belong to the binary.
 #![forbid(unsafe_code)]
 
 mod checkpoint;
@@ -29,7 +28,7 @@ mod texts;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 16] = [
     ("entry", logs::entry),
     ("frame", logs::frame),
     ("codec", logs::codec),
@@ -44,7 +43,6 @@ pub const TARGETS: [Target; 17] = [
     ("layout", texts::layout),
     ("formula", formulas::formula),
     ("game", formulas::game),
-    ("dag", formulas::dag),
     ("transcript", texts::transcript),
     ("played", played::played),
 ];

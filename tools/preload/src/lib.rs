@@ -27,6 +27,7 @@
 //! Calls that bypass the C library are out of reach. In trinim these are `statvfs` and advice
 //! (crate `rustix`): the harness covers the first with disks that are really full; a failure of
 //! advice has no visible effect.
+#![expect(unsafe_code, reason = "it replaces functions of the C library")]
 
 use libc::{c_char, c_int, c_uint, c_void, iovec, mode_t, off_t, size_t, ssize_t};
 use std::ffi::CStr;

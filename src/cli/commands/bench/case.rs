@@ -26,8 +26,6 @@ pub struct Case {
     pub action: Action,
     /// Arguments of the solve.
     pub arguments: Vec<String>,
-    /// Whether the process is limited to one core.
-    pub one_core: bool,
 }
 
 impl Case {
@@ -38,7 +36,6 @@ impl Case {
             headline: false,
             action: Action::Solve,
             arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
-            one_core: false,
         }
     }
 
@@ -54,10 +51,9 @@ impl Case {
 
     /// Returns the command without folders, for reports.
     pub fn command(&self) -> String {
-        let taskset = if self.one_core { "taskset -c N " } else { "" };
         let solve = self.arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" ");
         match self.action {
-            Action::Solve => format!("{taskset}trinim solve {solve}"),
+            Action::Solve => format!("trinim solve {solve}"),
             Action::Verify => format!("trinim verify (of trinim solve {solve})"),
             Action::Probe => format!("trinim probe (of trinim solve {solve})"),
         }
@@ -84,7 +80,6 @@ pub fn product(lists: &[Vec<Argument>]) -> Vec<Case> {
         headline: false,
         action: Action::Solve,
         arguments,
-        one_core: false,
     };
     all.into_iter().map(case).collect()
 }
@@ -161,8 +156,6 @@ fn everything(layers: &'static str) -> Vec<Case> {
         solve(&named("2 threads"), &["--threads", "2"]),
         solve(&named("1 thread"), &["--threads", "1"]).headline(),
     ];
-    let one_core = solve(&named("1 thread on one core"), &["--threads", "1"]).headline();
-    cases.push(Case { one_core: true, ..one_core });
     for memory in MEMORIES {
         for (way, flags) in WAYS {
             // One budget shows the cost of redundancy, and more memory changes nothing for a board

@@ -2,26 +2,27 @@
 //!
 //! # Invariants
 //! 1. A child inherits none of this program's environment variables, and reads only the given
-//!    input.
-//! 2. The time runs from before the start of the process until its end is observed.
+//!    input. What it reads and writes are files, so that neither side waits for the other.
+//! 2. The time runs from before the start of the process until its end is seen, at most a
+//!    thousandth later.
 //! 3. When the bench has to stop, it kills the child at once: the child's folder is deleted anyway.
 
 use crate::cli::face::signals::Signals;
 use pipeline::{Error, Stopwatch};
 use std::ffi::OsString;
-use std::io::{Read, Write};
-use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-/// Time between two checks for a stop while a child runs.
-const TICK: Duration = Duration::from_millis(20);
+/// Shortest and longest time between two looks at a child.
+const LOOKS: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(20)];
 
 /// The program to start.
 pub struct Program {
     executable: PathBuf,
+    /// Where its input and output are.
+    folder: PathBuf,
 }
 
 /// A process that has ended.
@@ -37,81 +38,52 @@ pub struct Ended {
 }
 
 impl Program {
-    /// Finds the executable of this process.
+    /// Finds the executable of this process; `folder` is for what it reads and writes.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the system does not report its path.
-    pub fn own() -> Result<Program, Error> {
+    pub fn own(folder: &Path) -> Result<Program, Error> {
         let executable = std::env::current_exe().map_err(|error| Error::io("find", "this program", error))?;
-        Ok(Program { executable })
+        Ok(Program { executable, folder: folder.to_path_buf() })
     }
 
-    /// Runs it with these arguments, on one core if `core` names it; returns `None` if the bench
-    /// has to stop.
+    /// Runs it with these arguments; returns `None` if the bench has to stop.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if it cannot be started or its output cannot be read.
-    pub fn run(
-        &self,
-        arguments: &[OsString],
-        core: Option<u32>,
-        input: &str,
-        signals: &Signals,
-    ) -> Result<Option<Ended>, Error> {
-        let failed = |error| Error::io("run", &self.executable, error);
-        let mut command = match core {
-            None => Command::new(&self.executable),
-            Some(core) => {
-                let mut command = Command::new("taskset");
-                command.args(["-c", &core.to_string()]).arg(&self.executable);
-                command
-            }
-        };
+    pub fn run(&self, arguments: &[OsString], input: &str, signals: &Signals) -> Result<Option<Ended>, Error> {
+        let [stdin, stdout, stderr] = ["input", "output", "errors"].map(|name| self.folder.join(name));
+        fs::write(&stdin, input).map_err(|error| Error::io("write", &stdin, error))?;
+        let mut command = Command::new(&self.executable);
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
             command.env_remove(name);
         }
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let created = |path: &Path| fs::File::create(path).map_err(|error| Error::io("create", path, error));
+        command.args(arguments).stdout(created(&stdout)?).stderr(created(&stderr)?);
+        command.stdin(fs::File::open(&stdin).map_err(|error| Error::io("open", &stdin, error))?);
         let watch = Stopwatch::start();
-        let mut child = command.spawn().map_err(failed)?;
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let child = Mutex::new(child);
-        let over = AtomicBool::new(false);
-        let broken = || failed(std::io::Error::other("a thread panicked"));
-        let (ended, seconds, output, errors) = std::thread::scope(|scope| {
-            // On separate threads: the program answers while it still reads its input.
-            scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
-            let errors = scope.spawn(move || read(stderr));
-            let watcher = scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    if signals.stopped() {
-                        // Killing a child that has already ended fails, and does no harm.
-                        let _ = child.lock().map(|mut child| child.kill());
-                    }
-                    std::thread::park_timeout(TICK);
-                }
-            });
-            let output = read(stdout);
-            let ended = child.lock().map(|mut child| child.wait());
-            let seconds = watch.elapsed().as_secs_f64();
-            over.store(true, Ordering::Relaxed);
-            watcher.thread().unpark();
-            (ended.map_err(|_| broken()), seconds, output, errors.join())
-        });
-        let status = ended?.map_err(failed)?;
+        let failed_run = |error| Error::io("run", &self.executable, error);
+        let mut child = command.spawn().map_err(failed_run)?;
+        let (status, seconds) = loop {
+            if let Some(status) = child.try_wait().map_err(failed_run)? {
+                break (status, watch.elapsed().as_secs_f64());
+            }
+            if signals.stopped() {
+                // Killing a child that has just ended fails, and does no harm.
+                let _ = child.kill();
+                child.wait().map_err(failed_run)?;
+                return Ok(None);
+            }
+            std::thread::sleep((watch.elapsed() / 1000).clamp(LOOKS[0], LOOKS[1]));
+        };
         if signals.stopped() {
             return Ok(None);
         }
-        let errors = errors.map_err(|_| broken())?.map_err(failed)?;
+        let read = |path: &Path| fs::read(path).map_err(|error| Error::io("read", path, error));
+        let errors = String::from_utf8_lossy(&read(&stderr)?).into_owned();
         let first = errors.lines().next().unwrap_or("no reason given");
         let reason = first.strip_prefix("error: ").unwrap_or(first).to_owned();
-        Ok(Some(Ended { seconds, status, output: output.map_err(failed)?, reason }))
+        let output = String::from_utf8_lossy(&read(&stdout)?).into_owned();
+        Ok(Some(Ended { seconds, status, output, reason }))
     }
-}
-
-fn read(stream: Option<impl Read>) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
-    if let Some(mut stream) = stream {
-        stream.read_to_end(&mut bytes)?;
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

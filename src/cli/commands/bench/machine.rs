@@ -21,8 +21,8 @@ use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use sysinfo::{CpuRefreshKind, Disks, MemoryRefreshKind, RefreshKind, System};
-use trinim::bench::{DeviceSpeed, Machine, MemorySpeed};
 use trinim::random::Random;
+use trinim::report::record::{DeviceSpeed, Machine, MemorySpeed};
 
 /// Bytes of one read or write of the yardstick.
 const PIECE_BYTES: usize = 4 << 20;

@@ -2,8 +2,8 @@
 //!
 //! A case is a set of arguments of `trinim solve`; each run is a separate process in a fresh
 //! folder, so that time, memory and bytes are those of a real run. Cases take turns (A B C, A B C,
-//! ..), so that a machine whose speed drifts favours none. [`trinim::bench`] evaluates and formats
-//! the figures.
+//! ..), so that a machine whose speed drifts favours none. [`trinim::report::record`] evaluates
+//! the figures; `tools/src/bin/readme` makes pages and plots from them.
 //!
 //! # Invariants
 //! 1. A run whose answer is wrong ends the bench with exit code 1; no figure of it is shown.
@@ -21,8 +21,8 @@ mod rounds;
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::file::{Export, ExportKind};
 use crate::cli::face::output::Out;
-use crate::cli::face::precedence;
 use crate::cli::face::signals::Signals;
+use crate::cli::face::watch;
 use crate::cli::words::args::{JsonArgs, KERNELS, Size, codecs};
 use crate::cli::words::board;
 use crate::cli::words::choice::offered;
@@ -34,9 +34,9 @@ use rounds::Rounds;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
-use trinim::bench::{CSV_SIGNATURE, FORMAT, Figures, MARKDOWN_SIGNATURE, Record, Row, bytes, percent, seconds};
+use trinim::amount::{binary, seconds};
 use trinim::game::{Rule, Takes};
+use trinim::report::record::{CSV_SIGNATURE, FORMAT, Figures, Record, Row};
 use trinim::solve::{Redundancy, Strategy};
 
 /// Default number of measured rounds.
@@ -47,16 +47,16 @@ const ROUNDS_MAX: u32 = 1000;
 const YARDSTICK: &str = "512MiB";
 
 const CSV: ExportKind = ExportKind { flag: "--csv", what: "CSV of a bench", signature: CSV_SIGNATURE };
-const MARKDOWN: ExportKind = ExportKind { flag: "--markdown", what: "page of a bench", signature: MARKDOWN_SIGNATURE };
 
 const EXAMPLES: &str = "\
 Examples:
   trinim bench --layers 6,7                               two boards
   trinim bench --board rect:5x5,hex:3 --rule misere,normal
-  trinim bench --layers 7 --threads 1,2 --log-placement dedicated,shared --repeats 9
+  trinim bench --layers 7 --threads 1,2 --log-placement dedicated,shared \\
+      --repeats 9
                                                           four cases, taking turns
   trinim bench --layers 7 --block-bits 14,18,22 --csv blocks.csv
-  trinim bench --suite quick --record benches/record      a fixed list, seven layers
+  trinim bench --suite quick --json                       a fixed list, seven layers
 
 Every value of a list is combined with every value of the other lists. Each run is a complete trinim solve in a \
 fresh folder below --out, which is removed afterwards. Ctrl-C ends the bench and reports the runs so far.";
@@ -168,15 +168,6 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
-    /// Write a page in Markdown
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
-
-    /// Write DATE.json, DATE.md and DATE.csv into this folder; a suite adds its name, and a number
-    /// if they exist
-    #[arg(long, value_name = "DIR")]
-    record: Option<PathBuf>,
-
     #[command(flatten)]
     json: JsonArgs,
 }
@@ -232,7 +223,7 @@ impl BenchArgs {
 /// Checks that `trinim solve` can parse these arguments.
 fn accepted(arguments: &[&str]) -> Result<(), Refused> {
     let solve: Vec<OsString> = ["trinim", "solve"].iter().chain(arguments).map(OsString::from).collect();
-    match precedence::suited(crate::cli::command(), &solve).try_get_matches_from(solve) {
+    match crate::cli::command().try_get_matches_from(solve) {
         Ok(_) => Ok(()),
         Err(error) => {
             let text = error.render().to_string();
@@ -248,16 +239,10 @@ pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
     let cases = args.cases()?;
     let csv = args.csv.as_deref().map(|path| Export::claim(path, CSV)).transpose()?;
-    let markdown = args.markdown.as_deref().map(|path| Export::claim(path, MARKDOWN)).transpose()?;
     let folder = scratch(&args.out)?;
-    if let Some(record) = &args.record {
-        // Fail now rather than in twenty minutes.
-        std::fs::create_dir_all(record).map_err(|error| Error::io("create", record, error))?;
-        scratch(record)?;
-    }
     let mut record = Record {
         format: FORMAT,
-        date: date(SystemTime::now()),
+        date: watch::utc_now().chars().take(10).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         revision: args.revision.clone(),
         suite: args.suite.map(|suite| suite.name().to_owned()),
@@ -282,23 +267,11 @@ pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     record.evaluate();
 
-    let json = record.to_json().map_err(std::io::Error::other)?;
     if let Some(csv) = csv {
         csv.write(&record.csv())?;
     }
-    if let Some(markdown) = markdown {
-        markdown.write(&record.markdown())?;
-    }
-    if let Some(folder) = &args.record {
-        let stem = unused(folder, &record);
-        for (extension, text) in [("json", &json), ("md", &record.markdown()), ("csv", &record.csv())] {
-            let path = stem.with_extension(extension);
-            std::fs::write(&path, text).map_err(|error| Error::io("write", &path, error))?;
-        }
-        out.remark(format_args!("record: {}.json, .md, .csv", stem.display()));
-    }
     if args.json.json {
-        write!(out, "{json}")?
+        write!(out, "{}", record.to_json().map_err(std::io::Error::other)?)?
     } else {
         print(&record, out)?
     }
@@ -339,34 +312,6 @@ fn leave_out_refused(rows: &mut Vec<Row>, out: &Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns `FOLDER/DATE` or `FOLDER/DATE-SUITE`, with a number if that exists.
-fn unused(folder: &Path, record: &Record) -> PathBuf {
-    let suite = record.suite.as_deref().map_or(String::new(), |suite| format!("-{suite}"));
-    let stem = folder.join(format!("{}{suite}", record.date));
-    let numbered = |number: u32| match number {
-        1 => stem.clone(),
-        _ => folder.join(format!("{}{suite}-{number}", record.date)),
-    };
-    let free = |stem: &PathBuf| ["json", "md", "csv"].iter().all(|extension| !stem.with_extension(extension).exists());
-    (1..).map(numbered).find(free).unwrap_or(stem)
-}
-
-/// Formats the day in UTC, like `2026-11-20`.
-fn date(now: SystemTime) -> String {
-    let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    // Days since 1 March of the year 0, so that a leap day ends its year (Hinnant, days_from_civil,
-    // inverted).
-    let days = seconds / 86_400 + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
 fn print(record: &Record, out: &mut Out) -> anyhow::Result<()> {
     let width = record.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(4);
     let head = ["median", "min", "max", "MAD", "ratio", "peak", "written", "read"];
@@ -399,12 +344,12 @@ fn print_figures(name: &str, width: usize, figures: &Figures, out: &mut Out) -> 
     let or_dash = |value: Option<f64>, form: fn(f64) -> String| value.map_or("-".to_owned(), form);
     let ratio = or_dash(figures.ratio, |ratio| format!("{ratio:.2}"));
     let [median, min, max, mad] = [time.median, time.min, time.max, time.mad].map(seconds);
-    let [peak, written, read] =
-        [figures.peak_rss_bytes, figures.written_bytes, figures.read_bytes].map(|value| or_dash(value, bytes));
+    let [peak, written, read] = [figures.peak_rss_bytes, figures.written_bytes, figures.read_bytes]
+        .map(|value| or_dash(value, |value| binary(value as u64)));
     let cells = [median, min, max, mad, ratio, peak, written, read].map(|cell| format!(" {cell:>9}")).concat();
     writeln!(out, "{name:width$}{cells}")?;
     if let (Some(write), Some(read), Some(memory)) = (figures.write_share, figures.read_share, figures.memory_share) {
-        let [write, read, memory] = [write, read, memory].map(percent);
+        let [write, read, memory] = [write, read, memory].map(|share| format!("{:.0} %", share * 100.0));
         let text = format!("of the device's speed: {write} writing, {read} reading; of the memory's: {memory}");
         writeln!(out, "{:width$} {}", "", out.paint.faint(text))?;
     }
@@ -415,23 +360,6 @@ fn print_figures(name: &str, width: usize, figures: &Figures, out: &mut Out) -> 
 mod tests {
     use super::*;
     use clap::ValueEnum;
-    use std::time::Duration;
-
-    #[test]
-    fn days_have_their_dates() {
-        let of = |days: u64| date(UNIX_EPOCH + Duration::from_secs(days * 86_400 + 86_399));
-        let known = [
-            (0, "1970-01-01"),
-            (59, "1970-03-01"),
-            (11_016, "2000-02-29"),
-            (20_777, "2026-11-20"),
-            (47_540, "2100-02-28"),
-        ];
-        for (days, text) in known {
-            assert_eq!(of(days), text);
-        }
-        assert_eq!(of(47_541), "2100-03-01");
-    }
 
     /// `solve` accepts the arguments of every suite, except for kernels that this machine lacks.
     #[test]

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use trinim::bench::{Row, Run, seconds};
+use trinim::amount::seconds;
+use trinim::report::record::{Row, Run};
 
 /// Positions in the shorter and the longer list: the difference in time is that of the extra
 /// probes, which are warm.
@@ -45,8 +46,6 @@ struct Session<'a> {
     checker: Checker,
     /// Databases to verify and probe, by the arguments of their solve.
     databases: BTreeMap<Vec<String>, PathBuf>,
-    /// The core for cases that are limited to one.
-    core: Result<u32, String>,
 }
 
 impl Rounds<'_> {
@@ -59,10 +58,9 @@ impl Rounds<'_> {
     pub fn measure(&self, cases: &[Case], out: &Out) -> anyhow::Result<Vec<Row>> {
         let mut session = Session {
             rounds: self,
-            program: Program::own()?,
-            checker: Checker::new(trinim::papers::published::losses),
+            program: Program::own(self.folder)?,
+            checker: Checker::new(trinim::report::published::losses),
             databases: BTreeMap::new(),
-            core: one_core(),
         };
         let row = |case: &Case| Row {
             name: case.name.clone(),
@@ -95,21 +93,16 @@ impl Rounds<'_> {
 
 impl Session<'_> {
     fn run(&mut self, case: &Case) -> anyhow::Result<Outcome> {
-        let core = match (&self.core, case.one_core) {
-            (_, false) => None,
-            (Ok(core), true) => Some(*core),
-            (Err(reason), true) => return Ok(Outcome::Refused(reason.clone())),
-        };
         match case.action {
             Action::Solve => {
                 let folder = self.rounds.folder.join("run");
-                let outcome = self.solve(case, &folder, core);
+                let outcome = self.solve(case, &folder);
                 // Outside the measured time, and not left to the next run.
                 remove(&folder)?;
                 outcome
             }
             Action::Verify => self.with_database(case, |session, folder| {
-                let Some(ended) = session.started(&["verify".into(), folder.into(), "--json".into()], None, "")? else {
+                let Some(ended) = session.started(&["verify".into(), folder.into(), "--json".into()], "")? else {
                     return Ok(Outcome::Stopped);
                 };
                 let report = checked(case, &ended, check::verify)?;
@@ -119,16 +112,16 @@ impl Session<'_> {
         }
     }
 
-    fn started(&self, arguments: &[OsString], core: Option<u32>, input: &str) -> Result<Option<Ended>, Error> {
-        self.program.run(arguments, core, input, self.rounds.signals)
+    fn started(&self, arguments: &[OsString], input: &str) -> Result<Option<Ended>, Error> {
+        self.program.run(arguments, input, self.rounds.signals)
     }
 
     /// Solves into `folder`.
-    fn solve(&mut self, case: &Case, folder: &Path, core: Option<u32>) -> anyhow::Result<Outcome> {
+    fn solve(&mut self, case: &Case, folder: &Path) -> anyhow::Result<Outcome> {
         let mut arguments: Vec<OsString> = vec!["solve".into(), "--json".into(), "--quiet".into()];
         arguments.extend(case.arguments.iter().map(OsString::from));
         arguments.extend(["--out".into(), folder.into()]);
-        let Some(ended) = self.started(&arguments, core, "")? else { return Ok(Outcome::Stopped) };
+        let Some(ended) = self.started(&arguments, "")? else { return Ok(Outcome::Stopped) };
         let code = ended.status.code();
         let may_refuse = [Exit::Usage, Exit::System].map(|exit| Some(exit as i32));
         if may_refuse.contains(&code) && !folder.exists() {
@@ -139,6 +132,7 @@ impl Session<'_> {
             // The folder is gone by then.
             fields.remove("out");
         }
+        report.sort_all_objects();
         Ok(Outcome::Measured(ended.seconds, report))
     }
 
@@ -152,7 +146,7 @@ impl Session<'_> {
             Some(folder) => folder.clone(),
             None => {
                 let folder = self.rounds.folder.join(format!("database{}", self.databases.len()));
-                match self.solve(case, &folder, None)? {
+                match self.solve(case, &folder)? {
                     Outcome::Measured(..) => self.databases.insert(case.arguments.clone(), folder.clone()),
                     other => return Ok(other),
                 };
@@ -172,7 +166,7 @@ impl Session<'_> {
                 // Writing to a string cannot fail.
                 let _ = writeln!(list, "{:#x}", mixed(number) & ((1 << cells) - 1));
             }
-            let Some(ended) = self.started(&["probe".into(), folder.into(), "--json".into()], None, &list)? else {
+            let Some(ended) = self.started(&["probe".into(), folder.into(), "--json".into()], &list)? else {
                 return Ok(Outcome::Stopped);
             };
             succeeded(case, &ended)?;
@@ -182,7 +176,7 @@ impl Session<'_> {
         }
         let [few, many] = PROBES;
         let time = (times[1] - times[0]) / (many - few) as f64;
-        Ok(Outcome::Measured(time, json!({ "probes": many - few, "few_s": times[0], "many_s": times[1] })))
+        Ok(Outcome::Measured(time, json!({ "few_s": times[0], "many_s": times[1], "probes": many - few })))
     }
 }
 
@@ -216,16 +210,4 @@ fn remove(folder: &Path) -> Result<(), Error> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", folder, error)),
         _ => Ok(()),
     }
-}
-
-/// Returns the first core that this process may use, if `taskset` is there to keep a child on it.
-fn one_core() -> Result<u32, String> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    if !std::env::split_paths(&path).any(|folder| folder.join("taskset").is_file()) {
-        return Err("taskset is not installed on this machine".to_owned());
-    }
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("0").trim();
-    let digits = list.find(|c: char| !c.is_ascii_digit()).unwrap_or(list.len());
-    list[..digits].parse().map_err(|_| format!("the system's list of cores is {list:?}"))
 }

@@ -10,16 +10,16 @@
 
 mod args;
 mod claims;
-mod experiment;
-mod export;
+pub mod experiment;
+pub mod export;
 mod run;
-mod run_report;
-mod score;
+pub mod run_report;
+pub mod score;
 mod settings;
 mod sweep;
 mod theorems;
 mod tree;
-mod verify;
+pub mod verify;
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;

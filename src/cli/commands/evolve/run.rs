@@ -7,6 +7,7 @@ use super::settings::SettingsArgs;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
 use crate::cli::face::progress::{self, ProgressArgs};
+use crate::cli::face::schema::sorted;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{JsonArgs, ThreadsArgs};
 use clap::Args;
@@ -18,18 +19,10 @@ const EXAMPLES: &str = "\
 Examples:
   trinim evolve run --game nim:4,4,4,4 --preset best --runs 10
   trinim evolve run --game nim:4,4,4,4 --runs 50 --seed 1 --json
-  trinim evolve run --game wythoff:10 --states ascending --functions +,-,xor,phi --n none --preset best --max 200
+  trinim evolve run --game wythoff:10 --states ascending --functions +,-,xor,phi \\
+      --n none --preset best --max 200
   trinim evolve run --game nim:5,5,5 --target grundy --preset best
   trinim evolve run --game nim:3,3,3 --misere --preset misere
-  trinim evolve run --game triangular:3 --database trinim-k3-misere --target labels --preset best
-  trinim evolve run --game dag:matches.txt
-
-A file for dag: names the features, then each position with its features and the positions one move away:
-  features matches
-  two:  2 -> one none
-  one:  1 -> none
-  none: 0 ->
-Text after # is a comment; the first position is the start; a cycle is refused, and its positions are named.
 
 The same seed gives the same results for any number of threads. Finding no formula without violations is a result, \
 with exit code 0. Ctrl-C stops the runs and reports what they have found; only finished runs count for the rates.";
@@ -88,10 +81,8 @@ pub fn run(args: RunArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let alphabet = args.settings.alphabet(&graph.scope)?;
     let help = "see trinim evolve run --help";
     let problem = Problem::new(graph, labels, alphabet, &settings).map_err(|error| refused(error, help))?;
-    let trained = chosen.game.heaps().and_then(|heaps| heaps.iter().copied().max());
-    if let (Some(most), Some(trained)) = (args.max, trained)
-        && most <= trained
-    {
+    let trained = chosen.game.largest();
+    if let Some(most) = args.max.filter(|most| *most <= trained) {
         let message = format!("--max {most}: formulas are found on heaps up to {trained}, expected a larger number");
         return Err(refused(message, "leave out --max for a range that is quick"));
     }
@@ -113,7 +104,7 @@ pub fn run(args: RunArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let interrupted = finished < args.runs;
     let report = Report::new(&chosen, &problem, &settings, &held, &batch, &results);
     if args.json.json {
-        out.json("trinim.evolve.run/1", &report.json(args.settings.preset, interrupted))?;
+        out.json("trinim.evolve.run/1", &sorted(&report.printed(args.settings.preset, interrupted))?)?;
     } else {
         report.print(args.settings.preset, args.chromosomes, out)?;
     }

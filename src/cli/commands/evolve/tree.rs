@@ -4,8 +4,8 @@
 //! Leaves are side by side, and every other position is centred above its branches; there is one
 //! row for each number of moves. No two positions of a row overlap.
 
-use trinim::draw::svg::{Anchor, Path, Svg, text_width};
 use trinim::game::Outcome;
+use trinim::report::draw::svg::{Anchor, Path, Svg, text_width};
 use trinim_evolve::graph::Graph;
 use trinim_evolve::tree::Tree;
 

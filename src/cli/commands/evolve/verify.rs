@@ -2,21 +2,25 @@
 
 use super::args::{EvolveGameArgs, FormulaArgs, StatesArgs, held_in_words, held_out, refused};
 use super::run::heap_max;
-use super::run_report::{standing_json, standing_text};
+use super::run_report::{Check, standing_text};
 use super::theorems::theorem_rows;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted};
+use crate::cli::face::schema::sorted;
 use crate::cli::words::args::JsonArgs;
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use trinim_evolve::check::Standing;
 use trinim_evolve::graph::Ordering;
+use trinim_evolve::score::Target;
 use trinim_evolve::simplify::simplify;
 
 const EXAMPLES: &str = "\
 Examples:
   trinim evolve verify --game nim:4,4,4,4 --formula \"(a1^a2^a3)-a4\" --max 15
-  trinim evolve verify --game wythoff:10 --formula \"phi(a2-a1)-a1\" --states ascending --max 200
+  trinim evolve verify --game wythoff:10 --formula \"phi(a2-a1)-a1\" \\
+      --states ascending --max 200
   trinim evolve verify --game nim:4,4,4 --misere --formula \"a1^a2^a3\"
 
 Formulas of + - and or xor not, products with constants, comparisons, min, max and if are decided for all heaps of \
@@ -45,17 +49,52 @@ pub struct VerifyArgs {
     json: JsonArgs,
 }
 
+/// What `trinim evolve verify` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Printed<'a> {
+    /// Whether the formula was not refuted: exit code 0.
+    ok: bool,
+    /// The game, as `--game` takes it.
+    game: String,
+    /// `normal` or `misere`.
+    #[schemars(with = "trinim::game::Rule")]
+    rule: &'a str,
+    /// What a formula has to tell.
+    target: Target,
+    /// The formula.
+    formula: String,
+    /// The same, simplified.
+    simplified: String,
+    /// Largest heap checked.
+    heap_max: Option<i32>,
+    /// Positions checked.
+    positions: usize,
+    /// Larger heaps tried where there is no proof; null where no theorem tells the truth.
+    probed: Option<Probed>,
+    /// How far the formula can be trusted.
+    check: Check<'a>,
+}
+
+/// Larger heaps that were tried.
+#[derive(Serialize, JsonSchema)]
+struct Probed {
+    /// Points.
+    points: usize,
+    /// The theorem.
+    by: &'static str,
+}
+
 /// Runs the subcommand.
 pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let chosen = args.game.choose()?;
     let ordering = args.states.states.unwrap_or(Ordering::All);
-    // This checks the database, and reports errors about the game before those about the formula.
+    // Errors about the game are reported before those about the formula.
     let (graph, _) = chosen.graph(ordering)?;
     let formula = args.formula.read(&graph.scope)?;
     let mut held = held_out(&chosen, ordering, args.max)?;
     if held.positions() == 0 {
         // No larger heaps are within reach; the game's own positions are better than none.
-        held = held_out(&chosen, ordering, chosen.game.heaps().and_then(|heaps| heaps.iter().copied().max()))?;
+        held = held_out(&chosen, ordering, Some(chosen.game.largest()))?;
     }
     let standing = held.standing(&formula, args.formula.zero);
     let theorems = held.theorems(&formula, &standing);
@@ -63,26 +102,26 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if args.json.json {
         out.json(
             "trinim.evolve.verify/1",
-            &json!({
-                "ok": !matches!(standing, Standing::Refuted(_)),
-                "game": chosen.game.to_string(),
-                "rule": chosen.rule.name(),
-                "target": chosen.target,
-                "formula": text,
-                "simplified": simplify(&formula).text(&graph.scope),
-                "heap_max": held.heap_max,
-                "positions": held.positions(),
-                "probed": held.probed().map(|(points, theorem)| json!({ "points": points, "by": theorem })),
-                "check": standing_json(&standing, theorems.as_ref()),
-            }),
+            &sorted(&Printed {
+                ok: !matches!(standing, Standing::Refuted(_)),
+                game: chosen.game.to_string(),
+                rule: chosen.rule.name(),
+                target: chosen.target,
+                formula: text,
+                simplified: simplify(&formula).text(&graph.scope),
+                heap_max: held.heap_max,
+                positions: held.positions(),
+                probed: held.probed().map(|(points, by)| Probed { points, by }),
+                check: Check::of(&standing, theorems.as_ref()),
+            })?,
         )?;
     } else {
-        let words = standing_text(&standing, theorems.as_ref(), &chosen.game, &held);
+        let words = standing_text(&standing, theorems.as_ref(), &held);
         let painted = if standing.is_strategy() { out.paint.good(words) } else { out.paint.bad(words) };
         let mut rows = vec![("formula", text), ("game", format!("{}, {}", chosen.game, chosen.rule))];
         rows.push(("verdict", painted));
-        rows.push(("checked on", held_in_words(&chosen.game, &held)));
-        rows.extend(theorems.iter().flat_map(|theorems| theorem_rows(theorems, &chosen.game)));
+        rows.push(("checked on", held_in_words(&held)));
+        rows.extend(theorems.iter().flat_map(|theorems| theorem_rows(theorems)));
         match &standing {
             Standing::Theorem(_, theorem) => rows.push(("by", theorem.clone())),
             Standing::Checked(_, reason) => {

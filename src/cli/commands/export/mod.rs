@@ -5,18 +5,19 @@ mod format;
 mod sink;
 mod stream;
 
-use crate::cli::commands::check::Counter;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::exit::{Refused, Stopped};
 use crate::cli::face::output::{Out, counted};
-use crate::cli::face::progress::{self, ProgressArgs};
+use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
-use crate::cli::words::args::{JsonArgs, Size, ThreadsArgs};
+use crate::cli::words::args::Size;
 use crate::cli::words::choice::named;
+use crate::cli::words::job::{self, Counter};
 use crate::cli::words::solved::SolvedArgs;
 use clap::Args;
 use format::{Format, What};
 use pipeline::Stopwatch;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sink::Sink;
 use std::io::Write;
@@ -34,7 +35,8 @@ const EXAMPLES: &str = "\
 Examples:
   trinim export trinim-k7-misere -o losses.npy                        every loss, for numpy.load
   trinim export trinim-k5-misere --what canonical --format csv        one of each class of images
-  trinim export trinim-k7-misere --what values --sample 1000 --seed 7 --format csv -o sample.csv
+  trinim export trinim-k7-misere --what values --sample 1000 --seed 7 \\
+      --format csv -o sample.csv
   trinim export trinim-k5-misere --pieces 1..4 --format rows | head   few pieces, as probe reads them
 
 losses are the positions that the player to move loses, images included; canonical losses are one of each class of \
@@ -84,27 +86,30 @@ pub struct ExportArgs {
     force: bool,
 
     #[command(flatten)]
-    threads: ThreadsArgs,
-
-    #[command(flatten)]
-    json: JsonArgs,
-
-    #[command(flatten)]
-    progress: ProgressArgs,
+    job: job::Job,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
+/// What `trinim export` prints, with `--output FILE` only: without it, the positions take standard
+/// output.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
+    /// `losses`, `canonical` or `values`.
     what: String,
+    /// `npy`, `csv` or `rows`.
     format: String,
     /// Least and most pieces of a position.
     pieces: [u32; 2],
+    /// Positions asked for; null: all.
     sample: Option<u64>,
+    /// Seed of the sample.
     seed: Option<u64>,
+    /// Positions in the file.
     rows: u64,
+    /// Length of the file.
     bytes: u64,
+    /// The file.
     out: &'a str,
+    /// Wall-clock time.
     elapsed_s: f64,
 }
 
@@ -134,7 +139,7 @@ fn pieces(text: &str) -> Result<(Option<u32>, Option<u32>), String> {
 pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let format = args.format.unwrap_or_else(|| Format::of_file(args.output.as_deref()));
-    let sink = Sink::claim(args.output.as_deref(), format, args.force, args.json.json)?;
+    let sink = Sink::claim(args.output.as_deref(), format, args.force, args.job.json.json)?;
     let signals = Signals::register()?;
     let database = args.solved.open(Access::Read)?;
     let pieces = range(&database, args.pieces)?;
@@ -150,12 +155,12 @@ pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
         };
         counter.status(doing, unit, elapsed)
     };
-    let shown = args.progress.on(out)?;
+    let shown = args.job.progress.on(out)?;
     let job = Job {
         listing: &listing,
         what: args.what,
         format,
-        threads: args.threads.count(),
+        threads: args.job.threads.count(),
         stop: &signals.stop,
         counter: &counter,
         writing: &writing,
@@ -189,7 +194,7 @@ pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
         out: &path.to_string_lossy(),
         elapsed_s: watch.elapsed().as_secs_f64(),
     };
-    if args.json.json {
+    if args.job.json.json {
         out.json("trinim.export/1", &report)?;
     } else {
         writeln!(out, "{}, {} in {}", counted(rows, "position"), Size(bytes), path.display())?;

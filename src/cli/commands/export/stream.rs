@@ -6,7 +6,7 @@
 
 use super::format::{Csv, Format, Masks, Pairs, Text, What, Write, of_value};
 use super::sink::Open;
-use crate::cli::commands::check::Counter;
+use crate::cli::words::job::Counter;
 use parking_lot::Mutex;
 use pipeline::parallel;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -3,31 +3,33 @@
 //! With `--json`, cells are indices, as in the other reports: cell (row, column) has the index
 //! `row * (row + 1) / 2 + column`. Memory, disk and time of a solve are in `plan`.
 
-pub mod order;
-mod paper;
-mod search;
+mod order;
+pub mod paper;
+pub mod search;
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::file::Export;
-use crate::cli::face::output::{Out, counted, grouped, padded};
-use crate::cli::face::summary::board_words;
+use crate::cli::face::output::{Out, counted, grouped};
 use crate::cli::words::args::{self, BidCells, JsonArgs, Size};
-use crate::cli::words::board::BoardArgs;
+use crate::cli::words::board::{BID_LEGEND, BoardArgs, picture};
+use crate::cli::words::summary::board_words;
 use clap::{Args, Subcommand};
 use order::{OrderArg, OrderRow};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
-use trinim::draw::board_picture::{Picture, Sheet};
 use trinim::game::Board;
 use trinim::layout::{Counts, Edge, Layout};
 use trinim::plan;
+use trinim::report::draw::board_picture::{Picture, Sheet};
 
 const EXAMPLES: &str = "\
 Examples:
   trinim layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
   trinim layout --layers 9 --block-bits 30 --json
-  trinim layout --layers 9 --block-bits 30 --order search --effort 2000 --write-order nine.order
+  trinim layout --layers 9 --block-bits 30 --order search \\
+      --effort 2000 --write-order nine.order
   trinim layout --layers 8 --block-bits 28 --svg eight.svg
   trinim layout --paper                     show the layouts of [SWLK12], published and computed
   trinim layout search --layers 9 --bits 13 --symmetry any
@@ -96,36 +98,44 @@ enum LayoutCommand {
     Search(search::SearchArgs),
 }
 
-/// Explains the pictures of layouts.
-pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim layout` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Indices of the cells that name the block.
     bid_cells: Vec<u8>,
     #[serde(flatten)]
     counts: Counts,
+    /// Symmetries of the triangle that the cells keep.
     symmetries: usize,
+    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
     board: String,
+    /// Layers of the triangle; null: another board.
     layers: Option<u32>,
-    /// Moves of the board.
+    /// Moves of the full board.
     moves: usize,
+    /// A block has 2^`offset_bits` positions.
     offset_bits: u32,
+    /// Bitmap of one block.
     block_bytes: u64,
+    /// Bitmaps of all canonical blocks.
     total_bytes: u64,
+    /// `blocks` over `canonical_blocks`.
     space_factor: f64,
+    /// Only with `--order` or `--write-order`.
     #[serde(skip_serializing_if = "Option::is_none")]
     orders: Option<Orders>,
-    /// The updates of the canonical blocks; `None` if there are too many and nobody asked for them.
+    /// Updates between canonical blocks; null if there are more than 1000 and no `--edges`.
     edges: Option<Vec<EdgeRow>>,
 }
 
 /// An update: the losses of the block `child` make positions of `target` wins.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct EdgeRow {
+    /// BID of the updated block.
     target: u32,
+    /// BID of the block whose losses update it.
     child: u32,
-    /// The canonical block that represents the child.
+    /// BID of the canonical block that represents the child.
     source: u32,
     /// BID cells that the moves take.
     taken: Vec<u8>,
@@ -143,10 +153,11 @@ fn edges(layout: &Layout) -> Vec<EdgeRow> {
 }
 
 /// Figures about orders of the blocks.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Orders {
-    /// Lower bound for the live blocks at the peak of any order.
+    /// Lower bound of the peak of any order, in blocks.
     peak_at_least: u32,
+    /// The orders compared.
     rows: Vec<OrderRow>,
 }
 
@@ -288,11 +299,4 @@ fn mask(cells: &[u8]) -> u64 {
 /// Formats cells as `--bid-cells` reads them.
 fn cells_text(board: &Board, cells: &[u8]) -> String {
     cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect()
-}
-
-/// Draws the board with BID cells as `X` and other cells as `.`, padded so that pictures fit side
-/// by side.
-fn picture(board: &Board, bid_cells: u64, out: &Out) -> Vec<String> {
-    let is_bid = |index: u32| bid_cells >> index & 1 == 1;
-    padded(board, |index| if is_bid(index) { out.paint.mark("X") } else { out.paint.faint(".") }.to_string())
 }

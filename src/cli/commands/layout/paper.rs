@@ -1,40 +1,54 @@
 //! `trinim layout --paper`: the published counts beside the computed ones, and what the text says
 //! of the layouts, with verdicts.
 
-use super::{mask, picture};
+use super::mask;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, grouped, side_by_side};
 use crate::cli::words::args::Size;
+use crate::cli::words::board::picture;
 use crate::cli::words::claims;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 use trinim::claims::Claim;
 use trinim::game::{Board, Cell};
 use trinim::layout::Layout;
-use trinim::papers::layouts::{self, Figures, Row, Source};
+use trinim::report::layouts::{self, Figures, Row, Source};
 
 /// A row of a table, for `--json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct RowReport {
+    /// Number of the table.
     table: u32,
+    /// The figure that shows the layout.
     figure: &'static str,
+    /// Layers of the triangle.
     layers: u32,
+    /// Whether the table counts canonical blocks only.
     redundancy_removed: bool,
+    /// Indices of the cells that name the block.
     bid_cells: Vec<u8>,
+    /// How the cells are known.
     cells_known: String,
+    /// Counts in the paper.
     published: Figures,
+    /// Our counts.
     computed: Figures,
+    /// Whether both are equal.
     agrees: bool,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim layout --paper` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// The same as `agrees`.
     ok: bool,
+    /// Whether every published count was found: exit code 0.
     agrees: bool,
+    /// Rows of the tables of [SWLK12].
     rows: Vec<RowReport>,
-    /// What the text says of boards and layouts, with verdicts.
+    /// What the text says of boards and layouts.
     claims: Vec<Claim>,
 }
 
@@ -42,9 +56,7 @@ struct Report {
 pub fn run(json: bool, out: &mut Out) -> anyhow::Result<Exit> {
     let mut rows = Vec::new();
     for row in layouts::rows() {
-        let board = Board::triangle(row.figure.layers, None)?;
-        let layout = Layout::new(&board, &row.figure.bid_cells())?;
-        rows.push(report(&row, &layout));
+        rows.push(report(&row, &row.figure.layout()?));
     }
     let claims = layouts::claims()?;
     let agrees = rows.iter().all(|row| row.agrees) && !claims.iter().any(Claim::is_refuted);
@@ -61,7 +73,7 @@ fn report(row: &Row, layout: &Layout) -> RowReport {
     let computed = row.computed(&layout.counts());
     RowReport {
         table: row.table,
-        figure: row.figure.name,
+        figure: &row.figure.name,
         layers: row.figure.layers,
         redundancy_removed: row.reduced,
         bid_cells: layout.bid_cells().to_vec(),

@@ -1,13 +1,13 @@
 //! `trinim layout search`: the BID cells that cause the least work.
 
-use super::picture;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped, side_by_side};
-use crate::cli::face::summary::board_words;
 use crate::cli::words::args::JsonArgs;
-use crate::cli::words::board::RequiredBoard;
+use crate::cli::words::board::{RequiredBoard, picture};
 use crate::cli::words::choice::explained;
+use crate::cli::words::summary::board_words;
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use trinim::game::Board;
@@ -57,19 +57,25 @@ pub struct SearchArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim layout search` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
     board: String,
+    /// Layers of the triangle; null: another board.
     layers: Option<u32>,
+    /// Number of BID cells.
     bits: u32,
+    /// Symmetries that the cells must keep: `d3`, `mirror` or `any`.
     symmetry: Kept,
+    /// Whether all sets of the kind were examined.
     exhaustive: bool,
-    /// Number of sets examined.
+    /// Sets examined.
     sets: u64,
-    /// Lower bound for the updates of sets without symmetry.
+    /// Lower bound of the updates of sets without symmetry; only where one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     asymmetric_at_least: Option<u128>,
+    /// The best sets, best first.
     layouts: Vec<Scored>,
 }
 

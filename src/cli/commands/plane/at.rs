@@ -7,6 +7,7 @@ use crate::cli::words::args::JsonArgs;
 use crate::cli::words::choice::{choice, name};
 use clap::Args;
 use pipeline::Error;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -63,20 +64,25 @@ pub struct AtArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim plane at` prints. Heaps, amounts and indices are strings of digits, because they
+/// may have any length.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// The heaps, the short one first.
     position: [String; 2],
+    /// `normal` or `attrition`.
     goal: &'static str,
+    /// `none`, `free`, `after` or `turn`.
     flip: Flip,
     /// `win`, `loss` or `draw` for the player to move.
     value: String,
-    /// `N` or `P`, null for a draw.
+    /// `N` or `P`; null for a draw.
     outcome: Option<String>,
-    /// Index of a lost point in the sequence of lost points.
+    /// Number of a lost point in the sequence of lost points.
     index: Option<String>,
+    /// The winning moves.
     moves: Vec<MoveReport>,
-    /// For a lost point, the move that is hardest to answer.
+    /// The move of a lost point that is hardest to answer; only there.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay: Option<MoveReport>,
 }

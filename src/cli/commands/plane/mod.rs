@@ -3,19 +3,20 @@
 //! In JSON, heaps, amounts and indices are strings, because they may have any length. In text,
 //! numbers of more than 60 digits are shortened in the middle.
 
-mod at;
+pub mod at;
 mod claims;
 mod play;
-mod points;
-mod precision;
-mod randomised;
-mod verify;
+pub mod points;
+pub mod precision;
+pub mod randomised;
+pub mod verify;
 
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
 use crate::cli::words::choice::offered;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Subcommand};
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim::game::Rule;
 use trinim_plane::UBig;
@@ -84,12 +85,15 @@ fn goal_name() -> impl TypedValueParser<Value = Rule> {
 }
 
 /// A move, for `--json`.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct MoveReport {
+    /// `short`, `long`, `both`, or `flip` where a flip is a turn.
     kind: &'static str,
+    /// Pieces taken from each heap; `0` for a flip.
     amount: String,
+    /// The heaps after it.
     to: [String; 2],
-    /// Whether the goal changes with it; only where it can change.
+    /// Whether the goal changes; only with `--flip`.
     #[serde(skip_serializing_if = "Option::is_none")]
     flip: Option<bool>,
 }

@@ -6,6 +6,7 @@ use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::words::args::JsonArgs;
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 use trinim::game::Rule;
@@ -33,7 +34,7 @@ Examples:
   trinim plane index 10946 --check --json";
 
 /// How the points are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Method {
     /// Integer roots and additions
@@ -96,26 +97,47 @@ pub struct IndexArgs {
     json: JsonArgs,
 }
 
-/// What `points --check --json` prints.
-#[derive(Serialize)]
-struct Checked {
+/// A lost point, on a line of its own.
+#[derive(Serialize, JsonSchema)]
+pub struct Row {
+    /// Index of the lost point.
+    n: String,
+    /// Its short heap.
+    a: String,
+    /// Its long heap.
+    b: String,
+}
+
+/// What `trinim plane points --check` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Checked {
+    /// The same as `agrees`.
     ok: bool,
+    /// Whether all methods gave the same points: exit code 0.
     agrees: bool,
     /// Points compared.
     points: u64,
+    /// The methods.
     methods: Vec<&'static str>,
+    /// Where the methods differ, if they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_difference: Option<String>,
 }
 
-/// What `index --json` prints.
-#[derive(Serialize)]
-struct IndexReport {
+/// What `trinim plane index` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct IndexReport {
+    /// The heap.
     number: String,
+    /// `a` or `b`: whether the heap is the short or the long one.
     sequence: &'static str,
+    /// Index of its lost point.
     index: String,
+    /// The other heap.
     partner: String,
+    /// `exact`, `newton` or `generator`.
     method: Method,
+    /// With `--check`: whether all methods agree.
     #[serde(skip_serializing_if = "Option::is_none")]
     agrees: Option<bool>,
 }
@@ -194,7 +216,8 @@ fn write_as<T: std::fmt::Display>(index: T, short: T, long: T, args: &PointsArgs
     if args.csv {
         writeln!(out, "{index},{short},{long}")
     } else if args.json.json {
-        writeln!(out, "{{\"schema\":\"trinim.plane.points/1\",\"n\":\"{index}\",\"a\":\"{short}\",\"b\":\"{long}\"}}")
+        let [n, a, b] = [index, short, long].map(|number| number.to_string());
+        out.json_line("trinim.plane.points/1", &Row { n, a, b })
     } else {
         writeln!(out, "w_{index} = ({short}, {long})")
     }

@@ -4,6 +4,7 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
 use crate::cli::words::args::JsonArgs;
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use trinim_plane::golden::{self, Ratio, first_failure};
@@ -36,36 +37,45 @@ pub struct PrecisionArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim plane precision` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// `--digits`; only with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     digits: Option<u32>,
+    /// Newton steps; only with `--digits`.
     #[serde(skip_serializing_if = "Option::is_none")]
     newton_steps: Option<Needed>,
+    /// Decimals of the golden ratio; only with `--digits`.
     #[serde(skip_serializing_if = "Option::is_none")]
     decimals: Option<Needed>,
+    /// The paper's table 2 beside the correct one.
     table: Vec<Row>,
 }
 
 /// What is needed up to `10^digits`, and what the paper uses.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Needed {
+    /// What is needed.
     needed: u32,
+    /// What the paper uses.
     paper: u32,
-    /// The smallest n for which the paper's choice is wrong.
+    /// Smallest n for which that is wrong.
     paper_first_failure: String,
+    /// Whether it is right for all n asked for.
     paper_is_enough: bool,
 }
 
 /// A row of the table: one number of Newton steps.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
+    /// Newton steps.
     steps: u32,
-    /// The first and the last k for which the paper uses it.
+    /// First and last k for which the paper uses so many.
     paper: Option<[u32; 2]>,
-    /// The last k for which it is right for all n up to 10^k.
+    /// Last k for which all n up to 10^k are right.
     right_up_to: usize,
+    /// Smallest n that is wrong.
     first_failure: String,
 }
 

@@ -5,6 +5,7 @@ use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::words::args::JsonArgs;
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim_plane::paper;
 
@@ -38,23 +39,31 @@ pub struct RandomisedArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim plane randomised` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// `--max`.
     max: String,
-    /// Heaps from 1 to `max` that are some a, and some b.
+    /// Heaps from 1 to `max` that are some a.
     a: String,
+    /// Heaps that are some b.
     b: String,
+    /// Random heaps placed.
     tries: u64,
+    /// `--seed`.
     seed: u64,
+    /// Equations tried for all heaps together, by order.
     equations: Equations,
 }
 
 /// Equations tried for all heaps together.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Equations {
+    /// A first.
     a_first: u64,
+    /// A first with probability 0.618.
     random: u64,
+    /// B first.
     b_first: u64,
 }
 

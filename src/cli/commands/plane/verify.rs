@@ -6,6 +6,7 @@ use crate::cli::face::output::{Out, grouped};
 use crate::cli::words::args::JsonArgs;
 use crate::cli::words::choice::{choice, name};
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use trinim::game::Rule;
@@ -54,37 +55,54 @@ pub struct VerifyArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim plane verify` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// The same as `agrees`.
     ok: bool,
+    /// Largest heap.
     max: u32,
+    /// Whether formulas and rules agree: exit code 0.
     agrees: bool,
+    /// One for each goal and way to flip.
     rows: Vec<Row>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
+    /// `normal` or `attrition`.
     goal: &'static str,
+    /// `none`, `free`, `after` or `turn`.
     flip: Flip,
+    /// `--flips`; null without flips.
     flips: Option<Budget>,
+    /// `--condition`; null without flips.
     condition: Option<Condition>,
+    /// Situations compared.
     situations: u64,
+    /// Losses by the rules.
     losses: u64,
+    /// Draws by the rules.
     draws: u64,
+    /// Situations where the formula is wrong.
     differences: u64,
+    /// Whether the row has no difference.
     agrees: bool,
+    /// Points with 0, 1, 2 and 3 winning moves; only without flips.
     #[serde(skip_serializing_if = "Option::is_none")]
     winning_moves: Option<[u64; 4]>,
+    /// Only if the row has a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_difference: Option<Difference>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Difference {
+    /// The heaps.
     position: [String; 2],
+    /// Flips that are left.
     flips_left: String,
-    /// By the rules: win, loss, draw, or other winning moves.
+    /// The true value.
     by_rules: String,
 }
 

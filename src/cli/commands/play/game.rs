@@ -1,9 +1,8 @@
 //! A person at the board, who types.
 
-use crate::cli::face::file::{Export, ExportKind};
+use crate::cli::face::file::{Export, ExportKind, InputKind};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::words::answers::failed;
-use crate::cli::words::input::InputKind;
 use crate::cli::words::seat::Game;
 use std::fmt::Display;
 use std::io::Write;

@@ -7,12 +7,12 @@ mod game;
 
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
+use crate::cli::words::answers::SpotArgs;
 use crate::cli::words::answers::{self, number};
 use crate::cli::words::args;
 use crate::cli::words::board::BoardArgs;
 use crate::cli::words::choice::explained;
 use crate::cli::words::seat::{self, Lines};
-use crate::cli::words::spot::SpotArgs;
 use clap::{Args, ValueEnum};
 use game::Seat;
 use std::path::PathBuf;

@@ -4,7 +4,7 @@
 //! `application/problem+json` (RFC 9457).
 
 use super::offer::Offer;
-use crate::cli::face::output;
+use crate::cli::face::schema;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use trinim::play::AnswerError;
 /// # Errors
 /// [`Problem`] if it cannot be serialised, which does not happen.
 pub fn tagged(schema: &str, answer: &impl Serialize) -> Result<String, Problem> {
-    output::tagged(schema, answer).map_err(|error| Problem::with(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+    schema::tagged(schema, answer).map_err(|error| Problem::with(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
 }
 
 /// Turns text into an answer.

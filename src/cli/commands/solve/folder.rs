@@ -1,16 +1,15 @@
-//! The contents of a run folder before a solve starts or continues.
+//! The contents of a run folder before a solve starts or continues, and what is solved in agreement
+//! with them.
 
+use super::{Outcome, Run, SolveArgs, values};
 use crate::cli::face::exit::Refused;
-use crate::cli::words::audit::AuditChoice;
-use crate::cli::words::game::GameArgs;
-
-use super::{Outcome, Run};
-use crate::cli::words::keep::KeepChoice;
+use crate::cli::words::game::{self, GameArgs};
+use crate::cli::words::keep::{AuditChoice, KeepChoice, too_many_pieces};
 use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
-use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Values};
+use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Terms, Values};
 use trinim::game::Board;
 use trinim::layout::Layout;
 use trinim::plan;
@@ -43,8 +42,66 @@ pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
     }
 }
 
+/// Returns what is solved and kept: given on the command line, as the folder was begun, or as usual.
+///
+/// # Errors
+/// [`Error::Parameters`] if the folder was begun with another choice, and [`Refused`] for choices
+/// that do not go together.
+pub fn settle(
+    args: &SolveArgs,
+    strategy: Strategy,
+    board: Board,
+    folder: &Path,
+    begun: Option<&Inspection>,
+) -> anyhow::Result<(Game, Terms)> {
+    let given = args.values.values;
+    if given == Some(Values::Nimbers) {
+        values::agree(args, strategy)?;
+    }
+    // A folder of another program is refused when it is opened.
+    let found = begun.and_then(|begun| Values::from_parameters(&begun.parameters.0));
+    let values = agreed(folder, Values::PARAMETER, given, found, Values::to_string)?.unwrap_or_default();
+    let keep = match values {
+        Values::Outcomes => keep(args.game.keep, &board, folder, begun)?,
+        Values::Nimbers => Keep::Database,
+    };
+    let layout = layout(&board, &args.game, values, folder, begun)?;
+    let layout = game::ordered(layout, args.order.as_deref())?;
+    let game = Game { board, rule: args.game.rule, layout };
+    let audit = match values {
+        Values::Outcomes => audit(args.audit, strategy, &game, folder, begun)?,
+        Values::Nimbers => None,
+    };
+    let terms = Terms { values, keep, audit, ..Terms::default() };
+    // A folder of another program is refused when it is opened.
+    let terms = begun.map_or(terms, |begun| terms.in_the_forms_of(&begun.parameters.0));
+    Ok((game, terms))
+}
+
+/// Returns what is given on the command line, or else what the folder was begun with.
+///
+/// # Errors
+/// [`Error::Parameters`] if they differ.
+fn agreed<T: PartialEq>(
+    folder: &Path,
+    name: &str,
+    given: Option<T>,
+    begun: Option<T>,
+    text: impl Fn(&T) -> String,
+) -> Result<Option<T>, Error> {
+    match (begun, given) {
+        (Some(begun), Some(given)) if begun != given => Err(differs(folder, name, text(&begun), text(&given))),
+        (begun, given) => Ok(begun.or(given)),
+    }
+}
+
+/// The refusal of a folder that was begun otherwise.
+fn differs(folder: &Path, name: &str, found: String, wanted: String) -> Error {
+    Error::Parameters { path: folder.join(checkpoint::FORMAT), name: name.to_owned(), found, wanted }
+}
+
 /// Returns the layout: given on the command line, kept from the run in the folder, or chosen.
-pub fn layout(
+fn layout(
     board: &Board,
     game: &GameArgs,
     values: Values,
@@ -57,14 +114,14 @@ pub fn layout(
     if let Some(bits) = game.block_bits {
         return Ok(Layout::suggested(board, bits));
     }
-    let usual = || plan::choose_layout_for(board, values, game.memory.0);
+    let usual = || plan::choose_layout_for(board, values, game.resources.memory_bytes());
     let Some(begun) = begun else { return Ok(usual()) };
     // Report a different board before its layout, which would not fit.
     let layout = Layout::new(board, &[])?;
     for (name, wanted) in (Game { board: board.clone(), rule: game.rule, layout }).parameters() {
         let found = begun.parameters.get(&name).unwrap_or("(absent)").to_owned();
         if !name.ends_with("-cells") && found != wanted {
-            return Err(Error::Parameters { path: folder.join(checkpoint::FORMAT), name, found, wanted }.into());
+            return Err(differs(folder, &name, found, wanted).into());
         }
     }
     let cells = begun.parameters.get("bid-cells").unwrap_or_default();
@@ -144,28 +201,15 @@ fn strategy_of(begun: &Inspection) -> Option<Strategy> {
 ///
 /// # Errors
 /// Returns [`Error::Parameters`] if the folder was begun with another choice.
-pub fn keep(
-    choice: Option<KeepChoice>,
-    board: &Board,
-    folder: &Path,
-    begun: Option<&Inspection>,
-) -> anyhow::Result<Keep> {
+fn keep(choice: Option<KeepChoice>, board: &Board, folder: &Path, begun: Option<&Inspection>) -> anyhow::Result<Keep> {
     // A folder of another program is refused when it is opened.
     let found = begun.and_then(|begun| Keep::from_parameters(&begun.parameters.0));
     let wanted = match (choice, found) {
         (Some(KeepChoice::Book), Some(found @ Keep::Book { .. })) => Some(found),
         _ => choice.map(|choice| choice.of(board).ok_or_else(|| too_many_pieces(board))).transpose()?,
     };
-    match (found, wanted) {
-        (Some(found), Some(wanted)) if found != wanted => Err(Error::Parameters {
-            path: folder.join(checkpoint::FORMAT),
-            name: Keep::PARAMETER.to_owned(),
-            found: found.to_string(),
-            wanted: wanted.to_string(),
-        }
-        .into()),
-        (found, wanted) => Ok(found.or(wanted).unwrap_or_else(|| Keep::usual(board))),
-    }
+    let agreed = agreed(folder, Keep::PARAMETER, wanted, found, Keep::to_string)?;
+    Ok(agreed.unwrap_or_else(|| Keep::usual(board)))
 }
 
 /// Returns the audit: given on the command line, of the run in the folder, or the usual one.
@@ -173,7 +217,7 @@ pub fn keep(
 /// # Errors
 /// Returns [`Error::Parameters`] if the folder was begun with another one, and a refusal if a
 /// strategy of the papers, which passes no streams, is to be audited.
-pub fn audit(
+fn audit(
     choice: Option<AuditChoice>,
     strategy: Strategy,
     game: &Game,
@@ -192,25 +236,9 @@ pub fn audit(
     }
     // A folder of another program is refused when it is opened.
     let found = begun.and_then(|begun| Audit::from_parameters(&begun.parameters.0));
-    let text = |audit: Option<Audit>| audit.map_or_else(|| "0".to_owned(), |audit| audit.to_string());
-    match (found, choice) {
-        (Some(found), Some(AuditChoice(wanted))) if found != wanted => Err(Error::Parameters {
-            path: folder.join(checkpoint::FORMAT),
-            name: Audit::PARAMETER.to_owned(),
-            found: text(found),
-            wanted: text(wanted),
-        }
-        .into()),
-        (Some(found), _) => Ok(found),
-        (None, Some(AuditChoice(wanted))) => Ok(wanted),
-        (None, None) => Ok(Audit::usual(game)),
-    }
-}
-
-/// The refusal of a book of more pieces than the board has.
-pub fn too_many_pieces(board: &Board) -> Refused {
-    let hint = format!("--keep {} keeps the usual book", Keep::book(board));
-    Refused::new(format!("--keep book: the board has {} pieces", board.cells()), hint)
+    let text = |audit: &Option<Audit>| audit.map_or_else(|| "0".to_owned(), |audit| audit.to_string());
+    let agreed = agreed(folder, Audit::PARAMETER, choice.map(|choice| choice.0), found, text)?;
+    Ok(agreed.unwrap_or_else(|| Audit::usual(game)))
 }
 
 /// Refuses to continue an unfinished run of another strategy.
@@ -221,21 +249,8 @@ pub fn agree(run: &Run<'_>) -> Result<(), Error> {
     let names = [(found.name(), wanted.name()), (found.redundancy().name(), wanted.redundancy().name())];
     match baseline::PARAMETERS.into_iter().zip(names).find(|(_, (found, wanted))| found != wanted) {
         None => Ok(()),
-        Some((name, (found, wanted))) => Err(Error::Parameters {
-            path: run.folder.join(checkpoint::FORMAT),
-            name: name.to_owned(),
-            found: found.to_owned(),
-            wanted: wanted.to_owned(),
-        }),
+        Some((name, (found, wanted))) => Err(differs(run.folder, name, found.to_owned(), wanted.to_owned())),
     }
-}
-
-/// Returns the bytes free where `folder` is or will be; `u64::MAX` if the system does not say.
-pub fn free_bytes(folder: &Path) -> u64 {
-    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
-    let there = folder.ancestors().find(|folder| folder.is_dir());
-    let free = there.and_then(|folder| RealStorage::open(folder).ok()).and_then(|storage| storage.free_bytes().ok());
-    free.unwrap_or(u64::MAX)
 }
 
 /// Returns the bytes that logs and database of earlier sessions already take.

@@ -2,9 +2,11 @@
 
 use super::{Outcome, Run};
 use crate::cli::face::output::{Out, counted, per_second, seconds};
-use crate::cli::face::summary::Summary;
-use crate::cli::words::args::{self, Size};
+use crate::cli::words::args::Size;
+use crate::cli::words::machine::peak_rss_bytes;
+use crate::cli::words::summary::Summary;
 use pipeline::{Candidate, Metrics, Placement, Stage};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,57 +18,92 @@ use trinim::solve::{Baseline, Redundancy, Strategy, baseline};
 /// Placement and codec of a strategy without logs.
 const NONE: &str = "none";
 
-/// What `--json` prints.
-#[derive(Serialize)]
+/// What `trinim solve` and `trinim resume` print.
+#[derive(Serialize, JsonSchema)]
 pub struct Report {
-    /// True; the report of a solve that stopped or failed has false.
+    /// True; a solve that stops or fails prints `trinim.failure/1` with false.
     finished: bool,
     #[serde(flatten)]
     summary: Summary,
+    /// Wall-clock time of this session.
     elapsed_s: f64,
-    /// Of this session; a session that only seals the database has none.
+    /// Positions decided in a second of this session, images included; null if it decided none.
     rate_positions_per_second: Option<f64>,
+    /// Highest resident memory of the process.
     peak_rss_bytes: u64,
+    /// Written to update logs in this session.
     log_bytes_written: u64,
+    /// Read from update logs in this session.
     log_bytes_read: u64,
+    /// Most bytes of logs on disk at a time.
     log_bytes_peak: u64,
+    /// Streams that targets read from logs.
     streams_read: u64,
+    /// Streams that targets found in memory.
     streams_held: u64,
+    /// Read in this session from the database's blocks, which take the place of shared logs.
     published_bytes_read: u64,
     /// Whether the database's blocks took the place of logs.
     #[serde(skip)]
     blocks_as_logs: bool,
+    /// Size of the finished database, or of what is kept of it.
     database_bytes: u64,
+    /// Folder of the run.
     out: String,
+    /// A block has 2^`offset_bits` positions.
     offset_bits: u32,
+    /// Canonical blocks finished in earlier sessions.
     resumed_blocks: u64,
     #[serde(skip)]
     way: Strategy,
+    /// `update-log`, `block-pull`, `block-push`, `retrograde` or `forward`.
     strategy: &'static str,
+    /// `remove`: one block of each isomorphic group is evaluated; `keep`: all.
     redundancy: &'static str,
+    /// Blocks loaded, by strategies that load blocks.
     block_loads: u64,
+    /// Bytes of these loads.
     block_bytes_read: u64,
+    /// Bytes of blocks stored by these strategies.
     block_bytes_written: u64,
+    /// Upper bound of the disk space in use at a time.
     disk_bytes_peak: u64,
+    /// Instruction set of the kernel.
     kernel: String,
+    /// Threads asked for.
     threads: usize,
+    /// Workers that ran; 0 if the folder was already finished.
     workers: usize,
+    /// `dedicated`, `shared`, or `none` without logs.
     placement: &'static str,
+    /// Codec of the logs as asked, or the denser one that `auto` gave way to for want of disk;
+    /// `none` without logs.
     codec: String,
+    /// Codecs measured on the run's own data, from about eight layers on.
     codec_candidates: Vec<CodecRow>,
+    /// Memory budget.
     memory_bytes: u64,
+    /// Most memory that workers and queue held at a time.
     peak_leased_bytes: u64,
+    /// Checkpoints of this session.
     commits: u64,
+    /// Time of all workers together by stage: `read`, `decode`, `orient`, `apply`, `audit`, `settle`,
+    /// `publish`, `encode`, `write`, `commit`, waiting (`await_read`, `await_write`) and `idle`.
     stages_s: BTreeMap<&'static str, f64>,
+    /// Bytes of bitmap processed: settled, applied, encoded, decoded.
     bitmap_bytes: u64,
 }
 
 /// Measurements of one codec, taken when the engine chooses.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct CodecRow {
+    /// Name of the codec.
     codec: &'static str,
+    /// Stored over raw size.
     ratio: f64,
+    /// Raw bytes that a worker encodes in a second.
     encode_bytes_per_second: f64,
+    /// Raw bytes that a worker decodes in a second.
     decode_bytes_per_second: f64,
 }
 
@@ -131,12 +168,12 @@ pub fn report(
         // written.
         disk_bytes_peak: counts.log_bytes_peak + of(&counters.scratch_bytes) + outcome.database_bytes,
         kernel: kernel.to_string(),
-        threads: args::all_if_zero(args.game.threads),
+        threads: args.game.resources.threads(),
         workers: outcome.workers,
         placement: if logs { placement_name(placement) } else { NONE },
         codec: if logs { outcome.codec } else { NONE.to_owned() },
         codec_candidates: outcome.candidates.iter().map(CodecRow::of).collect(),
-        memory_bytes: args.game.memory.0,
+        memory_bytes: args.game.resources.memory_bytes(),
         peak_leased_bytes: outcome.peak_leased_bytes,
         commits: counts.commits,
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
@@ -218,11 +255,4 @@ fn bitmap_bytes(task: Task<'_>, metrics: &Metrics) -> u64 {
     let counts = metrics.snapshot();
     let block_bytes = 8 * task.stream_words() as u64;
     (counts.blocks_computed + counts.edges_applied) * block_bytes + counts.raw_bytes_encoded + counts.raw_bytes_decoded
-}
-
-/// Returns the peak resident memory of this process so far, in bytes; 0 if the system does not say.
-pub fn peak_rss_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kibibytes| kibibytes << 10)
 }

@@ -2,17 +2,10 @@
 
 use super::SolveArgs;
 use crate::cli::face::exit::Refused;
-use crate::cli::words::game::GameArgs;
+use crate::cli::words::game::{LEAVE_OUT, agree_with_nimbers, refuse_nimbers, values};
 use clap::Args;
-use clap::builder::{PossibleValue, TypedValueParser};
-use pipeline::Error;
-use pipeline::checkpoint::{self, Inspection};
-use std::path::Path;
 use trinim::database::Values;
-use trinim::game::Rule;
 use trinim::solve::Strategy;
-
-const LEAVE_OUT: &str = "leave out one of the two";
 
 /// `--values`.
 #[derive(Clone, Args)]
@@ -20,18 +13,7 @@ pub struct ValuesArgs {
     /// What is computed of each position: who wins, or its nimber, the Grundy value of normal play
     /// [default: as the folder was begun, else outcomes]
     #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values())]
-    values: Option<Values>,
-}
-
-/// Parses `--values`.
-pub fn values() -> impl TypedValueParser<Value = Values> {
-    let names = [
-        PossibleValue::new("outcomes").help("who wins"),
-        PossibleValue::new("nimbers").help("the nimber; only with --rule normal"),
-    ];
-    crate::cli::words::choice::offered(names, |text| {
-        text.parse().map_err(|error: trinim::database::ParseValuesError| error.to_string())
-    })
+    pub values: Option<Values>,
 }
 
 impl ValuesArgs {
@@ -41,62 +23,15 @@ impl ValuesArgs {
     }
 }
 
-/// Returns what is computed: given on the command line, by the run in the folder, or outcomes.
-///
-/// # Errors
-/// Returns [`Error::Parameters`] if the folder was begun with another choice, and [`Refused`] if
-/// nimbers are asked for together with what they cannot have.
-pub fn chosen(
-    args: &SolveArgs,
-    strategy: Strategy,
-    folder: &Path,
-    begun: Option<&Inspection>,
-) -> anyhow::Result<Values> {
-    if args.values.values == Some(Values::Nimbers) {
-        agree(args, strategy)?;
-    }
-    // A folder of another program is refused when it is opened.
-    let found = begun.and_then(|begun| Values::from_parameters(&begun.parameters.0));
-    match (found, args.values.values) {
-        (Some(found), Some(wanted)) if found != wanted => Err(Error::Parameters {
-            path: folder.join(checkpoint::FORMAT),
-            name: Values::PARAMETER.to_owned(),
-            found: found.to_string(),
-            wanted: wanted.to_string(),
-        }
-        .into()),
-        (found, wanted) => Ok(found.or(wanted).unwrap_or_default()),
-    }
-}
-
-fn refuse(given: &str, reason: &str, hint: &str) -> Result<(), Refused> {
-    Err(Refused::new(format!("--values nimbers makes no sense with {given}: {reason}"), hint))
-}
-
-/// Refuses a game that nimbers cannot have.
-///
-/// # Errors
-/// Returns [`Refused`] with the option to change.
-pub fn agree_with(game: &GameArgs) -> Result<(), Refused> {
-    if game.rule != Rule::Normal {
-        let reason = "a nimber is the value of a position in normal play";
-        return refuse(&format!("--rule {}", game.rule), reason, "add --rule normal");
-    }
-    match game.keep.filter(|keep| !keep.is_database()) {
-        Some(keep) => refuse(&format!("--keep {keep}"), "counts and books are of wins and losses", LEAVE_OUT),
-        None => Ok(()),
-    }
-}
-
 /// Refuses the options that nimbers cannot have.
-fn agree(args: &SolveArgs, strategy: Strategy) -> Result<(), Refused> {
-    agree_with(&args.game)?;
+pub fn agree(args: &SolveArgs, strategy: Strategy) -> Result<(), Refused> {
+    agree_with_nimbers(&args.game)?;
     if let Strategy::Baseline(baseline) = strategy {
-        return refuse(&format!("--strategy {baseline}"), "the papers' strategies decide who wins", LEAVE_OUT);
+        return refuse_nimbers(&format!("--strategy {baseline}"), "the papers' strategies decide who wins", LEAVE_OUT);
     }
     if args.audit.is_some_and(|audit| audit.0.is_some()) {
         let hint = "leave out one of the two; trinim verify confirms every nimber";
-        return refuse("--audit", "an audit compares wins and losses", hint);
+        return refuse_nimbers("--audit", "an audit compares wins and losses", hint);
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted};
 use crate::cli::words::args::{JsonArgs, Size, ThreadsArgs};
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim::task;
 
@@ -36,13 +37,18 @@ pub struct CopyArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim task copy` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// The store.
     store: String,
+    /// Where the copy is.
     to: String,
+    /// Files that were copied.
     files: u64,
+    /// Their size.
     bytes: u64,
+    /// Files that were there already, with the same bytes.
     present: u64,
 }
 

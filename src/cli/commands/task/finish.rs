@@ -1,13 +1,14 @@
 //! `trinim task finish`: makes the database of a store whose blocks are all committed.
 
 use super::store;
-use crate::cli::commands::solve::peak_rss_bytes;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, seconds};
-use crate::cli::face::summary::Summary;
 use crate::cli::words::args::{JsonArgs, Size};
+use crate::cli::words::machine::peak_rss_bytes;
+use crate::cli::words::summary::Summary;
 use clap::Args;
 use pipeline::Stopwatch;
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim::kernel::Kernel;
 use trinim::task;
@@ -33,17 +34,22 @@ pub struct FinishArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
-    /// True; the report of a store that is not complete has false.
+/// What `trinim task finish` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// True.
     finished: bool,
     #[serde(flatten)]
     summary: Summary,
+    /// Wall-clock time of this command.
     elapsed_s: f64,
+    /// Highest resident memory of this process.
     peak_rss_bytes: u64,
+    /// Size of the database, or of what is kept of it.
     database_bytes: u64,
+    /// The store.
     out: String,
+    /// A block has 2^`offset_bits` positions.
     offset_bits: u32,
 }
 

@@ -4,12 +4,12 @@ use super::store;
 use super::usage;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted};
-use crate::cli::face::summary::board;
-use crate::cli::words::args::{self, BidCells, JsonArgs, Size};
-use crate::cli::words::audit::{self, AuditChoice};
+use crate::cli::words::args::{self, BidCells, JsonArgs, MemoryArgs, Size};
 use crate::cli::words::board::RequiredBoard;
-use crate::cli::words::keep::{self, KeepChoice};
+use crate::cli::words::keep::{self, AuditChoice, KeepChoice};
+use crate::cli::words::summary::board;
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim::database::{Audit, Game, Keep, Terms};
 use trinim::game::Rule;
@@ -48,13 +48,11 @@ pub struct InitArgs {
     /// Audit: compare so many positions of each block with their children while these pass by, 1
     /// to 10000, drawn with a seed if one follows; 0 for none [default: none, and from nine layers
     /// on six million positions in all]
-    #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = audit::parse)]
+    #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = keep::parse_audit)]
     audit: Option<AuditChoice>,
 
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's; of a
-    /// task, for the choice of the blocks
-    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = args::memory, default_value = "1GiB")]
-    memory: Size,
+    #[command(flatten)]
+    memory: MemoryArgs,
 
     /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
     /// memory]
@@ -69,21 +67,35 @@ pub struct InitArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim task init` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// The store.
     store: String,
+    /// False if it was begun before, for the same solve.
     is_new: bool,
+    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
     board: String,
+    /// Layers of the triangle; null: another board.
     layers: Option<u32>,
+    /// `normal` or `misere`.
+    #[schemars(with = "trinim::game::Rule")]
     rule: &'static str,
+    /// Fewest pieces a move takes along a line; null: 1.
     min_take: Option<u32>,
+    /// Most pieces a move may take; null: no limit.
     max_take: Option<u32>,
+    /// `database` or `counts`.
     keep: Keep,
+    /// Indices of the cells that name the block.
     bid_cells: Vec<u8>,
+    /// All blocks.
     blocks: u64,
+    /// Blocks that are computed.
     canonical_blocks: u32,
+    /// A block has 2^`offset_bits` positions.
     offset_bits: u32,
+    /// Bitmap of a block.
     block_bytes: u64,
 }
 
@@ -103,7 +115,7 @@ pub fn run(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let layout = match (&args.bid_cells, args.block_bits) {
         (Some(cells), _) => Layout::new(&board_of, &cells.0)?,
         (None, Some(bits)) => Layout::suggested(&board_of, bits),
-        (None, None) => plan::choose_layout(&board_of, args.memory.0),
+        (None, None) => plan::choose_layout(&board_of, args.memory.bytes()),
     };
     let game = Game { board: board_of, rule: args.rule, layout };
     let audit = args.audit.map_or_else(|| Audit::usual(&game), |AuditChoice(audit)| audit);

@@ -5,6 +5,7 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted};
 use crate::cli::words::args::JsonArgs;
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use trinim::task;
@@ -28,9 +29,10 @@ pub struct ListArgs {
     json: JsonArgs,
 }
 
-/// A committed block.
-#[derive(Serialize)]
-struct Row {
+/// A committed block, on a line of its own.
+#[derive(Serialize, JsonSchema)]
+pub struct Row {
+    /// The block.
     block: u32,
 }
 

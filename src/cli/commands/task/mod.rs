@@ -3,23 +3,24 @@
 //!
 //! Exit codes are made for a driver: 0 done, 75 try again, 65 stop and report, 2 for arguments.
 
-mod copy;
-mod finish;
-mod init;
+pub mod copy;
+pub mod finish;
+pub mod init;
 mod lines;
-mod list;
+pub mod list;
 mod plan;
 mod store;
-mod sweep;
-mod verify;
+pub mod sweep;
+pub mod verify;
 
 use crate::cli::face::exit::{Exit, Refused, classify, reason};
 use crate::cli::face::output::{Out, counted, seconds};
-use crate::cli::words::args::{self, JsonArgs, KernelArgs, Size};
+use crate::cli::words::args::{self, JsonArgs, KernelArgs, MemoryArgs, Size};
 use clap::{Args, Subcommand};
 use lines::Wanted;
 use parking_lot::Mutex;
 use pipeline::{BlockId, Stopwatch};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::time::Duration;
@@ -76,12 +77,12 @@ pub struct TaskArgs {
     #[arg(long, value_name = "N,..", value_parser = lines::wanted)]
     batch: Option<Wanted>,
 
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
-    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = args::memory, default_value = "1GiB")]
-    memory: Size,
+    #[command(flatten)]
+    memory: MemoryArgs,
 
     /// Threads, 0 for all; fewer run if the memory is too small for all
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = args::threads, default_value = "1")]
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = args::threads, default_value = "1",
+          env = "TRINIM_THREADS", hide_env = true)]
     threads: usize,
 
     #[command(flatten)]
@@ -93,27 +94,31 @@ pub struct TaskArgs {
     wait: Duration,
 
     /// With --batch -: end after so long without a line, like 30s, 5m [default: wait]
-    #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration, requires = "batch", conflicts_with = "block")]
+    #[arg(long, help_heading = "Limits", hide = true, value_name = "TIME", value_parser = args::long_duration, requires = "batch", conflicts_with = "block")]
     idle: Option<Duration>,
 
     /// With --batch -: tasks at a time, which share what they decode; --memory and --threads are
     /// for each
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = clap::value_parser!(u16).range(1..), default_value = "1", requires = "batch", conflicts_with = "block")]
+    #[arg(long, help_heading = "Resources", hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), default_value = "1", requires = "batch", conflicts_with = "block")]
     at_once: u16,
 
     /// End with the process that started this one, however that ends
-    #[arg(long, help_heading = "Limits")]
+    #[arg(long, help_heading = "Limits", hide = true)]
     die_with_parent: bool,
 
     #[command(flatten)]
     json: JsonArgs,
 }
 
-/// What `--json` prints of a task that failed, if others may be at work.
-#[derive(Serialize)]
-struct Failure<'a> {
+/// A task of `--batch -` with `--at-once` that failed: the process takes no more tasks, answers
+/// those at hand, prints `trinim.failure/1` and ends.
+#[derive(Serialize, JsonSchema)]
+pub struct Failure<'a> {
+    /// The task.
     blocks: &'a [u32],
+    /// The exit code of a task of its own.
     exit_code: u8,
+    /// What went wrong.
     reason: String,
 }
 
@@ -128,13 +133,20 @@ enum TaskCommand {
     Verify(verify::VerifyArgs),
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim task` prints; with `--batch -`, on a line for each task. With `--at-once`, answers
+/// come in the order in which tasks are done, and a byte that was read counts for the task that is
+/// answered next.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Blocks that were computed and committed.
     computed: Vec<u32>,
+    /// Blocks that were committed before.
     skipped: Vec<u32>,
+    /// Wall-clock time.
     seconds: f64,
+    /// Read of the files of sources.
     read_bytes: u64,
+    /// Written into files of blocks and summaries.
     written_bytes: u64,
 }
 
@@ -177,7 +189,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let options = Options {
         kernel: args.kernel.kernel.kernel(),
         threads: args::all_if_zero(args.threads),
-        memory_bytes: args.memory.0.saturating_mul(args.at_once.into()),
+        memory_bytes: args.memory.bytes().saturating_mul(args.at_once.into()),
         at_once: args.at_once.into(),
         keeps_streams: args.batch == Some(Wanted::Lines),
         wait: &wait,

@@ -5,6 +5,7 @@ use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted};
 use crate::cli::words::args::{JsonArgs, Size};
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 use trinim::task;
@@ -33,11 +34,14 @@ pub struct SweepArgs {
     json: JsonArgs,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim task sweep` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Files of blocks that were removed.
     blocks: u64,
+    /// Their size.
     block_bytes: u64,
+    /// Temporary files that were removed.
     temporary_files: u64,
 }
 

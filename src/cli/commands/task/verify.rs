@@ -6,6 +6,7 @@ use crate::cli::face::output::{Out, counted, seconds};
 use crate::cli::words::args::{JsonArgs, ThreadsArgs};
 use clap::Args;
 use pipeline::{BlockId, Stopwatch};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -69,14 +70,18 @@ impl FromStr for Shard {
     }
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
+/// What `trinim task verify` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Report {
+    /// Whether all files and values of the share are right: exit code 0.
     ok: bool,
+    /// The share, from 1.
     shard: u32,
+    /// Number of shares.
     shards: u32,
     #[serde(flatten)]
     found: verify::Report,
+    /// Wall-clock time.
     elapsed_s: f64,
 }
 

@@ -8,6 +8,7 @@
 //! 1. A reader finds a whole file: each is written under another name in the same folder and
 //!    renamed.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::{self, Write};
 use std::fs;
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What is known of the work at one moment.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Reading {
     /// Share of the whole work that is done, 0 to 1.
     pub share: f64,
@@ -28,23 +29,22 @@ pub struct Reading {
     pub eta_s: Option<f64>,
     /// Positions decided in a second, with their images, in this session.
     pub rate_positions_per_second: Option<f64>,
-    /// Blocks of a solve.
     #[serde(flatten)]
     pub blocks: Option<Blocks>,
 }
 
 /// The blocks of a solve at one moment.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Blocks {
-    /// All blocks.
+    /// Of a solve: canonical blocks.
     pub blocks: u64,
-    /// Blocks that this and earlier sessions have finished.
+    /// Of a solve: blocks that this and earlier sessions have finished.
     pub finished_blocks: u64,
-    /// Blocks among them that a kill cannot undo.
+    /// Of a solve: blocks among them that a kill cannot undo.
     pub committed_blocks: u64,
-    /// Written to update logs in this session.
+    /// Of a solve: written to update logs in this session.
     pub log_bytes_written: u64,
-    /// Read from update logs and published blocks in this session.
+    /// Of a solve: read from update logs and published blocks in this session.
     pub log_bytes_read: u64,
 }
 

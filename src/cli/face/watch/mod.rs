@@ -18,10 +18,12 @@ mod notify;
 
 pub use metrics::{Blocks, Reading};
 
+use crate::cli::face::schema::tagged;
 use metrics::Standing;
 use notify::Notify;
 use parking_lot::Mutex;
 use pipeline::Stopwatch;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -33,42 +35,62 @@ use std::time::Duration;
 const SCHEMA: &str = "trinim.progress/1";
 
 /// What happened.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Event<'a> {
+    /// The first event, unless the command is refused before its work.
     Started {
+        /// Version of the program.
         version: &'a str,
+        /// Number of the process.
         pid: u32,
+        /// Where `--metrics-listen` serves the metrics, with the port; null without it.
         metrics_url: Option<String>,
     },
+    /// As often as `--progress-interval` says.
     Progress(&'a Reading),
+    /// Blocks became durable.
     Commit {
+        /// Canonical blocks of the solve.
         blocks: u64,
+        /// Finished blocks that a kill cannot undo.
         committed_blocks: u64,
     },
     /// A text for people.
     Note {
+        /// The text.
         message: &'a str,
     },
+    /// The last event: done.
     Finished(End<'a>),
+    /// The last event: a signal or a limit ended the command.
     Stopped(End<'a>),
+    /// The last event: an error.
     Failed(End<'a>),
 }
 
 /// How the command ended.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct End<'a> {
+    /// The exit code, see the README.
     exit_code: u8,
+    /// Why; null if it finished.
     reason: Option<&'a str>,
+    /// What to do next; null if there is no advice.
     hint: Option<&'a str>,
 }
 
-#[derive(Serialize)]
-struct Line<'a> {
-    schema: &'a str,
-    /// Seconds since 1970-01-01 UTC.
+/// An event of a long command with `--progress json`, on a line of standard error, which then has
+/// nothing else: remarks and warnings are events, too. The last event is `finished`, `stopped` or
+/// `failed`, whatever happens but a kill. Only an argument that cannot be parsed is refused in plain
+/// text.
+#[derive(Serialize, JsonSchema)]
+pub struct Line<'a> {
+    /// When, in seconds since 1970-01-01 UTC.
     time_s: f64,
+    /// Time since the command began.
     elapsed_s: f64,
+    /// The command, like `solve` or `evolve run`.
     command: &'a str,
     #[serde(flatten)]
     event: Event<'a>,
@@ -238,8 +260,8 @@ impl Watcher {
             return;
         }
         let (time_s, elapsed_s) = (metrics::now_s(), self.watch.elapsed().as_secs_f64());
-        let line = Line { schema: SCHEMA, time_s, elapsed_s, command: &self.command, event };
-        if let Ok(mut text) = serde_json::to_string(&line) {
+        let line = Line { time_s, elapsed_s, command: &self.command, event };
+        if let Ok(mut text) = tagged(SCHEMA, &line) {
             text.push('\n');
             let _ = io::stderr().write_all(text.as_bytes());
         }

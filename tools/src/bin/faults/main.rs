@@ -11,8 +11,6 @@
 //! failed, 3 if nothing failed but something could not run here (root, loop devices), 130 after
 //! Ctrl-C. `--ci` bounds the run, and exits with 0 if something could not run; the output lists it.
 
-mod arguments;
-mod determinism;
 mod disks;
 mod durability;
 mod errno;
@@ -22,7 +20,6 @@ mod lost;
 mod memory;
 mod power;
 mod report;
-mod second;
 mod setup;
 mod storm;
 mod subject;
@@ -43,17 +40,14 @@ use std::time::Instant;
 type Run = fn(&Setup, &Sheet) -> Result<()>;
 
 /// Name, claim and function of each part.
-const PARTS: [(&str, &str, Run); 11] = [
+const PARTS: [(&str, &str, Run); 8] = [
     ("kill", "a run resumes after any prefix of its file calls; same bytes, nothing lost or left over", kill::run),
     ("errno", "every failing call ends with its code, names its path, and a clean run resumes", errno::run),
     ("full", "a full disk, quota or size limit stops cleanly; with room the run resumes", full::run),
     ("power", "acknowledged blocks survive power cuts; without syncs they do not", power::run),
     ("lost", "failed syncs, a vanished disk and bad sectors never count as success", lost::run),
-    ("memory", "peak memory stays within the budget plus 64 MiB; too little is rejected", memory::run),
+    ("memory", "peak memory stays within the budget plus 64 MiB", memory::run),
     ("storm", "all commands beside each other report no damage of sound data", storm::run),
-    ("second", "a second process ends at once and changes nothing", second::run),
-    ("determinism", "the same bytes for any threads, budget, locale, time zone, umask and path", determinism::run),
-    ("arguments", "hostile command lines end with 2, one reason and one hint", arguments::run),
     ("durability", "syncs cost less than 5 % of the time of a solve", durability::run),
 ];
 

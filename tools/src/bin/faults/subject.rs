@@ -80,7 +80,6 @@ pub struct Launch<'a> {
     args: Vec<OsString>,
     root: Option<PathBuf>,
     pub fault: Option<Fault>,
-    pub envs: Vec<(&'static str, OsString)>,
     pub folder: Option<PathBuf>,
     /// Shell commands before the program, which replaces the shell.
     pub shell: Option<String>,
@@ -92,8 +91,7 @@ impl<'a> Launch<'a> {
     pub fn new(setup: &'a Setup, notes: &Path, args: &[impl AsRef<OsStr>]) -> Launch<'a> {
         let args = args.iter().map(|arg| arg.as_ref().to_owned()).collect();
         let (root, fault, folder, shell, stdout) = (None, None, None, None, None);
-        let envs = Vec::new();
-        Launch { setup, notes: notes.to_owned(), args, root, fault, envs, folder, shell, stdout, limit: LIMIT }
+        Launch { setup, notes: notes.to_owned(), args, root, fault, folder, shell, stdout, limit: LIMIT }
     }
 
     /// Sets the folder whose file calls count.
@@ -109,11 +107,6 @@ impl<'a> Launch<'a> {
 
     pub fn shell(mut self, commands: String) -> Launch<'a> {
         self.shell = Some(commands);
-        self
-    }
-
-    pub fn env(mut self, name: &'static str, value: impl Into<OsString>) -> Launch<'a> {
-        self.envs.push((name, value.into()));
         self
     }
 
@@ -149,7 +142,7 @@ impl<'a> Launch<'a> {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
-        command.args(&self.args).envs(self.envs).stdin(Stdio::null());
+        command.args(&self.args).stdin(Stdio::null());
         command.stdout(match self.stdout {
             Some(file) => file,
             None => File::create(&out).with_context(|| out.display().to_string())?,

@@ -1,4 +1,5 @@
 //! The few system calls that the standard library lacks, and all unsafe code of the harness.
+#![expect(unsafe_code, reason = "system calls that the standard library lacks")]
 
 use std::fs::File;
 use std::io;

@@ -1,7 +1,8 @@
 //! Times as horizontal bars: as long as the median, with a line from the minimum to the maximum.
 
 use std::fmt::Write;
-use trinim::bench::{Spread, seconds};
+use trinim::amount::seconds;
+use trinim::report::record::Spread;
 
 const LEFT: f64 = 300.0;
 const WIDTH: f64 = 420.0;

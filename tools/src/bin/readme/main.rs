@@ -1,16 +1,21 @@
-//! Generates the tables of README.md and benches/README.md, and the plots of the latter, from a
-//! record of `trinim bench`.
+//! Generates from a record, which is what `trinim bench --json` prints, all that is made of it: the
+//! tables of README.md and benches/README.md, the plots of the latter, and the record's own page.
 //!
 //! `cargo run --release -p tools --bin readme -- benches/record/DATE.json` rewrites the region
-//! between two comments in both pages, and the plots beside the record. The default is the record
-//! that README.md names. A test compares pages and plots with that record.
+//! between two comments in both pages, and page and plots beside the record. The default is the
+//! record that README.md names. A test compares all of them with that record.
+//!
+//! `cargo run -p tools --bin readme -- JSON.md` writes JSON.md anew below its introduction, from the
+//! schemas that `trinim schema` prints; build the program first.
 
 mod bars;
+mod json;
+mod page;
 mod region;
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use trinim::bench::Record;
+use trinim::report::record::Record;
 
 fn main() -> Result<()> {
     let root = root()?;
@@ -19,6 +24,7 @@ fn main() -> Result<()> {
     let text = std::fs::read_to_string(&readme).with_context(|| readme.display().to_string())?;
     let name = match &arguments[..] {
         [] => region::record_name(&text)?.to_owned(),
+        [page] if page == "JSON.md" => return write_json(&root),
         [name] if !name.starts_with('-') => {
             let path = Path::new(name).canonicalize().with_context(|| name.clone())?;
             let below = path.strip_prefix(root.canonicalize()?).context("the record is outside the repository")?;
@@ -34,12 +40,28 @@ fn main() -> Result<()> {
     Ok(())
 }
 
+/// Writes JSON.md anew, from the schemas of the program beside this one.
+fn write_json(root: &Path) -> Result<()> {
+    let program = std::env::current_exe()?.with_file_name("trinim");
+    let run = |args: &[&str]| {
+        let output = std::process::Command::new(&program).args(args).output();
+        output.map_or_else(|_| String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let schemas = json::schemas(run);
+    if schemas.is_empty() {
+        bail!("{} prints no schemas: build it first", program.display());
+    }
+    let path = root.join("JSON.md");
+    let page = std::fs::read_to_string(&path)?;
+    Ok(std::fs::write(&path, json::written(&page, &schemas))?)
+}
+
 fn root() -> Result<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("tools has a parent folder")?;
     Ok(root.to_path_buf())
 }
 
-/// Generates README.md and benches/README.md with their regions for the record `name`, and the
+/// Generates README.md and benches/README.md with their regions for the record `name`, and page and
 /// plots beside it.
 fn made(root: &Path, name: &str, readme: &str) -> Result<Vec<(PathBuf, String)>> {
     let path = root.join(name);
@@ -51,11 +73,12 @@ fn made(root: &Path, name: &str, readme: &str) -> Result<Vec<(PathBuf, String)>>
         bail!("{}: the figures do not follow from the runs", path.display());
     }
     let stem = name.strip_suffix(".json").context("a record ends in .json")?;
-    let readme = region::replaced(readme, name, &region::short(&record, stem)?).context("README.md")?;
+    let readme = region::replaced(readme, name, &region::short(&record)?).context("README.md")?;
     let benches = root.join("benches/README.md");
     let text = std::fs::read_to_string(&benches).with_context(|| benches.display().to_string())?;
     let text = region::replaced(&text, name, &region::long(&record, stem)).context("benches/README.md")?;
-    let mut files = vec![(root.join("README.md"), readme), (benches, text)];
+    let page = root.join(format!("{stem}.md"));
+    let mut files = vec![(root.join("README.md"), readme), (benches, text), (page, page::markdown(&record)?)];
     for (plot, rows) in region::plots(&record, stem) {
         files.push((root.join(plot), bars::svg(&rows.title, &rows.bars)));
     }

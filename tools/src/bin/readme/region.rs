@@ -1,9 +1,11 @@
 //! The generated regions of the pages, and the rows of each table and plot.
 
 use super::bars::Bar;
+use super::page::{bytes, or_dash};
 use anyhow::{Context, Result, ensure};
 use std::fmt::Write;
-use trinim::bench::{Figures, Record, Row, bytes, seconds};
+use trinim::amount::seconds;
+use trinim::report::record::{Figures, Record, Row};
 
 const BEGIN: &str = "<!-- made from ";
 const BEGIN_END: &str = " by: cargo run --release -p tools --bin readme -->\n";
@@ -12,16 +14,9 @@ const END: &str = "<!-- end of the generated part -->\n";
 const COLUMNS: usize = 100;
 
 /// The rows of README.md; all others are in benches/README.md and in the record.
-const SHOWN: [&str; 11] = [
+const SHOWN: [&str; 4] = [
     "7 layers, default options",
-    "7 layers, retrograde in memory, 1GiB",
     "8 layers, default options",
-    "8 layers, normal play",
-    "8 layers, 1 thread",
-    "8 layers, update logs, shared, 1GiB",
-    "8 layers, block-push, 1GiB",
-    "8 layers, block-pull, 1GiB",
-    "8 layers, block-pull, redundancy kept, 1GiB",
     "8 layers, verify, every position",
     "8 layers, probe, warm, with all children",
 ];
@@ -78,15 +73,11 @@ fn conditions(record: &Record) -> String {
     ))
 }
 
-fn or_dash(value: Option<f64>, form: fn(f64) -> String) -> String {
-    value.map_or("-".to_owned(), form)
-}
-
 /// Writes the region of README.md: the rows of [`SHOWN`].
-pub fn short(record: &Record, stem: &str) -> Result<String> {
+pub fn short(record: &Record) -> Result<String> {
     let machine = Record { device: None, memory: None, ..record.clone() };
     let mut text = format!("\n{}\n\n", conditions(&machine));
-    text.push_str("| what | median | range | peak memory | written | read |\n|---|---|---|---|---|---|\n");
+    text.push_str("| what | median | range | peak memory | written |\n|---|---|---|---|---|\n");
     for name in SHOWN {
         let row = record.rows.iter().find(|row| row.name == name);
         let row = row.with_context(|| format!("the record has no row \"{name}\""))?;
@@ -94,16 +85,15 @@ pub fn short(record: &Record, stem: &str) -> Result<String> {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "| {name} | {} | {} to {} | {} | {} | {} |",
+            "| {name} | {} | {} to {} | {} | {} |",
             seconds(figures.seconds.median),
             seconds(figures.seconds.min),
             seconds(figures.seconds.max),
             or_dash(figures.peak_rss_bytes, bytes),
             or_dash(figures.written_bytes, bytes),
-            or_dash(figures.read_bytes, bytes),
         );
     }
-    let _ = writeln!(text, "\nEvery case with every single time: [the record]({stem}.md).\n");
+    text.push('\n');
     Ok(text)
 }
 
@@ -176,7 +166,7 @@ pub fn long(record: &Record, stem: &str) -> String {
         wrapped(
             "Written: logs or blocks, and the database. Read: logs or blocks. Ratio: to the first case of the board."
         ),
-        wrapped(&format!("The record: [Markdown]({stem}.md), [CSV]({stem}.csv), [JSON]({stem}.json).")),
+        wrapped(&format!("[The record]({stem}.md) has every case and every single time; CSV and JSON are beside it.")),
     );
     for (path, plot) in plots(record, stem) {
         let _ = writeln!(text, "![{}]({path})\n", plot.title);
@@ -204,14 +194,14 @@ mod tests {
         let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
         let json = std::fs::read_to_string(root.join(record_name(&readme).unwrap())).unwrap();
         let record = Record::from_json(&json).unwrap();
-        assert_eq!(short(&record, "stem").unwrap().matches("layers, ").count(), SHOWN.len());
+        assert_eq!(short(&record).unwrap().matches("layers, ").count(), SHOWN.len());
         for name in SHOWN {
             let mut lacking = record.clone();
             lacking.rows.retain(|row| row.name != name);
-            assert!(short(&lacking, "stem").is_err(), "{name}");
+            assert!(short(&lacking).is_err(), "{name}");
             let mut refused = record.clone();
             refused.rows.iter_mut().filter(|row| row.name == name).for_each(|row| row.figures = None);
-            assert!(short(&refused, "stem").is_err(), "{name}");
+            assert!(short(&refused).is_err(), "{name}");
         }
     }
 

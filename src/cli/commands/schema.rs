@@ -1,0 +1,90 @@
+//! `trinim schema`: the JSON schemas of all reports, made from the structs that are printed.
+//!
+//! A schema allows what a command of this version prints, and nothing else: no field that the
+//! struct lacks, and each of its fields, unless it is left out where it has no value. JSON.md is
+//! made from them, too.
+
+use super::{check, evolve, export, layout, plan, plane, probe, repair, report, solve, stats, status, task, verify};
+use crate::cli::face::exit::{self, Exit};
+use crate::cli::face::output::Out;
+use crate::cli::face::schema::{self, Shape};
+use crate::cli::face::watch;
+use crate::cli::words::claims;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use schemars::JsonSchema;
+use std::io::Write;
+
+const EXAMPLES: &str = "\
+Examples:
+  trinim schema                            list the names
+  trinim schema trinim.solve/1 > solve.schema.json
+  trinim stats trinim-k5-misere --json > stats.json
+  trinim schema trinim.stats/1 | check-jsonschema --schemafile - stats.json
+
+A report names its schema in its first field. A schema is strict: it allows no field that this version does not print.";
+
+/// Print the JSON schema of a report, or list all reports
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct SchemaArgs {
+    /// Name and version of a report [default: list them]
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(ALL.iter().map(|(name, _)| *name)), hide_possible_values = true)]
+    name: Option<String>,
+}
+
+/// The name of each report with its shapes: one, or those of lines that differ.
+const ALL: &[(&str, &[Shape])] = &[
+    ("trinim.failure/1", &[exit::Failure::json_schema]),
+    ("trinim.progress/1", &[watch::Line::json_schema]),
+    ("trinim.solve/1", &[solve::Report::json_schema]),
+    ("trinim.stats/1", &[stats::Report::json_schema]),
+    (
+        "trinim.probe/1",
+        &[trinim::play::report::Probed::json_schema, probe::Brief::json_schema, probe::Failure::json_schema],
+    ),
+    ("trinim.export/1", &[export::Report::json_schema]),
+    ("trinim.verify/1", &[verify::Report::json_schema]),
+    ("trinim.check/1", &[check::Report::json_schema]),
+    ("trinim.repair/1", &[repair::Report::json_schema]),
+    ("trinim.status/1", &[status::Report::json_schema]),
+    ("trinim.plan/1", &[plan::Report::json_schema]),
+    ("trinim.task/1", &[task::Report::json_schema]),
+    ("trinim.task.failed/1", &[task::Failure::json_schema]),
+    ("trinim.task.init/1", &[task::init::Report::json_schema]),
+    ("trinim.task.plan/1", &[trinim::task::BlockRow::json_schema]),
+    ("trinim.task.plan.batches/1", &[trinim::task::BatchRow::json_schema]),
+    ("trinim.task.list/1", &[task::list::Row::json_schema]),
+    ("trinim.task.finish/1", &[task::finish::Report::json_schema]),
+    ("trinim.task.copy/1", &[task::copy::Report::json_schema]),
+    ("trinim.task.sweep/1", &[task::sweep::Report::json_schema]),
+    ("trinim.task.verify/1", &[task::verify::Report::json_schema]),
+    ("trinim.layout/1", &[layout::Report::json_schema]),
+    ("trinim.layout.paper/1", &[layout::paper::Report::json_schema]),
+    ("trinim.layout.search/1", &[layout::search::Report::json_schema]),
+    ("trinim.report/1", &[report::Printed::json_schema]),
+    ("trinim.bench/1", &[trinim::report::record::Record::json_schema]),
+    ("trinim.plane.at/1", &[plane::at::Report::json_schema]),
+    ("trinim.plane.points/1", &[plane::points::Row::json_schema]),
+    ("trinim.plane.points.check/1", &[plane::points::Checked::json_schema]),
+    ("trinim.plane.index/1", &[plane::points::IndexReport::json_schema]),
+    ("trinim.plane.precision/1", &[plane::precision::Report::json_schema]),
+    ("trinim.plane.randomised/1", &[plane::randomised::Report::json_schema]),
+    ("trinim.plane.verify/1", &[plane::verify::Report::json_schema]),
+    ("trinim.plane.claims/1", &[claims::Report::json_schema]),
+    ("trinim.evolve.run/1", &[evolve::run_report::Printed::json_schema]),
+    ("trinim.evolve.score/1", &[evolve::score::Printed::json_schema]),
+    ("trinim.evolve.verify/1", &[evolve::verify::Printed::json_schema]),
+    ("trinim.evolve.experiment/1", &[evolve::experiment::Printed::json_schema]),
+    ("trinim.evolve.export/1", &[evolve::export::Printed::json_schema]),
+    ("trinim.evolve.claims/1", &[claims::Report::json_schema]),
+];
+
+/// Runs the subcommand.
+pub fn run(args: SchemaArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    match ALL.iter().find(|(name, _)| args.name.as_deref() == Some(name)) {
+        Some((name, shapes)) => writeln!(out, "{:#}", schema::of(name, shapes))?,
+        None => ALL.iter().try_for_each(|(name, _)| writeln!(out, "{name}"))?,
+    }
+    Ok(Exit::Done)
+}

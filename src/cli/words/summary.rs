@@ -1,0 +1,162 @@
+//! The result of a solved board, as `solve` and `stats` report it, and winning moves as pictures, as
+//! `stats` and `probe` draw them.
+
+use crate::cli::face::output::{Out, Paint, counted, grouped, picture, side_by_side};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::io::Write;
+use trinim::database::{Audited, Game, Keep, Manifest, NimberCount, Values};
+use trinim::game::position::cells;
+use trinim::game::{Board, Value};
+
+/// Facts about a solved board that need no block.
+#[derive(Serialize, JsonSchema)]
+pub struct Summary {
+    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
+    board: String,
+    /// Layers of the triangle; null: another board.
+    layers: Option<u32>,
+    /// `normal` or `misere`.
+    #[schemars(with = "trinim::game::Rule")]
+    rule: String,
+    /// Fewest pieces a move takes along a line; null: 1.
+    min_take: Option<u32>,
+    /// Most pieces a move may take; null: no limit.
+    max_take: Option<u32>,
+    /// All positions of the board.
+    pub positions: u64,
+    /// Positions that the player to move wins.
+    wins: u64,
+    /// Positions that the player to move loses.
+    losses: u64,
+    /// `losses` over `positions`, 0 to 1.
+    loss_rate: f64,
+    /// `win` or `loss`: value of the full board for the player to move.
+    start: Value,
+    /// BLAKE3 hash of the solution in hexadecimal; depends on board, rule and layout only.
+    digest: String,
+    /// What was computed of each position: `outcomes` or `nimbers`.
+    values: Values,
+    /// One row for each nimber, from 0 to the largest there is; null unless `values` is `nimbers`.
+    pub by_nimber: Option<Vec<NimberCount>>,
+    /// What the folder keeps: `database`, `book:PIECES` or `counts`.
+    keep: Keep,
+    /// The audit, which every block passed; null without one.
+    audit: Option<Audited>,
+    /// Indices of the cells that name the block.
+    bid_cells: Vec<u8>,
+    /// All blocks.
+    blocks: u64,
+    /// Blocks that were evaluated, one for each isomorphic group.
+    pub canonical_blocks: u64,
+}
+
+impl Summary {
+    /// Summarises a finished database.
+    pub fn of(manifest: &Manifest, Game { board, rule, layout }: &Game) -> Summary {
+        let census = &manifest.census;
+        Summary {
+            board: board.name().to_owned(),
+            layers: board.layers(),
+            rule: rule.name().to_owned(),
+            min_take: board.min_take(),
+            max_take: board.max_take(),
+            positions: census.positions(),
+            wins: census.wins(),
+            losses: census.losses(),
+            loss_rate: census.loss_rate(),
+            start: census.start(),
+            digest: manifest.digest.clone(),
+            values: manifest.values(),
+            by_nimber: manifest.by_nimber.clone(),
+            keep: manifest.keep,
+            audit: manifest.audit,
+            bid_cells: manifest.bid_cells.clone(),
+            blocks: layout.blocks(),
+            canonical_blocks: layout.canonical_blocks().len() as u64,
+        }
+    }
+
+    /// Returns a row that says what is kept, unless that is every value.
+    pub fn only(&self) -> Option<(&'static str, String)> {
+        (!self.keep.is_database()).then(|| ("kept", self.keep.limits()))
+    }
+
+    /// Returns what the row of the files is about, and says what is kept unless that is every
+    /// value.
+    pub fn kept(&self) -> (&'static str, &'static str) {
+        match self.keep {
+            Keep::Database => ("database", ""),
+            Keep::Book { .. } => ("kept", "counts, winning first moves and the book, "),
+            Keep::Counts => ("kept", "counts and winning first moves, "),
+        }
+    }
+
+    /// Returns the rows of a table.
+    pub fn rows(&self, paint: Paint) -> Vec<(&'static str, String)> {
+        let audit = self.audit.map(|Audited { positions, misses, seed, .. }| {
+            let positions = counted(positions, "position");
+            ("audit", format!("{positions} compared with their children, {misses} wrong, seed {seed}"))
+        });
+        let rows = vec![
+            ("board", described(&self.board, &self.rule, [self.min_take, self.max_take])),
+            ("positions", grouped(self.positions)),
+            ("wins", grouped(self.wins)),
+            ("losses", format!("{} ({:.4} %)", grouped(self.losses), self.loss_rate * 100.0)),
+            ("start", format!("{} for the player to move", paint.value(self.start))),
+            ("digest", self.digest.clone()),
+        ];
+        let largest = self.by_nimber.as_ref().and_then(|rows| rows.last());
+        let nimbers = largest.map(|largest| ("nimbers", format!("0 to {}", largest.nimber)));
+        rows.into_iter().chain(nimbers).chain(audit).collect()
+    }
+}
+
+/// Describes a board and its rule in words.
+pub fn board(board: &Board, rule: impl std::fmt::Display) -> String {
+    described(board.name(), rule, [board.min_take(), board.max_take()])
+}
+
+/// Names a board in words: `7 layers`, `rect:6x6`.
+pub fn board_words(name: &str) -> String {
+    let layers = name.strip_prefix("triangle:").and_then(|layers| layers.parse().ok());
+    layers.map_or_else(|| name.to_owned(), |layers| counted(layers, "layer"))
+}
+
+fn described(name: &str, rule: impl std::fmt::Display, [least, most]: [Option<u32>; 2]) -> String {
+    let least = least.map_or(String::new(), |take| format!(", at least {take} pieces a move"));
+    let most = most.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
+    format!("{}, {rule}{least}{most}", board_words(name))
+}
+
+/// Most moves shown as pictures.
+const PICTURES: usize = 8;
+
+/// Returns how many moves there are up to symmetry, as the end of a sentence about `moves` moves of
+/// `position`; empty if no two of them are alike.
+pub fn up_to_symmetry(board: &Board, position: u64, moves: &[u64]) -> String {
+    match board.classes_at(position, moves).len() {
+        kinds if kinds == moves.len() => String::new(),
+        kinds => format!(", {kinds} up to symmetry"),
+    }
+}
+
+/// Draws winning moves of `position`, one for all images under the symmetries that keep it: the
+/// cells it takes, and the number of images.
+pub fn draw_moves(board: &Board, position: u64, moves: &[u64], out: &mut Out) -> anyhow::Result<()> {
+    let classes = board.classes_at(position, moves);
+    let pictures: Vec<(String, Vec<String>)> = classes
+        .iter()
+        .take(PICTURES)
+        .map(|(taken, images)| {
+            let cells: Vec<String> = cells(*taken).iter().map(u32::to_string).collect();
+            let alike = if images.len() > 1 { format!(" ({} alike)", images.len()) } else { String::new() };
+            (format!("{}{alike}", cells.join(" ")), picture(board, position, *taken, out.paint))
+        })
+        .collect();
+    side_by_side(out, board, &pictures)?;
+    if classes.len() > PICTURES {
+        writeln!(out, "and {} more; --json lists all", classes.len() - PICTURES)?;
+    }
+    Ok(())
+}

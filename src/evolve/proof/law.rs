@@ -1,0 +1,100 @@
+//! What theorems say about all heaps of a game, however large.
+//!
+//! | game | theorem |
+//! |---|---|
+//! | Nim, Moore's Nim, both rules | Bouton 1901, Moore 1910 |
+//! | Wythoff's game, normal play | Wythoff 1907: (⌊nφ⌋, ⌊nφ⌋ + n); misère play differs at four points |
+//! | subtraction games | a repeat of the window, see [`crate::period`]; in misère play for one heap |
+//!
+//! A theorem judges a formula where no graph of positions can be built: see [`crate::probe`] and
+//! [`crate::settle`].
+
+use crate::games::{Game, Moves};
+use crate::int::golden;
+use crate::period::Period;
+use crate::prove::{Theorem, is_loss};
+use crate::score::Target;
+use crate::truth::Expected;
+use trinim_game::{Rule, Value};
+
+/// What is known for all heaps of a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// Bouton's and Moore's theorems, which [`crate::prove`] decides bit by bit.
+    Bits(Theorem),
+    /// Wythoff's theorem.
+    Wythoff(Rule),
+    /// Values of single heaps that repeat: the xor is 0 for a loss, or is the Grundy value.
+    Repeats {
+        /// The values.
+        period: Period,
+        /// Whether the Grundy value is wanted.
+        grundy: bool,
+    },
+}
+
+impl Law {
+    /// Returns the theorem that covers a game, if there is one.
+    pub fn of(game: &Game, rule: Rule, target: Target) -> Option<Law> {
+        let grundy = target == Target::Grundy;
+        Some(match &game.moves {
+            Moves::Nim if grundy => Law::Bits(Theorem::Grundy),
+            Moves::Nim => Law::Bits(Theorem::Outcome { most: 1, rule }),
+            // Grundy values say nothing about sums in misère play.
+            Moves::Subtraction(numbers) if rule == Rule::Normal || game.heaps.len() == 1 => {
+                Law::Repeats { period: Period::of(numbers, rule)?, grundy }
+            }
+            Moves::Moore(most) if !grundy => Law::Bits(Theorem::Outcome { most: *most as u32, rule }),
+            Moves::Wythoff if !grundy => Law::Wythoff(rule),
+            _ => return None,
+        })
+    }
+
+    /// Returns the name of the theorem.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Law::Bits(Theorem::Outcome { most: 1, .. }) => "Bouton's theorem",
+            Law::Bits(Theorem::Outcome { .. }) => "Moore's theorem",
+            Law::Bits(Theorem::Grundy) => "the theorem of Sprague and Grundy",
+            Law::Wythoff(_) => "Wythoff's theorem",
+            Law::Repeats { .. } => "the period of the game",
+        }
+    }
+
+    /// Returns the truth for these heaps, none of them negative.
+    pub fn expected(&self, heaps: &[i32]) -> Expected {
+        let lost = |loss: bool| Expected::Outcome(Value::from_loss(loss));
+        match self {
+            Law::Bits(Theorem::Grundy) => Expected::Grundy(heaps.iter().fold(0, |xor, heap| xor ^ heap)),
+            Law::Bits(Theorem::Outcome { most, rule }) => lost(is_loss(heaps, *most, *rule)),
+            Law::Wythoff(rule) => {
+                let (one, other) = (heaps[0], heaps[1]);
+                lost(is_wythoffs(one.min(other), one.max(other), *rule))
+            }
+            Law::Repeats { period, grundy } => {
+                let xor = heaps.iter().fold(0, |xor, heap| xor ^ period.value(*heap));
+                if *grundy { Expected::Grundy(xor) } else { lost(xor == 0) }
+            }
+        }
+    }
+}
+
+/// Returns whether the player to move loses Wythoff's game with heaps `short` and `long`.
+fn is_wythoffs(short: i32, long: i32, rule: Rule) -> bool {
+    match (rule, short, long) {
+        (Rule::Misere, 0, 1) | (Rule::Misere, 2, 2) => true,
+        (Rule::Misere, 0, 0) | (Rule::Misere, 1, 2) => false,
+        _ => golden(long.abs_diff(short)) == u64::from(short.unsigned_abs()),
+    }
+}
+
+#[cfg(test)]
+impl Law {
+    /// What tests of probes and of proofs begin with: a law by the text of its game, and a formula
+    /// over its heaps.
+    pub(super) fn case(game: &str, rule: Rule, formula: &str) -> (Law, crate::scope::Scope, crate::formula::Formula) {
+        let game = Game::parse(game).unwrap();
+        let formula = crate::parse::parse(&game.scope(), formula).unwrap();
+        (Law::of(&game, rule, Target::Rules).unwrap(), game.scope(), formula)
+    }
+}

@@ -1,0 +1,112 @@
+//! The definition executed: the value of a formula in a [`Domain`], the truth by the theorem, and
+//! all heaps of few bits tried one by one.
+
+use super::{Domain, Question, Theorem, WORD_BITS};
+use crate::formula::Term;
+use crate::graph::size;
+use crate::int::{ARITY_MAX, Op};
+use trinim_game::Rule;
+
+/// Limit on the heaps tried.
+const TRIED_MAX: u64 = 1 << 14;
+
+impl Question<'_> {
+    /// Computes the value of the formula; `None` if it has none, or one too large to compute.
+    fn value(&self, heaps: &[i64]) -> Option<i128> {
+        let mut values: Vec<i128> = Vec::with_capacity(self.formula.size());
+        for term in self.formula.terms() {
+            let value = match term {
+                Term::Terminal(terminal) => self.scope.exact(*terminal, heaps),
+                Term::Apply(op, args) => {
+                    let arg = |index: usize| values.get(usize::from(args[index])).copied().unwrap_or(0);
+                    apply(*op, [arg(0), arg(1), arg(2)], self.domain)?
+                }
+            };
+            values.push(match self.domain {
+                Domain::Words(bits) => value << (128 - bits) >> (128 - bits),
+                Domain::Integers => value,
+            });
+        }
+        values.pop()
+    }
+
+    /// Returns whether the formula has a value for these heaps, and a wrong one.
+    pub fn is_wrong(&self, heaps: &[i64]) -> bool {
+        let mut arranged = heaps.to_vec();
+        self.ordering.arrange(&mut arranged);
+        if arranged != heaps {
+            return false;
+        }
+        let Some(value) = self.value(heaps) else { return false };
+        match self.theorem {
+            Theorem::Grundy => value != i128::from(heaps.iter().fold(0, |xor, heap| xor ^ heap)),
+            Theorem::Outcome { most, rule } => (value == 0) != is_loss(heaps, most, rule),
+        }
+    }
+}
+
+/// Returns whether the player to move loses Moore's Nim (Moore 1910).
+pub(crate) fn is_loss<T: Copy + Into<i64>>(heaps: &[T], most: u32, rule: Rule) -> bool {
+    let heaps = || heaps.iter().map(|heap| (*heap).into());
+    let any = heaps().fold(0, |any: i64, heap| any | heap);
+    let rest = |bit: u32| heaps().filter(|heap| heap >> bit & 1 == 1).count() % (most as usize + 1);
+    if rule == Rule::Misere && any < 2 {
+        return rest(0) == 1;
+    }
+    (0..i64::BITS - any.leading_zeros()).all(|bit| rest(bit) == 0)
+}
+
+/// Computes one operation exactly; `None` if it has no value, or one too large to compute.
+///
+/// Not [`Op::apply`], where numbers wrap at 32 bits: here the caller cuts words to any width, and
+/// an integer that does not fit has no value. Only `and` to `if` are the same; a generic function
+/// for those would need bounds longer than its body, and arms for the others that never run.
+fn apply(op: Op, [a, b, c]: [i128; ARITY_MAX], domain: Domain) -> Option<i128> {
+    Some(match op {
+        Op::Add => a.checked_add(b)?,
+        Op::Sub => a.checked_sub(b)?,
+        Op::Mul => a.checked_mul(b)?,
+        Op::Div | Op::Mod if domain == Domain::Words(WORD_BITS) => i128::from(op.apply([a as i32, b as i32, 0])?),
+        Op::Div => a.checked_div(b)?,
+        Op::Mod => a.checked_rem(b)?,
+        Op::And => a & b,
+        Op::Or => a | b,
+        Op::Xor => a ^ b,
+        Op::Not => !a,
+        Op::Min => a.min(b),
+        Op::Max => a.max(b),
+        Op::Eq => i128::from(a == b),
+        Op::Lt => i128::from(a < b),
+        Op::If if a == 0 => c,
+        Op::If => b,
+        Op::Phi | Op::Isqrt => {
+            let small = i32::try_from(a).ok().filter(|a| a.unsigned_abs() < 1 << 30)?;
+            i128::from(op.apply([small, 0, 0])?)
+        }
+    })
+}
+
+/// Returns the smallest counterexample among all heaps of few bits.
+pub(super) fn counterexample(question: &Question<'_>) -> Option<Vec<i64>> {
+    let heaps = question.scope.features.len() as u32;
+    let most = match question.domain {
+        Domain::Words(bits) => bits - 1,
+        Domain::Integers => 62,
+    };
+    let sizes = (0..=most).take_while(|bits| u64::from(bits * heaps) <= u64::from(TRIED_MAX.ilog2()));
+    for bits in sizes {
+        let mut wrong: Option<Vec<i64>> = None;
+        for code in 0..1u64 << (bits * heaps) {
+            let found: Vec<i64> =
+                (0..heaps).rev().map(|heap| (code >> (bits * heap) & ((1 << bits) - 1)) as i64).collect();
+            let is_smaller = wrong.as_ref().is_none_or(|wrong| size(&found) < size(wrong));
+            if is_smaller && question.is_wrong(&found) {
+                wrong = Some(found);
+            }
+        }
+        if wrong.is_some() {
+            return wrong;
+        }
+    }
+    None
+}

@@ -1,0 +1,179 @@
+//! A graph with its true outcomes, and where a formula is wrong on it.
+//!
+//! # Invariants
+//! 1. The counterexample of a graph of heaps is the smallest wrong position: by the sum of its
+//!    features, then by lexicographic order.
+
+use crate::formula::Formula;
+use crate::graph::{Graph, label};
+use crate::int::OnFault;
+use crate::scope::Scope;
+use crate::score::Target;
+use serde::Serialize;
+use std::fmt;
+use trinim_game::Value;
+
+/// The true outcome or value of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// Who wins.
+    Outcome(Value),
+    /// The Grundy value.
+    Grundy(i32),
+}
+
+impl Expected {
+    /// Returns whether a formula with this value is right.
+    pub const fn accepts(self, value: i32) -> bool {
+        match self {
+            Expected::Outcome(outcome) => outcome.is_loss() == (value == 0),
+            Expected::Grundy(grundy) => grundy == value,
+        }
+    }
+
+    /// Returns the claim of a formula with this value, in words.
+    fn said(self, value: i32) -> String {
+        match self {
+            Expected::Outcome(_) => format!("{} (value {value})", Value::from_loss(value == 0).outcome()),
+            Expected::Grundy(_) => format!("Grundy value {value}"),
+        }
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expected::Outcome(value) => write!(f, "{}", value.outcome()),
+            Expected::Grundy(value) => write!(f, "Grundy value {value}"),
+        }
+    }
+}
+
+/// What found a counterexample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum FoundBy {
+    /// The check of all positions, of which it is the smallest.
+    Check,
+    /// Probing of large heaps for which a theorem tells the truth; smaller ones were then sought.
+    Probe,
+    /// The proof for all heaps; smaller ones were then sought.
+    Proof,
+}
+
+/// A graph with its true outcomes.
+pub struct Truth {
+    /// The graph.
+    pub graph: Graph,
+    /// The true outcomes.
+    pub outcomes: Vec<Value>,
+    /// The true Grundy values, for [`Target::Grundy`].
+    pub grundy: Vec<i32>,
+    target: Target,
+}
+
+/// A position where a formula is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Counterexample {
+    /// The position.
+    #[serde(rename = "position")]
+    pub label: String,
+    /// The value of the formula, `None` if it has none.
+    pub value: Option<i32>,
+    /// The formula's claim, in words.
+    pub said: String,
+    /// The truth, in words.
+    pub truth: String,
+    /// For a win, the position reached by a winning move.
+    #[serde(rename = "winning_move_to")]
+    pub because: Option<String>,
+    /// What found it.
+    pub found_by: FoundBy,
+}
+
+impl Counterexample {
+    /// Describes a position where a formula is wrong.
+    pub fn new(
+        formula: &Formula,
+        scope: &Scope,
+        position: &[i32],
+        on_fault: OnFault,
+        expected: Expected,
+        found_by: FoundBy,
+    ) -> Counterexample {
+        let value = formula.value(scope, position, on_fault);
+        Counterexample {
+            label: label(position),
+            value: value.ok(),
+            said: match value {
+                Ok(value) => expected.said(value),
+                Err(fault) => format!("nothing, as {}", fault.text(formula, scope)),
+            },
+            truth: expected.to_string(),
+            because: None,
+            found_by,
+        }
+    }
+}
+
+impl Truth {
+    /// Solves a graph.
+    pub fn new(graph: Graph, target: Target) -> Truth {
+        let grundy = if target == Target::Grundy { graph.grundy() } else { Vec::new() };
+        Truth { outcomes: graph.outcomes(), grundy, graph, target }
+    }
+
+    /// Returns the smallest position where a formula is wrong.
+    pub fn counterexample(&self, formula: &Formula, on_fault: OnFault) -> Option<Counterexample> {
+        let graph = &self.graph;
+        let right = |index: usize, value| self.expected(index).accepts(value);
+        let first = first_wrong(formula, &graph.scope, graph.features(), on_fault, right)?;
+        let index = self.smallest(formula, first, on_fault);
+        let expected = self.expected(index as usize);
+        let found =
+            Counterexample::new(formula, &graph.scope, &graph.position(index), on_fault, expected, FoundBy::Check);
+        let winning = graph.options(index).iter().find(|option| self.outcomes[**option as usize].is_loss());
+        let because = winning.filter(|_| expected == Expected::Outcome(Value::Win)).map(|option| graph.label(*option));
+        Some(Counterexample { because, ..found })
+    }
+
+    fn expected(&self, index: usize) -> Expected {
+        match self.target {
+            Target::Grundy => Expected::Grundy(self.grundy[index]),
+            _ => Expected::Outcome(self.outcomes[index]),
+        }
+    }
+
+    /// Returns the wrong position that comes first among those with the sum of `first`.
+    fn smallest(&self, formula: &Formula, first: usize, on_fault: OnFault) -> u32 {
+        let graph = &self.graph;
+        let sum = |index: u32| graph.position(index).iter().map(|feature| i64::from(*feature)).sum::<i64>();
+        let first = first as u32;
+        let alike = (first..graph.len() as u32).take_while(|index| sum(*index) == sum(first));
+        let wrong = alike.filter(|index| {
+            let value = formula.value(&graph.scope, &graph.position(*index), on_fault);
+            !value.is_ok_and(|value| self.expected(*index as usize).accepts(value))
+        });
+        wrong.min_by_key(|index| graph.position(*index)).unwrap_or(first)
+    }
+}
+
+/// Returns the index of the first position, given as columns of features, where a formula has no
+/// value or not the right one.
+pub(crate) fn first_wrong(
+    formula: &Formula,
+    scope: &Scope,
+    features: &[Vec<i32>],
+    on_fault: OnFault,
+    is_right: impl Fn(usize, i32) -> bool,
+) -> Option<usize> {
+    let (column, fault) = match formula.column(scope, features, on_fault) {
+        Ok(column) => (column, None),
+        // No position before the first fault has a fault, so its replacement does not matter there.
+        Err(fault) => (formula.column(scope, features, OnFault::Zero).unwrap_or_default(), Some(fault)),
+    };
+    let wrong = (0..fault.unwrap_or(column.len())).find(|index| !is_right(*index, column[*index]));
+    wrong.or(fault)
+}

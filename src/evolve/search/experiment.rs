@@ -1,0 +1,145 @@
+//! The paper's three experiments.
+//!
+//! Each varies one parameter over ten values, with 50 runs for each value, on Nim with four heaps
+//! of 4. The paper's rates are read from its figures, which show exact multiples of 2 %, so they
+//! are counts out of 50. Repeating the experiments shows which reading of the paper is right and
+//! where the paper contradicts itself.
+//!
+//! Every point has its own random numbers, so points are as independent as the paper's. All 29
+//! different settings with 50 runs each take a few seconds.
+
+use crate::settings::Settings;
+
+/// Runs per point in the paper.
+pub const PAPER_RUNS: u64 = 50;
+/// The game of all experiments.
+pub const GAME: &str = "nim:4,4,4,4";
+
+/// The parameter that an experiment varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// The population size.
+    Population,
+    /// The number of generations.
+    Generations,
+    /// The genes per chromosome.
+    Genes,
+}
+
+impl Axis {
+    /// Returns its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Axis::Population => "population",
+            Axis::Generations => "generations",
+            Axis::Genes => "genes",
+        }
+    }
+}
+
+/// A parameter value with the successes out of 50 runs in the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The value of the parameter.
+    pub value: u32,
+    /// Successes in the paper.
+    pub paper: u64,
+}
+
+/// An experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Experiment {
+    /// Its number in the paper, 1 to 3.
+    pub number: u32,
+    /// The parameter that varies.
+    pub axis: Axis,
+    /// The points.
+    pub points: [Point; 10],
+    /// The population size, unless it varies.
+    pub population: usize,
+    /// The number of generations, unless it varies.
+    pub generations: u32,
+    /// The genes per chromosome, unless they vary.
+    pub genes: usize,
+}
+
+const fn points(first: u32, successes: [u64; 10]) -> [Point; 10] {
+    let mut points = [Point { value: 0, paper: 0 }; 10];
+    let mut index = 0;
+    while index < 10 {
+        points[index] = Point { value: first * (index as u32 + 1), paper: successes[index] };
+        index += 1;
+    }
+    points
+}
+
+/// The three experiments.
+pub const EXPERIMENTS: [Experiment; 3] = [
+    Experiment {
+        number: 1,
+        axis: Axis::Population,
+        points: points(20, [6, 10, 9, 14, 25, 23, 37, 28, 31, 37]),
+        population: 100,
+        generations: 100,
+        genes: 15,
+    },
+    Experiment {
+        number: 2,
+        axis: Axis::Generations,
+        // The figure shows 8 at 20 generations; the text says 9.
+        points: points(20, [8, 21, 26, 32, 41, 37, 34, 35, 41, 37]),
+        population: 100,
+        generations: 100,
+        genes: 15,
+    },
+    Experiment {
+        number: 3,
+        axis: Axis::Genes,
+        points: points(5, [0, 16, 21, 22, 19, 22, 25, 22, 25, 20]),
+        population: 100,
+        generations: 50,
+        genes: 15,
+    },
+];
+
+impl Experiment {
+    /// Returns the settings of a point, based on those of a preset; `generations` replaces the
+    /// paper's number unless generations vary.
+    pub fn settings(&self, preset: &Settings, value: u32, generations: Option<u32>) -> Settings {
+        let mut settings = preset.clone();
+        settings.population = self.population;
+        settings.generations = generations.unwrap_or(self.generations);
+        settings.genes = self.genes;
+        match self.axis {
+            Axis::Population => settings.population = value as usize,
+            Axis::Generations => settings.generations = value,
+            Axis::Genes => settings.genes = value as usize,
+        }
+        settings
+    }
+
+    /// Returns the number of the first run of a point. No two points share random numbers, not even
+    /// points of different sweeps.
+    pub fn first_run(&self, point: usize, generations: Option<u32>) -> u64 {
+        let sweep = u64::from(self.number) << 32 | u64::from(generations.unwrap_or(0));
+        // Cannot overflow: generations are below 2^20, points below 2^4, runs below 2^24.
+        (sweep << 4 | point as u64) << 24
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_have_random_numbers_of_their_own() {
+        let sweeps = EXPERIMENTS.iter().flat_map(|experiment| {
+            [None, Some(50), Some(1_000_000)]
+                .into_iter()
+                .flat_map(move |generations| (0..10).map(move |point| experiment.first_run(point, generations)))
+        });
+        let mut first: Vec<u64> = sweeps.collect();
+        first.sort_unstable();
+        assert!(first.windows(2).all(|pair| pair[1] - pair[0] >= 1 << 24));
+    }
+}

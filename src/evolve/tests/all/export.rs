@@ -1,0 +1,89 @@
+//! Exported formulas have the values of the formula.
+//!
+//! The golden files hold the output of `export`; `TRINIM_WRITE_GOLDEN=1` rewrites them.
+
+use std::path::PathBuf;
+use std::process::Command;
+use trinim_evolve::export::{Language, export};
+use trinim_evolve::formula::Formula;
+use trinim_evolve::int::OnFault;
+use trinim_evolve::parse::parse;
+use trinim_evolve::scope::Scope;
+
+/// Formulas with every operation and every terminal that needs code.
+const FORMULAS: [(&str, &str, OnFault); 5] = [
+    ("xor", "(a1^a2^a3)-a4", OnFault::Stop),
+    ("arithmetic", "((a1 * a2 - a3) div (a4 - 2)) + ((a1 + -7) mod (a2 - a3)) * n", OnFault::Stop),
+    ("replaced", "(a1 div a2) xor (a3 mod a4) xor not (-2147483648 div (a1 - 1))", OnFault::Numerator),
+    (
+        "functions",
+        "if(lt(a1, a2), max(a1, a3) or min(a2, a4), eq(a1, a4) * -9) + phi(a1 - a2) * isqrt(a3) - phi(a4)",
+        OnFault::Stop,
+    ),
+    ("terminals", "largest * smallest + sum - nonempty * big + not n", OnFault::Stop),
+];
+
+fn scope() -> Scope {
+    Scope::heaps(4, None)
+}
+
+fn formula(text: &str) -> Formula {
+    parse(&scope(), text).unwrap()
+}
+
+/// Lists arguments at every edge of the semantics: zero, signs, wrap, the trap of the least
+/// integer.
+fn arguments() -> Vec<[i32; 4]> {
+    let edges = [0, 1, -1, 2, 3, 13, 21, -5, 46_341, i32::MAX, i32::MIN, 102_334_155];
+    let mut all = Vec::new();
+    for (index, a) in edges.iter().enumerate() {
+        for (other, b) in edges.iter().enumerate() {
+            all.push([
+                *a,
+                *b,
+                edges[(index + other + 1) % edges.len()],
+                edges[(index * 5 + other * 7 + 3) % edges.len()],
+            ]);
+            all.push([edges[(index * 3 + other + 2) % edges.len()], 7, *a, *b]);
+        }
+    }
+    all
+}
+
+fn golden(name: &str, extension: &str, text: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/all/golden/{name}.{extension}"));
+    if std::env::var_os("TRINIM_WRITE_GOLDEN").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text, expected, "{}", path.display());
+}
+
+#[test]
+fn exports_are_the_golden_files() {
+    for (name, text, on_fault) in FORMULAS {
+        for (language, extension) in [(Language::Python, "py"), (Language::Latex, "tex")] {
+            golden(name, extension, &export(&formula(text), &scope(), language, on_fault));
+        }
+    }
+}
+
+/// Python itself computes the exported function.
+#[test]
+fn python_computes_the_formula() {
+    for (name, text, on_fault) in FORMULAS {
+        let rows: Vec<String> = arguments().iter().map(|args| format!("{args:?}")).collect();
+        let code = export(&formula(text), &scope(), Language::Python, on_fault);
+        let main = format!(
+            "{code}\nfor row in [{}]:\n    try:\n        print(strategy(*row))\n    except ZeroDivisionError:\n        print('none')\n",
+            rows.join(", ")
+        );
+        let python = Command::new("python3").args(["-c", &main]).output().expect("this test needs python3");
+        assert!(python.status.success(), "{name}: {}", String::from_utf8_lossy(&python.stderr));
+        let value = |args: &[i32; 4]| formula(text).value(&scope(), args, on_fault);
+        let expected: Vec<String> =
+            arguments().iter().map(|args| value(args).map_or("none".to_owned(), |value| value.to_string())).collect();
+        assert_eq!(String::from_utf8_lossy(&python.stdout).lines().collect::<Vec<_>>(), expected, "{name}");
+    }
+}

@@ -1,0 +1,458 @@
+//! SVG by hand: a canvas that takes shapes and text, and two ways to write it.
+//!
+//! Lengths are pixels at the natural size, x to the right, y downwards, written with at most one
+//! decimal. Colours are classes: `f0` to `f6` fill and `l0` to `l6` draw in the colours of a
+//! series, each with a light and a dark value in the style. They are the colours of Okabe and Ito,
+//! which people with colour blindness can tell apart; callers still pair them with different marks.
+//! A picture with more kinds than that brings [`Tint`]s of its own.
+//!
+//! No font is known here, so [`text_width`] errs on the wide side.
+//!
+//! # Invariants
+//! 1. The output is well-formed XML for any text: markup is escaped, and a character that XML
+//!    cannot hold becomes U+FFFD.
+//! 2. Every picture has a title and a description for screen readers.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The number of colours before they repeat.
+pub const COLOURS: usize = 7;
+
+/// The style rules: selector inside a picture, the class that needs the rule (none: every picture),
+/// the rule, and its additions on a dark background.
+const RULES: [(&str, &str, &str, &str); 28] = [
+    ("", "", "font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;font-size:13px", ""),
+    (" .paper", "", "fill:#fff", "fill:#16181c"),
+    (" text", "", "fill:#222", "fill:#e6e6e6"),
+    (" .head", "head", "font-size:16px;font-weight:600", ""),
+    (" .small", "small", "font-size:12px", ""),
+    (" .soft", "soft", "fill:#5c5c5c", "fill:#a8a8a8"),
+    (" .grid", "grid", "stroke:#dedede;fill:none", "stroke:#34383e"),
+    (" .axis", "axis", "stroke:#555;fill:none", "stroke:#9a9a9a"),
+    (" .line", "line", "fill:none;stroke-width:2;stroke-linejoin:round", ""),
+    (" .dash", "dash", "stroke-dasharray:6 4", ""),
+    (" .error", "error", "fill:none;stroke-width:1.4", ""),
+    (" .open", "open", "fill:#fff;stroke-width:1.6", "fill:#16181c"),
+    (" .ring", "ring", "fill:none;stroke-width:1.6", ""),
+    (" .cross", "cross", "stroke:#fff;stroke-width:2.4;stroke-linecap:round;fill:none", "stroke:#16181c"),
+    (" .f0", "f0", "fill:#0072b2", "fill:#5ab0f0"),
+    (" .f1", "f1", "fill:#d55e00", "fill:#ff8a4c"),
+    (" .f2", "f2", "fill:#009e73", "fill:#2cc79a"),
+    (" .f3", "f3", "fill:#cc79a7", "fill:#e3a1c6"),
+    (" .f4", "f4", "fill:#e69f00", "fill:#f0b93a"),
+    (" .f5", "f5", "fill:#56b4e9", "fill:#9ad4f5"),
+    (" .f6", "f6", "fill:#777", "fill:#aaa"),
+    (" .l0", "l0", "stroke:#0072b2", "stroke:#5ab0f0"),
+    (" .l1", "l1", "stroke:#d55e00", "stroke:#ff8a4c"),
+    (" .l2", "l2", "stroke:#009e73", "stroke:#2cc79a"),
+    (" .l3", "l3", "stroke:#cc79a7", "stroke:#e3a1c6"),
+    (" .l4", "l4", "stroke:#e69f00", "stroke:#f0b93a"),
+    (" .l5", "l5", "stroke:#56b4e9", "stroke:#9ad4f5"),
+    (" .l6", "l6", "stroke:#777", "stroke:#aaa"),
+];
+
+/// A colour of one picture: a class that fills, and its values on a light and on a dark background.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tint {
+    /// The class, which no other rule has.
+    pub class: &'static str,
+    /// On a light background.
+    pub light: &'static str,
+    /// On a dark background.
+    pub dark: &'static str,
+    /// Fills with stripes instead of plainly.
+    pub striped: bool,
+}
+
+impl Tint {
+    fn rule(&self, colour: &str) -> String {
+        let Tint { class, striped, .. } = self;
+        let (selector, kind) = if *striped { ("stripe-", "stroke") } else { ("", "fill") };
+        format!(".fig .{selector}{class}{{{kind}:{colour}}}\n")
+    }
+}
+
+/// Returns the style of all pictures, for a page with [inline](Svg::inline) pictures.
+pub fn style() -> String {
+    style_of(|_| true, &[])
+}
+
+fn style_of(is_used: impl Fn(&str) -> bool, tints: &[Tint]) -> String {
+    let rules = RULES.iter().filter(|(_, class, _, _)| class.is_empty() || is_used(class));
+    let light: String = rules.clone().map(|(selector, _, rule, _)| format!(".fig{selector}{{{rule}}}\n")).collect();
+    let dark = rules.filter(|(_, _, _, rule)| !rule.is_empty());
+    let dark: String = dark.map(|(selector, _, _, rule)| format!(".fig{selector}{{{rule}}}\n")).collect();
+    let fills = tints.iter().filter(|tint| tint.striped);
+    let fills: String =
+        fills.map(|Tint { class, .. }| format!(".fig .{class}{{fill:url(#stripes-{class})}}\n")).collect();
+    let [tints_light, tints_dark] = [|tint: &Tint| tint.rule(tint.light), |tint: &Tint| tint.rule(tint.dark)]
+        .map(|rule| tints.iter().map(rule).collect::<String>());
+    format!("{light}{fills}{tints_light}@media (prefers-color-scheme:dark){{\n{dark}{tints_dark}}}\n")
+}
+
+/// The side of its point on which a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// To the right of the point.
+    Start,
+    /// Around the point.
+    Middle,
+    /// To the left of the point.
+    End,
+}
+
+/// A picture under construction.
+#[derive(Clone, Debug)]
+pub struct Svg {
+    width: f64,
+    height: f64,
+    title: String,
+    description: String,
+    body: String,
+    classes: BTreeSet<String>,
+    tints: Vec<Tint>,
+}
+
+impl Svg {
+    /// Creates an empty picture of this size, rounded up to whole pixels, with its title and
+    /// description for screen readers.
+    pub fn new(width: f64, height: f64, title: &str, description: &str) -> Svg {
+        Svg {
+            width: width.ceil(),
+            height: height.ceil(),
+            title: title.to_owned(),
+            description: description.to_owned(),
+            body: String::new(),
+            classes: BTreeSet::new(),
+            tints: Vec::new(),
+        }
+    }
+
+    /// Adds a colour of this picture's own, which only its [file](Svg::file) has.
+    pub fn tint(&mut self, tint: Tint) {
+        self.tints.push(tint);
+        let Tint { class, striped, .. } = tint;
+        if striped {
+            self.put(format_args!(
+                "<pattern id=\"stripes-{class}\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" \
+                 patternTransform=\"rotate(45)\"><path class=\"stripe-{class}\" d=\"M0 2.5H5\" \
+                 stroke-width=\"2\"/></pattern>"
+            ));
+        }
+    }
+
+    /// Adds a shape of line segments and arcs.
+    pub fn path(&mut self, class: &str, path: &Path) {
+        if !path.0.is_empty() {
+            self.uses(class);
+            self.put(format_args!("<path class=\"{class}\" d=\"{}\"/>", path.0));
+        }
+    }
+
+    /// Adds a shape with a title of its own, which browsers show under the pointer.
+    pub fn path_titled(&mut self, class: &str, path: &Path, title: &str) {
+        if !path.0.is_empty() {
+            self.uses(class);
+            self.put(format_args!("<path class=\"{class}\" d=\"{}\"><title>{}</title></path>", path.0, escape(title)));
+        }
+    }
+
+    /// Adds a rectangle with rounded corners.
+    pub fn rect(&mut self, class: &str, [x, y, width, height]: [f64; 4], radius: f64) {
+        self.uses(class);
+        let [x, y, width, height] = [x, y, width, height].map(number);
+        let rounded = if radius > 0.0 { format!(" rx=\"{}\"", number(radius)) } else { String::new() };
+        self.put(format_args!(
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{rounded}/>"
+        ));
+    }
+
+    /// Adds a line of text on the base line `y`.
+    pub fn text(&mut self, class: &str, x: f64, y: f64, anchor: Anchor, text: &str) {
+        self.text_with(class, &format!("x=\"{}\" y=\"{}\"", number(x), number(y)), anchor, text);
+    }
+
+    /// Adds lines of text `step` below each other, the first on the base line `y`.
+    pub fn lines(&mut self, class: &str, x: f64, y: f64, step: f64, lines: &[String]) {
+        for (line, number) in lines.iter().zip(0..) {
+            self.text(class, x, y + step * f64::from(number), Anchor::Start, line);
+        }
+    }
+
+    /// Adds a line of text that runs upwards, its base line to the left of `x`.
+    pub fn text_upwards(&mut self, class: &str, x: f64, y: f64, anchor: Anchor, text: &str) {
+        let place = format!("transform=\"translate({} {}) rotate(-90)\"", number(x), number(y));
+        self.text_with(class, &place, anchor, text);
+    }
+
+    fn text_with(&mut self, class: &str, place: &str, anchor: Anchor, text: &str) {
+        self.uses(class);
+        let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        self.put(format_args!("<text{class} {place}{anchor}>{}</text>", escape(text)));
+    }
+
+    fn uses(&mut self, classes: &str) {
+        self.classes.extend(classes.split_whitespace().map(str::to_owned));
+    }
+
+    fn put(&mut self, element: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.body, "{element}");
+    }
+
+    /// Returns the picture as a file, with its style.
+    pub fn file(&self) -> String {
+        self.written(
+            "",
+            &format!(
+                " xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\"",
+                number(self.width),
+                number(self.height)
+            ),
+            &style_of(|class| self.classes.contains(class), &self.tints),
+        )
+    }
+
+    /// Returns the picture as part of a page that includes the [`style`]; `id` makes its ids unique
+    /// on the page.
+    pub fn inline(&self, id: &str) -> String {
+        self.written(&format!("{id}-"), &format!(" width=\"{}\"", number(self.width)), "")
+    }
+
+    fn written(&self, id: &str, attributes: &str, style: &str) -> String {
+        let (width, height, id) = (number(self.width), number(self.height), escape(id));
+        let style = if style.is_empty() { String::new() } else { format!("<style>\n{style}</style>\n") };
+        format!(
+            "<svg{attributes} class=\"fig\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             aria-labelledby=\"{id}title {id}desc\">\n\
+             <title id=\"{id}title\">{}</title>\n<desc id=\"{id}desc\">{}</desc>\n{style}\
+             <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n{}</svg>\n",
+            escape(&self.title),
+            escape(&self.description),
+            self.body
+        )
+    }
+}
+
+/// Line segments and arcs.
+#[derive(Clone, Debug, Default)]
+pub struct Path(String);
+
+impl Path {
+    /// Creates an empty path.
+    pub fn new() -> Path {
+        Path::default()
+    }
+
+    /// Adds a straight line through the points, and back to the first if `closed`.
+    pub fn polyline(&mut self, points: &[(f64, f64)], closed: bool) {
+        for (index, (x, y)) in points.iter().enumerate() {
+            self.put(format_args!("{}{} {}", if index == 0 { 'M' } else { 'L' }, number(*x), number(*y)));
+        }
+        if closed && !points.is_empty() {
+            self.0.push('Z');
+        }
+    }
+
+    /// Adds a box between two places from the left and two from the top.
+    pub fn span(&mut self, [left, right]: [f64; 2], [top, bottom]: [f64; 2]) {
+        let [left, right, top, bottom] = [left, right, top, bottom].map(number);
+        self.put(format_args!("M{left} {bottom}H{right}V{top}H{left}Z"));
+    }
+
+    /// Adds a circle around a point.
+    pub fn circle(&mut self, x: f64, y: f64, radius: f64) {
+        let (r, d) = (number(radius), number(2.0 * radius));
+        self.put(format_args!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0", number(x - radius), number(y)));
+    }
+
+    /// Adds the mark of a series, about `2 radius` wide. Forms repeat after [`COLOURS`]; all are
+    /// closed, so they can be filled or outlined.
+    pub fn mark(&mut self, form: usize, x: f64, y: f64, radius: f64) {
+        let r = radius;
+        let at = |points: &[(f64, f64)]| points.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect::<Vec<_>>();
+        let t = 0.32;
+        let points = match form % COLOURS {
+            0 => return self.circle(x, y, r),
+            1 => at(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
+            2 => at(&[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)]),
+            3 => at(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)]),
+            4 => at(&[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)]),
+            // A plus.
+            5 => at(&[
+                (-t, -1.2),
+                (t, -1.2),
+                (t, -t),
+                (1.2, -t),
+                (1.2, t),
+                (t, t),
+                (t, 1.2),
+                (-t, 1.2),
+                (-t, t),
+                (-1.2, t),
+                (-1.2, -t),
+                (-t, -t),
+            ]),
+            // A flat bar.
+            _ => at(&[(-1.2, -0.45), (1.2, -0.45), (1.2, 0.45), (-1.2, 0.45)]),
+        };
+        self.polyline(&points, true);
+    }
+
+    fn put(&mut self, part: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = write!(self.0, "{part}");
+    }
+}
+
+/// Formats a length with at most one decimal: a tenth of a pixel is invisible, and rounding errors
+/// are cut off.
+pub fn number(value: f64) -> String {
+    let text = format!("{value:.1}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// Escapes the markup characters of a text, for content and quoted attributes of XML and HTML.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            // Unescaped, a parser would read it as a line feed.
+            '\r' => escaped.push_str("&#13;"),
+            '\t' | '\n' => escaped.push(character),
+            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+/// Returns the width of a text in pixels, rather too large than too small.
+pub fn text_width(text: &str, font_px: f64) -> f64 {
+    text.chars().count() as f64 * font_px * 0.57
+}
+
+/// Puts entries of these widths side by side into rows, each with its distance from the left.
+pub fn flowed<T>(entries: impl Iterator<Item = (f64, T)>, width: f64) -> Vec<Vec<(f64, T)>> {
+    let mut rows: Vec<Vec<(f64, T)>> = Vec::new();
+    let mut x = f64::INFINITY;
+    for (entry_width, entry) in entries {
+        if x + entry_width > width {
+            rows.push(Vec::new());
+            x = 0.0;
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push((x, entry));
+        }
+        x += entry_width;
+    }
+    rows
+}
+
+/// Breaks a text into lines that fit `width` pixels where its words allow it.
+pub fn wrapped(text: &str, font_px: f64, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(line, font_px) + text_width(word, font_px) + text_width(" ", font_px) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_text_gives_well_formed_xml(text in "(?s).{0,40}", id in "[a-z0-9-]{1,9}") {
+            let mut svg = Svg::new(10.0, 10.0, &text, &text);
+            svg.text("small", 1.0, 2.0, Anchor::End, &text);
+            for written in [svg.file(), svg.inline(&id)] {
+                let document = roxmltree::Document::parse(&written).unwrap();
+                let read = |name: &str| {
+                    let element = document.descendants().find(|found| found.tag_name().name() == name);
+                    element.unwrap().text().unwrap_or("").to_owned()
+                };
+                let is_bad = |c: char| c < ' ' && !"\t\n\r".contains(c) || "\u{fffe}\u{ffff}".contains(c);
+                let expected: String = text.chars().map(|c| if is_bad(c) { '\u{fffd}' } else { c }).collect();
+                prop_assert_eq!(read("title"), expected.clone());
+                prop_assert_eq!(read("desc"), expected.clone());
+                prop_assert_eq!(read("text"), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in [(1.0, "1"), (-0.001, "0"), (2.54, "2.5"), (10.26, "10.3"), (100.0, "100"), (-3.1, "-3.1")]
+        {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn the_picture_says_what_it_is() {
+        let written = Svg::new(20.0, 10.0, "A & B", "two letters").inline("one");
+        let document = roxmltree::Document::parse(&written).unwrap();
+        let root = document.root_element();
+        assert_eq!((root.attribute("role"), root.attribute("viewBox")), (Some("img"), Some("0 0 20 10")));
+        for id in root.attribute("aria-labelledby").unwrap().split(' ') {
+            assert!(root.children().any(|child| child.attribute("id") == Some(id)), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_picture_carries_the_style_it_needs() {
+        let mut svg = Svg::new(20.0, 10.0, "t", "d");
+        svg.rect("f3", [0.0, 0.0, 5.0, 5.0], 0.0);
+        let written = svg.file();
+        assert!(written.contains(".fig .f3{fill:#cc79a7}") && written.contains(".fig .f3{fill:#e3a1c6}"), "{written}");
+        assert!(!written.contains(".f4"), "{written}");
+        assert!(style().contains(".f4") && !svg.inline("x").contains("<style>"));
+        // Every class has a rule, and every fill rule of a series has its line rule.
+        for colour in 0..COLOURS {
+            assert!(
+                RULES.iter().any(|rule| rule.1 == format!("f{colour}"))
+                    && RULES.iter().any(|rule| rule.1 == format!("l{colour}"))
+            );
+        }
+    }
+
+    #[test]
+    fn a_tint_has_both_colours_and_its_stripes() {
+        let mut svg = Svg::new(20.0, 10.0, "t", "d");
+        svg.tint(Tint { class: "plain", light: "#111", dark: "#eee", striped: false });
+        svg.tint(Tint { class: "wait", light: "#222", dark: "#ddd", striped: true });
+        let written = svg.file();
+        let (light, dark) = written.split_once("@media").unwrap();
+        assert!(light.contains(".fig .plain{fill:#111}") && dark.contains(".fig .plain{fill:#eee}"), "{written}");
+        assert!(light.contains(".stripe-wait{stroke:#222}") && dark.contains(".stripe-wait{stroke:#ddd}"), "{written}");
+        assert!(light.contains(".wait{fill:url(#stripes-wait)}") && dark.contains("<pattern id=\"stripes-wait\""));
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("one two three", 10.0, 50.0), ["one two", "three"]);
+        assert_eq!(wrapped("unbreakable", 10.0, 5.0), ["unbreakable"]);
+        assert!(wrapped(" ", 10.0, 5.0).is_empty());
+    }
+}
