@@ -14,7 +14,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The root re-exports the names that a first program needs; the modules have the rest.
+//! The root re-exports the names that a first program needs; the modules have the rest. `amount`,
+//! `claims` and `report` serve the program of this package alone: these pages leave them out, and
+//! they may change at any time.
 //! [`database::format`] specifies every byte of a database.
 //!
 //! # Words
@@ -49,6 +51,7 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 #![warn(unreachable_pub)]
 
+#[doc(hidden)]
 pub mod amount;
 pub mod care;
 pub mod database;
@@ -56,6 +59,7 @@ pub mod kernel;
 pub mod layout;
 pub mod plan;
 pub mod play;
+#[doc(hidden)]
 pub mod report;
 pub mod solve;
 pub mod task;
@@ -65,4 +69,6 @@ pub use database::{Database, Game};
 pub use kernel::Kernel;
 pub use layout::Layout;
 pub use solve::Solve;
-pub use trinim_game::{self as game, Board, Rule, Value, claims, random};
+#[doc(hidden)]
+pub use trinim_game::claims;
+pub use trinim_game::{self as game, Board, Rule, Value, random};

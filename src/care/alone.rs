@@ -29,14 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The state of a database after a check.
 pub(super) struct CheckedDatabase {
     pub(super) report: Report,
-    /// The content of the manifest, if trusted so far.
-    pub(super) known: Option<Known>,
-    /// The lines of `SUMS`.
-    pub(super) sums: Sums,
-    /// The bytes of the manifest as found.
-    pub(super) found: Option<Vec<u8>>,
-    /// Whether `SUMS` has the right line for the manifest.
-    pub(super) vouched: bool,
+    pub(super) lists: Lists,
     /// Whether the book is wrong or missing.
     pub(super) book_wrong: bool,
     /// Blocks to recompute.
@@ -107,16 +100,16 @@ struct Seen {
 }
 
 /// The manifest and `SUMS` of a database as found.
-struct Lists {
+pub(super) struct Lists {
     /// The bytes of the manifest.
-    found: Option<Vec<u8>>,
+    pub(super) found: Option<Vec<u8>>,
     /// The lines of `SUMS`, and whether the file could be read.
-    sums: Sums,
+    pub(super) sums: Sums,
     has_sums: bool,
-    /// The content of the manifest, if it can be read.
-    known: Option<Known>,
+    /// The content of the manifest, if it can be read and is trusted.
+    pub(super) known: Option<Known>,
     /// Whether `SUMS` has the right line for the manifest.
-    vouched: bool,
+    pub(super) vouched: bool,
     /// Whether `SUMS` is missing in the folder of a run, which may still be writing it.
     unsealed: bool,
 }
@@ -249,8 +242,7 @@ pub(super) fn check_database(
     }
     let before = findings.len();
     lists.judge(storage, !damaged_blocks.is_empty(), expected, &mut findings)?;
-    let Lists { found, sums, has_sums, known, vouched, unsealed } = lists;
-    let lists_wrong = findings.len() > before || found.is_none() || !has_sums || known.is_none();
+    let lists_wrong = findings.len() > before || lists.found.is_none() || !lists.has_sums || lists.known.is_none();
     sort_findings(&mut findings);
     let report = Report {
         findings,
@@ -258,10 +250,10 @@ pub(super) fn check_database(
         finished_blocks: blocks.saturating_sub(damaged_blocks.len() as u64),
         files: names.len() as u64 + 2 + u64::from(book.is_some()),
         bytes: if depth == Depth::Metadata { 0 } else { bytes },
-        unsealed,
+        unsealed: lists.unsealed,
         ..Report::about(Subject::Database)
     };
-    Ok(CheckedDatabase { report, known, sums, found, vouched, book_wrong, damaged_blocks, lists_wrong })
+    Ok(CheckedDatabase { report, lists, book_wrong, damaged_blocks, lists_wrong })
 }
 
 /// Returns the files in a folder with their lengths.

@@ -8,7 +8,7 @@
 //! run around it, if that still exists. A dry run takes no lock. `pipeline::care::repair` handles
 //! log entries and metadata of a run.
 
-use super::alone::{self, CheckedDatabase, Known, digests_differ, hex_digest, read_all};
+use super::alone::{self, CheckedDatabase, Known, Lists, digests_differ, hex_digest, read_all};
 use super::lists::{replace, sums_text, temporary_files};
 use super::run::{self, CheckedRun};
 use super::workers::Request;
@@ -125,14 +125,14 @@ impl Repair {
             (false, None) => Some(storage.lock("")?),
         };
         let checked = alone::check_database(&storage, Depth::Sums, request)?;
-        let Some(known) = &checked.known else {
+        let Some(known) = &checked.lists.known else {
             return Err(Error::Irreparable {
                 path: storage.path(MANIFEST),
                 reason: "nothing else records the board, rule and layout of the blocks".to_owned(),
             });
         };
         let keep = known.manifest.keep;
-        if checked.book_wrong || (!keep.is_database() && checked.lists_wrong && !checked.vouched) {
+        if checked.book_wrong || (!keep.is_database() && checked.lists_wrong && !checked.lists.vouched) {
             let name =
                 checked.report.findings.first().map_or_else(|| storage.path(SUMS), |finding| finding.path.clone());
             let reason =
@@ -151,7 +151,7 @@ impl Repair {
             plan.recalls += sources.len() as u64;
             plan.read_bytes += sources.into_iter().map(length).sum::<u64>();
             // Without a line and without a valid digest nothing could confirm the computed block.
-            if !checked.sums.lines.contains_key(&block_file_name(block.0)) && known.digest(block.0).len() != 64 {
+            if !checked.lists.sums.lines.contains_key(&block_file_name(block.0)) && known.digest(block.0).len() != 64 {
                 let reason = "neither SUMS nor the manifest has its checksum".to_owned();
                 return Err(Error::Irreparable { path: storage.path(&block_file_name(block.0)), reason });
             }
@@ -311,7 +311,7 @@ fn mend_database(
     order: &[BlockId],
     request: &Request<'_>,
 ) -> Result<(), Error> {
-    let CheckedDatabase { known, sums, found, lists_wrong, .. } = checked;
+    let CheckedDatabase { lists: Lists { known, sums, found, .. }, lists_wrong, .. } = checked;
     let Some(known) = known else { return Ok(()) };
     let is_right = |block: BlockId, bytes: &[u8], digest: Option<&str>| {
         sums.check(&block_file_name(block.0), blake3::hash(bytes)) == Some(Ok(()))

@@ -2,8 +2,7 @@
 //! and these use the `face`, which speaks to whoever called.
 //!
 //! Data goes to standard output, everything else to standard error. Every report has `--json`:
-//! JSON.md lists all fields, and later versions only add some. Every flag can be set by the
-//! environment ([`face::variables`]).
+//! JSON.md lists all fields, and later versions only add some.
 //! [`Exit`] lists the exit codes. Whatever a library caller could need is in the library.
 //!
 //! # Invariants
@@ -14,11 +13,12 @@ mod commands;
 mod face;
 mod words;
 
+use clap::builder::FalseyValueParser;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::*;
 use face::exit::{self, Exit};
 use face::output::{ColorChoice, Out, note};
-use face::{failure, help, precedence, progress, refusal, shell, signals, variables, version, watch};
+use face::{help, progress, refusal, signals, version, watch};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -36,7 +36,8 @@ struct Cli {
     color: ColorChoice,
 
     /// Print only results, warnings and errors: no progress, no remarks
-    #[arg(long, help_heading = "Output", short, global = true)]
+    #[arg(long, help_heading = "Output", short, global = true, value_parser = FalseyValueParser::new(),
+          env = "TRINIM_QUIET", hide_env = true)]
     quiet: bool,
 
     #[command(subcommand)]
@@ -45,27 +46,26 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim solve --layers 7          solve the misère game in ./trinim-k7-misere
-  trinim resume trinim-k7-misere   go on with an unfinished solve
-  trinim stats trinim-k7-misere    show counts, value of the start, winning first moves
+  trinim plan --layers 9             show what a solve would need
+  trinim solve --layers 7            solve the misère game in ./trinim-k7-misere
+  trinim resume trinim-k7-misere     go on with an unfinished solve
+  trinim status trinim-k7-misere     show how far it is, from another shell
+  trinim stats trinim-k7-misere      counts, value of the start, winning first moves
   trinim probe trinim-k7-misere 1/11/101/0000/00000/000000/0000000
-  trinim play --layers 4           play against the program
-  trinim export trinim-k7-misere -o losses.npy    write all losses, for numpy.load
-  trinim verify trinim-k7-misere   check every byte, and every position against its children
-  trinim status trinim-k7-misere   show how far a solve is, from another shell
-  trinim check trinim-k7-misere    find damaged files; trinim repair restores them
-  trinim plan --layers 9           show what a solve would need
-  trinim bench --layers 6,7        measure how long solves take
-  trinim layout --layers 9         show how the board is cut into blocks
+  trinim play --layers 4             play against the program
+  trinim verify trinim-k7-misere     check every byte and every value
+  trinim check trinim-k7-misere      find damaged files; trinim repair restores them
   trinim report trinim-k*-* --out report
-  trinim task init --store tasks --layers 6 --block-bits 18    begin a solve on many machines
-  trinim evolve run --game nim:4,4,4,4 --preset best    find formulas for wins and losses, and check them
-  trinim plane at 2718282 3141593  Nim on the plane: who wins, and by which moves";
+  trinim task init --store tasks --layers 6 --block-bits 18
+                                     begin a solve on many machines
+  trinim evolve run --game nim:4,4,4,4 --preset best
+                                     find formulas for wins and losses
+  trinim plane at 2718282 3141593    Nim on the plane: who wins, and how";
 
 #[derive(Subcommand)]
 enum Command {
     Solve(Box<solve::SolveArgs>),
-    Resume(resume::ResumeArgs),
+    Resume(solve::resume::ResumeArgs),
     Stats(stats::StatsArgs),
     Probe(probe::ProbeArgs),
     Play(play::PlayArgs),
@@ -105,10 +105,10 @@ pub fn main() -> ExitCode {
     let exit = match result {
         Ok(exit) => exit,
         Err(error) => {
-            let error = folders::explain(error, &shell::arguments());
+            let error = folders::explain(error, &refusal::arguments());
             let exit = report(&error, &out);
             if let Some(command) = json_command {
-                failure::write(&command, exit, &error, &mut out);
+                exit::write_failure(&command, exit, &error, &mut out);
             }
             ended(exit, Some(&error));
             return ExitCode::from(exit as u8);
@@ -121,7 +121,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
     match command {
         Command::Solve(args) => solve::run(*args, out),
-        Command::Resume(args) => resume::run(args, out),
+        Command::Resume(args) => solve::resume::run(args, out),
         Command::Stats(args) => stats::run(args, out),
         Command::Probe(args) => probe::run(args, out),
         Command::Play(args) => play::run(args, out),
@@ -145,23 +145,9 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
     }
 }
 
-/// Order of the headings in help. Clap shows them in the order of their first arguments.
-const HEADINGS: [&str; 5] = ["Game", "Resources", "Limits", "Output", "Expert"];
-
-/// Sorts the arguments of a command and its subcommands by heading; `mut_arg` moves one to the end.
-fn sorted(command: clap::Command) -> clap::Command {
-    let rank = |arg: &clap::Arg| HEADINGS.iter().position(|heading| arg.get_help_heading() == Some(heading));
-    let headed = command.get_arguments().filter_map(|arg| Some((rank(arg)?, arg.get_id().clone())));
-    let mut headed: Vec<(usize, clap::Id)> = headed.collect();
-    headed.sort_by_key(|(rank, _)| *rank);
-    let sort = |command: clap::Command, (_, id): (usize, clap::Id)| command.mut_arg(id, |arg| arg);
-    headed.into_iter().fold(command, sort).mut_subcommands(sorted)
-}
-
 /// Returns the command with all its subcommands.
 fn command() -> clap::Command {
-    completions::hinted(variables::given(sorted(Cli::command().long_version(version::long()))))
-        .after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
+    help::dressed(Cli::command().long_version(version::long())).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
 }
 
 /// Parses the arguments; the second result is the command if it has to report as JSON. A refusal
@@ -169,9 +155,8 @@ fn command() -> clap::Command {
 fn parse() -> Result<(Cli, Option<String>), Exit> {
     use clap::error::ErrorKind;
     let given: Vec<OsString> = std::env::args_os().collect();
-    let suited = precedence::suited(help::unbroken(command()), &given);
-    let parsed = suited.try_get_matches_from(given).and_then(|matches| {
-        let json_command = failure::json_command(&matches);
+    let parsed = help::shown(command()).try_get_matches_from(given).and_then(|matches| {
+        let json_command = exit::json_command(&matches);
         progress::watch(&matches);
         Ok((Cli::from_arg_matches(&matches)?, json_command))
     });
@@ -181,11 +166,11 @@ fn parse() -> Result<(Cli, Option<String>), Exit> {
             Err(error) => report(&error.into(), &Out::new(ColorChoice::Auto, false)),
         },
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            note(help::plain(&error).trim_end());
+            note(error.render().to_string().trim_end());
             Exit::Usage
         }
         _ => {
-            let (reason, hint) = refusal::explain(&error, &command(), &shell::arguments());
+            let (reason, hint) = refusal::explain(&error, &command(), &refusal::arguments());
             note(reason);
             note(format_args!("hint: {hint}"));
             Exit::Usage
@@ -229,14 +214,5 @@ mod tests {
     #[test]
     fn the_command_is_well_formed() {
         command().debug_assert();
-    }
-
-    #[test]
-    fn headings_are_in_order() {
-        let mut command = command();
-        let solve = command.find_subcommand_mut("solve").unwrap();
-        let help = solve.render_help().to_string();
-        let places = HEADINGS.map(|heading| help.find(&format!("\n{heading}:\n")).unwrap());
-        assert!(places.is_sorted(), "{help}");
     }
 }

@@ -9,13 +9,13 @@
 //! the paper's experiments, others do better. The paper does not check formulas beyond the
 //! positions they were found on, nor prove them; here [`check`] and [`prove`] do.
 //!
-//! ```text
-//! games ─► graph ──► engine ──► runs ──► check ──► prove, settle ──► probe
-//!          positions  one run    many     larger    all heaps         large heaps
-//!          and moves     │                positions └── law: what theorems say, period
-//!                        └── chromosome, gene, alphabet, chance, score, int
-//! formula: what a chromosome says; parse, listing, simplify, export
-//! ```
+//! | room | what it knows, from the rooms above it only |
+//! |---|---|
+//! | language | [`formula`]s of [`int`]egers over a [`scope`]; [`parse`], [`listing`] and [`simplify`]; the [`alphabet`] of chromosomes |
+//! | games | [`games`] by their text, positions and moves as a [`graph`], the [`period`] of a heap |
+//! | search | one run in [`engine`], by [`chromosome`], [`chance`], [`score`] and [`settings`]; many in [`runs`]; the paper's [`experiment`]s and [`tree`], [`stats`] |
+//! | proof | [`check`] on larger positions, then [`prove`] bit by bit or [`settle`] by a [`law`], else [`probe`] large heaps; [`truth`] |
+//! | [`claims`], [`export`] | the paper's claims with verdicts; a formula as Python or LaTeX |
 //!
 //! Integers have 32 bits and wrap; division truncates, `mod` has the sign of the dividend, and a
 //! quotient by zero, or of −2^31 by −1, has no value: [`int`]. A position is a list of features,
@@ -74,7 +74,6 @@ mod proof {
     pub mod probe;
     pub mod prove;
     pub mod settle;
-    pub mod theorems;
     pub mod truth;
 }
 
@@ -92,5 +91,5 @@ mod search {
 
 pub use games::{graph, period};
 pub use language::{alphabet, formula, int, listing, parse, scope, simplify};
-pub use proof::{check, law, probe, prove, settle, theorems, truth};
+pub use proof::{check, law, probe, prove, settle, truth};
 pub use search::{chance, chromosome, engine, experiment, runs, score, settings, stats, tree};

@@ -1,8 +1,13 @@
 //! Sources of values.
 
-use crate::database::{Database, DatabaseError, Probe};
+use crate::database::{Database, DatabaseError, Game, Probe};
 use crate::game::{Board, Rule, Value};
+use crate::kernel::bitmap_words;
+use crate::random::Random;
 use crate::solve::parts::PartError;
+
+/// Positions that [`draw`] draws until one fits.
+const DRAWS: u32 = 2000;
 
 /// Something that knows values of positions of a board under a rule.
 ///
@@ -48,6 +53,41 @@ pub trait Answers: Send + Sync {
 /// Returns the legal moves of a position, ascending.
 pub fn legal(board: &Board, position: u64) -> impl Iterator<Item = u64> {
     board.moves().iter().copied().filter(move |mask| position & mask == *mask)
+}
+
+/// Draws a position that is known, with so many pieces and this value if they are given; `None` if
+/// none of many is like that, or `stop`, which is asked before each, returns true. The number of
+/// pieces is drawn first, if it is not given: most positions have about half the cells filled, and a
+/// book knows only full ones.
+///
+/// # Errors
+/// Those of [`Answers::value`], but for unknown values.
+///
+/// # Panics
+/// Panics if the board has fewer cells than pieces are asked for.
+pub fn draw(
+    answers: &dyn Answers,
+    pieces: Option<u32>,
+    value: Option<Value>,
+    seed: u64,
+    mut stop: impl FnMut() -> bool,
+) -> Result<Option<u64>, AnswerError> {
+    let cells = answers.board().cells();
+    let mut random = Random::new(seed);
+    for _ in 0..DRAWS {
+        if stop() {
+            break;
+        }
+        let pieces = pieces.unwrap_or_else(|| random.below(u64::from(cells) + 1) as u32);
+        let mut order: Vec<u32> = (0..cells).collect();
+        random.shuffle(&mut order);
+        let drawn = order[..pieces as usize].iter().fold(0, |drawn, cell| drawn | 1u64 << cell);
+        let found = known(answers.value(drawn))?;
+        if found.is_some() && value.is_none_or(|wanted| found == Some(wanted)) {
+            return Ok(Some(drawn));
+        }
+    }
+    Ok(None)
 }
 
 /// Turns the error of an unknown value into `None`.
@@ -104,5 +144,46 @@ impl Answers for Database {
 
     fn probe(&self, position: u64) -> Result<Probe, AnswerError> {
         Ok(Database::probe(self, position)?)
+    }
+}
+
+/// The values of all positions of a board, in memory: for each canonical block by ordinal a bitmap,
+/// one bit a position, 1 for a loss, as in the files of the database. Seven layers take 32 MiB or
+/// less.
+pub struct Table {
+    game: Game,
+    blocks: Vec<Vec<u64>>,
+}
+
+impl Table {
+    /// Reads all values of a database, whose files are not needed afterwards.
+    ///
+    /// # Errors
+    /// [`DatabaseError::NotKept`] unless every value was kept; those of [`Database::bitmap`].
+    pub fn of(database: &Database) -> Result<Table, DatabaseError> {
+        let layout = database.layout();
+        let words = bitmap_words(layout.offset_bits());
+        let read = |ordinal: u32| {
+            let mut block = vec![0; words];
+            database.bitmap(ordinal, &mut block).map(|()| block)
+        };
+        let blocks = (0..layout.canonical_blocks().len() as u32).map(read).collect::<Result<_, _>>()?;
+        Ok(Table { game: database.game().clone(), blocks })
+    }
+}
+
+impl Answers for Table {
+    fn board(&self) -> &Board {
+        &self.game.board
+    }
+
+    fn rule(&self) -> Rule {
+        self.game.rule
+    }
+
+    fn value(&self, position: u64) -> Result<Value, AnswerError> {
+        assert_eq!(position & !self.game.board.full(), 0, "position outside the board");
+        let (block, offset) = self.game.layout.locate(position);
+        Ok(Value::from_loss(self.blocks[block.index()][(offset / 64) as usize] >> (offset % 64) & 1 == 1))
     }
 }

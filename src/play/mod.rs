@@ -4,6 +4,7 @@
 //! of them and what is solved when it is asked for ([`OnTheSpot`]). A [`Session`] is one game
 //! between a person and the program, with undo, redo, sides exchanged and positions set up;
 //! [`transcript`] writes and reads it. [`level`] chooses the program's moves.
+//! [`report`] has the answers that programs read, as they are serialised.
 //!
 //! # Invariants
 //! 1. A move of the program is a function of answers, position, level and seed, so a game can be
@@ -16,19 +17,16 @@
 
 pub mod answers;
 pub mod level;
-pub mod line;
 pub mod names;
 mod on_the_spot;
-pub mod places;
+pub mod report;
 pub mod session;
 pub mod survey;
-mod table;
 pub mod transcript;
 
-pub use answers::{AnswerError, Answers};
+pub use answers::{AnswerError, Answers, Table};
 pub use level::Level;
 pub use names::Names;
 pub use on_the_spot::OnTheSpot;
 pub use session::{Player, Session};
 pub use survey::{Choice, Survey, survey};
-pub use table::Table;

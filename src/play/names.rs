@@ -1,4 +1,4 @@
-//! Names of cells, and moves as players write them.
+//! Names of cells, moves as players write them, and where the cells lie.
 //!
 //! Up to 26 cells have letters, `a` at the top. On larger boards a name is the letter of the row
 //! and the number in the row, from 1: `c2` is the second cell of the third row. A move is `d-f`,
@@ -8,7 +8,6 @@
 //! 1. No text has two readings: a name belongs to one cell, and `d-f` is refused if more than one
 //!    shortest move joins the two cells.
 
-use super::places::places;
 use crate::game::Board;
 use crate::game::position::cells;
 
@@ -179,6 +178,36 @@ pub enum MoveError {
     },
 }
 
+/// The place of a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// The row in the drawing, from 0 at the top.
+    pub row: u32,
+    /// The number of the cell in its row, from 0 at the left.
+    pub col: u32,
+    /// Distance from the left edge; neighbours on a line are 1 apart.
+    pub x: f64,
+    /// Distance from the top edge.
+    pub y: f64,
+}
+
+/// Height of an equilateral triangle with sides of 1.
+const ROW: f64 = 0.866_025_403_784_438_6;
+
+/// Returns the place of each cell, by index. The smallest `x` and `y` are 0.
+pub fn places(board: &Board) -> Vec<Place> {
+    let least = |axis: usize| board.places().iter().map(|place| place[axis]).fold(f64::INFINITY, f64::min);
+    let (left, top) = (least(0), least(1));
+    // Rows set off by half a cell are those of a triangular grid.
+    let is_set_off = board.places().iter().any(|place| (place[0] - left).fract() != 0.0);
+    let height = if is_set_off { ROW } else { 1.0 };
+    let place = |(index, [x, y]): (u32, &[f64; 2])| {
+        let cell = board.cell(index);
+        Place { row: cell.row.into(), col: cell.col.into(), x: x - left, y: (y - top) * height }
+    };
+    (0..).zip(board.places()).map(place).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,6 +270,23 @@ mod tests {
             if let Ok(taken) = Names::of(&board).read(&board, position, &text) {
                 prop_assert!(board.moves().contains(&taken) && position & taken == taken);
             }
+        }
+    }
+
+    /// In a triangle, a move takes cells in a row, each 1 from the next.
+    #[test]
+    fn neighbours_on_a_line_are_one_apart() {
+        for layers in 1..=9 {
+            let board = Board::triangle(layers, None).unwrap();
+            let places = places(&board);
+            for mask in board.moves() {
+                let cells: Vec<&Place> = cells(*mask).into_iter().map(|cell| &places[cell as usize]).collect();
+                for pair in cells.windows(2) {
+                    let distance = (pair[0].x - pair[1].x).hypot(pair[0].y - pair[1].y);
+                    assert!((distance - 1.0).abs() < 1e-9, "{mask:#x}: {distance}");
+                }
+            }
+            assert!(places.iter().all(|place| place.x >= 0.0 && place.y >= 0.0));
         }
     }
 }

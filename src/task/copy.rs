@@ -14,7 +14,7 @@ use super::compute::is_committed;
 use super::definition::{Definition, init};
 use super::store::{Store, commit};
 use super::summary::StoredSummary;
-use super::{DATABASE, Error, block_name, summary_name};
+use super::{DATABASE, Error, block_name, missing, summary_name};
 use crate::database::{BlockForm, Game, LIST_BYTES_MAX, MANIFEST, SUMS, Sums, Terms};
 use parking_lot::Mutex;
 use pipeline::{BlockId, Damage, Error as RunError, Expected, parallel};
@@ -73,10 +73,9 @@ pub fn copy(
     let copied = Mutex::new(Copied::default());
     let one = |_: &mut (), index: usize| -> Result<(), Error> {
         let block = wanted[index];
-        let name = summary_name(block);
-        let stored = StoredSummary::read(from, &form, block)?.ok_or_else(|| missing(from, &name))?;
+        let stored = StoredSummary::of_committed(from, &form, block)?;
         let bytes = stored.to_bytes(&form, block);
-        copied.lock().add(&bytes, !put(to, &name, &bytes)?);
+        copied.lock().add(&bytes, !put(to, &summary_name(block), &bytes)?);
         if definition.keeps_files() {
             let name = block_name(block);
             if is_committed(to, definition, &form, block)? {
@@ -133,10 +132,6 @@ fn check(store: &dyn Store, name: &str, bytes: &[u8], stored: &StoredSummary) ->
         return Err(RunError::corrupt(store.path(name), None, "its bytes are not those that were committed").into());
     }
     Ok(())
-}
-
-fn missing(store: &dyn Store, name: &str) -> Error {
-    RunError::io("read", store.path(name), std::io::ErrorKind::NotFound.into()).into()
 }
 
 fn list_name(name: &str) -> String {

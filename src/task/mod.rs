@@ -107,6 +107,11 @@ pub enum Error {
     },
 }
 
+/// The error for a file that should be in a store.
+fn missing(store: &dyn Store, name: &str) -> Error {
+    pipeline::Error::io("read", store.path(name), std::io::ErrorKind::NotFound.into()).into()
+}
+
 /// Returns the name of a block's file in a store.
 fn block_name(block: BlockId) -> String {
     format!("{DATABASE}/{}", block_file_name(block.0))

@@ -5,7 +5,7 @@
 
 use super::definition::Definition;
 use super::store::Store;
-use super::{Error, summary_name};
+use super::{Error, missing, summary_name};
 use crate::care::verify::Share;
 use crate::database::{BlockForm, BlockSummary, Game, Terms};
 use pipeline::checkpoint::SUMMARY_BYTES_AT_MOST;
@@ -62,6 +62,14 @@ impl StoredSummary {
         is_right.then_some(stored)
     }
 
+    /// Reads the summary of a block that has one.
+    ///
+    /// # Errors
+    /// Those of [`StoredSummary::read`]; [`pipeline::Error::Io`] if there is none.
+    pub(super) fn of_committed(store: &dyn Store, form: &BlockForm, block: BlockId) -> Result<StoredSummary, Error> {
+        StoredSummary::read(store, form, block)?.ok_or_else(|| missing(store, &summary_name(block)))
+    }
+
     /// Reads the summary of a block; `None` if there is none.
     ///
     /// # Errors
@@ -94,12 +102,11 @@ pub fn counts(
     let blocks = if index == 0 { 0..definition.blocks() } else { Share::blocks(index, of, definition.blocks()) };
     let mut counts = BTreeMap::new();
     for block in blocks.map(BlockId) {
-        let path = || store.path(&summary_name(block));
-        let missing = || RunError::io("read", path(), std::io::ErrorKind::NotFound.into());
-        let stored = StoredSummary::read(store, &form, block)?.ok_or_else(missing)?;
+        let stored = StoredSummary::of_committed(store, &form, block)?;
         // Where every value is kept, the smaller boards are not counted.
         let summary = BlockSummary::from_bytes(&stored.summary, game.layout.offset_bits(), 0, 0);
-        let summary = summary.ok_or_else(|| RunError::corrupt(path(), None, "not the summary of a block"))?;
+        let summary = summary
+            .ok_or_else(|| RunError::corrupt(store.path(&summary_name(block)), None, "not the summary of a block"))?;
         counts.insert(block.0, summary.losses_by_pieces);
     }
     Ok(counts)

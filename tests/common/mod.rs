@@ -1,6 +1,7 @@
 //! Shared by the tests of whole solves: problems, runs in temporary folders, and comparisons.
 #![allow(dead_code, unused_imports, reason = "each test crate uses a part")]
 
+pub mod breaks;
 pub mod contract;
 pub mod nimbers;
 pub mod program;

@@ -51,6 +51,17 @@ impl Sweep {
         })
     }
 
+    /// Yields each change of a bit and each cut of some bytes, with its story.
+    pub fn spoil(self, bytes: &[u8]) -> impl Iterator<Item = (String, Vec<u8>)> {
+        let flips = (0..bytes.len()).flat_map(move |at| self.bits(at).map(move |bit| (at, bit)));
+        let flipped = flips.map(|(at, bit)| {
+            let mut bad = bytes.to_vec();
+            bad[at] ^= 1 << bit;
+            (format!("bit {bit} of byte {at}"), bad)
+        });
+        flipped.chain(self.cuts(bytes.len()).map(|length| (format!("{length} bytes"), bytes[..length].to_vec())))
+    }
+
     /// Returns all of these, or the one whose turn it is.
     pub fn of<T>(self, all: &[T], turn: usize) -> &[T] {
         match self {

@@ -1,17 +1,16 @@
-//! What `--json` prints, beside JSON.md: every field of every output is on the page, and every
-//! field on the page is in some output.
+//! What `--json` prints: every output is valid by its schema, every field of a schema is in some
+//! output, and JSON.md is made from the schemas.
 
-use crate::common::program::{begin, run, signal, text, trinim};
+use crate::common::program::{begin, ends, run, signal, text, trinim};
 use crate::common::scratch;
+use crate::page::{rows, schemas, written};
+use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
-
-/// Fields by schema.
-type Fields = BTreeMap<String, BTreeSet<String>>;
 
 /// Adds the paths of all fields below `value`; `[]` stands for the elements of a list.
 fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
@@ -28,29 +27,22 @@ fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The fields that JSON.md lists: the first column of the tables below a heading with a schema. A
-/// name in angle brackets stands for any name.
-fn documented() -> Fields {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("JSON.md")).unwrap();
-    let (mut fields, mut schema) = (Fields::new(), None);
-    for line in page.lines() {
-        if let Some(heading) = line.strip_prefix('#') {
-            let name = heading.split('`').nth(1).filter(|name| name.starts_with("trinim."));
-            schema = name.map(|name| fields.entry(name.to_owned()).or_default());
-        }
-        let (Some(schema), Some(row)) = (&mut schema, line.strip_prefix("| `")) else { continue };
-        let (field, rest) = row.split_once("` |").unwrap();
-        let columns: Vec<&str> = rest.trim_end_matches('|').split('|').map(str::trim).collect();
-        assert!(columns.len() == 2 && columns.iter().all(|column| !column.is_empty()), "{line}");
-        assert!(schema.insert(field.to_owned()), "twice: {line}");
-    }
-    fields
+/// The names of all reports with their schemas, as the program prints them.
+fn shipped() -> Vec<(String, Value)> {
+    let folder = scratch();
+    schemas(|args| ends(folder.path(), 0, args).0)
 }
 
-fn is_like(pattern: &str, field: &str) -> bool {
-    let (pattern, field): (Vec<&str>, Vec<&str>) = (pattern.split('.').collect(), field.split('.').collect());
-    pattern.len() == field.len()
-        && pattern.iter().zip(&field).all(|(wanted, name)| wanted == name || wanted.starts_with('<'))
+/// Compiles schemas for the validator.
+fn compiled(shipped: &[(String, Value)]) -> (Schemas, BTreeMap<String, SchemaIndex>) {
+    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+    let place = |name: &str| format!("https://trinim.invalid/{name}");
+    for (name, schema) in shipped {
+        compiler.add_resource(&place(name), schema.clone()).unwrap();
+    }
+    let index = shipped.iter().map(|(name, _)| (name.clone(), compiler.compile(&place(name), &mut schemas).unwrap()));
+    let index = index.collect();
+    (schemas, index)
 }
 
 /// Reads the objects that a command printed: one, or one on each line.
@@ -58,18 +50,26 @@ fn objects(out: &str) -> Vec<Value> {
     serde_json::Deserializer::from_str(out).into_iter::<Value>().map(|value| value.unwrap()).collect()
 }
 
-struct Seen(Fields);
+/// Fields by schema, of outputs that are valid.
+struct Seen {
+    fields: BTreeMap<String, BTreeSet<String>>,
+    schemas: Schemas,
+    index: BTreeMap<String, SchemaIndex>,
+}
 
 impl Seen {
     fn add(&mut self, out: &str, about: &str) {
         let objects = objects(out);
         assert!(!objects.is_empty(), "{about} printed no JSON");
         for object in objects {
-            // `serde_json` sorts fields, so the text shows which comes first.
-            let schema = object["schema"].as_str().unwrap_or_else(|| panic!("{about}: {object}"));
-            let first = out.trim_start_matches(['{', ' ', '\n']);
-            assert!(first.starts_with("\"schema\":"), "{about}: {out}");
-            paths(&object, "", self.0.entry(schema.to_owned()).or_default());
+            let (first, name) = object.as_object().and_then(|fields| fields.iter().next()).unwrap();
+            assert_eq!(first, "schema", "{about}: {out}");
+            let name = name.as_str().unwrap();
+            let index = self.index.get(name).unwrap_or_else(|| panic!("{about}: no schema is named {name}"));
+            if let Err(error) = self.schemas.validate(&object, *index) {
+                panic!("{about}: {error:#}\n{object}");
+            }
+            paths(&object, "", self.fields.entry(name.to_owned()).or_default());
         }
     }
 
@@ -88,8 +88,9 @@ fn damage(path: &Path) {
 }
 
 /// Runs every command that has `--json`, so that every field is printed once.
-fn everything(path: &Path) -> Fields {
-    let mut seen = Seen(Fields::new());
+fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTreeSet<String>> {
+    let (schemas, index) = compiled(shipped);
+    let mut seen = Seen { fields: BTreeMap::new(), schemas, index };
     let solve = ["solve", "-k", "6", "--block-bits", "12", "--out", "six", "--json"];
     for command in [
         &solve[..],
@@ -163,34 +164,29 @@ fn everything(path: &Path) -> Fields {
     seen.run(path, 0, &["status", "slow", "--json"]);
     child.kill().unwrap();
     child.wait().unwrap();
-    seen.0
+    seen.fields
 }
 
 #[test]
-fn every_field_is_documented_and_every_documented_field_is_printed() {
-    let folder = scratch();
-    let (printed, documented) = (everything(folder.path()), documented());
-    let of = |fields: &Fields, schema: &str| fields.get(schema).cloned().unwrap_or_default();
-    let schemas: BTreeSet<&String> = printed.keys().chain(documented.keys()).collect();
-    let mut wrong = Vec::new();
-    for schema in schemas {
-        let (printed, documented) = (of(&printed, schema), of(&documented, schema));
-        let lacks =
-            |name: &str, all: &BTreeSet<String>| !all.iter().any(|one| is_like(one, name) || is_like(name, one));
-        wrong.extend(
-            printed
-                .iter()
-                .filter(|name| lacks(name, &documented))
-                .map(|name| format!("{schema} {name}: not in JSON.md")),
-        );
-        wrong.extend(
-            documented
-                .iter()
-                .filter(|name| lacks(name, &printed))
-                .map(|name| format!("{schema} {name}: only in JSON.md")),
+fn every_output_is_valid_and_every_field_is_printed() {
+    let (folder, shipped) = (scratch(), shipped());
+    let printed = everything(folder.path(), &shipped);
+    let mut missing = Vec::new();
+    for (name, schema) in &shipped {
+        let seen = printed.get(name).cloned().unwrap_or_default();
+        missing.extend(
+            rows(schema).into_iter().filter(|row| !seen.contains(&row.path)).map(|row| row.path + " of " + name),
         );
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(missing.is_empty(), "never printed: {}", missing.join("\n"));
+}
+
+#[test]
+fn the_page_is_made_from_the_schemas() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("JSON.md")).unwrap();
+    let made = written(&page, &shipped());
+    let first = page.lines().zip(made.lines()).find(|(page, made)| page != made);
+    assert!(page == made, "cargo run -p tools --bin readme -- JSON.md writes it anew; {first:?}");
 }
 
 /// A script that reads standard output got nothing at all from a solve that failed.

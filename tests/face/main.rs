@@ -15,6 +15,8 @@ mod layout;
 mod limits;
 mod manual;
 mod options;
+#[path = "../../tools/src/bin/readme/json.rs"]
+mod page;
 mod pages;
 mod play;
 mod probe;

@@ -319,14 +319,12 @@ fn silent_slow_and_hostile_clients_hold_up_nothing() {
     for (request, status) in [
         ("GET / HTTP/1.1\r\n\r\n".to_owned(), "404 Not Found"),
         ("GET /metrics/../trinim.prom HTTP/1.1\r\n\r\n".to_owned(), "404 Not Found"),
-        ("GET http://x/metrics HTTP/1.1\r\n\r\n".to_owned(), "404 Not Found"),
         (
             format!("POST /metrics HTTP/1.1\r\ncontent-length: 50000\r\n\r\n{}", &long[..50_000]),
             "405 Method Not Allowed",
         ),
         ("HEAD /metrics HTTP/1.1\r\n\r\n".to_owned(), "405 Method Not Allowed"),
         ("GET /metrics HTTP/9.9\r\n\r\n".to_owned(), "400 Bad Request"),
-        ("\r\n\r\n".to_owned(), "400 Bad Request"),
         (format!("GET /metrics HTTP/1.1\r\nx: {}\r\n\r\n", &long[..9000]), "431 Request Header Fields Too Large"),
     ] {
         let found = served.raw(request.as_bytes());
@@ -336,6 +334,7 @@ fn silent_slow_and_hostile_clients_hold_up_nothing() {
     // No request at all: an end of the connection, or an error that may be lost to its reset.
     for bytes in [
         b"".to_vec(),
+        b"\r\n\r\n".to_vec(),
         b"GET".to_vec(),
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
         b"GET /\x00\xff HTTP/1.1\r\n\r\n".to_vec(),

@@ -1,13 +1,13 @@
 //! The book of a solve: the values of positions with many pieces, the same bytes for every layout
 //! and history, and nothing but right answers or errors from damaged bytes.
 
+use crate::common::breaks::{break_off_anywhere, published};
 use crate::common::program::{ends, json, tree};
 use crate::common::{
     Bitmaps, Solving, Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch,
 };
-use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::testing::SimulatedStorage;
 use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,11 +31,6 @@ fn bound(game: &Game, pieces: u32, way: Way) -> TempDir {
     let storage = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
     bind(game, pieces, storage, &way.options(&game.layout)).unwrap();
     folder
-}
-
-fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
-    let names = disk.names().into_iter().filter_map(|name| name.strip_prefix("db/").map(str::to_owned));
-    names.map(|name| (name.clone(), disk.contents(&format!("db/{name}")).unwrap())).collect()
 }
 
 fn book_of(folder: &Path) -> Vec<u8> {
@@ -149,56 +144,24 @@ fn every_way_to_a_book_leaves_the_same_bytes() {
 fn a_solve_that_broke_off_anywhere_binds_the_same_book() {
     let game = Game::triangle(4, Rule::Normal, 6).unwrap();
     let expected = database_files(bound(&game, 5, Way::usual()).path());
-    let mut random = Random::new(9);
-    let (mut broken, mut binding) = (0, 0);
     let way = Way { placement: Placement::Shared, threads: 2, ..Way::usual() };
     let run = |disk: &SimulatedStorage| {
         let options = Options { commit_interval: Duration::from_micros(100), ..way.options(&game.layout) };
-        bind(&game, 5, Arc::new(disk.clone()), &options)
+        bind(&game, 5, Arc::new(disk.clone()), &options).map(drop)
     };
-    let undisturbed = SimulatedStorage::new(1);
-    run(&undisturbed).unwrap();
-    let steps = undisturbed.steps();
-    for step in 1..=steps {
-        // The end of a run is where the book is made: every step there, some before.
-        if step + 60 < steps && step % Sweep::asked().number(5, 1) != 0 {
-            continue;
+    // The end of a run is where the book is made: every step there, some before.
+    let takes = |step: u64, steps: u64| step + 60 >= steps || step % Sweep::asked().number(5, 1) == 0;
+    let mut binding = 0;
+    let broken = break_off_anywhere(&run, &takes, &expected, &mut |disk, last, story| {
+        if let Ok(found) = pipeline::checkpoint::inspect(disk) {
+            binding += u32::from(found.records.len() == game.layout.canonical_blocks().len());
         }
-        let errors = [Fault::FailOnce, Fault::Full, Fault::LoseSync];
-        for fault in [Fault::Stop, errors[step as usize % 3]] {
-            let disk = SimulatedStorage::new(step).with_fault(step, fault);
-            let story = format!("{fault:?} at step {step} of {steps}");
-            match run(&disk) {
-                Ok(_) => assert_same_files(&published(&disk), &expected, &story),
-                Err(RunError::Io { .. } | RunError::Poisoned) => broken += 1,
-                Err(error) => panic!("{story}: {error}"),
-            }
-            let disk = if random.below(2) == 0 { disk.kill() } else { disk.power_cut(random.bits()) };
-            if let Ok(found) = pipeline::checkpoint::inspect(&disk) {
-                binding += u32::from(found.records.len() == game.layout.canonical_blocks().len());
-            }
-            let mut last = disk.kill();
-            if random.below(2) == 0 {
-                let left = {
-                    let probe = disk.kill();
-                    run(&probe).map(|_| probe.steps()).unwrap_or(steps)
-                };
-                last = disk.with_fault(1 + random.below(left), Fault::Stop);
-                let _ = run(&last);
-                last = last.power_cut(random.bits());
-            }
-            run(&last).unwrap_or_else(|error| panic!("{story}: {error}"));
-            assert_same_files(&published(&last), &expected, &story);
-            let later = last.power_cut(0);
-            assert_same_files(
-                &published(&later).into_iter().filter(|(name, _)| !name.ends_with(".part")).collect(),
-                &expected,
-                &story,
-            );
-            run(&later).unwrap_or_else(|error| panic!("{story}, once more: {error}"));
-            assert_same_files(&published(&later), &expected, &story);
-        }
-    }
+        let later = last.power_cut(0);
+        let whole = published(&later).into_iter().filter(|(name, _)| !name.ends_with(".part")).collect();
+        assert_same_files(&whole, &expected, story);
+        run(&later).unwrap_or_else(|error| panic!("{story}, once more: {error}"));
+        assert_same_files(&published(&later), &expected, story);
+    });
     println!("{broken} broken off, {binding} with all blocks finished");
     assert!(broken > 100 && binding > 30);
 }
@@ -213,16 +176,9 @@ fn damage_of_a_book_is_found() {
     let golden = fs::read(&path).unwrap();
     let values = reference::values(game.board.cells(), game.board.moves(), game.rule);
     let sweep = Sweep::asked();
-    let flips = (0..golden.len()).flat_map(|at| sweep.bits(at).map(move |bit| (at, bit)).collect::<Vec<_>>());
-    let flipped = flips.map(|(at, bit)| {
-        let mut bad = golden.clone();
-        bad[at] ^= 1 << bit;
-        (format!("bit {bit} of byte {at}"), bad)
-    });
-    let cut = sweep.cuts(golden.len()).map(|length| (format!("{length} bytes"), golden[..length].to_vec()));
     let longer = [1, 32, 4096].map(|more| (format!("{more} more"), [&golden[..], &vec![0; more]].concat()));
     let mut cases = 0;
-    for (number, (story, bad)) in flipped.chain(cut).chain(longer).enumerate() {
+    for (number, (story, bad)) in sweep.spoil(&golden).chain(longer).enumerate() {
         fs::write(&path, &bad).unwrap();
         let database = Database::open(folder.path()).unwrap();
         for (position, value) in (0..).zip(&values) {

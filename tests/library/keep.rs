@@ -1,9 +1,10 @@
 //! What a solve keeps: with the counts alone, the census, its digest and the winning first moves
 //! are those of the database, through every kill, error and damage, and nothing else is answered.
 
+use crate::common::breaks::{break_off_anywhere, published};
 use crate::common::program::{copy, ends, json, tree};
 use crate::common::{Solving, Stopping, Sweep, Way, assert_same_files, check, database_files, repair, scratch};
-use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::testing::SimulatedStorage;
 use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +16,6 @@ use trinim::care;
 use trinim::database::{Database, DatabaseError, Game, Keep, Manifest, Terms};
 use trinim::game::{Board, Rule, Value, reference};
 use trinim::kernel::Kernel;
-use trinim::random::Random;
 use trinim::solve::{Baseline, Redundancy, RemovalGame, Solved, baseline, solve};
 
 /// Solves, or continues, and keeps the counts.
@@ -43,11 +43,6 @@ fn stopped(game: &Game, placement: Placement) -> TempDir {
     let ended = Run::new(&Stopping::new(workload, third, &options), storage).options(&options).start().map(drop);
     assert!(matches!(ended, Err(RunError::Interrupted)), "{:?}", ended.err());
     folder
-}
-
-fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
-    let names = disk.names().into_iter().filter_map(|name| name.strip_prefix("db/").map(str::to_owned));
-    names.map(|name| (name.clone(), disk.contents(&format!("db/{name}")).unwrap())).collect()
 }
 
 /// The winning moves of the full board by the definition.
@@ -187,43 +182,21 @@ fn every_way_to_the_counts_leaves_the_same_bytes() {
 fn a_solve_that_broke_off_anywhere_ends_with_the_same_bytes() {
     let game = Game::triangle(4, Rule::Misere, 6).unwrap();
     let expected = database_files(counted(&game, Way::usual()).path());
-    let mut random = Random::new(5);
     let (mut broken, mut resumed) = (0, 0);
     for placement in [Placement::Dedicated, Placement::Shared] {
         let way = Way { placement, threads: 2, ..Way::usual() };
         let run = |disk: &SimulatedStorage| {
             let options = Options { commit_interval: Duration::from_micros(100), ..way.options(&game.layout) };
-            count(&game, Arc::new(disk.clone()), &options)
+            count(&game, Arc::new(disk.clone()), &options).map(drop)
         };
-        let undisturbed = SimulatedStorage::new(1);
-        run(&undisturbed).unwrap();
-        let stride = Sweep::asked().number(4, 1);
-        for step in (1..=undisturbed.steps()).step_by(stride as usize) {
-            let errors = [Fault::FailOnce, Fault::Full, Fault::LoseSync];
-            for fault in [Fault::Stop, errors[(step / stride) as usize % 3]] {
-                let disk = SimulatedStorage::new(step).with_fault(step, fault);
-                let story = format!("{placement:?}, {fault:?} at step {step}");
-                match run(&disk) {
-                    Ok(_) => assert_same_files(&published(&disk), &expected, &story),
-                    Err(RunError::Io { .. } | RunError::Poisoned) => broken += 1,
-                    Err(error) => panic!("{story}: {error}"),
-                }
-                let disk = if random.below(2) == 0 { disk.kill() } else { disk.power_cut(random.bits()) };
-                if let Ok(found) = pipeline::checkpoint::inspect(&disk) {
-                    resumed += u32::from(!found.records.is_empty());
-                }
-                let mut last = disk.kill();
-                if random.below(2) == 0 {
-                    last = disk.with_fault(1 + random.below(undisturbed.steps()), Fault::Stop);
-                    let _ = run(&last);
-                    last = last.power_cut(random.bits());
-                }
-                run(&last).unwrap_or_else(|error| panic!("{story}: {error}"));
-                assert_same_files(&published(&last), &expected, &story);
-                let left: Vec<_> = last.names().into_iter().filter(|name| name.starts_with("logs/")).collect();
-                assert!(left.is_empty(), "{story}: {left:?}");
+        let takes = |step: u64, _| step % Sweep::asked().number(4, 1) == 0;
+        broken += break_off_anywhere(&run, &takes, &expected, &mut |disk, last, story| {
+            if let Ok(found) = pipeline::checkpoint::inspect(disk) {
+                resumed += u32::from(!found.records.is_empty());
             }
-        }
+            let left: Vec<_> = last.names().into_iter().filter(|name| name.starts_with("logs/")).collect();
+            assert!(left.is_empty(), "{placement:?}, {story}: {left:?}");
+        });
     }
     println!("{broken} broken off, {resumed} with finished blocks");
     assert!(broken > 100 && resumed > 50);
@@ -259,14 +232,8 @@ fn damage_of_the_lists_is_found_and_the_run_restores_it() {
     let sweep = Sweep::asked();
     let mut cases = 0;
     for (name, bytes) in &golden {
-        let flips = (0..bytes.len()).flat_map(|at| sweep.bits(at).map(move |bit| (at, bit)).collect::<Vec<_>>());
-        let flipped = flips.map(|(at, bit)| {
-            let mut bad = bytes.clone();
-            bad[at] ^= 1 << bit;
-            (format!("{name}: bit {bit} of byte {at}"), bad)
-        });
-        let cut = sweep.cuts(bytes.len()).map(|length| (format!("{name}: {length} bytes"), bytes[..length].to_vec()));
-        for (number, (story, bad)) in flipped.chain(cut).enumerate() {
+        for (number, (story, bad)) in sweep.spoil(bytes).enumerate() {
+            let story = format!("{name}: {story}");
             fs::write(db.join(name), &bad).unwrap();
             assert!(!check(run).is_sound(), "{story}");
             match Database::open(run) {

@@ -1,10 +1,11 @@
 //! Nimbers: the definition, the same bytes for every history, the sum rule, and nothing but right
 //! answers or errors from damaged or lying folders.
 
+use crate::common::breaks::break_off_anywhere;
 use crate::common::nimbers::{options, solve_on, solved, task};
 use crate::common::program::{ends, json, tree};
 use crate::common::{Stopping, Sweep, Way, assert_same_files, check, database_files, layout_with, repair, scratch};
-use pipeline::testing::{Fault, SimulatedStorage};
+use pipeline::testing::SimulatedStorage;
 use pipeline::{Error as RunError, Options, Placement, RealStorage, Run};
 use std::collections::BTreeMap;
 use std::fs;
@@ -159,31 +160,11 @@ fn a_solve_that_broke_off_anywhere_ends_alike() {
     let way = Way { placement: Placement::Shared, ..Way::usual() };
     let run = |disk: &SimulatedStorage| {
         let options = Options { commit_interval: Duration::from_micros(100), ..options(&game, way) };
-        solve_on(&game, way, Arc::new(disk.clone()), &options)
+        solve_on(&game, way, Arc::new(disk.clone()), &options).map(drop)
     };
-    let published = |disk: &SimulatedStorage| -> BTreeMap<String, Vec<u8>> {
-        let names = disk.names().into_iter().filter_map(|name| name.strip_prefix("db/").map(str::to_owned));
-        names.map(|name| (name.clone(), disk.contents(&format!("db/{name}")).unwrap())).collect()
-    };
-    let undisturbed = SimulatedStorage::new(1);
-    run(&undisturbed).unwrap();
-    let steps = undisturbed.steps();
-    let mut broken = 0;
-    for step in (1..=steps).step_by(Sweep::asked().number(5, 1) as usize) {
-        for fault in [Fault::Stop, Fault::FailOnce, Fault::LoseSync] {
-            let disk = SimulatedStorage::new(step).with_fault(step, fault);
-            let story = format!("{fault:?} at step {step} of {steps}");
-            match run(&disk) {
-                Ok(_) => {}
-                Err(RunError::Io { .. } | RunError::Poisoned) => broken += 1,
-                Err(error) => panic!("{story}: {error}"),
-            }
-            let disk = if step % 2 == 0 { disk.kill() } else { disk.power_cut(step) };
-            run(&disk).unwrap_or_else(|error| panic!("{story}: {error}"));
-            assert_same_files(&published(&disk), &expected, &story);
-        }
-    }
-    assert!(broken > 30, "{broken}");
+    let takes = |step: u64, _| step % Sweep::asked().number(5, 1) == 0;
+    let broken = break_off_anywhere(&run, &takes, &expected, &mut |_, _, _| {});
+    assert!(broken > 20, "{broken}");
 }
 
 /// A changed bit of a block is found by check and verify and gives no wrong answer, and repair

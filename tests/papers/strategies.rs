@@ -1,6 +1,7 @@
 //! The papers' strategies against the update logs: the same database byte by byte, and as many
 //! loads and stores as the papers count.
 
+use crate::common::breaks::published;
 use crate::common::{Bitmaps, Solving, Way, assert_same_files, database_files, layout_with, scratch};
 use pipeline::checkpoint::{BlockRecord, Checkpoint, Epoch, LOGS, Parameters, PublishedFile};
 use pipeline::storage::Create;
@@ -171,12 +172,6 @@ fn too_little_memory_is_refused_with_the_least_that_would_do() {
             baseline::solve(&game, Kernel::detect(), baseline, &storage, &options, &metrics, &counters).unwrap();
         assert_eq!(solved.peak_leased_bytes, least, "{baseline}");
     }
-}
-
-/// Returns the published files of a simulated disk.
-fn published(disk: &SimulatedStorage) -> BTreeMap<String, Vec<u8>> {
-    let names = disk.names().into_iter().filter_map(|name| name.strip_prefix("db/").map(str::to_owned));
-    names.map(|name| (name.clone(), disk.contents(&format!("db/{name}")).unwrap())).collect()
 }
 
 /// Full disks, failing calls and the end of the process, at any step, cause an error, never a wrong

@@ -1,6 +1,7 @@
 //! `SUMS` and the files of the `db` folder.
 #![expect(clippy::disallowed_methods, reason = "the check lists and hashes files itself")]
 
+use super::Report;
 use crate::care::workers::{Halt, Request, Watch};
 use crate::database::{BLOCK_BYTES_MAX, DatabaseError, SUMS, Sums};
 use parking_lot::Mutex;
@@ -13,17 +14,6 @@ use std::path::Path;
 /// Bytes read at once, which also bounds the reaction time to a stop.
 const READ_BYTES: usize = 1 << 20;
 
-/// The result of the check of the files.
-#[derive(Default)]
-pub(super) struct Checked {
-    /// Number of files hashed.
-    pub files: u64,
-    /// Their bytes.
-    pub file_bytes: u64,
-    /// The findings, in the order of the file names.
-    pub findings: Vec<super::Finding>,
-}
-
 /// The files to check.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
@@ -35,15 +25,16 @@ pub(super) struct Wanted<'a> {
     pub with_list: bool,
 }
 
-/// Checks the files of a `db` folder against `SUMS`; returns `None` if stopped. `also(name)` is
-/// called for every hashed file, with the memory of its worker.
+/// Checks the files of a `db` folder against `SUMS`; returns a report of these alone, its findings
+/// in the order of the file names, or `None` if stopped. `also(name)` is called for every hashed
+/// file, with the memory of its worker.
 pub(super) fn check<S>(
     folder: &Path,
     wanted: Wanted<'_>,
     request: &Request<'_>,
     scratch: impl Fn() -> Result<S, DatabaseError> + Sync,
     also: impl Fn(&mut S, &str) -> Result<Option<super::Finding>, DatabaseError> + Sync,
-) -> Result<Option<Checked>, DatabaseError> {
+) -> Result<Option<Report>, DatabaseError> {
     let (sums, mut findings) = match Sums::load(folder) {
         Ok(sums) => {
             let listed = || sums.lines.keys().map(|name| (name.clone(), None)).collect();
@@ -90,13 +81,13 @@ pub(super) fn check<S>(
         },
     )?;
     let findings = findings.into_iter().map(super::Finding::File).collect();
-    let mut checked = Checked { findings, ..Checked::default() };
+    let mut report = Report { findings, ..Report::default() };
     for (bytes, finding, also) in results.into_inner().into_values() {
-        checked.files += u64::from(bytes.is_some());
-        checked.file_bytes += bytes.unwrap_or(0);
-        checked.findings.extend(finding.into_iter().map(super::Finding::File).chain(also));
+        report.files += u64::from(bytes.is_some());
+        report.file_bytes += bytes.unwrap_or(0);
+        report.findings.extend(finding.into_iter().map(super::Finding::File).chain(also));
     }
-    Ok(finished.then_some(checked))
+    Ok(finished.then_some(report))
 }
 
 /// Returns the length of a file and its BLAKE3, or nothing if the file vanished.

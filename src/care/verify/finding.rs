@@ -2,15 +2,16 @@
 
 use crate::database::{MANIFEST, block_file_name};
 use crate::game::{Rule, Value};
-use std::fmt;
 
 /// A finding. Its `Display` is a sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Finding {
     /// A file is damaged, missing or superfluous.
+    #[error("{0}")]
     File(pipeline::Finding),
     /// A block's row in the manifest contradicts its bitmap.
+    #[error("{}: the manifest says {manifest}, the bitmap has {bitmap}", block_file_name(*block))]
     Row {
         /// Ordinal of the block.
         block: u32,
@@ -20,6 +21,10 @@ pub enum Finding {
         bitmap: RowField,
     },
     /// A position contradicts its children.
+    #[error(
+        "{}: position {rows} (offset {offset}) is stored as a {stored}, but {because}",
+        block_file_name(*block)
+    )]
     Position {
         /// Ordinal of the canonical block.
         block: u32,
@@ -33,6 +38,10 @@ pub enum Finding {
         because: Reason,
     },
     /// A position has not the nimber that follows from its children.
+    #[error(
+        "{}: position {rows} (offset {offset}) is stored with {}, but {least} is the least that none of its children has",
+        block_file_name(*block), in_words(stored)
+    )]
     Nimber {
         /// Ordinal of the canonical block.
         block: u32,
@@ -46,6 +55,7 @@ pub enum Finding {
         least: u32,
     },
     /// A bit without a position is set.
+    #[error("{}: bit {offset} is set but represents no position", block_file_name(*block))]
     Stray {
         /// Ordinal of the block.
         block: u32,
@@ -53,6 +63,10 @@ pub enum Finding {
         offset: u64,
     },
     /// A block has more wrong positions than listed.
+    #[error(
+        "{}: {differences} positions contradict their children, {listed} are listed",
+        block_file_name(*block)
+    )]
     More {
         /// Ordinal of the block.
         block: u32,
@@ -62,11 +76,13 @@ pub enum Finding {
         listed: usize,
     },
     /// Blocks could not be checked because they or blocks of their children are unreadable.
+    #[error("{blocks} blocks were not checked because they or blocks of their children are unreadable")]
     Unchecked {
         /// The number of such blocks.
         blocks: u64,
     },
     /// A count or digest of the manifest contradicts the blocks.
+    #[error("{MANIFEST}: {manifest}, {counted}")]
     Count {
         /// The claim of the manifest, in words.
         manifest: String,
@@ -74,6 +90,7 @@ pub enum Finding {
         counted: String,
     },
     /// The database contradicts a published figure.
+    #[error("{contradiction}")]
     Published {
         /// The contradiction, in words.
         contradiction: String,
@@ -81,22 +98,27 @@ pub enum Finding {
 }
 
 /// A field of a block's row in the manifest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RowField {
     /// Losses among its positions.
+    #[error("{0} losses")]
     Losses(u64),
     /// BLAKE3 of its bitmap, hexadecimal.
+    #[error("digest {0}")]
     Digest(String),
 }
 
 /// The reason why a position cannot have its stored value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// The rule sets the value of the empty position.
+    #[error("the rule makes a position without a move a {}", .0.empty())]
     Empty(Rule),
     /// All its children, counted here, are wins.
+    #[error("all its {0} children are wins")]
     AllWins(usize),
     /// A child is a loss too; its rows, if a second read succeeded.
+    #[error("{}", .0.as_ref().map_or("one of its children is a loss".to_owned(), |child| format!("its child {child} is a loss too")))]
     LosingChild(Option<String>),
 }
 
@@ -108,65 +130,11 @@ impl Finding {
     }
 }
 
-impl fmt::Display for RowField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RowField::Losses(losses) => write!(f, "{losses} losses"),
-            RowField::Digest(digest) => write!(f, "digest {digest}"),
-        }
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Reason::Empty(rule) => write!(f, "the rule makes a position without a move a {}", rule.empty()),
-            Reason::AllWins(children) => write!(f, "all its {children} children are wins"),
-            Reason::LosingChild(Some(child)) => write!(f, "its child {child} is a loss too"),
-            Reason::LosingChild(None) => f.write_str("one of its children is a loss"),
-        }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |block: &u32| block_file_name(*block);
-        match self {
-            Finding::File(finding) => finding.fmt(f),
-            Finding::Row { block, manifest, bitmap } => {
-                write!(f, "{}: the manifest says {manifest}, the bitmap has {bitmap}", name(block))
-            }
-            Finding::Position { block, offset, rows, stored, because } => {
-                write!(f, "{}: position {rows} (offset {offset}) is stored as a {stored}, but {because}", name(block))
-            }
-            Finding::Nimber { block, offset, rows, stored, least } => {
-                let stored = match &stored[..] {
-                    [] => "no nimber".to_owned(),
-                    [one] => format!("nimber {one}"),
-                    [first, more @ ..] => {
-                        more.iter().fold(format!("nimbers {first}"), |all, one| format!("{all}, {one}"))
-                    }
-                };
-                write!(f, "{}: position {rows} (offset {offset}) is stored with {stored}, ", name(block))?;
-                write!(f, "but {least} is the least that none of its children has")
-            }
-            Finding::Stray { block, offset } => {
-                write!(f, "{}: bit {offset} is set but represents no position", name(block))
-            }
-            Finding::More { block, differences, listed } => {
-                write!(f, "{}: {differences} positions contradict their children, {listed} are listed", name(block))
-            }
-            Finding::Unchecked { blocks } => {
-                write!(f, "{blocks} blocks were not checked because they or blocks of their children are unreadable")
-            }
-            Finding::Count { manifest, counted } => write!(f, "{MANIFEST}: {manifest}, {counted}"),
-            Finding::Published { contradiction } => f.write_str(contradiction),
-        }
-    }
-}
-
-impl From<pipeline::Finding> for Finding {
-    fn from(finding: pipeline::Finding) -> Finding {
-        Finding::File(finding)
+/// Lists the nimbers of a position, of which there should be one.
+fn in_words(nimbers: &[u32]) -> String {
+    match nimbers {
+        [] => "no nimber".to_owned(),
+        [one] => format!("nimber {one}"),
+        [first, more @ ..] => more.iter().fold(format!("nimbers {first}"), |all, one| format!("{all}, {one}")),
     }
 }

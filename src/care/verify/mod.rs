@@ -213,13 +213,12 @@ fn check(
     request: &Request<'_>,
 ) -> Result<Option<Report>, DatabaseError> {
     database.require_values()?;
-    let mut report = Report::default();
     let geometry = match Geometry::new(database.board(), database.layout()) {
         Ok(geometry) => geometry,
         Err(reason) => {
             let path = database.folder().join(MANIFEST);
-            report.findings.push(Finding::File(pipeline::Finding::new(Weight::Damage, path, reason)));
-            return Ok(Some(report.bounded()));
+            let findings = vec![Finding::File(pipeline::Finding::new(Weight::Damage, path, reason))];
+            return Ok(Some(Report { findings, ..Report::default() }.bounded()));
         }
     };
     let plan = Plan::new(database, &geometry);
@@ -250,11 +249,7 @@ fn check(
             None => Ok(None),
         },
     )?;
-    let Some(files) = files else { return Ok(None) };
-    report.files = files.files;
-    report.file_bytes = files.file_bytes;
-    report.findings = files.findings;
-
+    let Some(mut report) = files else { return Ok(None) };
     let Some(outcomes) = check_blocks(&plan, &geometry, &chosen, request)? else { return Ok(None) };
     report.blocks = outcomes.values().filter(|outcome| outcome.differences.is_some()).count() as u64;
     let checked = outcomes.iter().filter(|(_, outcome)| outcome.differences.is_some());
@@ -317,10 +312,7 @@ fn shared_totals(database: &Database, geometry: &Geometry, share: &Share<'_>) ->
 /// [`DatabaseError::Io`] if the operating system refuses to read a file or the folder.
 pub fn verify_files(folder: &Path, request: &Request<'_>) -> Result<Option<Report>, DatabaseError> {
     let wanted = files::Wanted { names: None, is_hashed: &|_| true, with_list: true };
-    let checked = files::check(folder, wanted, request, || Ok(()), |(), _| Ok(None))?;
-    Ok(checked.map(|files::Checked { files, file_bytes, findings }| {
-        Report { files, file_bytes, findings, ..Report::default() }.bounded()
-    }))
+    Ok(files::check(folder, wanted, request, || Ok(()), |(), _| Ok(None))?.map(Report::bounded))
 }
 
 /// Returns the canonical blocks whose positions are to be checked.

@@ -1,21 +1,20 @@
 //! `trinim check`: finds damaged files in a run folder or a database.
 
-use crate::cli::face::exit::{Exit, Stopped};
+use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped, seconds};
 use crate::cli::face::owner::{self, Owner};
 use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::Size;
 use crate::cli::words::choice::named;
-use crate::cli::words::job::{Counter, Job};
+use crate::cli::words::job::{Counter, Job, of_care, print_finding};
 use clap::Args;
 use pipeline::Stopwatch;
 use pipeline::checkpoint::{LOCK, PUBLISHED};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use trinim::care::{self, Depth, Finding, Request, Subject, Weight};
+use trinim::care::{self, Depth, Finding, Request, Subject};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,28 +65,6 @@ pub struct Report<'a> {
     owned: bool,
     /// Wall-clock time.
     elapsed_s: f64,
-}
-
-/// Prints a finding on one line.
-pub fn print_finding(finding: &Finding, out: &mut Out) -> std::io::Result<()> {
-    let label = match finding.weight {
-        Weight::Damage => out.paint.bad("damaged:"),
-        Weight::Copy => out.paint.mark("damaged copy:"),
-        Weight::Leftover => out.paint.faint("left over:"),
-    };
-    writeln!(out, "{label} {finding}")
-}
-
-/// Turns an interruption into the command line's error for a stop, and names who holds a locked
-/// folder; leaves other errors as they are.
-pub fn of_care(error: care::Error, folder: &Path, signals: &Signals, so_far: &'static str) -> anyhow::Error {
-    match error {
-        care::Error::Run(error @ pipeline::Error::Locked { .. }) => owner::in_use(error, folder),
-        care::Error::Run(pipeline::Error::Interrupted) => {
-            anyhow::Error::new(Stopped::from_the_start(signals.exit())).context(so_far)
-        }
-        other => other.into(),
-    }
 }
 
 /// Runs the subcommand.

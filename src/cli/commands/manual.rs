@@ -4,10 +4,11 @@
 //! out by its own form: examples keep their lines, the table of exit codes becomes a list.
 
 use crate::cli::face::exit::{self, Exit};
+use crate::cli::face::help::VARIABLES;
 use crate::cli::face::output::Out;
-use clap::{Arg, ArgAction, Args, Command};
+use clap::{Args, Command};
 use clap_mangen::Man;
-use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
+use clap_mangen::roff::{Roff, bold, roman};
 use pipeline::Error;
 use std::path::Path;
 use trinim::game::position::FORMS;
@@ -55,85 +56,27 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<(), Error> {
 
 /// Returns the page of a command.
 fn page(command: &Command, name: &str) -> String {
-    let man = Man::new(command.clone()).title(name.to_uppercase()).source(SOURCE).manual(MANUAL);
+    // Also the options that the help only names.
+    let whole = command.clone().mut_args(|arg| arg.hide(false));
+    let man = Man::new(whole).title(name.to_uppercase()).source(SOURCE).manual(MANUAL);
     let mut text = Vec::new();
     // Writing into memory never fails.
-    let _ = man.render_title(&mut text).and_then(|()| man.render_name_section(&mut text));
-    let mut roff = Roff::new();
-    roff.control("SH", ["SYNOPSIS"]);
-    synopsis(&mut roff, command);
-    let _ = roff.to_writer(&mut text);
-    let _ = man.render_description_section(&mut text).and_then(|()| man.render_options_section(&mut text));
+    let _ = man
+        .render_title(&mut text)
+        .and_then(|()| man.render_name_section(&mut text))
+        .and_then(|()| man.render_synopsis_section(&mut text))
+        .and_then(|()| man.render_description_section(&mut text))
+        .and_then(|()| man.render_options_section(&mut text));
     if command.has_subcommands() {
         let _ = man.render_subcommands_section(&mut text);
     }
     let mut roff = Roff::new();
     after(&mut roff, &command.get_after_help().map(ToString::to_string).unwrap_or_default());
     codes(&mut roff);
-    environment(&mut roff, command);
+    environment(&mut roff);
     see_also(&mut roff, command, name);
     let _ = roff.to_writer(&mut text);
     String::from_utf8_lossy(&text).into_owned()
-}
-
-/// Writes one line for each way to call the command: all options with their values, the required
-/// ones first.
-fn synopsis(roff: &mut Roff, command: &Command) {
-    let name = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
-    let (required, optional): (Vec<&Arg>, Vec<&Arg>) =
-        command.get_arguments().filter(|arg| !arg.is_hide_set()).partition(|arg| arg.is_required_set());
-    let mut line = vec![bold(&name)];
-    let (positionals, options): (Vec<&Arg>, Vec<&Arg>) = required.into_iter().partition(|arg| arg.is_positional());
-    for arg in options {
-        line.push(roman(" "));
-        line.extend(form(arg));
-    }
-    for arg in optional.iter().filter(|arg| !arg.is_positional()) {
-        line.push(roman(" ["));
-        line.extend(form(arg));
-        line.push(roman("]"));
-    }
-    for arg in positionals {
-        line.push(roman(" "));
-        line.extend(form(arg));
-    }
-    for arg in optional.iter().filter(|arg| arg.is_positional()) {
-        line.push(roman(" ["));
-        line.extend(form(arg));
-        line.push(roman("]"));
-    }
-    if command.has_subcommands() {
-        let (open, close) = if command.is_subcommand_required_set() { (" ", "") } else { (" [", "]") };
-        line.extend([roman(open), italic("COMMAND"), roman(close)]);
-    }
-    // Options are neither hyphenated nor spread to both margins.
-    roff.control("nh", []).control("ad", ["l"]).text(line).control("ad", ["b"]).control("hy", []);
-}
-
-/// Returns an argument with its value, like `-k K` or `--suite [SUITE]`.
-fn form(arg: &Arg) -> Vec<Inline> {
-    let mut line = Vec::new();
-    match (arg.get_short(), arg.get_long()) {
-        (_, Some(long)) => line.push(bold(format!("--{long}"))),
-        (Some(short), None) => line.push(bold(format!("-{short}"))),
-        (None, None) => {}
-    }
-    let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
-    if takes_value {
-        let values = arg.get_value_names().map_or_else(|| arg.get_id().to_string(), |names| names.join(" "));
-        let is_optional = arg.get_num_args().is_some_and(|range| range.min_values() == 0) && !arg.is_positional();
-        if !line.is_empty() {
-            line.push(roman(if is_optional { " [" } else { " " }));
-        }
-        line.push(italic(values));
-        if is_optional {
-            line.push(roman("]"));
-        }
-        if arg.is_positional() && matches!(arg.get_action(), ArgAction::Append) {
-            line.push(roman(" ..."));
-        }
-    }
-    line
 }
 
 /// Writes the text after the options: indented lines, such as examples, as they stand, other lines
@@ -171,19 +114,9 @@ fn codes(roff: &mut Roff) {
     }
 }
 
-fn environment(roff: &mut Roff, command: &Command) {
+fn environment(roff: &mut Roff) {
     roff.control("SH", ["ENVIRONMENT"]);
-    for arg in command.get_arguments() {
-        if let (Some(variable), Some(flag)) = (arg.get_env().and_then(|name| name.to_str()), arg.get_long()) {
-            roff.control("TP", []).text([bold(variable)]);
-            roff.text([roman("Value of "), bold(format!("--{flag}")), roman(" if the option is not given")]);
-        }
-    }
-    let others = [
-        ("NO_COLOR", "If set and not empty, output has no colours unless --color says otherwise"),
-        ("COLUMNS", "Width of boards and tables where it cannot be asked of a terminal"),
-    ];
-    for (name, meaning) in others {
+    for (name, meaning) in VARIABLES {
         roff.control("TP", []).text([bold(name)]).text([roman(meaning)]);
     }
 }

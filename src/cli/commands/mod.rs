@@ -13,7 +13,6 @@ pub mod play;
 pub mod probe;
 pub mod repair;
 pub mod report;
-pub mod resume;
 pub mod schema;
 #[cfg(feature = "serve")]
 pub mod serve;

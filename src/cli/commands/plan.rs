@@ -1,13 +1,13 @@
 //! `trinim plan`: what a solve would need.
 
-use crate::cli::commands::layout::BID_LEGEND;
-use crate::cli::commands::solve::{agree_with_nimbers, free_bytes, request, too_many_pieces, values};
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, bytes_per_second, counted, grouped, seconds};
-use crate::cli::face::summary;
 use crate::cli::words::args::{JsonArgs, Size};
-use crate::cli::words::board::CELLS_MAX;
-use crate::cli::words::game::GameArgs;
+use crate::cli::words::board::{BID_LEGEND, CELLS_MAX, picture};
+use crate::cli::words::game::{GameArgs, agree_with_nimbers, request, values};
+use crate::cli::words::keep::too_many_pieces;
+use crate::cli::words::machine::{free_bytes, memory_available_bytes};
+use crate::cli::words::summary;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -143,14 +143,6 @@ fn warn(report: &mut Report<'_>) {
     }
 }
 
-/// Returns the memory available now, in bytes; `u64::MAX` if the system does not say.
-fn memory_available_bytes() -> u64 {
-    let figures = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = figures.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
-        .map_or(u64::MAX, |kibibytes| kibibytes << 10)
-}
-
 fn print(report: &Report<'_>, board: &Board, codec: &str, out: &mut Out) -> anyhow::Result<()> {
     let plan = report.plan;
     let shape = &plan.shape;
@@ -213,13 +205,9 @@ fn print(report: &Report<'_>, board: &Board, codec: &str, out: &mut Out) -> anyh
         ),
     ])?;
     writeln!(out)?;
-    let cell = |index: u32| {
-        let bid = shape.bid_cells.iter().any(|cell| u32::from(*cell) == index);
-        if bid { out.paint.mark("X") } else { out.paint.faint(".") }
-    };
-    let picture = board.picture(1, cell);
-    for line in picture.lines() {
-        writeln!(out, "  {line}")?;
+    let bid_cells = shape.bid_cells.iter().map(|cell| 1 << cell).sum();
+    for line in picture(board, bid_cells, out) {
+        writeln!(out, "{}", format!("  {line}").trim_end())?;
     }
     writeln!(out, "  {BID_LEGEND}")?;
     writeln!(out, "\n{:10} {:>10} {:>10} {:>10} {:>10} {:>9}", "logs", "written", "read", "peak", "disk", "time")?;

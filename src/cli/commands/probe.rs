@@ -2,11 +2,11 @@
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{self, Out, counted};
+use crate::cli::words::answers::{self, SpotArgs};
 use crate::cli::words::args::JsonArgs;
 use crate::cli::words::folders;
-use crate::cli::words::moves;
 use crate::cli::words::solved::{Solved, SolvedArgs};
-use crate::cli::words::spot::{self, SpotArgs};
+use crate::cli::words::summary::{draw_moves, up_to_symmetry};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,8 +14,9 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use trinim::database::{Access, Database, DatabaseError, Probe};
 use trinim::game::Board;
-use trinim::game::position::{self, cells};
+use trinim::game::position;
 use trinim::game::{Outcome, Rule, Value};
+use trinim::play::report::Probed;
 use trinim::solve::{PartError, PartSolver};
 
 /// Longest line that can be a position, in bytes.
@@ -67,30 +68,11 @@ pub struct ProbeArgs {
 
     /// Read the database through memory maps: faster, but the program crashes if another process
     /// truncates a file
-    #[arg(long)]
+    #[arg(long, hide = true)]
     map: bool,
 }
 
-/// What `trinim probe` prints of a position, on one line.
-#[derive(Serialize, JsonSchema)]
-pub struct Answer {
-    /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
-    position: String,
-    /// The same as a mask, cell 0 in the lowest bit.
-    hex: String,
-    /// `win` or `loss` for the player to move.
-    value: Value,
-    /// `N` for a win, `P` for a loss.
-    outcome: Outcome,
-    /// Nimber of the position; null unless the folder has nimbers.
-    nimber: Option<u32>,
-    /// All legal moves whose values were kept, winning ones first; not with `--brief`.
-    moves: Vec<Move>,
-    /// Legal moves to positions whose values were not kept.
-    moves_not_kept: u64,
-}
-
-/// The same with `--brief`, without the moves.
+/// What `trinim probe --brief` prints of a position, on one line: without the moves.
 #[derive(Serialize, JsonSchema)]
 pub struct Brief {
     /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
@@ -102,18 +84,6 @@ pub struct Brief {
     /// `N` for a win, `P` for a loss.
     outcome: Outcome,
     /// Nimber of the position; null unless the folder has nimbers.
-    nimber: Option<u32>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Move {
-    /// Indices of the pieces taken.
-    cells: Vec<u32>,
-    /// The position after the move.
-    child: String,
-    /// Value of the child, for the player who moves there: `loss` marks a winning move.
-    value: Value,
-    /// Nimber of the child.
     nimber: Option<u32>,
 }
 
@@ -216,7 +186,7 @@ impl Asking {
                     writeln!(out, "{rows}  {value}")?;
                 }
             }
-            Ok(probe) if self.json => out.json_line(SCHEMA, &answer(board, &probe))?,
+            Ok(probe) if self.json => out.json_line(SCHEMA, &Probed::of(board, &probe))?,
             Ok(probe) => {
                 if !std::mem::replace(&mut self.first, false) {
                     writeln!(out)?;
@@ -270,7 +240,7 @@ impl Asking {
                 Ok(Err((Exit::Usage, chain(error))))
             }
             (Err(error @ PartError::TooMany { .. }), None) => Ok(Err((Exit::Usage, chain(error)))),
-            (Err(error), _) => Err(spot::failed(error)),
+            (Err(error), _) => Err(answers::unsolved(error)),
         }
     }
 }
@@ -303,25 +273,6 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// Returns what is printed of a position.
-pub fn answer(board: &Board, probe: &Probe) -> Answer {
-    let moves = probe.children.iter().map(|child| Move {
-        cells: cells(child.taken),
-        child: position::rows(board, child.position),
-        value: child.value,
-        nimber: child.nimber,
-    });
-    Answer {
-        position: position::rows(board, probe.position),
-        hex: position::hex(probe.position),
-        value: probe.value,
-        outcome: probe.value.outcome(),
-        nimber: probe.nimber,
-        moves: moves.collect(),
-        moves_not_kept: probe.moves_not_kept,
-    }
-}
-
 fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
     let rows = position::rows(board, probe.position);
     writeln!(out, "{rows}  {}", out.paint.faint(position::hex(probe.position)))?;
@@ -332,7 +283,7 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
     let verdict = out.paint.value(probe.value);
     let winning: Vec<u64> =
         probe.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
-    let alike = moves::up_to_symmetry(board, probe.position, &winning);
+    let alike = up_to_symmetry(board, probe.position, &winning);
     let moves = match (probe.children.len(), winning.len()) {
         (0, _) => "no move is left".to_owned(),
         (1, 0) => "the only move loses".to_owned(),
@@ -354,7 +305,7 @@ fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {
         return Ok(());
     }
     writeln!(out)?;
-    moves::draw(board, probe.position, &winning, out)?;
+    draw_moves(board, probe.position, &winning, out)?;
     Ok(())
 }
 

@@ -1,12 +1,11 @@
 //! `trinim repair`: restores damaged files with the same bytes.
 
-use crate::cli::commands::check::{of_care, print_finding};
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, seconds};
 use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::Size;
-use crate::cli::words::job::{Counter, Job};
+use crate::cli::words::job::{Counter, Job, of_care, print_finding};
 use clap::Args;
 use pipeline::Stopwatch;
 use schemars::JsonSchema;

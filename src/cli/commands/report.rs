@@ -13,9 +13,9 @@
 //! Nothing is synced: a report can be made again.
 
 use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::file::ParentsArgs;
 use crate::cli::face::output::{self, Out, counted, grouped};
 use crate::cli::words::args::JsonArgs;
-use crate::cli::words::parents::ParentsArgs;
 use clap::Args;
 use pipeline::storage::{Create, is_valid_name};
 use pipeline::{Error, RealStorage, Storage, storage};

@@ -4,13 +4,11 @@
 //! struct lacks, and each of its fields, unless it is left out where it has no value. JSON.md is
 //! made from them, too.
 
-use super::{
-    bench, check, evolve, export, layout, plan, plane, probe, repair, report, solve, stats, status, task, verify,
-};
-use crate::cli::face::exit::Exit;
+use super::{check, evolve, export, layout, plan, plane, probe, repair, report, solve, stats, status, task, verify};
+use crate::cli::face::exit::{self, Exit};
 use crate::cli::face::output::Out;
 use crate::cli::face::schema::{self, Shape};
-use crate::cli::face::{failure, watch};
+use crate::cli::face::watch;
 use crate::cli::words::claims;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -37,11 +35,14 @@ pub struct SchemaArgs {
 
 /// The name of each report with its shapes: one, or those of lines that differ.
 const ALL: &[(&str, &[Shape])] = &[
-    ("trinim.failure/1", &[failure::Failure::json_schema]),
+    ("trinim.failure/1", &[exit::Failure::json_schema]),
     ("trinim.progress/1", &[watch::Line::json_schema]),
     ("trinim.solve/1", &[solve::Report::json_schema]),
     ("trinim.stats/1", &[stats::Report::json_schema]),
-    ("trinim.probe/1", &[probe::Answer::json_schema, probe::Brief::json_schema, probe::Failure::json_schema]),
+    (
+        "trinim.probe/1",
+        &[trinim::play::report::Probed::json_schema, probe::Brief::json_schema, probe::Failure::json_schema],
+    ),
     ("trinim.export/1", &[export::Report::json_schema]),
     ("trinim.verify/1", &[verify::Report::json_schema]),
     ("trinim.check/1", &[check::Report::json_schema]),

@@ -2,10 +2,9 @@
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped};
-use crate::cli::face::summary::Summary;
 use crate::cli::words::args::{JsonArgs, Size};
-use crate::cli::words::moves;
 use crate::cli::words::solved::SolvedArgs;
+use crate::cli::words::summary::{Summary, draw_moves, up_to_symmetry};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -121,7 +120,7 @@ fn report<'a>(database: &'a Database, winning: &[u64]) -> anyhow::Result<Report<
 /// Those of [`Database::probe`] and [`Database::book`].
 #[cfg(feature = "serve")]
 pub fn json(database: &Database) -> anyhow::Result<String> {
-    Ok(crate::cli::face::output::tagged(SCHEMA, &report(database, &winning(database)?)?)?)
+    Ok(crate::cli::face::schema::tagged(SCHEMA, &report(database, &winning(database)?)?)?)
 }
 
 fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> anyhow::Result<()> {
@@ -158,8 +157,8 @@ fn print(report: &Report<'_>, board: &Board, winning: &[u64], out: &mut Out) -> 
         }
     }
 
-    let alike = moves::up_to_symmetry(board, board.full(), winning);
+    let alike = up_to_symmetry(board, board.full(), winning);
     writeln!(out, "\nwinning first moves: {} of {}{alike}", winning.len(), board.moves().len())?;
-    moves::draw(board, board.full(), winning, out)?;
+    draw_moves(board, board.full(), winning, out)?;
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! `trinim verify`: checks every byte and every position of a database.
 
-use crate::cli::commands::solve::peak_rss_bytes;
 use crate::cli::face::exit::{Exit, Stopped};
 use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
 use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{self, DatabaseArgs, Size};
 use crate::cli::words::job::{Counter, Job};
+use crate::cli::words::machine::peak_rss_bytes;
 use clap::Args;
 use pipeline::Stopwatch;
 use schemars::JsonSchema;

@@ -1,11 +1,15 @@
-//! Exit codes, and the hint for each error.
+//! Exit codes, the hint for each error, and the JSON of a failure.
 
+use crate::cli::face::output::Out;
 use crate::cli::face::owner::InUse;
-use crate::cli::face::shell::command_line;
+use crate::cli::face::refusal::command_line;
+use clap::ArgMatches;
 use pipeline::Error as RunError;
 use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use trinim::care::{self, Error as UpkeepError};
 use trinim::database::DatabaseError;
@@ -297,4 +301,50 @@ fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
         ),
         _ => (Exit::Usage, "choose larger blocks with --block-bits or fewer --bid-cells".into()),
     }
+}
+
+/// What any command with `--json` prints on one line if it fails or is stopped before its report.
+/// Standard error says the same in words. Arguments that cannot be parsed (exit code 2) leave
+/// standard output empty.
+#[derive(Serialize, JsonSchema)]
+pub struct Failure<'a> {
+    /// False: there is no report.
+    finished: bool,
+    /// The command, like `solve` or `plane at`.
+    command: &'a str,
+    /// The exit code, see the README.
+    exit_code: u8,
+    /// What went wrong, as on standard error.
+    reason: String,
+    /// What to do next; null if there is no advice.
+    hint: Option<String>,
+}
+
+/// Returns the command of these arguments, with its subcommands, if it has `--json`.
+pub fn json_command(matches: &ArgMatches) -> Option<String> {
+    let (command, at) = innermost(matches);
+    let has_json = at.try_get_one::<bool>("json").ok().flatten() == Some(&true);
+    has_json.then_some(command)
+}
+
+/// Returns the command of these arguments, with its subcommands, and its own arguments.
+pub fn innermost(matches: &ArgMatches) -> (String, &ArgMatches) {
+    let (mut path, mut at) = (Vec::new(), matches);
+    while let Some((name, inner)) = at.subcommand() {
+        path.push(name);
+        at = inner;
+    }
+    (path.join(" "), at)
+}
+
+/// Writes the failure of `command` to standard output, after whatever it had written.
+pub fn write_failure(command: &str, exit: Exit, error: &anyhow::Error, out: &mut Out) {
+    // Nobody reads on, or nothing can be written: standard error has said so.
+    if error.is::<io::Error>() {
+        return;
+    }
+    let reason = reason(error);
+    let hint = classify(error).map(|(_, hint)| hint).filter(|hint| !hint.is_empty());
+    let failure = Failure { finished: false, command, exit_code: exit as u8, reason, hint };
+    let _ = out.json_line("trinim.failure/1", &failure).and_then(|()| out.flush());
 }

@@ -1,4 +1,5 @@
-//! Output files named by an argument: checked before the work begins, written at its end.
+//! Files and folders named by an argument: small texts to read, and outputs, which are checked before
+//! the work begins and written at its end.
 //!
 //! # Invariants
 //! 1. An existing file is replaced only if it begins with the signature of its kind; anything else
@@ -6,7 +7,10 @@
 //! 2. A file appears under its name whole or not at all.
 
 use crate::cli::face::exit::Refused;
-use pipeline::Error;
+use crate::cli::face::values::Size;
+use clap::Args;
+use pipeline::storage::read_regular;
+use pipeline::{Damage, Error};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -128,6 +132,65 @@ impl Export {
         file.write_all(text.as_bytes()).map_err(|error| self.failed(error))?;
         file.persist(&self.path).map_err(|error| self.failed(error.error))?;
         Ok(())
+    }
+}
+
+/// A kind of file to read.
+#[derive(Clone, Copy)]
+pub struct InputKind {
+    /// One word for it, with which errors begin.
+    pub what: &'static str,
+    /// Limit of its length, in bytes.
+    pub most_bytes: u64,
+    /// Where such a file comes from.
+    pub hint: &'static str,
+}
+
+impl InputKind {
+    /// Builds the error for a file of this kind.
+    pub fn refused(self, path: &Path, reason: impl std::fmt::Display) -> Refused {
+        Refused::new(format!("{} {}: {reason}", self.what, path.display()), self.hint)
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// Returns [`Refused`] if the file is missing, not regular, too long or not UTF-8, and
+    /// [`Error::Io`] if the system refuses.
+    pub fn read(self, path: &Path) -> anyhow::Result<String> {
+        let bytes = read_regular(path, self.most_bytes).map_err(|error| match error {
+            Error::Corrupt { damage: Damage::NotAFile, .. } => self.refused(path, "not a regular file").into(),
+            Error::Corrupt { damage: Damage::Length { .. }, .. } => {
+                let most = Size(self.most_bytes);
+                self.refused(path, format_args!("larger than the {most} limit")).into()
+            }
+            error if error.is_not_found() => self.refused(path, "no such file").into(),
+            error => anyhow::Error::from(error),
+        })?;
+        String::from_utf8(bytes).map_err(|_| self.refused(path, "not text").into())
+    }
+}
+
+/// `--parents`.
+#[derive(Clone, Copy, Args)]
+pub struct ParentsArgs {
+    /// Create missing folders above the one of --out
+    #[arg(long, help_heading = "Output", hide = true)]
+    parents: bool,
+}
+
+impl ParentsArgs {
+    /// Refuses a folder whose parent is missing, unless that was asked for: below the place of a
+    /// disk that is not mounted, a run would fill another one.
+    pub fn check(self, folder: &Path) -> Result<(), Refused> {
+        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+        match parent.filter(|parent| !self.parents && matches!(parent.try_exists(), Ok(false))) {
+            None => Ok(()),
+            Some(parent) => Err(Refused::new(
+                format!("--out {}: there is no folder {}", folder.display(), parent.display()),
+                "mount the disk, or create the folder with --parents",
+            )),
+        }
     }
 }
 

@@ -1,39 +1,100 @@
-//! Help as it is printed: an example is never wrapped, so that each line can be copied as a
-//! command.
-//!
-//! Clap wraps the text after the options at spaces, wherever the width of the terminal ends. So the
-//! spaces of an example are hidden from it as no-break spaces and restored in what it rendered.
+//! The commands as they are read and shown: what a choice or a number may look like, what a shell
+//! offers, the order of the options, and the groups of the commands.
 
 use crate::cli::face::output::ColorChoice;
-use clap::{Command, Error};
+use clap::{Arg, ArgAction, Command, Error, ValueHint};
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// What stands for a space within an example while clap wraps the text.
-const NO_BREAK: &str = "\u{a0}";
+/// Order of the headings. Clap shows them in the order of their first arguments.
+const HEADINGS: [&str; 5] = ["Game", "Resources", "Limits", "Output", "Expert"];
 
-/// Returns the command with examples that clap does not wrap, for it and its subcommands.
-pub fn unbroken(command: Command) -> Command {
-    let command = match command.get_after_help().map(|text| shielded(&text.ansi().to_string())) {
-        Some(text) => command.after_help(text),
-        None => command,
+/// The commands by what they are for.
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Solve", &["plan", "solve", "resume", "status"]),
+    ("Ask", &["stats", "probe", "play", "serve", "export"]),
+    ("Trust", &["verify", "check", "repair"]),
+    ("Study", &["layout", "report", "bench"]),
+    ("Many machines", &["task"]),
+    ("Other games", &["evolve", "plane"]),
+    ("Shell", &["completions", "man", "schema"]),
+];
+
+/// The variables that the program reads, and what they say.
+pub const VARIABLES: [(&str, &str); 5] = [
+    ("TRINIM_THREADS", "value of --threads if the option is not given"),
+    ("TRINIM_MEMORY", "value of --memory if the option is not given"),
+    ("TRINIM_SCRATCH", "value of --scratch if the option is not given"),
+    ("TRINIM_QUIET", "like --quiet, unless it is empty, 0, false or no"),
+    ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "whether output has colours, unless --color says it"),
+];
+
+/// Returns a command and its subcommands with their arguments by heading; with choices in any case,
+/// and negative numbers, which the parsers of the program refuse with a better message than clap;
+/// with what a shell should offer, by the name of the value; and with help in one form, the short
+/// one.
+pub fn dressed(command: Command) -> Command {
+    let rank = |arg: &Arg| HEADINGS.iter().position(|heading| arg.get_help_heading() == Some(heading));
+    let headed = command.get_arguments().filter_map(|arg| Some((rank(arg)?, arg.get_id().clone())));
+    let mut headed: Vec<(usize, clap::Id)> = headed.collect();
+    headed.sort_by_key(|(rank, _)| *rank);
+    // A changed argument goes to the end.
+    let sorted = headed.into_iter().fold(command, |command, (_, id)| command.mut_arg(id, |arg| arg));
+    let help = Arg::new("help").short('h').long("help").help("Print help").action(ArgAction::HelpShort);
+    sorted.mut_args(read).disable_help_flag(true).arg(help).mut_subcommands(dressed)
+}
+
+fn read(arg: Arg) -> Arg {
+    if !arg.get_action().takes_values() {
+        return arg;
+    }
+    let hint = match arg.get_value_names().and_then(|names| names.first()).map(|name| name.as_str()) {
+        Some("DIR" | "FOLDER" | "STORE") => ValueHint::DirPath,
+        Some("FILE") => ValueHint::FilePath,
+        // An order is a name or a file.
+        Some("ORDER") => ValueHint::AnyPath,
+        _ => ValueHint::Other,
     };
-    command.mut_subcommands(unbroken)
+    let (is_choice, has_own_words) = (!arg.get_possible_values().is_empty(), arg.is_allow_hyphen_values_set());
+    arg.value_hint(hint).ignore_case(is_choice).allow_negative_numbers(!has_own_words)
 }
 
-/// Shields the indented lines: examples, and the table of exit codes with its columns.
-fn shielded(text: &str) -> String {
-    let line = |line: &str| if is_example(line) { line.replace(' ', NO_BREAK) } else { line.to_owned() };
-    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+/// Returns the program as its help shows it: the commands in groups, and below each command the
+/// options that only a page or a driver uses.
+pub fn shown(command: Command) -> Command {
+    let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
+    let mut list = format!("{header}Commands:{header:#}");
+    for (group, names) in GROUPS {
+        let _ = write!(list, "\n {header}{group}{header:#}");
+        for command in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = write!(list, "\n  {literal}{:12}{literal:#} {about}", command.get_name());
+        }
+    }
+    let variables: Vec<&str> = VARIABLES.iter().map(|(name, _)| *name).collect();
+    let end = format!("Variables: {}; trinim man DIR writes pages that say more.", variables.join(", "));
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    command
+        .help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\n\nOptions:\n{{options}}{{after-help}}"
+        ))
+        .after_help(format!("{after}\n\n{end}"))
+        .mut_subcommands(with_rest)
 }
 
-fn is_example(line: &str) -> bool {
-    let code = line.trim_start().split(' ').next().unwrap_or_default();
-    line.starts_with("  ") && code.parse::<u8>().is_err()
-}
-
-/// Returns the rendered text without colours.
-pub fn plain(error: &Error) -> String {
-    error.render().to_string().replace(NO_BREAK, " ")
+/// Names the hidden options of a command and its subcommands below the rest.
+fn with_rest(command: Command) -> Command {
+    let hidden: Vec<String> = command
+        .get_arguments()
+        .filter(|arg| arg.is_hide_set())
+        .filter_map(|arg| Some(format!("--{}", arg.get_long()?)))
+        .collect();
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let command = match hidden.as_slice() {
+        [] => command,
+        rest => command.after_help(format!("{after}\n\nMore options, in the manual pages: {}.", rest.join(", "))),
+    };
+    command.mut_subcommands(with_rest)
 }
 
 /// Prints help or version on standard output, with colours if that is a terminal.
@@ -42,11 +103,8 @@ pub fn plain(error: &Error) -> String {
 /// Returns an error if the text cannot be written.
 pub fn print(error: &Error) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    let text = if ColorChoice::Auto.on_stdout() {
-        error.render().ansi().to_string().replace(NO_BREAK, " ")
-    } else {
-        plain(error)
-    };
+    let text = error.render();
+    let text = if ColorChoice::Auto.on_stdout() { text.ansi().to_string() } else { text.to_string() };
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }
@@ -55,24 +113,57 @@ pub fn print(error: &Error) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// At 80 columns the help of `evolve run` broke an example before `--preset`.
+    fn each(command: &Command, check: &mut impl FnMut(&Command)) {
+        check(command);
+        command.get_subcommands().for_each(|subcommand| each(subcommand, check));
+    }
+
     #[test]
-    fn examples_keep_to_their_lines_at_any_width() {
-        fn examples(command: &Command) -> Vec<String> {
+    fn every_command_is_in_one_group() {
+        let command = crate::cli::command();
+        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let mut known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        if cfg!(not(feature = "serve")) {
+            listed.retain(|name| *name != "serve");
+        }
+        listed.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(listed, known);
+    }
+
+    #[test]
+    fn headings_are_in_order_and_help_is_short() {
+        let mut command = shown(crate::cli::command()).term_width(100);
+        let solve = command.find_subcommand_mut("solve").unwrap();
+        let help = solve.render_help().to_string();
+        let places = HEADINGS.map(|heading| help.find(&format!("\n{heading}:\n")).unwrap());
+        assert!(places.is_sorted(), "{help}");
+        assert!(help.lines().count() <= 100, "{}:\n{help}", help.lines().count());
+        assert!(help.contains("--strategy") && !help.contains("--strategy <"), "{help}");
+    }
+
+    /// Clap wraps the examples, too: one that is wider than a terminal could not be copied.
+    #[test]
+    fn examples_fit_80_columns() {
+        each(&crate::cli::command(), &mut |command| {
             let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            text.lines().filter(|line| is_example(line)).map(str::to_owned).collect()
-        }
-        fn check(command: Command, width: usize) -> usize {
-            let wanted = examples(&command);
-            let mut shown = unbroken(command.clone()).term_width(width);
-            let help = shown.render_help().to_string().replace(NO_BREAK, " ");
-            for line in &wanted {
-                assert!(help.lines().any(|shown| shown == line), "{line}\n{help}");
+            for line in text.lines().filter(|line| line.starts_with("  trinim ")) {
+                let command = line[2..].split("  ").next().unwrap_or_default();
+                assert!(command.len() <= 78, "{line}");
             }
-            wanted.len() + command.get_subcommands().cloned().map(|command| check(command, width)).sum::<usize>()
-        }
-        for width in [40, 80, 100] {
-            assert!(check(crate::cli::command(), width) > 80);
-        }
+        });
+    }
+
+    #[test]
+    fn four_flags_have_a_variable() {
+        let mut found = std::collections::BTreeSet::new();
+        each(&crate::cli::command(), &mut |command| {
+            let variables = command.get_arguments().filter_map(|arg| Some((arg.get_long()?, arg.get_env()?)));
+            for (flag, variable) in variables {
+                assert_eq!(variable.to_str().unwrap(), format!("TRINIM_{}", flag.to_uppercase()));
+                found.insert(flag.to_owned());
+            }
+        });
+        assert!(found.iter().eq(["memory", "quiet", "scratch", "threads"]), "{found:?}");
     }
 }

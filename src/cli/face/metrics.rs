@@ -2,9 +2,10 @@
 
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
+use crate::cli::face::values;
 use crate::cli::face::watch;
-use crate::cli::words::args;
 use clap::Args;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ pub struct MetricsArgs {
 
     /// Serve the same figures over HTTP while the command runs, as http://ADDRESS/metrics, to
     /// whoever reaches that address and port, like 127.0.0.1:9464; port 0 takes any free one
-    #[arg(long, help_heading = "Output", value_name = "ADDRESS", value_parser = args::address)]
+    #[arg(long, help_heading = "Output", value_name = "ADDRESS", value_parser = values::address)]
     metrics_listen: Option<SocketAddr>,
 }
 
@@ -51,7 +52,10 @@ fn refuse(path: &Path) -> Result<(), Refused> {
 fn serve(address: SocketAddr, out: &Out) -> Result<(), Refused> {
     let served = watch::listen(address).map_err(|error| {
         let message = format!("--metrics-listen: cannot listen on {address}: {error}");
-        Refused::with(Exit::System, message, "choose another address, like 127.0.0.1:0 for any free port")
+        match error.kind() {
+            ErrorKind::Unsupported => Refused::new(message, "--metrics FILE keeps the same figures in a file"),
+            _ => Refused::with(Exit::System, message, "choose another address, like 127.0.0.1:0 for any free port"),
+        }
     })?;
     // The first event of a stream says where.
     let Some((url, address)) = served.filter(|_| !watch::is_json()) else { return Ok(()) };

@@ -1,19 +1,17 @@
 //! How the program speaks: what it prints and refuses, its codes of exit, signals and progress.
 
 pub mod exit;
-pub mod failure;
 pub mod file;
 pub mod help;
+#[cfg(feature = "serve")]
+pub mod http;
 pub mod metrics;
 pub mod output;
 pub mod owner;
-pub mod precedence;
 pub mod progress;
 pub mod refusal;
 pub mod schema;
-pub mod shell;
 pub mod signals;
-pub mod summary;
-pub mod variables;
+pub mod values;
 pub mod version;
 pub mod watch;

@@ -6,8 +6,8 @@
 //! 2. Nothing here panics when a stream is closed or full.
 
 use crate::cli::face::schema::{Tagged, tagged};
+use crate::cli::face::values::Size;
 use crate::cli::face::watch;
-use crate::cli::words::args::Size;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
@@ -21,7 +21,7 @@ const COLUMNS: usize = 80;
 /// When to colour output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless NO_COLOR is set or TERM is dumb
+    /// On a terminal, unless NO_COLOR, CLICOLOR or TERM says otherwise
     Auto,
     /// Always
     Always,
@@ -37,10 +37,14 @@ impl ColorChoice {
 
     fn on(self, terminal: bool) -> bool {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let is_on = |name: &str| set(name).map(|value| value != "0");
         match self {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto => terminal && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb"),
+            ColorChoice::Auto if set("NO_COLOR").is_some() => false,
+            ColorChoice::Auto if is_on("CLICOLOR_FORCE") == Some(true) => true,
+            ColorChoice::Auto if is_on("CLICOLOR") == Some(false) => false,
+            ColorChoice::Auto => terminal && set("TERM").is_none_or(|term| term != "dumb"),
         }
     }
 }

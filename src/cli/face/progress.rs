@@ -12,13 +12,12 @@
 //! A solve settles one block of each isomorphic group. A rate counts the positions of the whole
 //! group, so that the rates of progress, report and `status` mean the same.
 
-use crate::cli::face::exit::{Exit, Refused};
-use crate::cli::face::failure;
+use crate::cli::face::exit::{self, Exit, Refused};
 use crate::cli::face::metrics::MetricsArgs;
 use crate::cli::face::output::{self, Out, Paint, note};
 use crate::cli::face::signals::Signals;
+use crate::cli::face::values;
 use crate::cli::face::watch::{self, Blocks, Reading};
-use crate::cli::words::args;
 use clap::{ArgMatches, Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pipeline::{BlockId, Counts, Metrics, Stopwatch};
@@ -44,7 +43,7 @@ pub struct ProgressArgs {
     progress: Choice,
 
     /// Time between two lines of progress, like 1s, 1m
-    #[arg(long, help_heading = "Output", value_name = "TIME", value_parser = args::duration, default_value = "10s")]
+    #[arg(long, help_heading = "Output", value_name = "TIME", value_parser = values::duration, default_value = "10s")]
     progress_interval: Duration,
 
     #[command(flatten)]
@@ -53,7 +52,7 @@ pub struct ProgressArgs {
 
 /// Begins to watch the command of these arguments, if it shows progress.
 pub fn watch(matches: &ArgMatches) {
-    let (command, own) = failure::innermost(matches);
+    let (command, own) = exit::innermost(matches);
     let Some(choice) = own.try_get_one::<Choice>("progress").ok().flatten() else { return };
     let metrics = own.try_get_one::<PathBuf>("metrics").ok().flatten().cloned();
     watch::begin(command, *choice == Choice::Json, metrics);

@@ -1,6 +1,6 @@
-//! Arguments that clap refuses: one line with the reason, one with the command that helps.
+//! Arguments that clap refuses: one line with the reason, one with the command that helps, as it is
+//! typed in a shell.
 
-use crate::cli::face::shell::quoted;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
@@ -119,9 +119,31 @@ fn in_range(reason: &str) -> String {
     parts.unwrap_or_else(|| reason.to_owned())
 }
 
+/// Quotes a word for a shell, if it needs that.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-./+,:=@%^".contains(char);
+    let plain = !word.is_empty() && word.chars().all(is_plain);
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// Returns the arguments of the program.
+pub fn arguments() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// Returns the command that this process was begun with.
+pub fn command_line() -> String {
+    arguments().iter().fold("trinim".to_owned(), |line, word| format!("{line} {}", quoted(word)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_needs_it() {
+        assert_eq!(["a/b-1.0", "", "a b", "it's"].map(quoted), ["a/b-1.0", "''", "'a b'", "'it'\\''s'"]);
+    }
 
     fn refused(line: &str) -> (String, String) {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();

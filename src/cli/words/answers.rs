@@ -1,14 +1,156 @@
-//! The sources of values that `play` asks: a folder, what is built in, and positions solved on the
-//! spot.
+//! The sources of values that `probe`, `play` and `serve` ask: a folder, what is built in, and
+//! positions solved on the spot, with memory, a folder for temporary files and progress.
 
-use crate::cli::face::exit::Refused;
+use crate::cli::face::exit::{Exit, Refused, Stopped};
 use crate::cli::face::output::Out;
-use crate::cli::words::spot::{self, SpotArgs};
-use std::path::Path;
+use crate::cli::face::progress::{self, ProgressArgs, Say, Total};
+use crate::cli::face::signals::Signals;
+use crate::cli::words::args::ResourceArgs;
+use crate::cli::words::machine::free_bytes;
+use clap::Args;
+use pipeline::{Error, Metrics, Options};
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trinim::database::{BuiltIn, Database, Keep};
+use std::time::Duration;
+use tempfile::TempDir;
+use trinim::database::{BuiltIn, Database, Encoding, Keep, Values};
 use trinim::game::{Board, Rule};
+use trinim::kernel::Kernel;
+use trinim::plan::{self, Plan, PlanError, Request};
 use trinim::play::{AnswerError, Answers, OnTheSpot};
+use trinim::solve::parts::{PIECES_LIMIT, PIECES_MAX, PartError, PartSolver, Runner};
+
+/// Time between two looks for a signal.
+const LOOK: Duration = Duration::from_millis(50);
+/// Time that a solve has to end after a signal.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// How positions without a database are solved.
+#[derive(Args)]
+pub struct SpotArgs {
+    /// Most pieces of a position that is solved on the spot, 0 to 40: 36 take some 15 seconds and
+    /// 1 GiB of disk, and each more twice that
+    #[arg(long, help_heading = "Resources", value_name = "N", default_value_t = PIECES_MAX,
+          value_parser = clap::value_parser!(u32).range(..=i64::from(PIECES_LIMIT)))]
+    spot_pieces: u32,
+
+    #[command(flatten)]
+    resources: ResourceArgs,
+
+    /// Folder for temporary files of positions with more than about 32 pieces [default: that of the
+    /// system]
+    #[arg(long, help_heading = "Resources", value_name = "DIR", env = "TRINIM_SCRATCH", hide_env = true)]
+    scratch: Option<PathBuf>,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+impl SpotArgs {
+    /// Prepares a solver for positions of a board. Its temporary files are gone when it is dropped.
+    ///
+    /// # Errors
+    /// Returns an error if progress cannot be shown as asked for, or `--scratch` is no folder.
+    pub fn solver(&self, board: &Board, rule: Rule, out: &Out) -> anyhow::Result<PartSolver> {
+        let signals = Signals::register()?;
+        signals.release();
+        let options = Options {
+            threads: self.resources.threads(),
+            memory_bytes: plan::engine_bytes(self.resources.memory_bytes()),
+            stop: signals.stop.clone(),
+            ..Options::default()
+        };
+        if let Some(scratch) = &self.scratch {
+            std::fs::read_dir(scratch).map_err(|error| Error::io("open", scratch, error))?;
+        }
+        let runner = self.runner(options.clone(), signals, out)?;
+        let solver = PartSolver::new(board.clone(), rule, Kernel::detect(), options, runner);
+        Ok(solver.with_pieces_max(self.spot_pieces))
+    }
+
+    /// Returns what runs a solve in a folder: it refuses what does not fit, and shows progress.
+    fn runner(&self, options: Options, signals: Signals, out: &Out) -> anyhow::Result<Box<Runner>> {
+        let progress = self.progress.on(out)?;
+        let (memory_bytes, scratch) = (self.resources.memory_bytes(), self.scratch.clone());
+        // Made for the first solve, and gone with the solver.
+        let folder = OnceCell::new();
+        Ok(Box::new(move |game, solve| {
+            let folder: &TempDir = match folder.get() {
+                Some(folder) => folder,
+                None => {
+                    let made = temporary(scratch.as_deref())?;
+                    guard(&signals, made.path());
+                    folder.get_or_init(|| made)
+                }
+            };
+            let request = Request {
+                board: &game.board,
+                rule: game.rule,
+                values: Values::Outcomes,
+                keep: Keep::Database,
+                encoding: Encoding::default(),
+                memory_bytes,
+                threads: options.threads,
+                placement: plan::default_placement(game.board.size_in_layers(), Values::Outcomes),
+                codec: "auto",
+                commit_interval: options.commit_interval,
+                speed: 1.0,
+            };
+            let plan = Plan::of(request, &game.layout)?;
+            plan.check(free_bytes(folder.path()))?;
+            let total = Total::of(&game.layout, &plan.shape, plan.memory.held_streams, &BTreeSet::new());
+            let metrics = Metrics::default();
+            let status = |elapsed: f64| progress::of_solve(&metrics, &total, elapsed);
+            progress::during(&status, &signals, &progress, |_: Say<'_>| solve(folder.path(), &metrics))
+        }))
+    }
+}
+
+/// Creates the folder for temporary files.
+fn temporary(scratch: Option<&Path>) -> Result<TempDir, Error> {
+    let parent = scratch.map_or_else(std::env::temp_dir, Path::to_path_buf);
+    let made = tempfile::Builder::new().prefix("trinim-parts.").tempdir_in(&parent);
+    made.map_err(|error| Error::io("create", &parent, error))
+}
+
+/// From now on a signal lets a solve end by itself, with a message; if the program waits for its
+/// input instead, this removes the folder and ends it.
+fn guard(signals: &Signals, folder: &Path) {
+    signals.hold();
+    let (signals, folder) = (signals.clone(), folder.to_path_buf());
+    std::thread::spawn(move || {
+        while !signals.stopped() {
+            std::thread::sleep(LOOK);
+        }
+        std::thread::sleep(GRACE);
+        let _ = std::fs::remove_dir_all(folder);
+        std::process::exit(signals.exit() as i32);
+    });
+}
+
+/// Turns the error of a position that could not be solved into one that has an exit code.
+pub fn unsolved(error: PartError) -> anyhow::Error {
+    match error {
+        PartError::Run(Error::Interrupted) => {
+            let exit = Signals::register().map_or(Exit::Interrupted, |signals| signals.exit());
+            anyhow::Error::new(Stopped::from_the_start(exit)).context("stopped before the answer")
+        }
+        // Without the wrapper, which would hide what the exit code depends on.
+        PartError::Run(error) => error.into(),
+        PartError::Database(error) => error.into(),
+        // The usual hints name options of a solve.
+        PartError::Plan(error) => {
+            let hint = match error {
+                PlanError::Disk { .. } => "make room, or name a folder on a larger disk with --scratch",
+                _ => "give more --memory",
+            };
+            Refused::with(Exit::System, error.to_string(), hint).into()
+        }
+        error => Refused::new(error.to_string(), "a folder that keeps every value knows it").into(),
+    }
+}
 
 /// Opens the database in a folder; what it does not keep is solved when it is asked for.
 ///
@@ -42,7 +184,25 @@ pub fn number(folder: &Path) -> Option<u64> {
 pub fn failed(error: AnswerError) -> anyhow::Error {
     match error {
         AnswerError::Database(error) => error.into(),
-        AnswerError::Solve(error) => spot::failed(error),
+        AnswerError::Solve(error) => unsolved(error),
         error => Refused::new(error.to_string(), "a folder that keeps every value knows it").into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::face::exit::classify;
+
+    #[test]
+    fn hints_name_options_that_there_are() {
+        let hint = |error| classify(&unsolved(error)).unwrap();
+        let (exit, disk) = hint(PlanError::Disk { needed_bytes: 2, free_bytes: 1 }.into());
+        assert!(exit == Exit::System && disk.contains("--scratch") && !disk.contains("--out"), "{disk}");
+        let memory = PlanError::Memory { needed_bytes: 2, budget_bytes: 1, block_bytes: 1 };
+        let (exit, memory) = hint(memory.into());
+        assert!(exit == Exit::System && memory.contains("--memory") && !memory.contains("--block-bits"), "{memory}");
+        let (exit, kind) = hint(Error::Interrupted.into());
+        assert!(exit == Exit::Interrupted && kind.starts_with("start over with: "), "{kind}");
     }
 }

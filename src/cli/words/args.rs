@@ -1,16 +1,14 @@
-//! Argument values: sizes, durations, shares, cells. Every parse error says what was expected.
+//! Argument values: memory, threads, shares, cells. Every parse error says what was expected.
 
+pub use crate::cli::face::values::{Size, address, duration, long_duration};
 use crate::cli::words::choice::offered;
+use crate::cli::words::machine;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use pipeline::CodecChoice;
 use pipeline::Placement;
-use std::fmt;
-use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
-use trinim::amount::binary;
 use trinim::database::Values;
 use trinim::game::Rule;
 use trinim::game::{Board, Cell, LAYERS_MAX};
@@ -23,121 +21,14 @@ pub const COMMIT_INTERVAL_DEFAULT: Duration = Duration::from_secs(5);
 /// Largest number of worker threads accepted.
 const THREADS_MAX: usize = 1024;
 
-/// Size units in bytes; a bare letter is binary, as in most tools.
-const UNITS: [(&str, u64); 14] = [
-    ("b", 1),
-    ("k", 1 << 10),
-    ("m", 1 << 20),
-    ("g", 1 << 30),
-    ("t", 1 << 40),
-    ("kib", 1 << 10),
-    ("mib", 1 << 20),
-    ("gib", 1 << 30),
-    ("tib", 1 << 40),
-    ("kb", 1_000),
-    ("mb", 1_000_000),
-    ("gb", 1_000_000_000),
-    ("tb", 1_000_000_000_000),
-    ("", 1),
-];
-
-/// A number of bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size(pub u64);
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Size, String> {
-        let expected = || format!("{text:?} is not a size: expected a number of bytes or one like 256MiB, 1GiB, 2GB");
-        let text = text.trim();
-        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-        let (number, unit) = text.split_at(end);
-        let unit = unit.trim_start().to_ascii_lowercase();
-        let bytes = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(expected)?.1;
-        let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-        let digits = |text: &str| text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.is_empty() || !digits(whole) || !digits(part) || number.ends_with('.') {
-            return Err(expected());
-        }
-        let too_large = || format!("{text} is too large: expected less than 16 million TiB");
-        let value: u64 = whole.parse().map_err(|_| expected())?;
-        let part = if part.is_empty() { 0.0 } else { format!("0.{part}").parse::<f64>().map_err(|_| expected())? };
-        let value = value.checked_mul(bytes).ok_or_else(too_large)?;
-        let value = value.checked_add((part * bytes as f64) as u64).ok_or_else(too_large)?;
-        if value == 0 {
-            return Err("a size of 0: expected at least 1 byte".to_owned());
-        }
-        Ok(Size(value))
-    }
-}
-
-impl fmt::Display for Size {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&binary(self.0))
-    }
-}
-
-/// Parses a duration: seconds, or numbers with `d`, `h`, `m`, `s` or `ms`, largest unit first; from
-/// 10 ms to one day.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    duration_up_to(text, 86_400.0, "500ms, 5s, 2m, from 10ms to 24h")
-}
-
-/// Parses a duration like [`duration`], from 10 ms to a year.
-pub fn long_duration(text: &str) -> Result<Duration, String> {
-    duration_up_to(text, 365.0 * 86_400.0, "90s, 30m, 1h30m, 2d, from 10ms to 365d")
-}
-
-fn duration_up_to(text: &str, most_s: f64, examples: &str) -> Result<Duration, String> {
-    let expected = || format!("{text:?} is not a duration: expected seconds or one like {examples}");
-    let (mut rest, mut total, mut smallest) = (text, 0.0, f64::INFINITY);
-    while !rest.is_empty() {
-        let (number, behind) =
-            rest.split_at(rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len()));
-        let (unit, behind) = behind.split_at(behind.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(behind.len()));
-        let seconds = match unit {
-            "ms" => 0.001,
-            "" if rest == text => 1.0,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            "d" => 86_400.0,
-            _ => return Err(expected()),
-        };
-        // Units get smaller, so that no unit is given twice.
-        if seconds >= smallest {
-            return Err(expected());
-        }
-        smallest = seconds;
-        total += number.parse::<f64>().map_err(|_| expected())? * seconds;
-        rest = behind;
-    }
-    if !(0.01..=most_s).contains(&total) {
-        return Err(expected());
-    }
-    Ok(Duration::from_secs_f64(total))
-}
-
 /// Parses a memory budget: a size, or a share of the memory like `50%`.
 pub fn memory(text: &str) -> Result<Size, String> {
     let Some(percent) = text.trim().strip_suffix('%') else { return text.parse() };
     let share = percent.trim_end().parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0);
     let share =
         share.ok_or_else(|| format!("{text:?} is not a share: expected one like 50%, more than 0 and at most 100"))?;
-    let all = all_memory_bytes().ok_or("the size of the memory is unknown: expected a size like 1GiB")?;
+    let all = machine::memory_bytes().ok_or("the size of the memory is unknown: expected a size like 1GiB")?;
     Ok(Size(((all as f64 * share / 100.0) as u64).max(1)))
-}
-
-/// Returns the bytes of memory that this process may use: physical memory, or what its control
-/// group allows.
-fn all_memory_bytes() -> Option<u64> {
-    use sysinfo::{MemoryRefreshKind, RefreshKind, System};
-    let ram = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    let system = System::new_with_specifics(ram).ok()?;
-    let physical = Some(system.total_memory()).filter(|bytes| *bytes > 0)?;
-    let allowed = system.cgroup_limits().map(|limits| limits.total_memory).filter(|bytes| *bytes > 0);
-    Some(allowed.map_or(physical, |allowed| allowed.min(physical)))
 }
 
 /// Parses a number of threads; 0 means all.
@@ -301,7 +192,7 @@ impl LogPlacement {
 pub struct KernelArgs {
     /// Instruction set: auto, portable, avx2, avx512, or scalar for one position at a time; does
     /// not change the result
-    #[arg(long, help_heading = "Expert", value_name = "ISA", value_parser = kernel(), default_value = "auto")]
+    #[arg(long, help_heading = "Expert", hide = true, value_name = "ISA", value_parser = kernel(), default_value = "auto")]
     pub kernel: KernelName,
 }
 
@@ -309,7 +200,8 @@ pub struct KernelArgs {
 #[derive(Clone, Copy, Args)]
 pub struct ThreadsArgs {
     /// Threads, 0 for all
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0")]
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0",
+          env = "TRINIM_THREADS", hide_env = true)]
     threads: usize,
 }
 
@@ -320,9 +212,44 @@ impl ThreadsArgs {
     }
 }
 
-/// Parses an address to listen on.
-pub fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "expected an address and a port, like 127.0.0.1:8080 or [::1]:0".to_owned())
+/// `--memory` and `--threads`.
+#[derive(Clone, Copy, Args)]
+pub struct ResourceArgs {
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    /// Threads, 0 for all; fewer run if the memory is too small for all
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0",
+          env = "TRINIM_THREADS", hide_env = true)]
+    threads: usize,
+}
+
+impl ResourceArgs {
+    /// Returns the number of threads to use.
+    pub fn threads(self) -> usize {
+        all_if_zero(self.threads)
+    }
+
+    /// Returns the memory budget of the whole program.
+    pub fn memory_bytes(self) -> u64 {
+        self.memory.bytes()
+    }
+}
+
+/// `--memory`.
+#[derive(Clone, Copy, Args)]
+pub struct MemoryArgs {
+    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
+    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory, default_value = "1GiB",
+          env = "TRINIM_MEMORY", hide_env = true)]
+    memory: Size,
+}
+
+impl MemoryArgs {
+    /// Returns the memory budget of the whole program.
+    pub fn bytes(self) -> u64 {
+        self.memory.0
+    }
 }
 
 /// `--json`.
@@ -346,29 +273,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_and_shown() {
-        let sizes = [
-            ("1", 1),
-            ("256MiB", 256 << 20),
-            ("1GiB", 1 << 30),
-            ("1.5 gib", 3 << 29),
-            ("2GB", 2_000_000_000),
-            ("64k", 65_536),
-        ];
-        for (text, bytes) in sizes {
-            assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
-        }
-        for text in ["", "0", "0MiB", "-1", "12XB", "NaN", "1e9", "1.", ".5", "1..5GiB", "99999999999999TiB", "1 2"] {
-            assert!(text.parse::<Size>().is_err(), "{text}");
-        }
-        assert_eq!(Size(1 << 30).to_string(), "1 GiB");
-        assert_eq!(Size(1_500_000).to_string(), "1.4 MiB");
-        assert_eq!(Size(17).to_string(), "17 B");
-    }
-
-    #[test]
     fn memory_may_be_a_share_of_the_machine() {
-        let all = all_memory_bytes().unwrap();
+        let all = machine::memory_bytes().unwrap();
         let half = memory("50%").unwrap().0;
         assert!(half.abs_diff(all / 2) <= 1, "{half} of {all}");
         assert_eq!(memory("256MiB"), Ok(Size(256 << 20)));
@@ -378,17 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_and_shares_have_bounds() {
-        assert_eq!(duration("5s"), Ok(Duration::from_secs(5)));
-        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
-        assert_eq!(duration("0.5"), Ok(Duration::from_millis(500)));
-        assert_eq!(long_duration("2d"), Ok(Duration::from_secs(172_800)));
-        assert_eq!(long_duration("1h30m"), Ok(Duration::from_secs(5_400)));
-        assert_eq!(duration("1m0.5s"), Ok(Duration::from_millis(60_500)));
-        assert!(long_duration("366d").is_err() && long_duration("0").is_err());
-        for text in ["", "0", "1ms", "25h", "5 s", "NaN", "-1s", "inf", "1h30", "30m1h", "1h1h", "h", "1.2.3s"] {
-            assert!(duration(text).is_err(), "{text}");
-        }
+    fn shares_have_bounds() {
         assert_eq!(share("5%"), Ok(0.05));
         for text in ["0", "-0.1", "1.1", "NaN", "101%", ""] {
             assert!(share(text).is_err(), "{text}");

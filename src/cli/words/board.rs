@@ -1,8 +1,9 @@
 //! The board of a command: layers of a triangle, a family, or a file.
 
 use crate::cli::face::exit::Refused;
+use crate::cli::face::file::InputKind;
+use crate::cli::face::output::{Out, padded};
 use crate::cli::words::args;
-use crate::cli::words::input::InputKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::ops::Deref;
 use std::path::Path;
@@ -14,6 +15,9 @@ pub const CELLS_MAX: u32 = 45;
 
 /// The most cells of a board whose costs can be estimated: those of ten layers.
 const PLANNED_CELLS_MAX: u32 = 55;
+
+/// Explains the pictures of layouts.
+pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
 
 /// What the name of a board may be.
 const EXPECTED: &str = "triangle:K, rect:RxC, hex:N, cram:RxC or file:PATH";
@@ -197,6 +201,13 @@ pub fn default_folder(board: &Board, rule: Rule, values: Values) -> String {
     let take = board.max_take().map_or(String::new(), |take| format!("-take{take}"));
     let values = if values.is_outcomes() { String::new() } else { format!("-{values}") };
     format!("trinim-{}-{rule}{least}{take}{values}", folder_part(board))
+}
+
+/// Draws the board with BID cells as `X` and other cells as `.`, padded so that pictures fit side
+/// by side.
+pub fn picture(board: &Board, bid_cells: u64, out: &Out) -> Vec<String> {
+    let is_bid = |index: u32| bid_cells >> index & 1 == 1;
+    padded(board, |index| if is_bid(index) { out.paint.mark("X") } else { out.paint.faint(".") }.to_string())
 }
 
 #[cfg(test)]

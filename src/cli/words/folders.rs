@@ -4,7 +4,7 @@
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::{counted, grouped};
 use crate::cli::face::owner::{self, Owner};
-use crate::cli::face::shell::quoted;
+use crate::cli::face::refusal::quoted;
 use crate::cli::words::board::{arguments, default_folder, is_from_a_file};
 use pipeline::checkpoint::{self, FORMAT, LOCK, PUBLISHED};
 use pipeline::{Error as RunError, RealStorage};

@@ -1,13 +1,33 @@
-//! The game of `solve` and `plan`, and how it is solved.
+//! The game of `solve` and `plan`, its division into blocks, and what nimbers cannot have.
 
-use crate::cli::words::args::{
-    BidCells, CodecName, LogPlacement, Size, block_bits, cells, codec, duration, memory, rule, threads,
-};
+use crate::cli::face::exit::Refused;
+use crate::cli::face::file::InputKind;
+use crate::cli::words::args::{self, BidCells, CodecName, LogPlacement, ResourceArgs};
 use crate::cli::words::board::RequiredBoard;
+use crate::cli::words::choice;
 use crate::cli::words::keep::{self, KeepChoice};
 use clap::Args;
+use clap::builder::{PossibleValue, TypedValueParser};
+use std::path::Path;
 use std::time::Duration;
-use trinim::game::Rule;
+use trinim::database::{Encoding, Keep, Values};
+use trinim::game::{Board, Rule};
+use trinim::layout::{Layout, order_file};
+use trinim::plan::{Request, speed};
+
+/// Cells of the smallest board whose solve takes so long that measuring this machine first does not
+/// show.
+const TIMED_CELLS: u32 = 40;
+
+/// What helps where two options make no sense together.
+pub const LEAVE_OUT: &str = "leave out one of the two";
+
+/// An order file; the longest has one line for each block of the largest layout, and comments.
+const ORDER: InputKind = InputKind {
+    what: "order",
+    most_bytes: 256 << 20,
+    hint: "trinim layout --layers K --bid-cells CELLS --order search --write-order FILE writes an order",
+};
 
 /// The game and its division into blocks, for `solve` and `plan`.
 #[derive(Clone, Args)]
@@ -16,7 +36,7 @@ pub struct GameArgs {
     pub board: RequiredBoard,
 
     /// Whoever takes the last piece loses (misere) or wins (normal)
-    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = rule(), default_value = "misere")]
+    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
     pub rule: Rule,
 
     /// What is kept: database, every value; book or book:PIECES, the values of positions with at
@@ -25,13 +45,8 @@ pub struct GameArgs {
     #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
     pub keep: Option<KeepChoice>,
 
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
-    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = memory, default_value = "1GiB")]
-    pub memory: Size,
-
-    /// Threads, 0 for all; fewer run if the memory is too small for all
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = threads, default_value = "0")]
-    pub threads: usize,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
 
     /// Where logs go; with a database, its blocks take the place of shared logs
     #[arg(long, help_heading = "Expert", value_name = "PLACEMENT", value_enum, default_value_t = LogPlacement::Auto)]
@@ -39,19 +54,76 @@ pub struct GameArgs {
 
     /// Codec of the logs: auto measures the run's own data; where the disk is small, it takes a
     /// dense one; or a name: raw, zstd1, zstd3, gaps, rows, ...
-    #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = codec(), default_value = "auto")]
+    #[arg(long, help_heading = "Expert", value_name = "CODEC", value_parser = args::codec(), default_value = "auto")]
     pub codec: CodecName,
 
     /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
     /// memory]
-    #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = cells, conflicts_with = "block_bits")]
+    #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
     pub bid_cells: Option<BidCells>,
 
     /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
-    #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = block_bits)]
+    #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = args::block_bits)]
     pub block_bits: Option<u32>,
 
     /// Time between checkpoints, like 500ms, 5s, 1m: a kill loses at most this much work
-    #[arg(long, help_heading = "Expert", value_name = "TIME", value_parser = duration, default_value = "5s")]
+    #[arg(long, help_heading = "Expert", hide = true, value_name = "TIME", value_parser = args::duration, default_value = "5s")]
     pub commit_interval: Duration,
+}
+
+/// Parses `--values`.
+pub fn values() -> impl TypedValueParser<Value = Values> {
+    let names = [
+        PossibleValue::new("outcomes").help("who wins"),
+        PossibleValue::new("nimbers").help("the nimber; only with --rule normal"),
+    ];
+    choice::offered(names, |text| text.parse().map_err(|error: trinim::database::ParseValuesError| error.to_string()))
+}
+
+/// The refusal of nimbers with what was given.
+///
+/// # Errors
+/// Always.
+pub fn refuse_nimbers(given: &str, reason: &str, hint: &str) -> Result<(), Refused> {
+    Err(Refused::new(format!("--values nimbers makes no sense with {given}: {reason}"), hint))
+}
+
+/// Refuses a game that nimbers cannot have.
+///
+/// # Errors
+/// Returns [`Refused`] with the option to change.
+pub fn agree_with_nimbers(game: &GameArgs) -> Result<(), Refused> {
+    if game.rule != Rule::Normal {
+        let reason = "a nimber is the value of a position in normal play";
+        return refuse_nimbers(&format!("--rule {}", game.rule), reason, "add --rule normal");
+    }
+    match game.keep.filter(|keep| !keep.is_database()) {
+        Some(keep) => refuse_nimbers(&format!("--keep {keep}"), "counts and books are of wins and losses", LEAVE_OUT),
+        None => Ok(()),
+    }
+}
+
+/// Builds the plan's request for a solve that begins with these arguments.
+pub fn request<'a>(board: &'a Board, game: &'a GameArgs, values: Values, keep: Keep) -> Request<'a> {
+    let threads = game.resources.threads();
+    Request {
+        board,
+        rule: game.rule,
+        values,
+        keep,
+        encoding: Encoding::default(),
+        memory_bytes: game.resources.memory_bytes(),
+        threads,
+        placement: game.log_placement.placement(board, values),
+        codec: &game.codec.name,
+        commit_interval: game.commit_interval,
+        speed: if board.cells() < TIMED_CELLS { 1.0 } else { speed::of_this_machine(threads) },
+    }
+}
+
+/// Returns the layout with the order in a file, if one is given.
+pub fn ordered(layout: Layout, path: Option<&Path>) -> anyhow::Result<Layout> {
+    let Some(path) = path else { return Ok(layout) };
+    let text = ORDER.read(path)?;
+    Ok(order_file::parse(&text, layout).map_err(|error| ORDER.refused(path, error))?)
 }

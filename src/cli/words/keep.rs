@@ -1,7 +1,8 @@
-//! `--keep`: what a solve keeps.
+//! `--keep` and `--audit`: what a solve keeps, and how it is audited.
 
+use crate::cli::face::exit::Refused;
 use std::fmt;
-use trinim::database::Keep;
+use trinim::database::{Audit, Keep};
 use trinim::game::Board;
 
 /// What is kept; a book without a number has the usual depth.
@@ -38,13 +39,34 @@ impl fmt::Display for KeepChoice {
     }
 }
 
-/// Reads a choice.
+/// Reads what is kept.
 pub fn parse(text: &str) -> Result<KeepChoice, String> {
     let text = text.to_lowercase();
     match text.as_str() {
         "book" => Ok(KeepChoice::Book),
         other => other.parse().map(KeepChoice::Exactly).map_err(|_| {
             format!("{text:?} is nothing to keep: expected database, book, book:PIECES like book:37, or counts")
+        }),
+    }
+}
+
+/// The refusal of a book of more pieces than the board has.
+pub fn too_many_pieces(board: &Board) -> Refused {
+    let hint = format!("--keep {} keeps the usual book", Keep::book(board));
+    Refused::new(format!("--keep book: the board has {} pieces", board.cells()), hint)
+}
+
+/// An audit, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditChoice(pub Option<Audit>);
+
+/// Reads how a solve is audited.
+pub fn parse_audit(text: &str) -> Result<AuditChoice, String> {
+    match text {
+        "0" => Ok(AuditChoice(None)),
+        other => other.parse().map(|audit| AuditChoice(Some(audit))).map_err(|_| {
+            let most = Audit::MOST;
+            format!("{text:?} is no audit: expected positions a block, 0 to {most}, and perhaps a seed, like 1000:7")
         }),
     }
 }

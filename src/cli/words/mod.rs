@@ -2,16 +2,13 @@
 
 pub mod answers;
 pub mod args;
-pub mod audit;
 pub mod board;
 pub mod choice;
 pub mod claims;
 pub mod folders;
 pub mod game;
-pub mod input;
 pub mod job;
 pub mod keep;
-pub mod moves;
-pub mod parents;
+pub mod machine;
 pub mod solved;
-pub mod spot;
+pub mod summary;

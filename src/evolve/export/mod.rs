@@ -18,6 +18,7 @@ use serde::Serialize;
 
 /// A target language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Language {
     /// A function for Python 3.8 or later, for `math.isqrt`.

@@ -29,6 +29,7 @@ pub const OPTIONS_MAX: usize = 1 << 26;
 
 /// Which orderings of the heaps count as separate positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Ordering {
     /// Heaps in descending order stand for all orderings.

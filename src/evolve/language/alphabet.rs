@@ -11,6 +11,9 @@ use serde::Serialize;
 /// Limit on the number of terminals, and on that of functions.
 pub const SYMBOLS_MAX: usize = 256;
 
+/// Limit on the genes of a chromosome.
+pub const GENES_MAX: usize = 1_000;
+
 /// The symbols available to genes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alphabet {

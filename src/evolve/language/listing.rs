@@ -4,11 +4,11 @@
 //! genes. Commas, semicolons, line ends, quotes and brackets separate as white space does, so what
 //! `trinim evolve run` prints is read, and its JSON too.
 
+use crate::alphabet::GENES_MAX;
 use crate::formula::{Builder, Formula, Term, first};
 use crate::int::Op;
 use crate::parse::LENGTH_MAX;
 use crate::scope::Scope;
-use crate::settings::GENES_MAX;
 
 /// A text that is not a chromosome.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

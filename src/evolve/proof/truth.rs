@@ -51,6 +51,7 @@ impl fmt::Display for Expected {
 
 /// What found a counterexample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FoundBy {
     /// The check of all positions, of which it is the smallest.
@@ -74,6 +75,7 @@ pub struct Truth {
 
 /// A position where a formula is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counterexample {
     /// The position.
     #[serde(rename = "position")]

@@ -17,14 +17,14 @@
 //! About half a microsecond per offspring on the paper's 70 positions, ten times that when the best
 //! of 15 genes is sought among 625 positions.
 
-use crate::alphabet::{Alphabet, Gene, Symbol};
+use crate::alphabet::{Alphabet, GENES_MAX, Gene, Symbol};
 use crate::chance::Chance;
 use crate::chromosome::{Variation, any_terminal};
 use crate::formula::Formula;
 use crate::graph::Graph;
 use crate::int::{OnFault, Op};
 use crate::score::Judge;
-use crate::settings::{GENES_MAX, Replacement, Representative, Settings, SettingsError, Zero};
+use crate::settings::{Replacement, Representative, Settings, SettingsError, Zero};
 use std::sync::atomic::{AtomicBool, Ordering};
 use trinim_game::Value;
 

@@ -24,6 +24,7 @@ use trinim_game::Value;
 
 /// What counts as a violation of rule (i).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
     /// A loss with an option that is a loss counts once.
@@ -40,6 +41,7 @@ pub enum Count {
 
 /// The values that a formula has to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
     /// Who wins, judged by the rules alone.
@@ -81,6 +83,7 @@ impl Breach {
 
 /// Number of violations by rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Violations {
     /// Rule (i).
     pub rule_1: u64,
@@ -173,6 +176,7 @@ pub fn explain(graph: &Graph, labels: &[Value], column: &[i32], index: u32, brea
 
 /// A position that breaks a rule, as reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wrong {
     /// The position.
     pub position: String,

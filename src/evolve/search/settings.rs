@@ -15,6 +15,7 @@
 //! # Invariants
 //! 1. [`Settings::check`] accepts only values that the engine handles without overflow.
 
+use crate::alphabet::GENES_MAX;
 use crate::graph::Ordering;
 use crate::int::OnFault;
 use crate::score::{Count, Target};
@@ -22,8 +23,6 @@ use serde::Serialize;
 
 /// Limit on the population.
 pub const POPULATION_MAX: usize = 100_000;
-/// Limit on the genes of a chromosome.
-pub const GENES_MAX: usize = 1_000;
 /// Limit on the generations.
 pub const GENERATIONS_MAX: u32 = 1_000_000;
 /// Limit on the chromosomes of a tournament.
@@ -33,6 +32,7 @@ const ANY: &str = "a number";
 
 /// Which gene represents the chromosome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Representative {
     /// The last.
@@ -43,6 +43,7 @@ pub enum Representative {
 
 /// How many pairs of parents a generation has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Steps {
     /// Half the population.
@@ -56,6 +57,7 @@ pub enum Steps {
 
 /// When offspring replace the worst chromosome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Replacement {
     /// The better one, if it is better.
@@ -68,6 +70,7 @@ pub enum Replacement {
 
 /// How a chromosome is mutated; `mutations` is [`Settings::mutations`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Mutation {
     /// `mutations` random genes are redrawn, possibly one twice.
@@ -82,6 +85,7 @@ pub enum Mutation {
 
 /// How parents are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Crossover {
     /// Exchange everything after one point.
@@ -94,6 +98,7 @@ pub enum Crossover {
 
 /// The effect of a division without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Zero {
     /// The gene becomes a random terminal.
@@ -124,6 +129,7 @@ impl Zero {
 
 /// All choices of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settings {
     /// Number of chromosomes.
     pub population: usize,

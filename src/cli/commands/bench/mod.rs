@@ -21,7 +21,6 @@ mod rounds;
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::file::{Export, ExportKind};
 use crate::cli::face::output::Out;
-use crate::cli::face::precedence;
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
 use crate::cli::words::args::{JsonArgs, KERNELS, Size, codecs};
@@ -53,7 +52,8 @@ const EXAMPLES: &str = "\
 Examples:
   trinim bench --layers 6,7                               two boards
   trinim bench --board rect:5x5,hex:3 --rule misere,normal
-  trinim bench --layers 7 --threads 1,2 --log-placement dedicated,shared --repeats 9
+  trinim bench --layers 7 --threads 1,2 --log-placement dedicated,shared \\
+      --repeats 9
                                                           four cases, taking turns
   trinim bench --layers 7 --block-bits 14,18,22 --csv blocks.csv
   trinim bench --suite quick --json                       a fixed list, seven layers
@@ -223,7 +223,7 @@ impl BenchArgs {
 /// Checks that `trinim solve` can parse these arguments.
 fn accepted(arguments: &[&str]) -> Result<(), Refused> {
     let solve: Vec<OsString> = ["trinim", "solve"].iter().chain(arguments).map(OsString::from).collect();
-    match precedence::suited(crate::cli::command(), &solve).try_get_matches_from(solve) {
+    match crate::cli::command().try_get_matches_from(solve) {
         Ok(_) => Ok(()),
         Err(error) => {
             let text = error.render().to_string();

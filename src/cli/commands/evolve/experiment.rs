@@ -1,17 +1,19 @@
 //! `trinim evolve experiment`: the paper's sweeps repeated, with a test for each point.
 
 use super::args::{RunsArgs, refused};
-use super::settings::{Given, SettingsArgs};
+use super::settings::{Given, Preset, SettingsArgs};
 use super::sweep::{self, Rates, Sweep};
 use crate::cli::face::exit::Exit;
 use crate::cli::face::file::Export;
 use crate::cli::face::output::Out;
 use crate::cli::face::progress::{self, ProgressArgs};
+use crate::cli::face::schema::sorted;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{JsonArgs, ThreadsArgs};
 use crate::cli::words::choice::name;
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -83,6 +85,31 @@ pub struct ExperimentArgs {
     progress: ProgressArgs,
 }
 
+/// What `trinim evolve experiment` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Printed<'a> {
+    /// Number of the experiment, 1 to 3.
+    experiment: u32,
+    /// The game.
+    game: &'static str,
+    /// The parameter that varies.
+    varied: &'static str,
+    /// `--preset`.
+    preset: Preset,
+    /// `--seed`.
+    seed: u64,
+    /// Runs of the paper at each point.
+    paper_runs: u64,
+    /// The test behind `p`.
+    test: &'static str,
+    /// One for each number of generations.
+    sweeps: &'a [Sweep],
+    /// What is known about the experiment.
+    remark: &'static str,
+    /// Whether the command was stopped.
+    interrupted: bool,
+}
+
 /// Runs the subcommand.
 pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let experiment = &chosen(&args)?;
@@ -133,18 +160,18 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
     } else if args.json.json {
         out.json(
             "trinim.evolve.experiment/1",
-            &json!({
-                "experiment": experiment.number,
-                "game": GAME,
-                "varied": experiment.axis.name(),
-                "preset": args.settings.preset,
-                "seed": args.points.seed,
-                "paper_runs": PAPER_RUNS,
-                "test": "Fisher's exact test, two-sided",
-                "sweeps": measured,
-                "remark": remark(experiment),
-                "interrupted": interrupted,
-            }),
+            &sorted(&Printed {
+                experiment: experiment.number,
+                game: GAME,
+                varied: experiment.axis.name(),
+                preset: args.settings.preset,
+                seed: args.points.seed,
+                paper_runs: PAPER_RUNS,
+                test: "Fisher's exact test, two-sided",
+                sweeps: &measured,
+                remark: remark(experiment),
+                interrupted,
+            })?,
         )?;
     } else {
         print(&args, experiment, &measured, out)?;

@@ -7,6 +7,7 @@ use super::settings::SettingsArgs;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
 use crate::cli::face::progress::{self, ProgressArgs};
+use crate::cli::face::schema::sorted;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{JsonArgs, ThreadsArgs};
 use clap::Args;
@@ -18,7 +19,8 @@ const EXAMPLES: &str = "\
 Examples:
   trinim evolve run --game nim:4,4,4,4 --preset best --runs 10
   trinim evolve run --game nim:4,4,4,4 --runs 50 --seed 1 --json
-  trinim evolve run --game wythoff:10 --states ascending --functions +,-,xor,phi --n none --preset best --max 200
+  trinim evolve run --game wythoff:10 --states ascending --functions +,-,xor,phi \\
+      --n none --preset best --max 200
   trinim evolve run --game nim:5,5,5 --target grundy --preset best
   trinim evolve run --game nim:3,3,3 --misere --preset misere
 
@@ -102,7 +104,7 @@ pub fn run(args: RunArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let interrupted = finished < args.runs;
     let report = Report::new(&chosen, &problem, &settings, &held, &batch, &results);
     if args.json.json {
-        out.json("trinim.evolve.run/1", &report.json(args.settings.preset, interrupted))?;
+        out.json("trinim.evolve.run/1", &sorted(&report.printed(args.settings.preset, interrupted))?)?;
     } else {
         report.print(args.settings.preset, args.chromosomes, out)?;
     }

@@ -3,21 +3,23 @@
 
 use super::args::{Chosen, held_in_words, ordering_in_words};
 use super::settings::{Preset, in_words};
-use super::theorems::{integers_text, theorems_json};
+use super::theorems::{TheoremRow, integers_text, printed};
 use crate::cli::face::output::{Out, grouped};
 use crate::cli::words::choice::name;
-use serde_json::{Value as Json, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::HashMap;
 use std::io::Write;
-use trinim_evolve::check::{HeldOut, Standing};
+use trinim_evolve::check::{HeldOut, Standing, Theorems};
 use trinim_evolve::engine::{Found, Problem, Run, WORST};
 use trinim_evolve::formula::Formula;
+use trinim_evolve::graph::Ordering;
 use trinim_evolve::runs::Batch;
-use trinim_evolve::score::{Violations, Wrong, violations, wrong};
+use trinim_evolve::scope::Scope;
+use trinim_evolve::score::{Target, Violations, Wrong, violations, wrong};
 use trinim_evolve::settings::Settings;
 use trinim_evolve::simplify::simplify;
 use trinim_evolve::stats::wilson;
-use trinim_evolve::theorems::Theorems;
 use trinim_evolve::truth::{Counterexample, FoundBy};
 
 /// What the parentheses after a number of violations mean.
@@ -71,24 +73,184 @@ pub fn counterexample_text(counterexample: &Counterexample) -> String {
     )
 }
 
-/// Returns how far a formula can be trusted, as JSON.
-pub fn standing_json(standing: &Standing, theorems: Option<&Theorems>) -> Json {
-    let mut value = json!({ "verdict": standing.word(), "strategy": standing.is_strategy() });
-    value["theorems"] = theorems_json(theorems);
-    match standing {
-        Standing::Proved(ordering) => value["states"] = json!(ordering),
-        Standing::Theorem(ordering, theorem) => {
-            value["states"] = json!(ordering);
-            value["theorem"] = json!(theorem);
-        }
-        Standing::Checked(ordering, reason) => {
-            value["states"] = json!(ordering);
-            value["no_proof_because"] = json!(reason);
-        }
-        Standing::Refuted(counterexample) => value["counterexample"] = json!(counterexample),
-        Standing::Unchecked => {}
+/// What `trinim evolve run` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Printed<'a> {
+    /// The game, as `--game` takes it.
+    game: String,
+    /// `normal` or `misere`.
+    #[schemars(with = "trinim::game::Rule")]
+    rule: &'a str,
+    /// What a formula has to tell.
+    target: Target,
+    /// Positions of the game.
+    positions: usize,
+    /// Moves of all positions together.
+    options: usize,
+    /// `--preset`.
+    preset: Preset,
+    /// All settings of the run.
+    settings: PrintedSettings<'a>,
+    /// Terminals.
+    terminals: Vec<String>,
+    /// Functions.
+    functions: Vec<&'a str>,
+    /// `--seed`.
+    seed: u64,
+    /// `--runs`.
+    runs_asked: u64,
+    /// Runs that were not stopped.
+    runs_finished: u64,
+    /// Whether the command was stopped.
+    interrupted: bool,
+    /// Runs with a formula without violations.
+    success: Rate,
+    /// Runs whose formula a player can rely on.
+    strategies: Rate,
+    /// Larger positions that formulas are checked on.
+    held_out: Held,
+    /// The runs.
+    runs: Vec<PrintedRun<'a>>,
+    /// Best formulas by size, over all runs.
+    pareto: Vec<OfSize>,
+    /// Where the best formula is wrong; null if nowhere.
+    best_is_wrong_at: Option<WrongAt>,
+}
+
+/// The settings of a run.
+#[derive(Serialize, JsonSchema)]
+struct PrintedSettings<'a> {
+    #[serde(flatten)]
+    settings: &'a Settings,
+    /// Pairs of parents in a generation: `steps` as a number.
+    pairs_per_generation: usize,
+}
+
+/// A share of the finished runs.
+#[derive(Serialize, JsonSchema)]
+struct Rate {
+    /// Such runs.
+    runs: u64,
+    /// Share of the finished runs.
+    rate: f64,
+    /// Wilson's 95 % interval of the rate.
+    wilson_95: (f64, f64),
+}
+
+/// Positions that no run has seen.
+#[derive(Serialize, JsonSchema)]
+struct Held {
+    /// Largest heap.
+    heap_max: Option<i32>,
+    /// Their number.
+    positions: usize,
+}
+
+/// A run.
+#[derive(Serialize, JsonSchema)]
+struct PrintedRun<'a> {
+    /// Number of the run, from 1.
+    run: u64,
+    /// Whether it was not stopped.
+    finished: bool,
+    /// Generation of the success.
+    generation: Option<u32>,
+    /// Formulas judged.
+    judged: u64,
+    /// Violations of the best formula; null if it has no value.
+    violations: Option<u32>,
+    /// Violations by rule.
+    violations_by_rule: Violations,
+    /// The best formula.
+    formula: String,
+    /// The same, simplified.
+    simplified: String,
+    /// Symbols of the simplified formula.
+    size: usize,
+    /// Its genes.
+    chromosome: Vec<String>,
+    /// The gene that stands for it, from 1.
+    gene: usize,
+    /// How far the formula can be trusted; null with violations.
+    check: Option<Check<'a>>,
+    /// Best formulas by size.
+    front: Vec<OfSize>,
+}
+
+/// A formula that no smaller one equals.
+#[derive(Serialize, JsonSchema)]
+struct OfSize {
+    /// Symbols.
+    size: usize,
+    /// Violations; null if it has no value.
+    violations: Option<u32>,
+    /// The formula.
+    formula: String,
+}
+
+impl OfSize {
+    fn of(violations: u32, formula: &Formula, scope: &Scope) -> OfSize {
+        OfSize { size: formula.size(), violations: count(violations), formula: formula.text(scope) }
     }
-    value
+}
+
+/// Returns the violations of a formula that has a value.
+fn count(violations: u32) -> Option<u32> {
+    (violations != WORST).then_some(violations)
+}
+
+/// Where a formula is wrong.
+#[derive(Serialize, JsonSchema)]
+struct WrongAt {
+    /// The formula.
+    formula: String,
+    /// The positions.
+    positions: Vec<Wrong>,
+}
+
+/// How far a formula can be trusted.
+#[derive(Serialize, JsonSchema)]
+pub struct Check<'a> {
+    /// `proved`, `checked`, `refuted` or `unchecked`.
+    verdict: &'static str,
+    /// Whether a player can rely on it.
+    strategy: bool,
+    /// Whether it is right for all heaps; null if no theorem is known for the game.
+    theorems: Option<Vec<TheoremRow<'a>>>,
+    /// With `proved` and `checked`: orderings of the heaps for which it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states: Option<Ordering>,
+    /// With `proved` by a theorem about the game: the argument.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    theorem: Option<&'a str>,
+    /// With `checked`: why it is not proved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_proof_because: Option<&'a str>,
+    /// With `refuted`: where it is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counterexample: Option<&'a Counterexample>,
+}
+
+impl<'a> Check<'a> {
+    /// Returns the verdict on a formula.
+    pub fn of(standing: &'a Standing, theorems: Option<&'a Theorems>) -> Check<'a> {
+        let (mut theorem, mut no_proof_because, mut counterexample) = (None, None, None);
+        match standing {
+            Standing::Theorem(_, argument) => theorem = Some(argument.as_str()),
+            Standing::Checked(_, reason) => no_proof_because = Some(reason.as_str()),
+            Standing::Refuted(found) => counterexample = Some(found),
+            Standing::Proved(_) | Standing::Unchecked => {}
+        }
+        Check {
+            verdict: standing.word(),
+            strategy: standing.is_strategy(),
+            theorems: theorems.map(printed),
+            states: standing.ordering(),
+            theorem,
+            no_proof_because,
+            counterexample,
+        }
+    }
 }
 
 /// Describes how far a formula can be trusted.
@@ -166,64 +328,55 @@ impl<'a> Report<'a> {
         Some((&best.formula, wrong(graph, labels, self.settings.target, self.settings.count, &column)))
     }
 
-    /// Returns the report as JSON.
-    pub fn json(&self, preset: Preset, interrupted: bool) -> Json {
-        let graph = &self.problem.graph;
+    fn printed_run<'b>(&'b self, row: &'b Row<'a>) -> PrintedRun<'b> {
+        let scope = &self.problem.graph.scope;
+        let standing = row.standing.as_ref();
+        PrintedRun {
+            run: row.run.run + 1,
+            finished: row.run.finished,
+            generation: row.run.success,
+            judged: row.run.judged,
+            violations: count(row.run.best.violations),
+            violations_by_rule: row.violations,
+            formula: row.run.best.formula.text(scope),
+            simplified: row.simple.text(scope),
+            size: row.simple.size(),
+            chromosome: self.problem.alphabet.text(&row.run.best.genes, |terminal| scope.name(terminal)),
+            gene: row.run.best.place + 1,
+            check: standing.map(|(standing, theorems)| Check::of(standing, theorems.as_ref())),
+            front: row.run.front.iter().map(|found| OfSize::of(found.violations, &found.formula, scope)).collect(),
+        }
+    }
+
+    /// Returns the report as it is printed with `--json`.
+    pub fn printed(&self, preset: Preset, interrupted: bool) -> Printed<'_> {
+        let Problem { graph, alphabet, .. } = self.problem;
         let scope = &graph.scope;
-        let count = |violations: u32| (violations != WORST).then_some(violations);
-        let found = |Found { formula, violations, .. }: &Found| {
-            let (size, text) = (formula.size(), formula.text(scope));
-            json!({ "size": size, "violations": count(*violations), "formula": text })
-        };
-        let run = |row: &Row<'_>| {
-            json!({
-                "run": row.run.run + 1,
-                "finished": row.run.finished,
-                "generation": row.run.success,
-                "judged": row.run.judged,
-                "violations": count(row.run.best.violations),
-                "violations_by_rule": row.violations,
-                "formula": row.run.best.formula.text(scope),
-                "simplified": row.simple.text(scope),
-                "size": row.simple.size(),
-                "chromosome": self.problem.alphabet.text(&row.run.best.genes, |terminal| scope.name(terminal)),
-                "gene": row.run.best.place + 1,
-                "check": row.standing.as_ref().map(|(standing, theorems)| standing_json(standing, theorems.as_ref())),
-                "front": row.run.front.iter().map(found).collect::<Vec<_>>(),
-            })
-        };
-        let (finished, successes, strategies) = (self.finished(), self.successes(), self.strategies());
-        let rate = |hits: u64| {
-            let (low, high) = wilson(hits, finished);
-            json!({ "runs": hits, "rate": hits as f64 / finished.max(1) as f64, "wilson_95": [low, high] })
-        };
-        let wrong = self.wrong().map(|(formula, wrong)| json!({ "formula": formula.text(scope), "positions": wrong }));
-        let terminals = &self.problem.alphabet.terminals;
-        let mut settings = json!(self.settings);
-        settings["pairs_per_generation"] = json!(self.settings.pairs());
-        json!({
-            "game": self.chosen.game.to_string(),
-            "rule": self.chosen.rule.name(),
-            "target": self.settings.target,
-            "positions": graph.len(),
-            "options": graph.options_total(),
-            "preset": preset,
-            "settings": settings,
-            "terminals": terminals.iter().map(|terminal| scope.name(*terminal)).collect::<Vec<_>>(),
-            "functions": self.problem.alphabet.functions.iter().map(|op| op.name()).collect::<Vec<_>>(),
-            "seed": self.batch.seed,
-            "runs_asked": self.batch.runs.end,
-            "runs_finished": finished,
-            "interrupted": interrupted,
-            "success": rate(successes),
-            "strategies": rate(strategies),
-            "held_out": { "heap_max": self.held.heap_max, "positions": self.held.positions() },
-            "runs": self.rows.iter().map(run).collect::<Vec<_>>(),
-            "pareto": self.pareto.iter().map(|(violations, formula)| {
-                json!({ "size": formula.size(), "violations": violations, "formula": formula.text(scope) })
-            }).collect::<Vec<_>>(),
-            "best_is_wrong_at": wrong,
-        })
+        let finished = self.finished();
+        let rate =
+            |runs: u64| Rate { runs, rate: runs as f64 / finished.max(1) as f64, wilson_95: wilson(runs, finished) };
+        let wrong = self.wrong();
+        Printed {
+            game: self.chosen.game.to_string(),
+            rule: self.chosen.rule.name(),
+            target: self.settings.target,
+            positions: graph.len(),
+            options: graph.options_total(),
+            preset,
+            settings: PrintedSettings { settings: self.settings, pairs_per_generation: self.settings.pairs() },
+            terminals: alphabet.terminals.iter().map(|terminal| scope.name(*terminal)).collect(),
+            functions: alphabet.functions.iter().map(|op| op.name()).collect(),
+            seed: self.batch.seed,
+            runs_asked: self.batch.runs.end,
+            runs_finished: finished,
+            interrupted,
+            success: rate(self.successes()),
+            strategies: rate(self.strategies()),
+            held_out: Held { heap_max: self.held.heap_max, positions: self.held.positions() },
+            runs: self.rows.iter().map(|row| self.printed_run(row)).collect(),
+            pareto: self.pareto.iter().map(|(violations, formula)| OfSize::of(*violations, formula, scope)).collect(),
+            best_is_wrong_at: wrong.map(|(formula, positions)| WrongAt { formula: formula.text(scope), positions }),
+        }
     }
 
     /// Prints the report as text.

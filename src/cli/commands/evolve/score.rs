@@ -2,23 +2,25 @@
 
 use super::args::{Chosen, EvolveGameArgs, FormulaArgs, ordering_in_words, refused};
 use super::run_report::{RULES_LEGEND, by_rule};
-use super::theorems::{theorem_rows, theorems_json};
+use super::theorems::{self, TheoremRow, theorem_rows};
 use super::tree::tree_picture;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::file::Export;
 use crate::cli::face::output::{Out, counted, grouped};
+use crate::cli::face::schema::sorted;
 use crate::cli::words::args::JsonArgs;
 use crate::cli::words::choice::name;
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use trinim::game::{Outcome, Value};
+use trinim_evolve::check::Theorems;
 use trinim_evolve::formula::Formula;
 use trinim_evolve::graph::{Graph, Ordering};
 use trinim_evolve::law::Law;
 use trinim_evolve::score::{Breach, Count, Target, Violations, Wrong, explain, violations, wrong};
-use trinim_evolve::theorems::Theorems;
 use trinim_evolve::tree::{BRANCHES_MAX, Branch, Tree, tree_size, tree_violations};
 
 const EXAMPLES: &str = "\
@@ -26,7 +28,8 @@ Examples:
   trinim evolve score --game nim:2,1 --formula \"a1-a2*a1\" --tree
   trinim evolve score --game nim:2,1 --formula \"a1-a2*a1\" --svg tree.svg
   trinim evolve score --game nim:4,4,4,4 --formula \"a1^a2^a3-a4\" --json
-  trinim evolve score --game nim:2,1 --chromosome \"1: a1 2: a2 3: * 2, 1 4: - 1, 3\"
+  trinim evolve score --game nim:2,1 \\
+      --chromosome \"1: a1 2: a2 3: * 2, 1 4: - 1, 3\"
 
 The paper counts its example on the game tree, where a position occurs once for each way to reach it, and its \
 experiments on the positions, one for all orderings of the heaps.";
@@ -124,11 +127,69 @@ pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let theorems = law.and_then(|law| Theorems::decide(&formula, &whole.graph.scope, &law, Ordering::All));
     let report = Report { chosen: &chosen, scored: &scored, whole, formula: &formula, has_tree, theorems };
     if args.json.json {
-        out.json("trinim.evolve.score/1", &report.json(tree.as_ref().filter(|_| args.tree)))?;
+        out.json("trinim.evolve.score/1", &sorted(&report.printed(tree.as_ref().filter(|_| args.tree)))?)?;
     } else {
         report.print(tree.as_ref().filter(|_| args.tree), out)?;
     }
     Ok(Exit::Done)
+}
+
+/// What `trinim evolve score` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Printed<'a> {
+    /// The game, as `--game` takes it.
+    game: String,
+    /// `normal` or `misere`.
+    #[schemars(with = "trinim::game::Rule")]
+    rule: &'a str,
+    /// What a formula has to tell.
+    target: Target,
+    /// The formula.
+    formula: String,
+    /// Positions of the game tree; null where it is too large.
+    tree_positions: Option<u64>,
+    /// Violations on the tree.
+    tree_violations: Option<u64>,
+    /// Violations in every way to count them.
+    countings: Vec<Counting>,
+    /// Whether it is right for all heaps; null if no theorem is known for the game.
+    theorems: Option<Vec<TheoremRow<'a>>>,
+    /// Positions that break a rule.
+    broken: Vec<Wrong>,
+    /// The game tree, with `--tree`.
+    tree: Option<Vec<BranchRow>>,
+}
+
+/// Violations, counted in one way.
+#[derive(Serialize, JsonSchema)]
+struct Counting {
+    /// `tree` or `positions`.
+    on: &'static str,
+    /// Orderings of the heaps; only on positions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states: Option<Ordering>,
+    /// Positions counted; only on positions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    positions: Option<usize>,
+    /// What counts as a violation of rule (i).
+    count: Count,
+    /// All violations.
+    violations: u64,
+    /// Violations by rule.
+    by_rule: Violations,
+}
+
+/// A position of the game tree.
+#[derive(Serialize, JsonSchema)]
+struct BranchRow {
+    /// The position.
+    position: String,
+    /// Index of its parent in the list.
+    parent: Option<usize>,
+    /// `N` or `P`.
+    outcome: Outcome,
+    /// The rule that the formula breaks here.
+    rule: Option<&'static str>,
 }
 
 struct Report<'a> {
@@ -156,44 +217,41 @@ impl Report<'_> {
         wrong(graph, labels, self.chosen.target, Count::Position, column)
     }
 
-    fn json(&self, tree: Option<&Tree>) -> serde_json::Value {
+    fn printed<'a>(&'a self, tree: Option<&'a Tree>) -> Printed<'a> {
         let graph = &self.whole.graph;
+        let on_tree = |count| tree_violations(graph, &self.whole.labels, count, &self.whole.column);
         let mut countings = Vec::new();
         for count in COUNTS {
-            if self.has_tree {
-                let found = tree_violations(graph, &self.whole.labels, count, &self.whole.column);
-                countings.push(json!({ "on": "tree", "count": count, "violations": found.total(), "by_rule": found }));
-            }
-            for on in self.scored {
-                let found = on.violations(self.chosen.target, count);
-                countings.push(json!({
-                    "on": "positions", "states": on.ordering, "positions": on.graph.len(), "count": count,
-                    "violations": found.total(), "by_rule": found,
-                }));
-            }
+            let counted = |on, scored: Option<&Scored>, by_rule: Violations| Counting {
+                on,
+                states: scored.map(|scored| scored.ordering),
+                positions: scored.map(|scored| scored.graph.len()),
+                count,
+                violations: by_rule.total(),
+                by_rule,
+            };
+            countings.extend(self.has_tree.then(|| counted("tree", None, on_tree(count))));
+            let scored = self.scored.iter();
+            countings.extend(scored.map(|on| counted("positions", Some(on), on.violations(self.chosen.target, count))));
         }
-        let branch = |branch: &Branch| {
-            json!({
-                "position": graph.label(branch.position),
-                "parent": branch.parent,
-                "outcome": if branch.is_loss { "P" } else { "N" },
-                "rule": branch.breach.map(Breach::name),
-            })
+        let branch = |branch: &Branch| BranchRow {
+            position: graph.label(branch.position),
+            parent: branch.parent,
+            outcome: if branch.is_loss { Outcome::P } else { Outcome::N },
+            rule: branch.breach.map(Breach::name),
         };
-        let tree_violations =
-            || tree_violations(graph, &self.whole.labels, Count::Position, &self.whole.column).total();
-        json!({
-            "game": self.chosen.game.to_string(),
-            "rule": self.chosen.rule.name(),
-            "target": self.chosen.target,
-            "formula": self.formula.text(&graph.scope),
-            "tree_positions": self.has_tree.then(|| tree_size(graph)),
-            "tree_violations": self.has_tree.then(tree_violations),
-            "countings": countings,
-            "theorems": theorems_json(self.theorems.as_ref()),
-            "broken": self.wrong(),
-            "tree": tree.map(|tree| tree.branches.iter().map(branch).collect::<Vec<_>>()),
-        })
+        Printed {
+            game: self.chosen.game.to_string(),
+            rule: self.chosen.rule.name(),
+            target: self.chosen.target,
+            formula: self.formula.text(&graph.scope),
+            tree_positions: self.has_tree.then(|| tree_size(graph)),
+            tree_violations: self.has_tree.then(|| on_tree(Count::Position).total()),
+            countings,
+            theorems: self.theorems.as_ref().map(theorems::printed),
+            broken: self.wrong(),
+            tree: tree.map(|tree| tree.branches.iter().map(branch).collect()),
+        }
     }
 
     fn print(&self, tree: Option<&Tree>, out: &mut Out) -> anyhow::Result<()> {

@@ -3,6 +3,7 @@
 use super::args::{ordering, refused};
 use crate::cli::words::choice::{choice, name};
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim_evolve::alphabet::{Alphabet, Number};
 use trinim_evolve::graph::Ordering;
@@ -21,7 +22,7 @@ const CROSSOVERS: &[Crossover] = &[Crossover::OnePoint, Crossover::TwoPoint, Cro
 const NUMBERS: &[Number] = &[Number::Heaps, Number::Nonempty, Number::None];
 
 /// Source of the settings that are not given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Preset {
     /// The paper, with gaps filled so that experiments 2 and 3 come out
@@ -85,37 +86,37 @@ given! {
     genes: usize,
 
     /// Pairs of parents in a generation: half the population, the population, or a number
-    #[arg(long, value_name = "STEPS", value_parser = steps)]
+    #[arg(long, hide = true, value_name = "STEPS", value_parser = steps)]
     steps: Steps,
 
     /// Chromosomes that compete to become a parent [default: 2]
-    #[arg(long, value_name = "N")]
+    #[arg(long, hide = true, value_name = "N")]
     tournament: u32,
 
     /// How parents are combined
-    #[arg(long, value_name = "CROSSOVER", value_parser = choice(CROSSOVERS))]
+    #[arg(long, hide = true, value_name = "CROSSOVER", value_parser = choice(CROSSOVERS))]
     crossover: Crossover,
 
     /// Probability of a crossover [default: 0.9]
-    #[arg(long, value_name = "P")]
+    #[arg(long, hide = true, value_name = "P")]
     crossover_probability: f64,
 
     /// What mutation replaces: --mutations genes or symbols, or each gene or symbol with
     /// probability mutations/genes
-    #[arg(long, value_name = "MODEL", value_parser = choice(MUTATIONS))]
+    #[arg(long, hide = true, value_name = "MODEL", value_parser = choice(MUTATIONS))]
     mutation: Mutation,
 
     /// Mutations of a chromosome [default: 2]
-    #[arg(long, value_name = "N")]
+    #[arg(long, hide = true, value_name = "N")]
     mutations: f64,
 
     /// What replaces the worst chromosome: the better of two offspring if better (strict) or not
     /// worse (ties), or both offspring, each if better
-    #[arg(long, value_name = "MODEL", value_parser = choice(REPLACEMENTS))]
+    #[arg(long, hide = true, value_name = "MODEL", value_parser = choice(REPLACEMENTS))]
     replacement: Replacement,
 
     /// The gene that represents a chromosome
-    #[arg(long, value_name = "GENE", value_parser = choice(REPRESENTATIVES))]
+    #[arg(long, hide = true, value_name = "GENE", value_parser = choice(REPRESENTATIVES))]
     representative: Representative,
 
     /// A division by zero makes its gene a random terminal, has a value, or makes the formula the
@@ -124,11 +125,11 @@ given! {
     zero: Zero,
 
     /// Probability that a drawn symbol is a terminal, or uniform: all symbols equally likely
-    #[arg(long, value_name = "P", value_parser = terminal_share)]
+    #[arg(long, hide = true, value_name = "P", value_parser = terminal_share)]
     terminal_share: Share,
 
     /// Whether the initial population is the first generation
-    #[arg(long, value_name = "BOOL")]
+    #[arg(long, hide = true, value_name = "BOOL")]
     initial_counts: bool,
 
     /// Which orderings of the heaps are distinct positions: canonical is descending

@@ -1,38 +1,39 @@
 //! A sweep of an experiment: the paper's points and ours, and their picture.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim::report::draw::chart::{Axis, Chart, Line, Point};
 use trinim_evolve::experiment::Experiment;
 
 /// A point of a sweep.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Rates {
-    /// The value of the varied parameter.
+    /// Value of the varied parameter.
     pub value: u32,
-    /// The paper's rate.
+    /// The paper's success rate.
     pub paper_rate: f64,
-    /// Wilson's interval for it.
+    /// Wilson's 95 % interval of it.
     pub paper_wilson_95: [f64; 2],
     /// Our successes.
     pub successes: u64,
     /// Our runs.
     pub runs: u64,
-    /// Our rate.
+    /// Our success rate.
     pub rate: f64,
-    /// Wilson's interval for it.
+    /// Wilson's 95 % interval of it.
     pub wilson_95: [f64; 2],
-    /// Fisher's test.
+    /// Probability of a difference at least as large, by the test.
     pub p: f64,
 }
 
 /// All points at one number of generations.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Sweep {
-    /// The generations, unless they are varied.
+    /// Generations; null if they vary.
     pub generations: Option<u32>,
     /// The points.
     pub points: Vec<Rates>,
-    /// Log-likelihood of the paper's ten points at our rates; `None` if a stop left some out.
+    /// Log-likelihood of the paper's points at our rates; null if points are missing.
     pub log_likelihood: Option<f64>,
 }
 

@@ -1,11 +1,11 @@
 //! Which of the two theorems holds for a formula, as text and as JSON.
 
 use super::args::ordering_in_words;
-use serde_json::{Value as Json, json};
-use trinim_evolve::check::Standing;
-use trinim_evolve::graph::label;
+use schemars::JsonSchema;
+use serde::Serialize;
+use trinim_evolve::check::{Standing, Theorems};
+use trinim_evolve::graph::{Ordering, label};
 use trinim_evolve::prove::Proof;
-use trinim_evolve::theorems::Theorems;
 
 /// Returns a row for each theorem.
 pub fn theorem_rows(theorems: &Theorems) -> Vec<(&'static str, String)> {
@@ -33,22 +33,30 @@ pub fn integers_text(standing: &Standing, theorems: Option<&Theorems>) -> String
     }
 }
 
-/// Returns both theorems as JSON, `null` if none is known for the game.
-pub fn theorems_json(theorems: Option<&Theorems>) -> Json {
-    let Some(theorems) = theorems else { return Json::Null };
-    let rows = ["words", "integers"].into_iter().zip(theorems.in_words()).map(|(domain, (_, proof))| {
-        let (verdict, wrong_at, reason) = match proof {
+/// Whether a formula is right for all heaps of a domain.
+#[derive(Serialize, JsonSchema)]
+pub struct TheoremRow<'a> {
+    /// `words`: 32 bits that wrap, heaps below 2^31; `integers`: of any size.
+    domain: &'static str,
+    /// `proved`, `refuted` or `open`.
+    verdict: &'static str,
+    /// Orderings of the heaps asked about.
+    states: Ordering,
+    /// With `refuted`: the smallest position where it is wrong.
+    wrong_at: Option<String>,
+    /// With `open`: why it is undecided.
+    open_because: Option<&'a str>,
+}
+
+/// Returns both theorems for `--json`.
+pub fn printed<'a>(theorems: &'a Theorems) -> Vec<TheoremRow<'a>> {
+    let row = |domain, proof: &'a Proof| {
+        let (verdict, wrong_at, open_because) = match proof {
             Proof::Proved => ("proved", None, None),
             Proof::Refuted(heaps) => ("refuted", Some(label(heaps)), None),
-            Proof::Open(reason) => ("open", None, Some(reason)),
+            Proof::Open(reason) => ("open", None, Some(reason.as_str())),
         };
-        json!({
-            "domain": domain,
-            "verdict": verdict,
-            "states": theorems.ordering,
-            "wrong_at": wrong_at,
-            "open_because": reason,
-        })
-    });
-    rows.collect()
+        TheoremRow { domain, verdict, states: theorems.ordering, wrong_at, open_because }
+    };
+    vec![row("words", &theorems.words), row("integers", &theorems.integers)]
 }

@@ -2,21 +2,25 @@
 
 use super::args::{EvolveGameArgs, FormulaArgs, StatesArgs, held_in_words, held_out, refused};
 use super::run::heap_max;
-use super::run_report::{standing_json, standing_text};
+use super::run_report::{Check, standing_text};
 use super::theorems::theorem_rows;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted};
+use crate::cli::face::schema::sorted;
 use crate::cli::words::args::JsonArgs;
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use trinim_evolve::check::Standing;
 use trinim_evolve::graph::Ordering;
+use trinim_evolve::score::Target;
 use trinim_evolve::simplify::simplify;
 
 const EXAMPLES: &str = "\
 Examples:
   trinim evolve verify --game nim:4,4,4,4 --formula \"(a1^a2^a3)-a4\" --max 15
-  trinim evolve verify --game wythoff:10 --formula \"phi(a2-a1)-a1\" --states ascending --max 200
+  trinim evolve verify --game wythoff:10 --formula \"phi(a2-a1)-a1\" \\
+      --states ascending --max 200
   trinim evolve verify --game nim:4,4,4 --misere --formula \"a1^a2^a3\"
 
 Formulas of + - and or xor not, products with constants, comparisons, min, max and if are decided for all heaps of \
@@ -45,6 +49,41 @@ pub struct VerifyArgs {
     json: JsonArgs,
 }
 
+/// What `trinim evolve verify` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Printed<'a> {
+    /// Whether the formula was not refuted: exit code 0.
+    ok: bool,
+    /// The game, as `--game` takes it.
+    game: String,
+    /// `normal` or `misere`.
+    #[schemars(with = "trinim::game::Rule")]
+    rule: &'a str,
+    /// What a formula has to tell.
+    target: Target,
+    /// The formula.
+    formula: String,
+    /// The same, simplified.
+    simplified: String,
+    /// Largest heap checked.
+    heap_max: Option<i32>,
+    /// Positions checked.
+    positions: usize,
+    /// Larger heaps tried where there is no proof; null where no theorem tells the truth.
+    probed: Option<Probed>,
+    /// How far the formula can be trusted.
+    check: Check<'a>,
+}
+
+/// Larger heaps that were tried.
+#[derive(Serialize, JsonSchema)]
+struct Probed {
+    /// Points.
+    points: usize,
+    /// The theorem.
+    by: &'static str,
+}
+
 /// Runs the subcommand.
 pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let chosen = args.game.choose()?;
@@ -63,18 +102,18 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if args.json.json {
         out.json(
             "trinim.evolve.verify/1",
-            &json!({
-                "ok": !matches!(standing, Standing::Refuted(_)),
-                "game": chosen.game.to_string(),
-                "rule": chosen.rule.name(),
-                "target": chosen.target,
-                "formula": text,
-                "simplified": simplify(&formula).text(&graph.scope),
-                "heap_max": held.heap_max,
-                "positions": held.positions(),
-                "probed": held.probed().map(|(points, theorem)| json!({ "points": points, "by": theorem })),
-                "check": standing_json(&standing, theorems.as_ref()),
-            }),
+            &sorted(&Printed {
+                ok: !matches!(standing, Standing::Refuted(_)),
+                game: chosen.game.to_string(),
+                rule: chosen.rule.name(),
+                target: chosen.target,
+                formula: text,
+                simplified: simplify(&formula).text(&graph.scope),
+                heap_max: held.heap_max,
+                positions: held.positions(),
+                probed: held.probed().map(|(points, by)| Probed { points, by }),
+                check: Check::of(&standing, theorems.as_ref()),
+            })?,
         )?;
     } else {
         let words = standing_text(&standing, theorems.as_ref(), &held);

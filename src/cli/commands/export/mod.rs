@@ -35,7 +35,8 @@ const EXAMPLES: &str = "\
 Examples:
   trinim export trinim-k7-misere -o losses.npy                        every loss, for numpy.load
   trinim export trinim-k5-misere --what canonical --format csv        one of each class of images
-  trinim export trinim-k7-misere --what values --sample 1000 --seed 7 --format csv -o sample.csv
+  trinim export trinim-k7-misere --what values --sample 1000 --seed 7 \\
+      --format csv -o sample.csv
   trinim export trinim-k5-misere --pieces 1..4 --format rows | head   few pieces, as probe reads them
 
 losses are the positions that the player to move loses, images included; canonical losses are one of each class of \

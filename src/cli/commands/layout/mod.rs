@@ -3,16 +3,16 @@
 //! With `--json`, cells are indices, as in the other reports: cell (row, column) has the index
 //! `row * (row + 1) / 2 + column`. Memory, disk and time of a solve are in `plan`.
 
-pub mod order;
+mod order;
 pub mod paper;
 pub mod search;
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::file::Export;
-use crate::cli::face::output::{Out, counted, grouped, padded};
-use crate::cli::face::summary::board_words;
+use crate::cli::face::output::{Out, counted, grouped};
 use crate::cli::words::args::{self, BidCells, JsonArgs, Size};
-use crate::cli::words::board::BoardArgs;
+use crate::cli::words::board::{BID_LEGEND, BoardArgs, picture};
+use crate::cli::words::summary::board_words;
 use clap::{Args, Subcommand};
 use order::{OrderArg, OrderRow};
 use schemars::JsonSchema;
@@ -28,7 +28,8 @@ const EXAMPLES: &str = "\
 Examples:
   trinim layout --layers 8 --bid-cells \"(1,0)(1,1)(6,0)(6,6)(7,1)(7,6)\"
   trinim layout --layers 9 --block-bits 30 --json
-  trinim layout --layers 9 --block-bits 30 --order search --effort 2000 --write-order nine.order
+  trinim layout --layers 9 --block-bits 30 --order search \\
+      --effort 2000 --write-order nine.order
   trinim layout --layers 8 --block-bits 28 --svg eight.svg
   trinim layout --paper                     show the layouts of [SWLK12], published and computed
   trinim layout search --layers 9 --bits 13 --symmetry any
@@ -96,9 +97,6 @@ pub struct LayoutArgs {
 enum LayoutCommand {
     Search(search::SearchArgs),
 }
-
-/// Explains the pictures of layouts.
-pub const BID_LEGEND: &str = "X: cells that name the block (BID cells)";
 
 /// What `trinim layout` prints.
 #[derive(Serialize, JsonSchema)]
@@ -301,11 +299,4 @@ fn mask(cells: &[u8]) -> u64 {
 /// Formats cells as `--bid-cells` reads them.
 fn cells_text(board: &Board, cells: &[u8]) -> String {
     cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect()
-}
-
-/// Draws the board with BID cells as `X` and other cells as `.`, padded so that pictures fit side
-/// by side.
-fn picture(board: &Board, bid_cells: u64, out: &Out) -> Vec<String> {
-    let is_bid = |index: u32| bid_cells >> index & 1 == 1;
-    padded(board, |index| if is_bid(index) { out.paint.mark("X") } else { out.paint.faint(".") }.to_string())
 }

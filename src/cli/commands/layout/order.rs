@@ -2,7 +2,7 @@
 
 use crate::cli::face::exit::Refused;
 use crate::cli::face::output::{Out, counted};
-use crate::cli::words::input::InputKind;
+use crate::cli::words::game::ordered;
 use pipeline::{BlockId, Error};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,13 +14,6 @@ use trinim::layout::{BlockOrder, Layout, order_file};
 
 /// Largest number of canonical blocks to put in order: a few seconds for each order.
 const BLOCKS_MAX: usize = 400_000;
-
-/// An order file; the longest has one line for each block of the largest layout, and comments.
-const ORDER: InputKind = InputKind {
-    what: "order",
-    most_bytes: 256 << 20,
-    hint: "trinim layout --layers K --bid-cells CELLS --order search --write-order FILE writes an order",
-};
 
 /// `layout --order`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +87,7 @@ pub fn compare(
     let mut found: Vec<(OrderArg, String, Vec<BlockId>)> =
         named.into_iter().map(|(arg, name, kind)| (arg, name, layout.ordered(kind))).collect();
     if let OrderArg::File(path) = wanted {
-        let order = given(layout.clone(), Some(path))?.order();
+        let order = ordered(layout.clone(), Some(path))?.order();
         found.push((wanted.clone(), path.display().to_string(), order));
     }
     if let Some(path) = write {
@@ -107,13 +100,6 @@ pub fn compare(
         OrderRow { order, peak_live_blocks, peak_share: f64::from(peak_live_blocks) / blocks as f64 }
     };
     Ok(found.into_iter().map(row).collect())
-}
-
-/// Returns the layout with the order in a file, if one is given.
-pub fn given(layout: Layout, path: Option<&Path>) -> anyhow::Result<Layout> {
-    let Some(path) = path else { return Ok(layout) };
-    let text = ORDER.read(path)?;
-    Ok(order_file::parse(&text, layout).map_err(|error| ORDER.refused(path, error))?)
 }
 
 fn occupied(path: &Path) -> anyhow::Error {

@@ -1,10 +1,11 @@
 //! `trinim layout --paper`: the published counts beside the computed ones, and what the text says
 //! of the layouts, with verdicts.
 
-use super::{mask, picture};
+use super::mask;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, grouped, side_by_side};
 use crate::cli::words::args::Size;
+use crate::cli::words::board::picture;
 use crate::cli::words::claims;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,12 +1,11 @@
 //! `trinim layout search`: the BID cells that cause the least work.
 
-use super::picture;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped, side_by_side};
-use crate::cli::face::summary::board_words;
 use crate::cli::words::args::JsonArgs;
-use crate::cli::words::board::RequiredBoard;
+use crate::cli::words::board::{RequiredBoard, picture};
 use crate::cli::words::choice::explained;
+use crate::cli::words::summary::board_words;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -6,10 +6,10 @@
 
 use super::{goal_name, whole_number};
 use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::file::InputKind;
 use crate::cli::face::file::{Export, ExportKind};
 use crate::cli::face::output::Out;
 use crate::cli::words::choice::{choice, explained, name};
-use crate::cli::words::input::InputKind;
 use clap::{Args, ValueEnum};
 use pipeline::Error;
 use std::io::{self, BufRead, Read, Write};

@@ -8,11 +8,11 @@ mod seat;
 
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
+use crate::cli::words::answers::SpotArgs;
 use crate::cli::words::answers::{self, number};
 use crate::cli::words::args;
 use crate::cli::words::board::BoardArgs;
 use crate::cli::words::choice::explained;
-use crate::cli::words::spot::SpotArgs;
 use clap::{Args, ValueEnum};
 use seat::Seat;
 use std::io;

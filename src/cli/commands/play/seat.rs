@@ -1,10 +1,10 @@
 //! A person at the board, who types.
 
 use super::said::{Said, said};
+use crate::cli::face::file::InputKind;
 use crate::cli::face::file::{Export, ExportKind};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::words::answers::failed;
-use crate::cli::words::input::InputKind;
 use pipeline::Error;
 use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};

@@ -1,10 +1,13 @@
-//! What all requests share.
+//! What all requests share: the boards, a limit on work, and counts in the text format that
+//! Prometheus reads.
 
-use super::metrics::Metrics;
 use super::offer::Offers;
-use super::problem::Problem;
+use super::reply::Problem;
 use axum::http::StatusCode;
+use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -49,5 +52,62 @@ impl App {
         });
         let broken = |_| Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the answer could not be computed");
         done.await.map_err(broken)?
+    }
+}
+
+/// Upper bounds of the times that are counted, in seconds.
+const BOUNDS: [f64; 7] = [0.0005, 0.001, 0.005, 0.025, 0.1, 1.0, 10.0];
+
+/// Counts since the start.
+#[derive(Default)]
+pub struct Metrics {
+    /// Open connections.
+    pub connections: Arc<AtomicU64>,
+    /// Positions looked up on request, without their moves.
+    pub positions: AtomicU64,
+    requests: parking_lot::Mutex<BTreeMap<(String, u16), u64>>,
+    times: [AtomicU64; BOUNDS.len()],
+    answered: AtomicU64,
+    micros: AtomicU64,
+}
+
+impl Metrics {
+    /// Counts a request to a path of the server that took so long.
+    pub fn request(&self, path: String, status: u16, time: Duration) {
+        *self.requests.lock().entry((path, status)).or_default() += 1;
+        for (bound, count) in BOUNDS.iter().zip(&self.times) {
+            if time.as_secs_f64() <= *bound {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        self.answered.fetch_add(1, Ordering::Relaxed);
+        self.micros.fetch_add(time.as_micros() as u64, Ordering::Relaxed);
+    }
+
+    /// Writes all counts.
+    pub fn text(&self) -> String {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let mut text = String::new();
+        let head = |text: &mut String, name: &str, kind: &str, help: &str| {
+            // Writing into memory never fails, here and below.
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        };
+        head(&mut text, "trinim_requests_total", "counter", "Requests by path and status.");
+        for ((path, status), count) in self.requests.lock().iter() {
+            let _ = writeln!(text, "trinim_requests_total{{path=\"{path}\",status=\"{status}\"}} {count}");
+        }
+        head(&mut text, "trinim_positions_total", "counter", "Positions asked for.");
+        let _ = writeln!(text, "trinim_positions_total {}", of(&self.positions));
+        head(&mut text, "trinim_connections", "gauge", "Open connections.");
+        let _ = writeln!(text, "trinim_connections {}", of(&self.connections));
+        let name = "trinim_request_seconds";
+        head(&mut text, name, "histogram", "Time from the head of a request to the head of its answer.");
+        for (bound, count) in BOUNDS.iter().zip(&self.times) {
+            let _ = writeln!(text, "{name}_bucket{{le=\"{bound}\"}} {}", of(count));
+        }
+        let answered = of(&self.answered);
+        let _ = writeln!(text, "{name}_bucket{{le=\"+Inf\"}} {answered}");
+        let _ = writeln!(text, "{name}_sum {}\n{name}_count {answered}", of(&self.micros) as f64 / 1e6);
+        text
     }
 }

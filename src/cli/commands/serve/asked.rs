@@ -1,33 +1,139 @@
-//! A position that a request asks about.
+//! A request, its parameters, and the answer to it.
+//!
+//! The parameters are read here and not by a derived extractor: each may be given once, and the
+//! errors name the parameter, what was given and what is expected.
 
 use super::app::App;
 use super::offer::Offer;
-use super::problem::Problem;
-use super::query::Query;
+use super::reply::{Problem, Tag, of_json};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Uri};
+use axum::response::Response;
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::str::FromStr;
 use std::sync::Arc;
 use trinim::game::{Rule, position};
 
 /// Parameters that name a board.
 pub const BOARD: [&str; 2] = ["board", "rule"];
 
-/// Returns the offer that the parameters name; the rule is misère unless it is given.
-///
-/// # Errors
-/// [`Problem`] if the board is missing or not offered.
-pub fn offer(app: &App, query: &Query) -> Result<Arc<Offer>, Problem> {
-    let rule = query.parsed("rule", "normal or misere")?.unwrap_or(Rule::Misere);
-    app.offers.find(query.required("board")?, rule).cloned()
+/// What an answer follows from.
+pub struct Asked {
+    /// What all requests share.
+    pub app: Arc<App>,
+    /// The path, with its parameters.
+    pub uri: Uri,
+    /// The headers.
+    pub headers: HeaderMap,
 }
 
-/// Returns the offer and the position that the parameters name.
-///
-/// # Errors
-/// [`Problem`] if one is missing, the board is not offered, or the position is not one of it.
-pub fn position(app: &App, query: &Query) -> Result<(Arc<Offer>, u64), Problem> {
-    let offer = offer(app, query)?;
-    let text = query.required("p")?;
-    let position = read(&offer, text)?;
-    Ok((offer, position))
+impl FromRequestParts<Arc<App>> for Asked {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Asked, Infallible> {
+        Ok(Asked { app: app.clone(), uri: parts.uri.clone(), headers: std::mem::take(&mut parts.headers) })
+    }
+}
+
+impl Asked {
+    /// Reads the parameters.
+    ///
+    /// # Errors
+    /// [`Problem`] if one is none of the `known` ones or is given twice.
+    pub fn query(&self, known: &[&str]) -> Result<Query, Problem> {
+        Query::read(self.uri.query(), known)
+    }
+
+    /// Answers with what a job returns: JSON, and whether it is the same next time. With `is_kept`,
+    /// such an answer has a tag, and a client that has it already is told so.
+    ///
+    /// # Errors
+    /// Those of the job and of [`App::work`].
+    pub async fn answer(
+        &self,
+        offer: &Arc<Offer>,
+        is_kept: bool,
+        job: impl FnOnce(&Offer) -> Result<(String, bool), Problem> + Send + 'static,
+    ) -> Result<Response, Problem> {
+        let tag = is_kept.then(|| Tag::of([&**offer], &self.uri.to_string()));
+        if let Some(response) = tag.as_ref().and_then(|tag| tag.known(&self.headers)) {
+            return Ok(response);
+        }
+        let offer = offer.clone();
+        let (body, is_same) = self.app.work(move || job(&offer)).await?;
+        let response = of_json(body);
+        Ok(match tag.filter(|_| is_same) {
+            Some(tag) => tag.on(response),
+            None => response,
+        })
+    }
+}
+
+/// The parameters behind the `?`, each given once.
+pub struct Query(BTreeMap<String, String>);
+
+impl Query {
+    /// Reads the parameters.
+    ///
+    /// # Errors
+    /// [`Problem`] if one is none of the `known` ones or is given twice.
+    pub fn read(text: Option<&str>, known: &[&str]) -> Result<Query, Problem> {
+        let mut query = BTreeMap::new();
+        for (name, value) in form_urlencoded::parse(text.unwrap_or_default().as_bytes()) {
+            if !known.contains(&&*name) {
+                let name: String = name.chars().take(40).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                return Err(Problem::request(format!("unknown parameter {name:?}: expected {known}")));
+            }
+            if let Some(twice) = query.insert(name.into_owned(), value.into_owned()) {
+                return Err(Problem::request(format!("a parameter is given twice, first as {:?}", short(&twice))));
+            }
+        }
+        Ok(Query(query))
+    }
+
+    /// Returns a parameter that has to be given.
+    ///
+    /// # Errors
+    /// [`Problem`] if it is not.
+    pub fn required(&self, name: &str) -> Result<&str, Problem> {
+        self.optional(name).ok_or_else(|| Problem::request(format!("the parameter {name} is missing")))
+    }
+
+    /// Returns a parameter that may be missing.
+    pub fn optional(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Parses a parameter that may be missing.
+    ///
+    /// # Errors
+    /// [`Problem`] if it is given and not one of these.
+    pub fn parsed<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>, Problem> {
+        let wrong = |text: &str| Problem::request(format!("{name} {:?}: expected {expected}", short(text)));
+        self.optional(name).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
+    }
+
+    /// Returns the offer that the parameters name; the rule is misère unless it is given.
+    ///
+    /// # Errors
+    /// [`Problem`] if the board is missing or not offered.
+    pub fn offer(&self, app: &App) -> Result<Arc<Offer>, Problem> {
+        let rule = self.parsed("rule", "normal or misere")?.unwrap_or(Rule::Misere);
+        app.offers.find(self.required("board")?, rule).cloned()
+    }
+
+    /// Returns the offer and the position that the parameters name.
+    ///
+    /// # Errors
+    /// [`Problem`] if one is missing, the board is not offered, or the position is not one of it.
+    pub fn position(&self, app: &App) -> Result<(Arc<Offer>, u64), Problem> {
+        let offer = self.offer(app)?;
+        let position = read(&offer, self.required("p")?)?;
+        Ok((offer, position))
+    }
 }
 
 /// Reads a position of a board.
@@ -39,4 +145,9 @@ pub fn read(offer: &Offer, text: &str) -> Result<u64, Problem> {
         let reason: String = error.to_string().chars().take(200).collect();
         Problem::request(format!("not a position of {}: {reason}", offer.board))
     })
+}
+
+/// Returns the first characters of a text, for a message.
+fn short(text: &str) -> String {
+    text.chars().take(40).collect()
 }

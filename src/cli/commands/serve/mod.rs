@@ -4,24 +4,19 @@
 //! file: what is offered is opened at the start.
 //!
 //! # Limits
-//! Connections, their heads, idle and stalled clients: `listen.rs`. Requests that look values up at
-//! a time: `app.rs`. Body, positions and time of one request: `api/many.rs`.
+//! Connections, their heads, idle and stalled clients: [`LIMITS`]. Requests that look values up at a
+//! time: `app.rs`. Body, positions and time of one request: `many.rs`.
 
 mod api;
 mod app;
 mod asked;
-mod at_start;
-mod listen;
-mod metrics;
+mod many;
 mod offer;
-mod page;
-mod patient;
-mod problem;
-mod query;
+mod reply;
 mod router;
-mod tag;
 
 use crate::cli::face::exit::{Exit, Refused};
+use crate::cli::face::http::{self, Limits};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::face::signals::Signals;
 use crate::cli::words::answers;
@@ -35,6 +30,9 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::time::Duration;
 use trinim::game::{Board, Takes};
+
+/// What clients may take.
+const LIMITS: Limits = Limits { connections: 512, head_bytes: 64 << 10, patience: Duration::from_secs(20) };
 
 const EXAMPLES: &str = "\
 Examples:
@@ -106,7 +104,6 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Refused::with(Exit::System, message, "choose another address with --listen, like 127.0.0.1:0 for any free port")
     };
     let listener = TcpListener::bind(args.listen).map_err(refused)?;
-    listener.set_nonblocking(true).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_io().enable_time().build().map_err(refused)?;
     let signals = Signals::register()?;
@@ -119,11 +116,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let app = App::new(offers);
     let open = app.metrics.connections.clone();
     let routes = router::router(app);
-    runtime.block_on(async {
-        let listener = tokio::net::TcpListener::from_std(listener).map_err(refused)?;
-        listen::serve(listener, routes, signals.stop.clone(), open).await;
-        Ok::<(), Refused>(())
-    })?;
+    runtime.block_on(http::serve(listener, routes, LIMITS, signals.stop.clone(), open)).map_err(refused)?;
     // A look-up that is still at work has nobody to answer.
     runtime.shutdown_timeout(Duration::from_millis(200));
     Ok(Exit::Done)

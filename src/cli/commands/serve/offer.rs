@@ -1,10 +1,12 @@
 //! The boards that the server answers for.
 
-use super::at_start;
-use super::problem::Problem;
+use super::reply::Problem;
 use crate::cli::commands::stats;
-use crate::cli::face::exit::Refused;
+use crate::cli::face::exit::{Refused, Stopped};
 use crate::cli::face::output::Out;
+use crate::cli::face::signals::Signals;
+use crate::cli::words::board::arguments;
+use crate::cli::words::summary::board_words;
 use pipeline::Options;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,8 +14,16 @@ use trinim::database::{Access, BuiltIn, Database, Keep};
 use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::play::transcript::board_name;
-use trinim::play::{Answers, Names, OnTheSpot, Table};
+use trinim::play::{Answers, OnTheSpot, Table};
 use trinim::solve::parts::{self, PartSolver};
+use trinim::{Game, Solve};
+
+/// Boards with so many cells or fewer are solved: 2^28 positions, in about half a second.
+const CELLS_MAX: u32 = 28;
+/// Memory of such a solve.
+const MEMORY_BYTES: u64 = 256 << 20;
+/// Most bits of an offset in such a solve.
+const BLOCK_BITS: u32 = 22;
 
 /// One board under one rule.
 pub struct Offer {
@@ -23,8 +33,6 @@ pub struct Offer {
     pub rule: Rule,
     /// The source of values.
     pub answers: Arc<dyn Answers>,
-    /// The names of its cells.
-    pub names: Names,
     /// What of its values is kept.
     pub keep: Keep,
     /// Positions of so many pieces or fewer are solved on the spot if their values are not kept.
@@ -51,7 +59,6 @@ impl Offer {
         Ok(Arc::new(Offer {
             board: board_name(answers.board()),
             rule: answers.rule(),
-            names: Names::of(answers.board()),
             keep: manifest.keep,
             spot_pieces,
             identity: format!("{version} {} {} {values} {}", manifest.digest, manifest.keep, spot_pieces.unwrap_or(0)),
@@ -107,7 +114,7 @@ impl Offers {
                     continue;
                 }
                 let offer = |database: &Database| Offer::of(database, Arc::new(Table::of(database)?), 0);
-                offers.0.push(at_start::solve(board, rule, offer, out)?);
+                offers.0.push(solve(board, rule, offer, out)?);
             }
         }
         for built_in in BuiltIn::all() {
@@ -146,4 +153,37 @@ impl Offers {
 /// Returns the name of a triangle without limit on the pieces of a move.
 fn triangle(layers: u32) -> String {
     format!("triangle:{layers}")
+}
+
+/// Solves a small board and returns what `read` takes from its database.
+///
+/// # Errors
+/// [`Refused`] if the board is not small; [`Stopped`] after a signal; those of the solve and of
+/// `read`.
+fn solve<T>(
+    board: &Board,
+    rule: Rule,
+    read: impl FnOnce(&Database) -> anyhow::Result<T>,
+    out: &Out,
+) -> anyhow::Result<T> {
+    if board.cells() > CELLS_MAX {
+        let message = format!("{}: too large to be solved at the start", arguments(board, Rule::Misere));
+        let hint = format!("trinim solve {} solves it; then name the folder", arguments(board, rule));
+        return Err(Refused::new(message, hint).into());
+    }
+    let game = Game::on(board.clone(), rule, BLOCK_BITS);
+    out.remark(format_args!("solving {}, {} ..", board_words(board.name()), rule));
+    let signals = Signals::register()?;
+    // Gone afterwards, also after a signal.
+    let folder = tempfile::Builder::new().prefix("trinim-serve.").tempdir();
+    let folder = folder.map_err(|error| pipeline::Error::io("create", std::env::temp_dir(), error))?;
+    let options = pipeline::Options { memory_bytes: MEMORY_BYTES, stop: signals.stop.clone(), ..Default::default() };
+    let result = match Solve::new(&game).options(options).run(folder.path()) {
+        Ok(_) => read(&Database::open(folder.path())?),
+        Err(pipeline::Error::Interrupted) => Err(Stopped::from_the_start(signals.exit()).into()),
+        Err(error) => Err(error.into()),
+    };
+    drop(folder);
+    signals.release();
+    if signals.stopped() { Err(Stopped::from_the_start(signals.exit()).into()) } else { result }
 }

@@ -1,26 +1,35 @@
-//! The server's paths, and what surrounds every answer.
+//! The server's paths, and what surrounds every answer: counts, headers, answers to other pages,
+//! compression.
 
 use super::api;
 use super::app::App;
-use super::page;
-use super::problem::Problem;
+use super::many;
+use super::reply::Problem;
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::body::{Body, Bytes};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use hyper::body::{Body as HttpBody, Frame};
+use std::io::Write;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Instant;
-use tower_http::compression::CompressionLayer;
-use tower_http::cors::{Any, CorsLayer};
+
+/// Bodies that are shorter are not compressed, in bytes.
+const PACKED_BYTES: u64 = 32;
 
 /// Returns the paths with everything around them.
 pub fn router(app: Arc<App>) -> Router {
     let routes = Router::new()
         .route("/v1/boards", get(api::boards))
         .route("/v1/position", get(api::position))
-        .route("/v1/positions", post(api::positions))
+        .route("/v1/positions", post(many::positions))
         .route("/v1/mainline", get(api::mainline))
         .route("/v1/reply", get(api::reply))
         .route("/v1/stats", get(api::stats))
@@ -28,46 +37,103 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/openapi.json", get(api::openapi))
         .route("/healthz", get(api::healthz))
         .route("/metrics", get(api::metrics));
-    let routes = page::FILES
+    let routes = api::FILES
         .iter()
         .fold(routes, |routes, file| routes.route(file.path, get(async |headers: HeaderMap| file.answer(&headers))));
-    let cors = CorsLayer::new().allow_origin(Any).allow_methods([Method::GET, Method::POST]).allow_headers(Any);
     routes
         .fallback(|| async { Problem::missing("no such path: /v1/openapi.json lists them") })
         .method_not_allowed_fallback(|| async {
             Problem::with(StatusCode::METHOD_NOT_ALLOWED, "this path has another method: see /v1/openapi.json")
         })
-        .layer(CompressionLayer::new())
-        .layer(cors)
-        .layer(from_fn_with_state(app.clone(), counted))
+        .layer(from_fn_with_state(app.clone(), around))
         .with_state(app)
 }
 
-/// Paths that are counted by name.
-const COUNTED: [&str; 10] = [
-    "/v1/boards",
-    "/v1/position",
-    "/v1/positions",
-    "/v1/mainline",
-    "/v1/reply",
-    "/v1/stats",
-    "/v1/random",
-    "/v1/openapi.json",
-    "/healthz",
-    "/metrics",
-];
-
-/// Counts a request, and adds the headers that every answer has.
-async fn counted(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+/// Counts a request, compresses its answer if the client takes that, and adds the headers that
+/// every answer has. Pages from anywhere may ask.
+async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let begin = Instant::now();
-    let path = COUNTED.into_iter().find(|path| *path == request.uri().path()).unwrap_or_else(|| {
-        let is_page = page::FILES.iter().any(|file| file.path == request.uri().path());
-        if is_page { "page" } else { "other" }
+    let path = request.extensions().get::<MatchedPath>().map_or("other", |path| match path.as_str() {
+        path if api::FILES.iter().any(|file| file.path == path) => "page",
+        path => path,
     });
-    let mut response = next.run(request).await;
+    let (path, is_packed) = (path.to_owned(), takes_gzip(request.headers()));
+    let mut response = match request.method() {
+        &Method::OPTIONS => {
+            let allowed =
+                [(header::ACCESS_CONTROL_ALLOW_METHODS, "GET,POST"), (header::ACCESS_CONTROL_ALLOW_HEADERS, "*")];
+            allowed.into_response()
+        }
+        _ => next.run(request).await,
+    };
+    if response.body().size_hint().exact().is_none_or(|bytes| bytes >= PACKED_BYTES) {
+        response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
+        if is_packed {
+            response.headers_mut().remove(header::CONTENT_LENGTH);
+            response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            response = response.map(|body| {
+                Body::new(Packed { body, encoder: Some(GzEncoder::new(Vec::new(), Compression::default())) })
+            });
+        }
+    }
     let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     app.metrics.request(path, response.status().as_u16(), begin.elapsed());
     response
+}
+
+/// Whether a client takes gzip, and nothing else rather (RFC 9110, 12.5.3).
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let (mut gzip, mut plain) = (0.0, 0.0);
+    let lists = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|list| list.to_str().ok());
+    for coding in lists.flat_map(|list| list.split(',')) {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, "q=1"));
+        let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse().ok()).unwrap_or(0.0);
+        match name.trim().to_ascii_lowercase().as_str() {
+            "gzip" | "x-gzip" | "*" => gzip = f32::max(gzip, weight),
+            "identity" => plain = weight,
+            _ => {}
+        }
+    }
+    gzip > 0.0 && gzip >= plain
+}
+
+/// A body that is compressed on its way: the client sets the pace.
+struct Packed {
+    body: Body,
+    /// None after the end.
+    encoder: Option<GzEncoder<Vec<u8>>>,
+}
+
+impl HttpBody for Packed {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let Some(mut encoder) = self.encoder.take() else { return Poll::Ready(None) };
+        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
+            self.encoder = Some(encoder);
+            return Poll::Pending;
+        };
+        let packed = match frame {
+            // The encoder writes into memory.
+            None => encoder.finish(),
+            Some(Ok(frame)) => {
+                let bytes = frame.into_data().unwrap_or_default();
+                // So that the client sees each part when it is there.
+                encoder.write_all(&bytes).and_then(|()| encoder.flush()).map(|()| {
+                    let packed = std::mem::take(encoder.get_mut());
+                    self.encoder = Some(encoder);
+                    packed
+                })
+            }
+            Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+        };
+        Poll::Ready(Some(packed.map(|packed| Frame::data(packed.into())).map_err(axum::Error::new)))
+    }
 }

@@ -1,10 +1,12 @@
 //! The disk that a solve needs, compared with `--max-disk` and the free space before it starts.
 
-use super::folder::{free_bytes, used_bytes};
-use super::{Run, request};
+use super::Run;
+use super::folder::used_bytes;
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
 use crate::cli::words::args::Size;
+use crate::cli::words::game::request;
+use crate::cli::words::machine::free_bytes;
 use pipeline::Placement;
 use trinim::database::{Keep, Terms};
 use trinim::plan::{DENSE_CODECS, Plan, Request, placement_name};

@@ -2,11 +2,9 @@
 //! with them.
 
 use super::{Outcome, Run, SolveArgs, values};
-use crate::cli::commands::layout::order;
 use crate::cli::face::exit::Refused;
-use crate::cli::words::audit::AuditChoice;
-use crate::cli::words::game::GameArgs;
-use crate::cli::words::keep::KeepChoice;
+use crate::cli::words::game::{self, GameArgs};
+use crate::cli::words::keep::{AuditChoice, KeepChoice, too_many_pieces};
 use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
 use std::collections::BTreeMap;
@@ -68,7 +66,7 @@ pub fn settle(
         Values::Nimbers => Keep::Database,
     };
     let layout = layout(&board, &args.game, values, folder, begun)?;
-    let layout = order::given(layout, args.order.as_deref())?;
+    let layout = game::ordered(layout, args.order.as_deref())?;
     let game = Game { board, rule: args.game.rule, layout };
     let audit = match values {
         Values::Outcomes => audit(args.audit, strategy, &game, folder, begun)?,
@@ -116,7 +114,7 @@ fn layout(
     if let Some(bits) = game.block_bits {
         return Ok(Layout::suggested(board, bits));
     }
-    let usual = || plan::choose_layout_for(board, values, game.memory.0);
+    let usual = || plan::choose_layout_for(board, values, game.resources.memory_bytes());
     let Some(begun) = begun else { return Ok(usual()) };
     // Report a different board before its layout, which would not fit.
     let layout = Layout::new(board, &[])?;
@@ -243,12 +241,6 @@ fn audit(
     Ok(agreed.unwrap_or_else(|| Audit::usual(game)))
 }
 
-/// The refusal of a book of more pieces than the board has.
-pub fn too_many_pieces(board: &Board) -> Refused {
-    let hint = format!("--keep {} keeps the usual book", Keep::book(board));
-    Refused::new(format!("--keep book: the board has {} pieces", board.cells()), hint)
-}
-
 /// Refuses to continue an unfinished run of another strategy.
 pub fn agree(run: &Run<'_>) -> Result<(), Error> {
     let wanted = run.strategy;
@@ -259,14 +251,6 @@ pub fn agree(run: &Run<'_>) -> Result<(), Error> {
         None => Ok(()),
         Some((name, (found, wanted))) => Err(differs(run.folder, name, found.to_owned(), wanted.to_owned())),
     }
-}
-
-/// Returns the bytes free where `folder` is or will be; `u64::MAX` if the system does not say.
-pub fn free_bytes(folder: &Path) -> u64 {
-    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
-    let there = folder.ancestors().find(|folder| folder.is_dir());
-    let free = there.and_then(|folder| RealStorage::open(folder).ok()).and_then(|storage| storage.free_bytes().ok());
-    free.unwrap_or(u64::MAX)
 }
 
 /// Returns the bytes that logs and database of earlier sessions already take.

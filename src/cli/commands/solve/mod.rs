@@ -6,41 +6,34 @@
 mod disk;
 mod folder;
 mod report;
+pub mod resume;
 mod session;
 mod strategy;
 mod timeline;
 mod values;
 
-pub use folder::{free_bytes, too_many_pieces};
-pub use report::{Report, peak_rss_bytes};
-pub use values::{agree_with as agree_with_nimbers, values};
-
 use crate::cli::face::exit::{Exit, Stopped};
+use crate::cli::face::file::ParentsArgs;
 use crate::cli::face::output::Out;
 use crate::cli::face::owner::{self, Owner};
 use crate::cli::face::progress::ProgressArgs;
 use crate::cli::face::signals::Signals;
-use crate::cli::words::args::{self, JsonArgs, KernelArgs, Size};
-use crate::cli::words::audit::{self, AuditChoice};
+use crate::cli::words::args::{self, JsonArgs, KernelArgs, ResourceArgs, Size};
 use crate::cli::words::board::default_folder;
 use crate::cli::words::game::GameArgs;
-use crate::cli::words::parents::ParentsArgs;
+use crate::cli::words::keep::{self, AuditChoice};
 use clap::{Args, FromArgMatches};
 use pipeline::checkpoint::{Inspection, LOCK};
 use pipeline::{Candidate, Stopwatch};
+pub use report::Report;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use strategy::StrategyArgs;
 use timeline::TimelineArgs;
-use trinim::database::{Encoding, Keep, Manifest, Task, Values};
+use trinim::database::{Manifest, Task};
 use trinim::game::Board;
-use trinim::plan::{Request, speed};
 use trinim::solve::{Strategy, baseline};
 use values::ValuesArgs;
-
-/// Cells of the smallest board whose solve takes so long that measuring this machine first does not
-/// show.
-const TIMED_CELLS: u32 = 40;
 
 /// Time between two looks at a lock with `--wait`.
 const WAIT: Duration = Duration::from_millis(200);
@@ -57,7 +50,7 @@ Examples:
   trinim solve --layers 6 --keep book:9 --out b6  also the values of positions with 9 pieces or more
   trinim solve --layers 6 --rule normal --values nimbers
                                                   the nimber of every position
-  trinim solve --layers 7 --strategy block-pull --redundancy keep --kernel scalar
+  trinim solve --layers 7 --strategy block-pull --redundancy keep
                                                   as the papers did, block by block
 
 Run the same command again to continue after any interruption. The first SIGINT, SIGTERM or SIGHUP stops after a \
@@ -92,13 +85,13 @@ pub struct SolveArgs {
     parents: ParentsArgs,
 
     /// Order of the blocks, a file from trinim layout --write-order; does not change the result
-    #[arg(long, help_heading = "Expert", value_name = "FILE")]
+    #[arg(long, help_heading = "Expert", hide = true, value_name = "FILE")]
     order: Option<PathBuf>,
 
     /// Audit: compare so many positions of each block with their children while these pass by, 1
     /// to 10000, drawn with a seed if one follows; 0 for none [default: as the folder was begun,
     /// else none, and from nine layers on six million positions in all]
-    #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = audit::parse)]
+    #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = keep::parse_audit)]
     audit: Option<AuditChoice>,
 
     #[command(flatten)]
@@ -146,12 +139,11 @@ impl SolveArgs {
         words: &[String],
         board: Board,
         session: SessionArgs,
-        memory: Size,
-        threads: usize,
+        resources: ResourceArgs,
     ) -> Result<SolveArgs, clap::Error> {
         let command = SolveArgs::augment_args(clap::Command::new("solve")).no_binary_name(true);
         let args = SolveArgs::from_arg_matches(&command.try_get_matches_from(words)?)?;
-        let game = GameArgs { board: args.game.board.known(board), memory, threads, ..args.game };
+        let game = GameArgs { board: args.game.board.known(board), resources, ..args.game };
         Ok(SolveArgs { session, game, ..args })
     }
 }
@@ -246,22 +238,4 @@ fn wait(folder: &Path, watch: &Stopwatch, signals: &Signals, out: &Out) -> anyho
         }
     }
     Ok(())
-}
-
-/// Builds the plan's request for a solve that begins with these arguments.
-pub fn request<'a>(board: &'a Board, game: &'a GameArgs, values: Values, keep: Keep) -> Request<'a> {
-    let threads = args::all_if_zero(game.threads);
-    Request {
-        board,
-        rule: game.rule,
-        values,
-        keep,
-        encoding: Encoding::default(),
-        memory_bytes: game.memory.0,
-        threads,
-        placement: game.log_placement.placement(board, values),
-        codec: &game.codec.name,
-        commit_interval: game.commit_interval,
-        speed: if board.cells() < TIMED_CELLS { 1.0 } else { speed::of_this_machine(threads) },
-    }
 }

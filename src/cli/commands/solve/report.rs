@@ -2,8 +2,9 @@
 
 use super::{Outcome, Run};
 use crate::cli::face::output::{Out, counted, per_second, seconds};
-use crate::cli::face::summary::Summary;
-use crate::cli::words::args::{self, Size};
+use crate::cli::words::args::Size;
+use crate::cli::words::machine::peak_rss_bytes;
+use crate::cli::words::summary::Summary;
 use pipeline::{Candidate, Metrics, Placement, Stage};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -167,12 +168,12 @@ pub fn report(
         // written.
         disk_bytes_peak: counts.log_bytes_peak + of(&counters.scratch_bytes) + outcome.database_bytes,
         kernel: kernel.to_string(),
-        threads: args::all_if_zero(args.game.threads),
+        threads: args.game.resources.threads(),
         workers: outcome.workers,
         placement: if logs { placement_name(placement) } else { NONE },
         codec: if logs { outcome.codec } else { NONE.to_owned() },
         codec_candidates: outcome.candidates.iter().map(CodecRow::of).collect(),
-        memory_bytes: args.game.memory.0,
+        memory_bytes: args.game.resources.memory_bytes(),
         peak_leased_bytes: outcome.peak_leased_bytes,
         commits: counts.commits,
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
@@ -254,11 +255,4 @@ fn bitmap_bytes(task: Task<'_>, metrics: &Metrics) -> u64 {
     let counts = metrics.snapshot();
     let block_bytes = 8 * task.stream_words() as u64;
     (counts.blocks_computed + counts.edges_applied) * block_bytes + counts.raw_bytes_encoded + counts.raw_bytes_decoded
-}
-
-/// Returns the peak resident memory of this process so far, in bytes; 0 if the system does not say.
-pub fn peak_rss_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kibibytes| kibibytes << 10)
 }

@@ -1,6 +1,6 @@
 //! One session of a solve, with progress and an orderly end.
 
-use super::{Outcome, Run, disk, request};
+use super::{Outcome, Run, disk};
 use crate::cli::face::exit::Stopped;
 use crate::cli::face::output::{Out, counted, grouped, seconds};
 use crate::cli::face::owner;
@@ -8,6 +8,7 @@ use crate::cli::face::progress::{self, Say, Total};
 use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
 use crate::cli::words::args::Size;
+use crate::cli::words::game::request;
 use pipeline::{CodecChoice, Error, Event, LimitedStorage, Metrics, Options, RealStorage, RunId, Storage, Thresholds};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,7 +33,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let storage = storage(run)?;
     let options = Options {
         threads: request.threads,
-        memory_bytes: plan::engine_bytes(args.game.memory.0),
+        memory_bytes: plan::engine_bytes(args.game.resources.memory_bytes()),
         placement: request.placement,
         codec: CodecChoice::parse(&plan.codec).unwrap_or(args.game.codec.choice),
         commit_interval: args.game.commit_interval,
@@ -119,7 +120,7 @@ pub fn baseline(
     ));
     let options = baseline::Options {
         threads: request.threads,
-        memory_bytes: plan::engine_bytes(args.game.memory.0),
+        memory_bytes: plan::engine_bytes(args.game.resources.memory_bytes()),
         run_id: RunId::random(),
         stop: signals.stop.clone(),
     };

@@ -15,12 +15,12 @@ use trinim::solve::{Baseline, Redundancy, Strategy};
 #[derive(Clone, Args)]
 pub struct StrategyArgs {
     /// Strategy of the solve: ours, or one of the papers'; does not change the database
-    #[arg(long, help_heading = "Expert", value_name = "STRATEGY", value_parser = strategies(),
+    #[arg(long, help_heading = "Expert", hide = true, value_name = "STRATEGY", value_parser = strategies(),
           default_value = "update-log")]
     strategy: Strategy,
 
     /// Blocks to evaluate: one of each isomorphic group, or all [default: remove]
-    #[arg(long, help_heading = "Expert", value_name = "WHAT", value_parser = redundancies())]
+    #[arg(long, help_heading = "Expert", hide = true, value_name = "WHAT", value_parser = redundancies())]
     redundancy: Option<Redundancy>,
 }
 

@@ -1,7 +1,7 @@
 //! `--timeline`: what each thread of a solve did when.
 
 use crate::cli::face::file::{Export, ExportKind};
-use crate::cli::face::summary::board_words;
+use crate::cli::words::summary::board_words;
 use clap::Args;
 use pipeline::Metrics;
 use std::path::PathBuf;

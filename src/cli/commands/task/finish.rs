@@ -1,11 +1,11 @@
 //! `trinim task finish`: makes the database of a store whose blocks are all committed.
 
 use super::store;
-use crate::cli::commands::solve::peak_rss_bytes;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, seconds};
-use crate::cli::face::summary::Summary;
 use crate::cli::words::args::{JsonArgs, Size};
+use crate::cli::words::machine::peak_rss_bytes;
+use crate::cli::words::summary::Summary;
 use clap::Args;
 use pipeline::Stopwatch;
 use schemars::JsonSchema;

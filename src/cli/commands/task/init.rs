@@ -4,11 +4,10 @@ use super::store;
 use super::usage;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted};
-use crate::cli::face::summary::board;
-use crate::cli::words::args::{self, BidCells, JsonArgs, Size};
-use crate::cli::words::audit::{self, AuditChoice};
+use crate::cli::words::args::{self, BidCells, JsonArgs, MemoryArgs, Size};
 use crate::cli::words::board::RequiredBoard;
-use crate::cli::words::keep::{self, KeepChoice};
+use crate::cli::words::keep::{self, AuditChoice, KeepChoice};
+use crate::cli::words::summary::board;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -49,13 +48,11 @@ pub struct InitArgs {
     /// Audit: compare so many positions of each block with their children while these pass by, 1
     /// to 10000, drawn with a seed if one follows; 0 for none [default: none, and from nine layers
     /// on six million positions in all]
-    #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = audit::parse)]
+    #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = keep::parse_audit)]
     audit: Option<AuditChoice>,
 
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's; of a
-    /// task, for the choice of the blocks
-    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = args::memory, default_value = "1GiB")]
-    memory: Size,
+    #[command(flatten)]
+    memory: MemoryArgs,
 
     /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
     /// memory]
@@ -118,7 +115,7 @@ pub fn run(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let layout = match (&args.bid_cells, args.block_bits) {
         (Some(cells), _) => Layout::new(&board_of, &cells.0)?,
         (None, Some(bits)) => Layout::suggested(&board_of, bits),
-        (None, None) => plan::choose_layout(&board_of, args.memory.0),
+        (None, None) => plan::choose_layout(&board_of, args.memory.bytes()),
     };
     let game = Game { board: board_of, rule: args.rule, layout };
     let audit = args.audit.map_or_else(|| Audit::usual(&game), |AuditChoice(audit)| audit);

@@ -15,7 +15,7 @@ pub mod verify;
 
 use crate::cli::face::exit::{Exit, Refused, classify, reason};
 use crate::cli::face::output::{Out, counted, seconds};
-use crate::cli::words::args::{self, JsonArgs, KernelArgs, Size};
+use crate::cli::words::args::{self, JsonArgs, KernelArgs, MemoryArgs, Size};
 use clap::{Args, Subcommand};
 use lines::Wanted;
 use parking_lot::Mutex;
@@ -77,12 +77,12 @@ pub struct TaskArgs {
     #[arg(long, value_name = "N,..", value_parser = lines::wanted)]
     batch: Option<Wanted>,
 
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
-    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = args::memory, default_value = "1GiB")]
-    memory: Size,
+    #[command(flatten)]
+    memory: MemoryArgs,
 
     /// Threads, 0 for all; fewer run if the memory is too small for all
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = args::threads, default_value = "1")]
+    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = args::threads, default_value = "1",
+          env = "TRINIM_THREADS", hide_env = true)]
     threads: usize,
 
     #[command(flatten)]
@@ -94,16 +94,16 @@ pub struct TaskArgs {
     wait: Duration,
 
     /// With --batch -: end after so long without a line, like 30s, 5m [default: wait]
-    #[arg(long, help_heading = "Limits", value_name = "TIME", value_parser = args::long_duration, requires = "batch", conflicts_with = "block")]
+    #[arg(long, help_heading = "Limits", hide = true, value_name = "TIME", value_parser = args::long_duration, requires = "batch", conflicts_with = "block")]
     idle: Option<Duration>,
 
     /// With --batch -: tasks at a time, which share what they decode; --memory and --threads are
     /// for each
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = clap::value_parser!(u16).range(1..), default_value = "1", requires = "batch", conflicts_with = "block")]
+    #[arg(long, help_heading = "Resources", hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), default_value = "1", requires = "batch", conflicts_with = "block")]
     at_once: u16,
 
     /// End with the process that started this one, however that ends
-    #[arg(long, help_heading = "Limits")]
+    #[arg(long, help_heading = "Limits", hide = true)]
     die_with_parent: bool,
 
     #[command(flatten)]
@@ -189,7 +189,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let options = Options {
         kernel: args.kernel.kernel.kernel(),
         threads: args::all_if_zero(args.threads),
-        memory_bytes: args.memory.0.saturating_mul(args.at_once.into()),
+        memory_bytes: args.memory.bytes().saturating_mul(args.at_once.into()),
         at_once: args.at_once.into(),
         keeps_streams: args.batch == Some(Wanted::Lines),
         wait: &wait,

@@ -11,6 +11,7 @@
 //! 2. The stream ends with `finished`, `stopped` or `failed`, and so does the file of metrics.
 //! 3. Nobody's absence stops the work: a failed write to any of these is ignored.
 
+#[cfg(feature = "serve")]
 mod endpoint;
 mod metrics;
 mod notify;
@@ -102,8 +103,8 @@ struct Watcher {
     json: bool,
     /// The file of metrics.
     metrics: Option<PathBuf>,
-    /// Where the metrics are asked for.
-    address: OnceLock<SocketAddr>,
+    /// Where the metrics are asked for, once they are.
+    url: OnceLock<String>,
     notify: Option<Notify>,
     standing: Mutex<Standing>,
 }
@@ -117,7 +118,7 @@ pub fn begin(command: String, json: bool, metrics: Option<PathBuf>) {
         watch: Stopwatch::start(),
         json,
         metrics,
-        address: OnceLock::new(),
+        url: OnceLock::new(),
         notify: Notify::of_environment(),
         standing: Mutex::new(Standing { state: "running", exit_code: None, reading: Reading::default() }),
     };
@@ -129,11 +130,22 @@ pub fn begin(command: String, json: bool, metrics: Option<PathBuf>) {
 ///
 /// # Errors
 /// Returns the system's, if the address cannot be listened on.
+#[cfg(feature = "serve")]
 pub fn listen(address: SocketAddr) -> io::Result<Option<(String, SocketAddr)>> {
-    let Some(watcher) = WATCHER.get().filter(|watcher| watcher.address.get().is_none()) else { return Ok(None) };
+    let Some(watcher) = WATCHER.get().filter(|watcher| watcher.url.get().is_none()) else { return Ok(None) };
     let address = endpoint::begin(address, move || watcher.text())?;
-    let _ = watcher.address.set(address);
-    Ok(Some((endpoint::url(address), address)))
+    let url = endpoint::url(address);
+    let _ = watcher.url.set(url.clone());
+    Ok(Some((url, address)))
+}
+
+/// Refuses: the packages that serve are not part of this program.
+///
+/// # Errors
+/// Always returns one.
+#[cfg(not(feature = "serve"))]
+pub fn listen(_: SocketAddr) -> io::Result<Option<(String, SocketAddr)>> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "this program was built without the feature serve"))
 }
 
 /// Whether standard error is a stream of JSON.
@@ -155,7 +167,7 @@ pub fn note(message: impl FnOnce() -> String) -> bool {
 /// Tells that the work begins.
 pub fn started() {
     if let Some(watcher) = WATCHER.get() {
-        let metrics_url = watcher.address.get().copied().map(endpoint::url);
+        let metrics_url = watcher.url.get().cloned();
         watcher.write(Event::Started { version: env!("CARGO_PKG_VERSION"), pid: std::process::id(), metrics_url });
         watcher.tell("READY=1\nSTATUS=started");
         watcher.record();

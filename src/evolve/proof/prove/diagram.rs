@@ -162,6 +162,20 @@ impl Diagrams {
         self.choose(a, not, b)
     }
 
+    /// Returns what this call has made of a function before.
+    fn known(&self, function: Function) -> Option<Function> {
+        let known = self.replaced.get(function as usize).filter(|(call, _)| *call == self.calls);
+        known.map(|(_, result)| *result)
+    }
+
+    fn keep(&mut self, function: Function, result: Function) -> Function {
+        if self.replaced.len() <= function as usize {
+            self.replaced.resize(self.nodes.len(), (0, FALSE));
+        }
+        self.replaced[function as usize] = (self.calls, result);
+        result
+    }
+
     /// Replaces each variable by the function in its place.
     pub(super) fn replace(&mut self, function: Function, by: &[Function]) -> Function {
         self.calls += 1;
@@ -172,9 +186,7 @@ impl Diagrams {
         if function <= TRUE || self.is_exhausted() {
             return function;
         }
-        if let Some(&(call, result)) = self.replaced.get(function as usize)
-            && call == self.calls
-        {
+        if let Some(result) = self.known(function) {
             return result;
         }
         self.work += 1;
@@ -182,11 +194,7 @@ impl Diagrams {
         let low = self.replace_below(low, by);
         let high = self.replace_below(high, by);
         let result = self.choose(by[variable as usize], high, low);
-        if self.replaced.len() <= function as usize {
-            self.replaced.resize(self.nodes.len(), (0, FALSE));
-        }
-        self.replaced[function as usize] = (self.calls, result);
-        result
+        self.keep(function, result)
     }
 
     /// Returns where some values of the variables from `first` on make the function true.
@@ -206,20 +214,14 @@ impl Diagrams {
         if variable >= first {
             return TRUE;
         }
-        if let Some(&(call, result)) = self.replaced.get(function as usize)
-            && call == self.calls
-        {
+        if let Some(result) = self.known(function) {
             return result;
         }
         self.work += 1;
         let low = self.exists_below(low, first);
         let high = self.exists_below(high, first);
         let result = self.node(variable, low, high);
-        if self.replaced.len() <= function as usize {
-            self.replaced.resize(self.nodes.len(), (0, FALSE));
-        }
-        self.replaced[function as usize] = (self.calls, result);
-        result
+        self.keep(function, result)
     }
 
     /// Returns the value for these values of the variables.

@@ -170,11 +170,7 @@ impl Words {
         Ok(match terminal {
             Terminal::Feature(heap) => self.heap(usize::from(heap)),
             Terminal::Constant(_) | Terminal::Number | Terminal::Parameter => {
-                let value = match terminal {
-                    Terminal::Number => scope.features.len() as i32,
-                    other => scope.value(other, &[]),
-                };
-                let value = self.domain.reduce(i128::from(value)).ok_or_else(too_large)?;
+                let value = self.domain.reduce(scope.exact::<i32>(terminal, &[])).ok_or_else(too_large)?;
                 self.constant(value)
             }
             Terminal::Largest => self.extreme(&heaps, Words::max),
@@ -390,9 +386,8 @@ impl Words {
         constant /= divisor as i64;
         match (&terms[..], constant) {
             ([(1, a), (-1, b)] | [(-1, a), (1, b)], 0) => {
-                let pair = self.xor(*a, *b);
                 // Neither is a sum.
-                Ok(pair)
+                Ok(self.xor(*a, *b))
             }
             ([(1, a), (1, b)], 1) | ([(-1, a), (-1, b)], -1) => {
                 let (a, b) = (*a, *b);
@@ -476,13 +471,8 @@ impl Words {
 
     fn pick(&mut self, truth: Truth, then: Place, other: Place) -> Place {
         match truth {
-            Truth::Known(value) => {
-                if value {
-                    then
-                } else {
-                    other
-                }
-            }
+            Truth::Known(true) => then,
+            Truth::Known(false) => other,
             Truth::Open(_) if then == other => then,
             Truth::Open(literal) if literal.is_negated => {
                 self.word(Word::Pick(Literal { is_negated: false, ..literal }, other, then))

@@ -48,7 +48,8 @@ impl Setup {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("tools has a parent folder")?;
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
-            .args(["build", "--locked", "--release", "--quiet", "-p", "trinim", "-p", "preload"])
+            // As `.ci/run` and the test command build them, so that one build serves all.
+            .args(["build", "--locked", "--release", "--quiet", "--workspace", "--features", "s3"])
             .current_dir(root)
             .status()
             .context("cargo cannot be started")?;

@@ -26,7 +26,6 @@ use std::time::{Duration, Instant};
 use trees::{Tree, mutate, rewrite, rewrite_zero, spoil};
 use trinim::random::Random;
 use trinim_evolve::formula::Formula;
-use trinim_evolve::graph::Ordering;
 use trinim_evolve::parse::parse;
 use trinim_evolve::prove::{Domain, Proof, Question, Theorem, WORD_BITS};
 use trinim_evolve::scope::Scope;
@@ -118,16 +117,8 @@ fn probe(random: &mut Random, question: &Question<'_>) -> Vec<i64> {
         let rest = heaps[1..].iter().fold(0, |xor, heap| xor ^ heap);
         heaps[0] = rest;
     }
-    arrange(question, &mut heaps);
+    question.ordering.arrange(&mut heaps);
     heaps
-}
-
-fn arrange(question: &Question<'_>, heaps: &mut [i64]) {
-    match question.ordering {
-        Ordering::All => {}
-        Ordering::Descending => heaps.sort_unstable_by(|a, b| b.cmp(a)),
-        Ordering::Ascending => heaps.sort_unstable(),
-    }
 }
 
 /// Looks for heaps for which the formula is wrong: among all of few bits, then by probes.

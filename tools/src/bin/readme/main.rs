@@ -4,8 +4,12 @@
 //! `cargo run --release -p tools --bin readme -- benches/record/DATE.json` rewrites the region
 //! between two comments in both pages, and page and plots beside the record. The default is the
 //! record that README.md names. A test compares all of them with that record.
+//!
+//! `cargo run -p tools --bin readme -- JSON.md` writes JSON.md anew below its introduction, from the
+//! schemas that `trinim schema` prints; build the program first.
 
 mod bars;
+mod json;
 mod page;
 mod region;
 
@@ -20,6 +24,7 @@ fn main() -> Result<()> {
     let text = std::fs::read_to_string(&readme).with_context(|| readme.display().to_string())?;
     let name = match &arguments[..] {
         [] => region::record_name(&text)?.to_owned(),
+        [page] if page == "JSON.md" => return write_json(&root),
         [name] if !name.starts_with('-') => {
             let path = Path::new(name).canonicalize().with_context(|| name.clone())?;
             let below = path.strip_prefix(root.canonicalize()?).context("the record is outside the repository")?;
@@ -33,6 +38,22 @@ fn main() -> Result<()> {
         println!("{}", path.display());
     }
     Ok(())
+}
+
+/// Writes JSON.md anew, from the schemas of the program beside this one.
+fn write_json(root: &Path) -> Result<()> {
+    let program = std::env::current_exe()?.with_file_name("trinim");
+    let run = |args: &[&str]| {
+        let output = std::process::Command::new(&program).args(args).output();
+        output.map_or_else(|_| String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let schemas = json::schemas(run);
+    if schemas.is_empty() {
+        bail!("{} prints no schemas: build it first", program.display());
+    }
+    let path = root.join("JSON.md");
+    let page = std::fs::read_to_string(&path)?;
+    Ok(std::fs::write(&path, json::written(&page, &schemas))?)
 }
 
 fn root() -> Result<PathBuf> {

@@ -5,13 +5,11 @@
 //!    value is not known, or whose turn comes too late has an error as its answer.
 //! 2. At most a few chunks of answers are in memory: the client sets the pace.
 
-use super::super::app::App;
-use super::super::asked;
-use super::super::offer::Offer;
-use super::super::problem::Problem;
-use super::super::query::Query;
-use super::answer::{json, typed};
-use super::position;
+use super::api;
+use super::app::App;
+use super::asked::{BOARD, Query, read};
+use super::offer::Offer;
+use super::reply::{Problem, tagged, typed};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
@@ -89,8 +87,7 @@ fn unquoted(line: &str) -> String {
 
 /// Handles the path.
 pub async fn positions(State(app): State<Arc<App>>, request: Request) -> Result<Response, Problem> {
-    let query = Query::read(request.uri().query(), &asked::BOARD)?;
-    let offer = asked::offer(&app, &query)?;
+    let offer = Query::read(request.uri().query(), &BOARD)?.offer(&app)?;
     let text = body(request).await?;
     let lines: Vec<String> = text.lines().map(unquoted).filter(|line| !line.is_empty()).collect();
     if lines.len() > POSITIONS {
@@ -123,7 +120,7 @@ pub async fn positions(State(app): State<Arc<App>>, request: Request) -> Result<
 fn answers(offer: &Offer, lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines {
-        match asked::read(offer, line).and_then(|position| position::answer(offer, position)) {
+        match read(offer, line).and_then(|position| api::position_of(offer, position)) {
             Ok(answer) => {
                 text.push_str(&answer);
                 text.push('\n');
@@ -138,7 +135,7 @@ fn answers(offer: &Offer, lines: &[String]) -> String {
 fn refused(lines: &[String], problem: &Problem) -> String {
     let failure = |line: &String| {
         let position: String = line.chars().take(200).collect();
-        json("trinim.position/1", &Failure { position: &position, error: problem.detail() })
+        tagged("trinim.position/1", &Failure { position: &position, error: problem.detail() })
     };
     lines.iter().filter_map(|line| failure(line).ok()).map(|line| line + "\n").collect()
 }

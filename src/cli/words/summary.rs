@@ -1,9 +1,12 @@
-//! The result of a solved board, as `solve` and `stats` report it.
+//! The result of a solved board, as `solve` and `stats` report it, and winning moves as pictures, as
+//! `stats` and `probe` draw them.
 
-use crate::cli::face::output::{Paint, counted, grouped};
+use crate::cli::face::output::{Out, Paint, counted, grouped, picture, side_by_side};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::io::Write;
 use trinim::database::{Audited, Game, Keep, Manifest, NimberCount, Values};
+use trinim::game::position::cells;
 use trinim::game::{Board, Value};
 
 /// Facts about a solved board that need no block.
@@ -124,4 +127,36 @@ fn described(name: &str, rule: impl std::fmt::Display, [least, most]: [Option<u3
     let least = least.map_or(String::new(), |take| format!(", at least {take} pieces a move"));
     let most = most.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
     format!("{}, {rule}{least}{most}", board_words(name))
+}
+
+/// Most moves shown as pictures.
+const PICTURES: usize = 8;
+
+/// Returns how many moves there are up to symmetry, as the end of a sentence about `moves` moves of
+/// `position`; empty if no two of them are alike.
+pub fn up_to_symmetry(board: &Board, position: u64, moves: &[u64]) -> String {
+    match board.classes_at(position, moves).len() {
+        kinds if kinds == moves.len() => String::new(),
+        kinds => format!(", {kinds} up to symmetry"),
+    }
+}
+
+/// Draws winning moves of `position`, one for all images under the symmetries that keep it: the
+/// cells it takes, and the number of images.
+pub fn draw_moves(board: &Board, position: u64, moves: &[u64], out: &mut Out) -> anyhow::Result<()> {
+    let classes = board.classes_at(position, moves);
+    let pictures: Vec<(String, Vec<String>)> = classes
+        .iter()
+        .take(PICTURES)
+        .map(|(taken, images)| {
+            let cells: Vec<String> = cells(*taken).iter().map(u32::to_string).collect();
+            let alike = if images.len() > 1 { format!(" ({} alike)", images.len()) } else { String::new() };
+            (format!("{}{alike}", cells.join(" ")), picture(board, position, *taken, out.paint))
+        })
+        .collect();
+    side_by_side(out, board, &pictures)?;
+    if classes.len() > PICTURES {
+        writeln!(out, "and {} more; --json lists all", classes.len() - PICTURES)?;
+    }
+    Ok(())
 }

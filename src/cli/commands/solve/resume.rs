@@ -1,10 +1,10 @@
 //! `trinim resume`: goes on with an unfinished solve. The folder knows what is solved.
 
-use crate::cli::commands::solve::{self, SessionArgs, SolveArgs};
+use super::{SessionArgs, SolveArgs};
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
-use crate::cli::face::shell::quoted;
-use crate::cli::words::args::{self, Size};
+use crate::cli::face::refusal::quoted;
+use crate::cli::words::args::ResourceArgs;
 use crate::cli::words::folders::{self, Begun};
 use clap::Args;
 use pipeline::checkpoint::{FORMAT, PUBLISHED};
@@ -31,13 +31,8 @@ pub struct ResumeArgs {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// Memory budget for the whole program, like 256MiB, 1GiB, 2GB, or 50% of this machine's
-    #[arg(long, help_heading = "Resources", value_name = "SIZE", value_parser = args::memory, default_value = "1GiB")]
-    memory: Size,
-
-    /// Threads, 0 for all; fewer run if the memory is too small for all
-    #[arg(long, help_heading = "Resources", value_name = "N", value_parser = args::threads, default_value = "0")]
-    threads: usize,
+    #[command(flatten)]
+    resources: ResourceArgs,
 
     #[command(flatten)]
     session: SessionArgs,
@@ -47,10 +42,10 @@ pub struct ResumeArgs {
 pub fn run(args: ResumeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let folder = &args.folder;
     let (board, words) = begun(folder)?;
-    let solve = SolveArgs::resuming(&words[1..], board, args.session, args.memory, args.threads);
+    let solve = SolveArgs::resuming(&words[1..], board, args.session, args.resources);
     // What a folder of this program says is what this program accepts.
     let solve = solve.map_err(|_| foreign(folder))?;
-    solve::run(solve, out)
+    super::run(solve, out)
 }
 
 /// Returns the board of an unfinished folder and the arguments of the solve that goes on with it.

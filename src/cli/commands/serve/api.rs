@@ -1,0 +1,175 @@
+//! The paths with one answer each, which `openapi.json` describes, and the page: a few files that are
+//! part of the program and need nothing from elsewhere.
+
+use super::app::App;
+use super::asked::{Asked, BOARD};
+use super::offer::Offer;
+use super::reply::{Problem, Tag, of_json, tagged, typed};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::Response;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use trinim::game::Value;
+use trinim::play::answers::draw;
+use trinim::play::report::{Boards, Line, Offered, Position, Reply};
+
+/// How long a line may take.
+const LINE_TIME: Duration = Duration::from_secs(10);
+/// How long a draw may take: positions may have to be solved.
+const DRAW_TIME: Duration = Duration::from_secs(5);
+/// The description of the paths, which a test compares with the answers.
+const OPENAPI: &str = include_str!("openapi.json");
+
+/// Answers a position as JSON.
+///
+/// # Errors
+/// [`Problem`] if the value is not known.
+pub fn position_of(offer: &Offer, position: u64) -> Result<String, Problem> {
+    tagged("trinim.position/1", &Position::of(&*offer.answers, position)?)
+}
+
+/// `GET /v1/position`: a position with its value and all its moves.
+pub async fn position(asked: Asked) -> Result<Response, Problem> {
+    let (offer, position) = asked.query(&["board", "rule", "p"])?.position(&asked.app)?;
+    asked.app.metrics.positions.fetch_add(1, Ordering::Relaxed);
+    asked.answer(&offer, true, move |offer| Ok((position_of(offer, position)?, true))).await
+}
+
+/// `GET /v1/mainline`: the game when both sides do their best.
+pub async fn mainline(asked: Asked) -> Result<Response, Problem> {
+    let (offer, position) = asked.query(&["board", "rule", "p"])?.position(&asked.app)?;
+    let line = move |offer: &Offer| {
+        let (begin, mut stopped) = (Instant::now(), false);
+        let line = Line::of(&*offer.answers, position, || {
+            stopped = begin.elapsed() > LINE_TIME;
+            stopped
+        })?;
+        // A line that was cut off may be longer next time.
+        Ok((tagged("trinim.mainline/1", &line)?, !stopped))
+    };
+    asked.answer(&offer, true, line).await
+}
+
+/// `GET /v1/reply`: the move that the program plays.
+pub async fn reply(asked: Asked) -> Result<Response, Problem> {
+    let query = asked.query(&["board", "rule", "p", "level", "seed"])?;
+    let (offer, position) = query.position(&asked.app)?;
+    let level = query.parsed("level", "perfect, club or beginner")?.unwrap_or_default();
+    let seed = query.parsed("seed", "a whole number")?.unwrap_or(1);
+    let reply =
+        move |offer: &Offer| Ok((tagged("trinim.reply/1", &Reply::of(&*offer.answers, position, level, seed)?)?, true));
+    asked.answer(&offer, true, reply).await
+}
+
+/// `GET /v1/random`: a random position with its value and all its moves.
+pub async fn random(asked: Asked) -> Result<Response, Problem> {
+    let query = asked.query(&["board", "rule", "pieces", "value", "seed"])?;
+    let offer = query.offer(&asked.app)?;
+    let cells = offer.answers.board().cells();
+    let pieces: Option<u32> = query.parsed("pieces", "a number of pieces")?;
+    if pieces.is_some_and(|pieces| pieces > cells) {
+        return Err(Problem::request(format!("pieces: expected 0 to {cells}")));
+    }
+    let value = match query.optional("value") {
+        None => None,
+        Some("win") => Some(Value::Win),
+        Some("loss") => Some(Value::Loss),
+        Some(_) => return Err(Problem::request("value: expected win or loss")),
+    };
+    let given: Option<u64> = query.parsed("seed", "a whole number")?;
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    let (seed, app) = (given.unwrap_or_else(now), asked.app.clone());
+    let drawn = move |offer: &Offer| {
+        app.metrics.positions.fetch_add(1, Ordering::Relaxed);
+        let begun = Instant::now();
+        let drawn = draw(&*offer.answers, pieces, value, seed, || begun.elapsed() > DRAW_TIME)?;
+        let drawn = drawn.ok_or_else(|| Problem::missing("no position drawn is like that and known"))?;
+        Ok((position_of(offer, drawn)?, true))
+    };
+    // Without a seed, every answer is another one.
+    asked.answer(&offer, given.is_some(), drawn).await
+}
+
+/// `GET /v1/boards`: what is offered, with all that a drawing needs.
+pub async fn boards(asked: Asked) -> Result<Response, Problem> {
+    asked.query(&[])?;
+    let tag = Tag::of(asked.app.offers.all().iter().map(|offer| &**offer), &asked.uri.to_string());
+    if let Some(response) = tag.known(&asked.headers) {
+        return Ok(response);
+    }
+    let offered = |offer: &Arc<Offer>| Offered::of(&*offer.answers, offer.keep, offer.spot_pieces);
+    let boards = Boards { boards: asked.app.offers.all().iter().map(offered).collect() };
+    let mut response = tag.on(of_json(tagged("trinim.boards/1", &boards)?));
+    // What is offered changes with the next start.
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    Ok(response)
+}
+
+/// `GET /v1/stats`: the counts of a board, as `trinim stats --json` prints them.
+pub async fn stats(asked: Asked) -> Result<Response, Problem> {
+    let offer = asked.query(&BOARD)?.offer(&asked.app)?;
+    let tag = Tag::of([&*offer], &asked.uri.to_string());
+    Ok(tag.known(&asked.headers).unwrap_or_else(|| tag.on(of_json(offer.stats.clone()))))
+}
+
+/// `GET /v1/openapi.json`.
+pub async fn openapi(headers: HeaderMap) -> Response {
+    let tag = Tag::of_text(OPENAPI);
+    tag.known(&headers).unwrap_or_else(|| tag.on(of_json(OPENAPI.to_owned())))
+}
+
+/// `GET /healthz`: the server accepts requests.
+pub async fn healthz() -> Response {
+    typed("text/plain; charset=utf-8", "ok\n")
+}
+
+/// `GET /metrics`.
+pub async fn metrics(State(app): State<Arc<App>>) -> Response {
+    typed("text/plain; version=0.0.4; charset=utf-8", app.metrics.text())
+}
+
+/// A file of the page.
+pub struct File {
+    /// Where it is served.
+    pub path: &'static str,
+    content_type: &'static str,
+    text: &'static str,
+}
+
+macro_rules! file {
+    ($path:literal, $name:literal, $content_type:literal) => {
+        File { path: $path, content_type: $content_type, text: include_str!(concat!("page/", $name)) }
+    };
+}
+
+/// All files.
+pub static FILES: [File; 7] = [
+    file!("/", "index.html", "text/html; charset=utf-8"),
+    file!("/page.css", "page.css", "text/css; charset=utf-8"),
+    file!("/page.js", "page.js", "text/javascript; charset=utf-8"),
+    file!("/game.js", "game.js", "text/javascript; charset=utf-8"),
+    file!("/board.js", "board.js", "text/javascript; charset=utf-8"),
+    file!("/api.js", "api.js", "text/javascript; charset=utf-8"),
+    file!("/icon.svg", "icon.svg", "image/svg+xml"),
+];
+
+/// Nothing but the page's own files is loaded, and nothing else shows it in a frame.
+const POLICY: HeaderValue =
+    HeaderValue::from_static("default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+
+impl File {
+    /// Answers a request for this file.
+    pub fn answer(&self, headers: &HeaderMap) -> Response {
+        let tag = Tag::of_text(self.text);
+        let mut response = tag.known(headers).unwrap_or_else(|| tag.on(self.text));
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        // Another version of the program has another page.
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        response
+    }
+}

@@ -1,0 +1,146 @@
+//! Answers and errors as HTTP has them.
+//!
+//! Answers never change, so whoever has the tag of one need not ask again. Errors are
+//! `application/problem+json` (RFC 9457).
+
+use super::offer::Offer;
+use crate::cli::face::schema;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use trinim::play::AnswerError;
+
+/// Serialises an answer after the name of its schema.
+///
+/// # Errors
+/// [`Problem`] if it cannot be serialised, which does not happen.
+pub fn tagged(schema: &str, answer: &impl Serialize) -> Result<String, Problem> {
+    schema::tagged(schema, answer).map_err(|error| Problem::with(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+}
+
+/// Turns text into an answer.
+pub fn typed(content_type: &'static str, text: impl IntoResponse) -> Response {
+    let mut response = text.into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+/// Turns JSON into an answer.
+pub fn of_json(text: String) -> Response {
+    typed("application/json", text)
+}
+
+/// How long an answer may be kept without asking. A year would be as true, but later versions of
+/// the program add fields.
+const KEPT: HeaderValue = HeaderValue::from_static("public, max-age=86400");
+
+/// The tag of an answer, which follows from the request and from what answers it.
+pub struct Tag(HeaderValue);
+
+impl Tag {
+    /// Returns the tag of the answer of these `offers` to a request for `path`, with its query.
+    pub fn of<'a>(offers: impl IntoIterator<Item = &'a Offer>, path: &str) -> Tag {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(path.as_bytes());
+        for offer in offers {
+            hasher.update(b"\n").update(offer.identity.as_bytes());
+        }
+        Tag::named(&hasher.finalize().to_hex()[..24])
+    }
+
+    /// Returns the tag of a text of the program.
+    pub fn of_text(text: &str) -> Tag {
+        Tag::named(&blake3::hash(text.as_bytes()).to_hex()[..24])
+    }
+
+    /// Returns a tag made of hexadecimal digits.
+    fn named(digits: &str) -> Tag {
+        // Weak: the same answer may be sent compressed or not.
+        Tag(HeaderValue::from_str(&format!("W/\"{digits}\"")).unwrap_or(HeaderValue::from_static("W/\"\"")))
+    }
+
+    /// Returns the answer for a client that has this answer already.
+    pub fn known(&self, headers: &HeaderMap) -> Option<Response> {
+        let wanted = self.0.to_str().unwrap_or_default().trim_start_matches("W/");
+        let mut given = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+        let has = given.any(|list| list.split(',').any(|tag| tag.trim().trim_start_matches("W/") == wanted));
+        has.then(|| self.on(StatusCode::NOT_MODIFIED))
+    }
+
+    /// Adds the tag to an answer.
+    pub fn on(&self, response: impl IntoResponse) -> Response {
+        let mut response = response.into_response();
+        response.headers_mut().insert(header::ETAG, self.0.clone());
+        response.headers_mut().insert(header::CACHE_CONTROL, KEPT);
+        response
+    }
+}
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub struct Problem {
+    status: StatusCode,
+    detail: String,
+}
+
+/// The body of an error.
+#[derive(Serialize)]
+struct Body<'a> {
+    /// `about:blank`: the status says it all.
+    r#type: &'a str,
+    title: &'a str,
+    status: u16,
+    detail: &'a str,
+}
+
+impl Problem {
+    /// The request is wrong: 400.
+    pub fn request(detail: impl Into<String>) -> Problem {
+        Problem::with(StatusCode::BAD_REQUEST, detail)
+    }
+
+    /// There is no such thing: 404.
+    pub fn missing(detail: impl Into<String>) -> Problem {
+        Problem::with(StatusCode::NOT_FOUND, detail)
+    }
+
+    /// Returns what is wrong.
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// Any other status.
+    pub fn with(status: StatusCode, detail: impl Into<String>) -> Problem {
+        Problem { status, detail: detail.into() }
+    }
+}
+
+impl From<AnswerError> for Problem {
+    fn from(error: AnswerError) -> Problem {
+        match error {
+            AnswerError::Unknown { limits } => {
+                Problem::missing(format!("the value of this position is not known here: {limits}"))
+            }
+            AnswerError::Solve(_) => Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the position cannot be solved"),
+            // The message has the path of a file, which is nobody's business.
+            _ => Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the database cannot be read, or is damaged"),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let title = self.status.canonical_reason().unwrap_or("Error");
+        let body = Body { r#type: "about:blank", title, status: self.status.as_u16(), detail: &self.detail };
+        // Strings and a number: this cannot fail.
+        let body = serde_json::to_vec(&body).unwrap_or_default();
+        let mut response = (self.status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}

@@ -1,0 +1,170 @@
+//! Connections over HTTP: accepted up to a limit, served, and finished when the server stops.
+//!
+//! A client that asks and never reads the answer would hold its connection forever. Every write
+//! that makes no progress for a while fails, which ends the connection. Reads are bounded by the
+//! limits on heads here, and on bodies by who reads them.
+
+use axum::Router;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use std::io::{self, ErrorKind, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, Sleep, interval, sleep, timeout};
+
+/// What clients may take.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// Connections that are served at a time; more wait to be accepted.
+    pub connections: usize,
+    /// Longest head of a request, in bytes; at least 8 KiB.
+    pub head_bytes: usize,
+    /// How long a client may take for the head of a request, stay idle between two, or not read an
+    /// answer.
+    pub patience: Duration,
+}
+
+/// How long a stop waits for requests at work.
+const LAST_CALL: Duration = Duration::from_secs(5);
+/// How often the request to stop is looked at.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Serves until `stop` is set, then lets the requests at work finish for a while.
+///
+/// # Errors
+/// Returns the system's, if the address can no longer be listened on.
+pub async fn serve(
+    listener: std::net::TcpListener,
+    routes: Router,
+    limits: Limits,
+    stop: Arc<AtomicBool>,
+    open: Arc<AtomicU64>,
+) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let listener = TcpListener::from_std(listener)?;
+    let graceful = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let mut tick = interval(TICK);
+    let mut http = http1::Builder::new();
+    // A client may end its side once it has asked.
+    http.half_close(true);
+    http.timer(TokioTimer::new()).header_read_timeout(limits.patience).max_buf_size(limits.head_bytes);
+    while !stop.load(Ordering::Relaxed) {
+        let accepted = tokio::select! {
+            accepted = accept(&listener, &places) => accepted,
+            _ = tick.tick() => continue,
+        };
+        let Some((stream, place)) = accepted else { continue };
+        let client = Patient::new(stream, limits.patience);
+        let connection = graceful.watch(http.serve_connection(client, TowerToHyperService::new(routes.clone())));
+        let open = open.clone();
+        open.fetch_add(1, Ordering::Relaxed);
+        tokio::spawn(async move {
+            // A connection that breaks is the client's affair.
+            let _ = connection.await;
+            open.fetch_sub(1, Ordering::Relaxed);
+            drop(place);
+        });
+    }
+    drop(listener);
+    let _ = timeout(LAST_CALL, graceful.shutdown()).await;
+    Ok(())
+}
+
+/// Accepts a connection once there is a place for it.
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    let place = places.clone().acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, _)) => {
+            let _ = stream.set_nodelay(true);
+            Some((stream, place))
+        }
+        Err(_) => {
+            // No open files are left, or the client is gone already.
+            sleep(TICK).await;
+            None
+        }
+    }
+}
+
+/// A connection with a limit on stalled writes.
+struct Patient {
+    stream: TokioIo<TcpStream>,
+    limit: Duration,
+    /// Runs while a write is stalled.
+    stalled: Option<Pin<Box<Sleep>>>,
+}
+
+impl Patient {
+    /// Wraps a connection; a write may stall for `limit`.
+    fn new(stream: TcpStream, limit: Duration) -> Patient {
+        Patient { stream: TokioIo::new(stream), limit, stalled: None }
+    }
+
+    fn watch<T>(&mut self, poll: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if poll.is_ready() {
+            self.stalled = None;
+            return poll;
+        }
+        let limit = self.limit;
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(limit)));
+        match stalled.as_mut().poll(context) {
+            Poll::Ready(()) => {
+                stalled.as_mut().reset(Instant::now() + limit);
+                Poll::Ready(Err(ErrorKind::TimedOut.into()))
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl Read for Patient {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl Write for Patient {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let poll = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watch(poll, context)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let poll = Pin::new(&mut self.stream).poll_flush(context);
+        self.watch(poll, context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let poll = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.watch(poll, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let poll = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.watch(poll, context)
+    }
+}

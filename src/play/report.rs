@@ -1,0 +1,270 @@
+//! Answers as programs read them: what `trinim probe --json` and the server's paths print, field by
+//! field.
+
+use super::answers::{AnswerError, Answers, known};
+use super::level::{self, Level, main_line};
+use super::names::{Names, places};
+use super::transcript::board_name;
+use crate::database::{Keep, Probe};
+use crate::game::position::{cells, hex, rows};
+use crate::game::{Board, Outcome, Rule, Value};
+use serde::Serialize;
+
+/// A position with its value and all its moves.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Probed {
+    /// Rows from the top, as in `1/01/110`; with `error`: the text as given.
+    pub position: String,
+    /// The same as a mask, cell 0 in the lowest bit.
+    pub hex: String,
+    /// `win` or `loss` for the player to move.
+    pub value: Value,
+    /// `N` for a win, `P` for a loss.
+    pub outcome: Outcome,
+    /// Nimber of the position; null unless the folder has nimbers.
+    pub nimber: Option<u32>,
+    /// All legal moves whose values were kept, winning ones first; not with `--brief`.
+    pub moves: Vec<ProbedMove>,
+    /// Legal moves to positions whose values were not kept.
+    pub moves_not_kept: u64,
+}
+
+/// A move of a probed position.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProbedMove {
+    /// Indices of the pieces taken.
+    pub cells: Vec<u32>,
+    /// The position after the move.
+    pub child: String,
+    /// Value of the child, for the player who moves there: `loss` marks a winning move.
+    pub value: Value,
+    /// Nimber of the child.
+    pub nimber: Option<u32>,
+}
+
+impl Probed {
+    /// Writes a probed position of a board.
+    pub fn of(board: &Board, probe: &Probe) -> Probed {
+        let moves = probe.children.iter().map(|child| ProbedMove {
+            cells: cells(child.taken),
+            child: rows(board, child.position),
+            value: child.value,
+            nimber: child.nimber,
+        });
+        Probed {
+            position: rows(board, probe.position),
+            hex: hex(probe.position),
+            value: probe.value,
+            outcome: probe.value.outcome(),
+            nimber: probe.nimber,
+            moves: moves.collect(),
+            moves_not_kept: probe.moves_not_kept,
+        }
+    }
+}
+
+/// A probed position with its game.
+#[derive(Clone, Debug, Serialize)]
+pub struct Position {
+    /// The name of the board.
+    pub board: String,
+    /// The rule.
+    pub rule: Rule,
+    /// What is known.
+    #[serde(flatten)]
+    pub probed: Probed,
+    /// The smallest image of the position under the symmetries of the board.
+    pub canonical: String,
+}
+
+impl Position {
+    /// Asks for a position.
+    ///
+    /// # Errors
+    /// Those of [`Answers::probe`].
+    pub fn of(answers: &dyn Answers, position: u64) -> Result<Position, AnswerError> {
+        let board = answers.board();
+        let images = board.symmetries().iter().map(|symmetry| symmetry.apply(position));
+        Ok(Position {
+            board: board_name(board),
+            rule: answers.rule(),
+            probed: Probed::of(board, &answers.probe(position)?),
+            canonical: rows(board, images.min().unwrap_or(position)),
+        })
+    }
+}
+
+/// The game from a position when both sides do their best.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    /// The name of the board.
+    pub board: String,
+    /// The rule.
+    pub rule: Rule,
+    /// The position at the start.
+    pub position: String,
+    /// The moves, alternating.
+    pub moves: Vec<LineMove>,
+    /// The position after the last move.
+    pub end: String,
+    /// Whether that is the end of the game.
+    pub complete: bool,
+}
+
+/// A move of a line.
+#[derive(Clone, Debug, Serialize)]
+pub struct LineMove {
+    /// The position before the move.
+    pub position: String,
+    /// Its value.
+    pub value: Value,
+    /// The cells that the move takes.
+    pub cells: Vec<u32>,
+    /// The move as players write it.
+    pub name: String,
+}
+
+impl Line {
+    /// Follows the [main line](main_line) until `stop` returns true.
+    ///
+    /// # Errors
+    /// Those of [`main_line`].
+    pub fn of(answers: &dyn Answers, position: u64, stop: impl FnMut() -> bool) -> Result<Line, AnswerError> {
+        let (board, names) = (answers.board(), Names::of(answers.board()));
+        let line = main_line(answers, position, stop)?;
+        let moves = line.steps.iter().map(|step| LineMove {
+            position: rows(board, step.position),
+            value: step.value,
+            cells: cells(step.taken),
+            name: names.write(board, step.taken),
+        });
+        Ok(Line {
+            board: board_name(board),
+            rule: answers.rule(),
+            position: rows(board, position),
+            moves: moves.collect(),
+            end: rows(board, line.end),
+            complete: line.complete,
+        })
+    }
+}
+
+/// The move that the program plays.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reply {
+    /// The name of the board.
+    pub board: String,
+    /// The rule.
+    pub rule: Rule,
+    /// The position before the move.
+    pub position: String,
+    /// How well the program plays.
+    pub level: Level,
+    /// The seed of its choices.
+    pub seed: u64,
+    /// None if no move is left.
+    pub r#move: Option<ReplyMove>,
+}
+
+/// A move that the program plays.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReplyMove {
+    /// The cells it takes.
+    pub cells: Vec<u32>,
+    /// The move as players write it.
+    pub name: String,
+    /// The position after it.
+    pub child: String,
+    /// The value of that; none if it is not known.
+    pub value: Option<Value>,
+}
+
+impl Reply {
+    /// [Chooses](level::choose) a move.
+    ///
+    /// # Errors
+    /// Those of [`level::choose`].
+    pub fn of(answers: &dyn Answers, position: u64, level: Level, seed: u64) -> Result<Reply, AnswerError> {
+        let board = answers.board();
+        let step = |taken| -> Result<ReplyMove, AnswerError> {
+            Ok(ReplyMove {
+                cells: cells(taken),
+                name: Names::of(board).write(board, taken),
+                child: rows(board, position ^ taken),
+                value: known(answers.value(position ^ taken))?,
+            })
+        };
+        Ok(Reply {
+            board: board_name(board),
+            rule: answers.rule(),
+            position: rows(board, position),
+            level,
+            seed,
+            r#move: level::choose(answers, position, level, seed)?.map(step).transpose()?,
+        })
+    }
+}
+
+/// The boards that there are answers for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Boards {
+    /// Each board under each rule.
+    pub boards: Vec<Offered>,
+}
+
+/// A board under a rule, with all that a drawing needs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Offered {
+    /// The name of the board.
+    pub board: String,
+    /// The rule.
+    pub rule: Rule,
+    /// What is kept: all values, a book, or counts.
+    pub keep: Keep,
+    /// Most pieces of a position that is solved on the spot; none if all values are kept.
+    pub spot_pieces: Option<u32>,
+    /// Most pieces that a move takes.
+    pub max_take: Option<u32>,
+    /// The full board.
+    pub start: String,
+    /// The cells.
+    pub cells: Vec<CellPlace>,
+    /// The cells of every move.
+    pub moves: Vec<Vec<u32>>,
+}
+
+/// A cell of a drawing.
+#[derive(Clone, Debug, Serialize)]
+pub struct CellPlace {
+    /// As players write it.
+    pub name: String,
+    /// To the right, in distances of neighbours.
+    pub x: f64,
+    /// Downwards.
+    pub y: f64,
+}
+
+impl Offered {
+    /// Describes the board of a source.
+    pub fn of(answers: &dyn Answers, keep: Keep, spot_pieces: Option<u32>) -> Offered {
+        let board = answers.board();
+        // Drawings need no more digits.
+        let round = |length: f64| (length * 1e4).round() / 1e4;
+        let named = Names::of(board);
+        let named = named.all().iter().zip(places(board));
+        Offered {
+            board: board_name(board),
+            rule: answers.rule(),
+            keep,
+            spot_pieces,
+            max_take: board.max_take(),
+            start: rows(board, board.full()),
+            cells: named
+                .map(|(name, place)| CellPlace { name: name.clone(), x: round(place.x), y: round(place.y) })
+                .collect(),
+            moves: board.moves().iter().map(|mask| cells(*mask)).collect(),
+        }
+    }
+}
