@@ -4,7 +4,7 @@ use pipeline::checkpoint::FORMAT_VERSION;
 use trinim::database::FORMAT_VERSION as DATABASE_VERSION;
 use trinim::kernel::{Isa, Kernel};
 
-/// Commit of the sources, if whoever built the program named it in `TRINIM_COMMIT`.
+/// Commit of the sources, if the build named it in `TRINIM_COMMIT`.
 const COMMIT: Option<&str> = option_env!("TRINIM_COMMIT");
 
 /// Returns the text of `--version`, without the name of the program.

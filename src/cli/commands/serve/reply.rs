@@ -1,6 +1,6 @@
 //! Answers and errors as HTTP has them.
 //!
-//! Answers never change, so whoever has the tag of one need not ask again. Errors are
+//! Answers never change, so a client that has the tag of one need not ask again. Errors are
 //! `application/problem+json` (RFC 9457).
 
 use super::offer::Offer;
@@ -122,7 +122,7 @@ impl From<AnswerError> for Problem {
                 Problem::missing(format!("the value of this position is not known here: {limits}"))
             }
             AnswerError::Solve(_) => Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the position cannot be solved"),
-            // The message has the path of a file, which is nobody's business.
+            // The message has the path of a file, which is no client's business.
             _ => Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the database cannot be read, or is damaged"),
         }
     }

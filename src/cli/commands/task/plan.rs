@@ -1,4 +1,4 @@
-//! `trinim task plan`: the blocks of a store and what each needs, for whoever schedules them.
+//! `trinim task plan`: the blocks of a store and what each needs, for a scheduler.
 
 use super::store;
 use crate::cli::face::exit::Exit;
