@@ -8,7 +8,7 @@ use super::{check, evolve, export, layout, plan, plane, probe, repair, report, s
 use crate::cli::face::exit::{self, Exit};
 use crate::cli::face::output::Out;
 use crate::cli::face::schema::{self, Shape};
-use crate::cli::face::{exit, watch};
+use crate::cli::face::watch;
 use crate::cli::words::claims;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
