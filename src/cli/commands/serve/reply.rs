@@ -7,6 +7,7 @@ use super::offer::Offer;
 use crate::cli::face::schema;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim::play::AnswerError;
 
@@ -84,12 +85,15 @@ pub struct Problem {
 }
 
 /// The body of an error.
-#[derive(Serialize)]
-struct Body<'a> {
+#[derive(Serialize, JsonSchema)]
+pub struct Body<'a> {
     /// `about:blank`: the status says it all.
     r#type: &'a str,
+    /// The words of the status.
     title: &'a str,
+    /// The status.
     status: u16,
+    /// What is wrong with this request.
     detail: &'a str,
 }
 
