@@ -1,5 +1,5 @@
 //! The command line: `commands`, a file or folder each, use the `words` that several of them share,
-//! and these use the `face`, which speaks to whoever called.
+//! and these use the `face`, which speaks to the caller.
 //!
 //! Data goes to standard output, everything else to standard error. Every report has `--json`:
 //! JSON.md lists all fields, and later versions only add some.

@@ -14,7 +14,7 @@
 //! | language | [`formula`]s of [`int`]egers over a [`scope`]; [`parse`], [`listing`] and [`simplify`]; the [`alphabet`] of chromosomes |
 //! | games | [`games`] by their text, positions and moves as a [`graph`], the [`period`] of a heap |
 //! | search | one run in [`engine`], by [`chromosome`], [`chance`], [`score`] and [`settings`]; many in [`runs`]; the paper's [`experiment`]s and [`tree`], [`stats`] |
-//! | proof | [`check`] on larger positions, then [`prove`] bit by bit or [`settle`] by a [`law`], else [`probe`] large heaps; [`truth`], [`theorems`] |
+//! | proof | [`check`] on larger positions, then [`prove`] bit by bit or [`settle`] by a [`law`], else [`probe`] large heaps; [`truth`] |
 //! | [`claims`], [`export`] | the paper's claims with verdicts; a formula as Python or LaTeX |
 //!
 //! Integers have 32 bits and wrap; division truncates, `mod` has the sign of the dividend, and a
@@ -74,7 +74,6 @@ mod proof {
     pub mod probe;
     pub mod prove;
     pub mod settle;
-    pub mod theorems;
     pub mod truth;
 }
 
@@ -92,5 +91,5 @@ mod search {
 
 pub use games::{graph, period};
 pub use language::{alphabet, formula, int, listing, parse, scope, simplify};
-pub use proof::{check, law, probe, prove, settle, theorems, truth};
+pub use proof::{check, law, probe, prove, settle, truth};
 pub use search::{chance, chromosome, engine, experiment, runs, score, settings, stats, tree};

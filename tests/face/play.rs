@@ -63,7 +63,7 @@ fn what_is_not_understood_is_asked_for_again_with_the_reason() {
         ("set", "not understood: \"set\" needs a position"),
         ("set 1/1", "not a position: 2 rows of cells: expected 3"),
         ("undo", "there is nothing of yours to take back"),
-        ("redo", "there is nothing to play again"),
+        (" REDO ", "there is nothing to play again"),
         ("save letter.txt", "not saved: letter.txt exists; choose another name"),
         ("save absent/x", "not saved: save absent/x: there is no folder absent"),
         ("replay letter.txt", "game letter.txt: line 1: expected \"# trinim game\""),

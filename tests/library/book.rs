@@ -8,7 +8,6 @@ use crate::common::{
 };
 use pipeline::testing::SimulatedStorage;
 use pipeline::{Error as RunError, Metrics, Options, Placement, RealStorage, Run, Storage};
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

@@ -5,10 +5,10 @@
 //! made from them, too.
 
 use super::{check, evolve, export, layout, plan, plane, probe, repair, report, solve, stats, status, task, verify};
-use crate::cli::face::exit::Exit;
+use crate::cli::face::exit::{self, Exit};
 use crate::cli::face::output::Out;
 use crate::cli::face::schema::{self, Shape};
-use crate::cli::face::{exit, watch};
+use crate::cli::face::watch;
 use crate::cli::words::claims;
 use clap::Args;
 use clap::builder::PossibleValuesParser;

@@ -303,13 +303,12 @@ fn of_plan(error: &PlanError) -> (Exit, Cow<'static, str>) {
     }
 }
 
-/// The JSON that a command with `--json` writes if it fails or is stopped.
 /// What any command with `--json` prints on one line if it fails or is stopped before its report.
 /// Standard error says the same in words. Arguments that cannot be parsed (exit code 2) leave
 /// standard output empty.
 #[derive(Serialize, JsonSchema)]
 pub struct Failure<'a> {
-    /// False.
+    /// False: there is no report.
     finished: bool,
     /// The command, like `solve` or `plane at`.
     command: &'a str,
@@ -317,7 +316,7 @@ pub struct Failure<'a> {
     exit_code: u8,
     /// What went wrong, as on standard error.
     reason: String,
-    /// What to do next.
+    /// What to do next; null if there is no advice.
     hint: Option<String>,
 }
 
@@ -340,7 +339,7 @@ pub fn innermost(matches: &ArgMatches) -> (String, &ArgMatches) {
 
 /// Writes the failure of `command` to standard output, after whatever it had written.
 pub fn write_failure(command: &str, exit: Exit, error: &anyhow::Error, out: &mut Out) {
-    // Nobody reads on, or nothing can be written: standard error has said so.
+    // No reader is left, or nothing can be written: standard error has said so.
     if error.is::<io::Error>() {
         return;
     }

@@ -112,7 +112,7 @@ pub fn print(error: &Error) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Commit of the sources, if whoever built the program named it in `TRINIM_COMMIT`.
+/// Commit of the sources, if the build named it in `TRINIM_COMMIT`.
 const COMMIT: Option<&str> = option_env!("TRINIM_COMMIT");
 
 /// Returns the text of `--version`, without the name of the program.

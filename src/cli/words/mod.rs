@@ -10,5 +10,6 @@ pub mod game;
 pub mod job;
 pub mod keep;
 pub mod machine;
+pub mod seat;
 pub mod solved;
 pub mod summary;

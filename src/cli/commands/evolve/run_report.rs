@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io::Write;
-use trinim_evolve::check::{HeldOut, Standing};
+use trinim_evolve::check::{HeldOut, Standing, Theorems};
 use trinim_evolve::engine::{Found, Problem, Run, WORST};
 use trinim_evolve::formula::Formula;
 use trinim_evolve::graph::Ordering;
@@ -20,7 +20,6 @@ use trinim_evolve::score::{Target, Violations, Wrong, violations, wrong};
 use trinim_evolve::settings::Settings;
 use trinim_evolve::simplify::simplify;
 use trinim_evolve::stats::wilson;
-use trinim_evolve::theorems::Theorems;
 use trinim_evolve::truth::{Counterexample, FoundBy};
 
 /// What the parentheses after a number of violations mean.

@@ -16,11 +16,11 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use trinim::game::{Outcome, Value};
+use trinim_evolve::check::Theorems;
 use trinim_evolve::formula::Formula;
 use trinim_evolve::graph::{Graph, Ordering};
 use trinim_evolve::law::Law;
 use trinim_evolve::score::{Breach, Count, Target, Violations, Wrong, explain, violations, wrong};
-use trinim_evolve::theorems::Theorems;
 use trinim_evolve::tree::{BRANCHES_MAX, Branch, Tree, tree_size, tree_violations};
 
 const EXAMPLES: &str = "\

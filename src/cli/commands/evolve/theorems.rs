@@ -3,10 +3,9 @@
 use super::args::ordering_in_words;
 use schemars::JsonSchema;
 use serde::Serialize;
-use trinim_evolve::check::Standing;
+use trinim_evolve::check::{Standing, Theorems};
 use trinim_evolve::graph::{Ordering, label};
 use trinim_evolve::prove::Proof;
-use trinim_evolve::theorems::Theorems;
 
 /// Returns a row for each theorem.
 pub fn theorem_rows(theorems: &Theorems) -> Vec<(&'static str, String)> {

@@ -6,13 +6,13 @@
 
 use super::{goal_name, whole_number};
 use crate::cli::face::exit::{Exit, Refused};
-use crate::cli::face::file::InputKind;
-use crate::cli::face::file::{Export, ExportKind};
+use crate::cli::face::file::{Export, ExportKind, InputKind};
 use crate::cli::face::output::Out;
 use crate::cli::words::choice::{choice, explained, name};
+use crate::cli::words::seat::{self, Lines};
 use clap::{Args, ValueEnum};
 use pipeline::Error;
-use std::io::{self, BufRead, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use trinim::game::Rule;
 use trinim::random::Random;
@@ -171,9 +171,19 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
         // Before the game: a player who quits early has seen its heaps.
         file.write(&format!("{}\n{}\n", LEVEL.signature, (2 * level).min(paper::LEVEL_MAX)))?;
     }
-    let input = io::stdin().lock();
-    let mut seat = Seat { strategy: args.strategy, hint: args.hint, random, input, transcript };
-    seat.game(&args, point, (level, flips), out)?;
+    let level = level.map_or_else(String::new, |level| format!(", level {level}"));
+    writeln!(out, "{} goal{level}", goals::name(args.goal))?;
+    show(&point, out)?;
+    let mut lines = Lines::new(LINE_BYTES);
+    let first = match args.first {
+        First::Human => Player::Human,
+        First::Program => Player::Program,
+        First::Choose => chosen(&mut lines, out)?,
+    };
+    let game = Game::new(point, args.goal, first, flips);
+    let mut seat = Seat { game, strategy: args.strategy, hint: args.hint, random, transcript, is_new: true };
+    seat::play(&mut seat, &mut lines, out)?;
+    seat.finish(out)?;
     Ok(Exit::Done)
 }
 
@@ -222,53 +232,41 @@ fn level(args: &PlayArgs) -> anyhow::Result<u64> {
     kept.ok_or_else(|| LEVEL_READ.refused(path, "expected a level that trinim wrote").into())
 }
 
-/// A line that the player entered.
-enum Said {
-    Turn(bool, Move),
-    Hint,
-    Moves,
-    Help,
-    Resign,
-    Unclear(String),
+/// Asks the player who moves first.
+fn chosen(lines: &mut Lines, out: &mut Out) -> anyhow::Result<Player> {
+    loop {
+        let answer = lines.ask("Do you want to move first? [y/n] ", out)?;
+        match answer.map(|answer| answer.trim().to_lowercase()).as_deref() {
+            Some("y" | "yes") | None => return Ok(Player::Human),
+            Some("n" | "no") => return Ok(Player::Program),
+            Some("help" | "?") => writeln!(out, "y: you move first; n: the program does\n{HELP}")?,
+            Some(_) => writeln!(out, "not understood: expected y or n")?,
+        }
+    }
 }
 
 /// One game at the terminal.
-struct Seat<R> {
+struct Seat {
+    game: Game,
     strategy: Strategy,
     hint: bool,
     random: Random,
-    input: R,
     transcript: Option<Export>,
+    /// Whether nothing was said yet in this turn of the player.
+    is_new: bool,
 }
 
-impl<R: BufRead> Seat<R> {
-    fn game(
-        &mut self,
-        args: &PlayArgs,
-        point: Point,
-        (level, flips): (Option<u64>, u32),
-        out: &mut Out,
-    ) -> anyhow::Result<()> {
-        let level = level.map_or_else(String::new, |level| format!(", level {level}"));
-        writeln!(out, "{} goal{level}", goals::name(args.goal))?;
-        show(&point, out)?;
-        let first = match args.first {
-            First::Human => Player::Human,
-            First::Program => Player::Program,
-            First::Choose => self.choose(out)?,
-        };
-        let mut game = Game::new(point, args.goal, first, flips);
-        while game.winner().is_none() {
-            // Before the player is waited for: Ctrl-C then keeps the turns so far.
-            self.record(&game)?;
-            match game.to_move() {
-                Player::Program => self.program(&mut game, out)?,
-                Player::Human => self.human(&mut game, out)?,
-            }
-        }
-        self.record(&game)?;
-        if let Some(winner) = game.winner() {
-            let how = if game.point().is_end() { "(0, 0)" } else { "you resign" };
+impl Seat {
+    /// Writes the game so far to the transcript, if there is one.
+    fn record(&self) -> Result<(), Error> {
+        self.transcript.as_ref().map_or(Ok(()), |file| file.write(&self.game.to_string()))
+    }
+
+    /// Records the whole game, and says who has won.
+    fn finish(&self, out: &mut Out) -> anyhow::Result<()> {
+        self.record()?;
+        if let Some(winner) = self.game.winner() {
+            let how = if self.game.point().is_end() { "(0, 0)" } else { "you resign" };
             let result = match winner {
                 Player::Human => out.paint.good("you win"),
                 Player::Program => out.paint.bad("the program wins"),
@@ -277,13 +275,16 @@ impl<R: BufRead> Seat<R> {
         }
         Ok(())
     }
+}
 
-    /// Writes the game so far to the transcript, if there is one.
-    fn record(&self, game: &Game) -> Result<(), Error> {
-        self.transcript.as_ref().map_or(Ok(()), |file| file.write(&game.to_string()))
+impl seat::Game for Seat {
+    fn is_programs_turn(&self) -> bool {
+        self.game.winner().is_none() && self.game.to_move() == Player::Program
     }
 
-    fn program(&mut self, game: &mut Game, out: &mut Out) -> anyhow::Result<()> {
+    fn program(&mut self, out: &mut Out) -> anyhow::Result<()> {
+        self.record()?;
+        let game = &mut self.game;
         let step = game.choose(self.strategy, &mut self.random);
         let step = step.ok_or_else(|| anyhow::anyhow!("no move was found in a game that is not over"))?;
         if self.strategy == Strategy::Paper && paper::gives_up(game.point()) {
@@ -299,22 +300,35 @@ impl<R: BufRead> Seat<R> {
         Ok(())
     }
 
-    fn human(&mut self, game: &mut Game, out: &mut Out) -> anyhow::Result<()> {
-        if self.hint {
-            hint(game, out)?;
+    fn prompt(&mut self, out: &mut Out) -> anyhow::Result<Option<&'static str>> {
+        if self.game.winner().is_some() {
+            return Ok(None);
         }
-        loop {
-            let Some(line) = self.line("your turn> ", out)? else {
-                game.resign();
-                return Ok(());
-            };
-            match said(&line) {
-                Said::Turn(flips, step) => match game.play(flips, step) {
+        if std::mem::replace(&mut self.is_new, false) {
+            // Before the player is waited for: Ctrl-C then keeps the turns so far.
+            self.record()?;
+            if self.hint {
+                hint(&self.game, out)?;
+            }
+        }
+        Ok(Some("your turn> "))
+    }
+
+    fn obey(&mut self, line: &str, out: &mut Out) -> anyhow::Result<bool> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let game = &mut self.game;
+        match words[..] {
+            ["hint"] => hint(game, out)?,
+            ["moves"] => ranges(game, out)?,
+            ["help" | "?"] => writeln!(out, "{HELP}")?,
+            ["resign" | "quit" | "q"] => game.resign(),
+            _ => match game::parse_turn(&words, heaps::parse) {
+                Ok((flips, step)) => match game.play(flips, step) {
                     Ok(_) => {
+                        self.is_new = true;
                         if flips && game.winner().is_none() {
                             writeln!(out, "the goal is {} now", goals::name(game.rule()))?;
                         }
-                        return Ok(());
                     }
                     // The player keeps the turn.
                     Err(error) => {
@@ -322,58 +336,18 @@ impl<R: BufRead> Seat<R> {
                         ranges(game, out)?;
                     }
                 },
-                Said::Hint => hint(game, out)?,
-                Said::Moves => ranges(game, out)?,
-                Said::Help => writeln!(out, "{HELP}")?,
-                Said::Resign => {
-                    game.resign();
-                    return Ok(());
-                }
-                Said::Unclear(reason) => {
+                Err(reason) => {
                     writeln!(out, "not understood: {reason}")?;
                     ranges(game, out)?;
                 }
-            }
+            },
         }
+        Ok(true)
     }
 
-    fn choose(&mut self, out: &mut Out) -> anyhow::Result<Player> {
-        loop {
-            let answer = self.line("Do you want to move first? [y/n] ", out)?;
-            match answer.map(|answer| answer.trim().to_lowercase()).as_deref() {
-                Some("y" | "yes") | None => return Ok(Player::Human),
-                Some("n" | "no") => return Ok(Player::Program),
-                Some("help" | "?") => writeln!(out, "y: you move first; n: the program does\n{HELP}")?,
-                Some(_) => writeln!(out, "not understood: expected y or n")?,
-            }
-        }
-    }
-
-    /// Reads the next line; `None` at the end of the input.
-    fn line(&mut self, prompt: &str, out: &mut Out) -> anyhow::Result<Option<String>> {
-        out.flush()?;
-        out.prompt(prompt);
-        let mut line = Vec::new();
-        let read = self.input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line);
-        let length = read.map_err(|error| Error::io("read", Path::new("standard input"), error))?;
-        if length as u64 == LINE_BYTES && line.last() != Some(&b'\n') {
-            return Err(Refused::new("standard input: the line is too long", "a turn is a word and a number").into());
-        }
-        Ok((length > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
-    }
-}
-
-fn said(line: &str) -> Said {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    match words[..] {
-        ["hint"] => Said::Hint,
-        ["moves"] => Said::Moves,
-        ["help" | "?"] => Said::Help,
-        ["resign" | "quit" | "q"] => Said::Resign,
-        _ => match game::parse_turn(&words, heaps::parse) {
-            Ok((flips, step)) => Said::Turn(flips, step),
-            Err(reason) => Said::Unclear(reason),
-        },
+    fn input_ended(&mut self, _: &mut Out) -> anyhow::Result<()> {
+        self.game.resign();
+        Ok(())
     }
 }
 

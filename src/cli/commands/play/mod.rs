@@ -3,8 +3,7 @@
 //! The game goes to standard output, prompts to standard error. Input that is not understood is
 //! asked for again, with the reason; the end of the input ends the game where it stands.
 
-mod said;
-mod seat;
+mod game;
 
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
@@ -13,13 +12,15 @@ use crate::cli::words::answers::{self, number};
 use crate::cli::words::args;
 use crate::cli::words::board::BoardArgs;
 use crate::cli::words::choice::explained;
+use crate::cli::words::seat::{self, Lines};
 use clap::{Args, ValueEnum};
-use seat::Seat;
-use std::io;
+use game::Seat;
 use std::path::PathBuf;
 use trinim::game::{Board, LAYERS_MAX, Rule};
 use trinim::play::{Level, Player};
 
+/// Longest line that is read, in bytes.
+const LINE_BYTES: u64 = 4096;
 /// Layers if neither a folder nor a number is given.
 const LAYERS: u32 = 5;
 
@@ -101,6 +102,8 @@ pub fn run(args: PlayArgs, out: &mut Out) -> anyhow::Result<Exit> {
         First::Me => Player::Person,
         First::You => Player::Program,
     };
-    Seat::new(answers, first, args.level, args.seed, io::stdin().lock()).play(out)?;
+    let mut game = Seat::new(answers, first, args.level, args.seed);
+    game.begin(out)?;
+    seat::play(&mut game, &mut Lines::new(LINE_BYTES), out)?;
     Ok(Exit::Done)
 }

@@ -117,7 +117,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let open = app.metrics.connections.clone();
     let routes = router::router(app);
     runtime.block_on(http::serve(listener, routes, LIMITS, signals.stop.clone(), open)).map_err(refused)?;
-    // A look-up that is still at work has nobody to answer.
+    // A look-up that is still at work has no one to answer.
     runtime.shutdown_timeout(Duration::from_millis(200));
     Ok(Exit::Done)
 }

@@ -243,7 +243,7 @@ fn answer(
             return Err(error);
         }
     }
-    // Whoever sends the next task may wait for this answer.
+    // The sender of the next task may wait for this answer.
     Ok(out.flush()?)
 }
 

@@ -1,6 +1,6 @@
 //! Formulas that are checked and proved, or refuted, for whole games.
 
-use trinim_evolve::check::{HeldOut, Standing};
+use trinim_evolve::check::{HeldOut, Standing, Theorems};
 use trinim_evolve::games::Game;
 use trinim_evolve::graph::Ordering;
 use trinim_evolve::int::{OnFault, golden};
@@ -9,7 +9,6 @@ use trinim_evolve::parse::parse;
 use trinim_evolve::prove::{Domain, Proof, Question, Theorem, WORD_BITS};
 use trinim_evolve::scope::Scope;
 use trinim_evolve::score::Target;
-use trinim_evolve::theorems::Theorems;
 use trinim_evolve::truth::Expected;
 use trinim_game::Rule;
 

@@ -75,8 +75,15 @@ fn conditions(record: &Record) -> String {
 
 /// Writes the region of README.md: the rows of [`SHOWN`].
 pub fn short(record: &Record) -> Result<String> {
-    let machine = Record { device: None, memory: None, ..record.clone() };
-    let mut text = format!("\n{}\n\n", conditions(&machine));
+    let machine = &record.machine;
+    let mut text = format!(
+        "\n{}\n\n",
+        wrapped(&format!(
+            "trinim {}, {}, {}, {} threads: medians of {} runs of the whole process, every answer checked ([all \
+             cases](benches/README.md)).",
+            record.version, record.date, machine.cpu, machine.threads, record.repeats
+        ))
+    );
     text.push_str("| what | median | range | peak memory | written |\n|---|---|---|---|---|\n");
     for name in SHOWN {
         let row = record.rows.iter().find(|row| row.name == name);

@@ -1,21 +1,17 @@
 //! A person at the board, who types.
 
-use super::said::{Said, said};
-use crate::cli::face::file::InputKind;
-use crate::cli::face::file::{Export, ExportKind};
+use crate::cli::face::file::{Export, ExportKind, InputKind};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::words::answers::failed;
-use pipeline::Error;
-use std::io::{BufRead, Read, Write};
+use crate::cli::words::seat::Game;
+use std::fmt::Display;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trinim::game::Value;
 use trinim::game::position;
 use trinim::play::session::{Hint, Stand, Turn};
 use trinim::play::{Answers, Choice, Level, Player, Session, Survey, survey, transcript};
-
-/// Longest line that is read, in bytes.
-const LINE_BYTES: u64 = 4096;
 
 /// A file to write a game to.
 const SAVED: ExportKind = ExportKind { flag: "save", what: "game", signature: transcript::SIGNATURE };
@@ -39,41 +35,121 @@ help, ?        show this list
 quit           leave";
 
 /// One game at the terminal.
-pub struct Seat<R> {
+pub struct Seat {
     session: Session,
     level: Level,
     seed: u64,
-    input: R,
     /// The file that this game was saved to, which may be replaced.
     saved: Option<PathBuf>,
 }
 
-impl<R: BufRead> Seat<R> {
-    /// Begins a game with a full board.
-    pub fn new(answers: Arc<dyn Answers>, first: Player, level: Level, seed: u64, input: R) -> Seat<R> {
-        let full = answers.board().full();
-        Seat { session: Session::new(answers, full, first), level, seed, input, saved: None }
+impl Game for Seat {
+    fn is_programs_turn(&self) -> bool {
+        self.session.winner().is_none() && self.session.stand().to_move == Player::Program
     }
 
-    /// Plays until the person quits or the input ends.
-    pub fn play(&mut self, out: &mut Out) -> anyhow::Result<()> {
-        self.greet(out)?;
-        self.show(out)?;
-        loop {
-            let over = self.session.winner();
-            if over.is_none() && self.session.stand().to_move == Player::Program {
-                self.program(out)?;
-                continue;
+    fn program(&mut self, out: &mut Out) -> anyhow::Result<()> {
+        let survey = self.session.survey().map_err(failed)?;
+        let taken = self.session.choose(self.level, self.seed).map_err(failed)?;
+        let taken = taken.ok_or_else(|| anyhow::anyhow!("no move was found in a game that is not over"))?;
+        match survey.value {
+            None => writeln!(out, "I do not know the value of this position, and guess")?,
+            Some(Value::Win) if survey.winning().is_empty() => {
+                writeln!(out, "I win from here, but do not know how, and guess")?;
             }
-            let Some(line) = self.line(if over.is_none() { "your move> " } else { "game over> " }, out)? else {
-                let left = if over.is_none() { "the game stays unfinished" } else { "goodbye" };
-                writeln!(out, "end of the input: {left}")?;
-                return Ok(());
-            };
-            if !self.obey(&line, out)? {
-                return Ok(());
-            }
+            Some(_) => {}
         }
+        writeln!(out, "I take {}", self.session.write(taken))?;
+        self.session.take(taken);
+        self.show(out)
+    }
+
+    fn prompt(&mut self, _: &mut Out) -> anyhow::Result<Option<&'static str>> {
+        Ok(Some(if self.session.winner().is_none() { "your move> " } else { "game over> " }))
+    }
+
+    fn obey(&mut self, line: &str, out: &mut Out) -> anyhow::Result<bool> {
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(word, rest)| (word, rest.trim()));
+        // No command can be taken for a move: names of cells are shorter.
+        match (word.to_ascii_lowercase().as_str(), rest) {
+            ("", _) => {}
+            ("quit" | "exit", "") => return Ok(false),
+            ("help" | "?", "") => writeln!(out, "{HELP}")?,
+            ("hint", "") => self.hint(out)?,
+            ("moves", "") => self.moves(out)?,
+            ("undo", "") => match self.session.undo() {
+                0 => writeln!(out, "there is nothing of yours to take back")?,
+                turns => {
+                    writeln!(out, "{} taken back", counted(turns as u64, "turn"))?;
+                    self.show(out)?;
+                }
+            },
+            ("redo", "") => match self.session.redo() {
+                0 => writeln!(out, "there is nothing to play again")?,
+                turns => {
+                    writeln!(out, "{} played again", counted(turns as u64, "turn"))?;
+                    self.show(out)?;
+                }
+            },
+            ("swap", "") if self.session.winner().is_some() => writeln!(out, "the game is over: there are no sides")?,
+            ("swap", "") => {
+                self.session.swap();
+                writeln!(out, "sides exchanged")?;
+            }
+            ("new", "") => {
+                let first = self.session.first();
+                self.session = Session::new(self.session.answers().clone(), first.position, first.to_move);
+                self.saved = None;
+                self.show(out)?;
+            }
+            ("set", "") => unclear("\"set\" needs a position, like 1/11/101", out)?,
+            ("save", "") => unclear("\"save\" needs the name of a file", out)?,
+            ("set", text) => match position::parse(self.session.answers().board(), text) {
+                Ok(position) => {
+                    self.session.set(position);
+                    self.show(out)?;
+                }
+                Err(error) => writeln!(out, "not a position: {error}")?,
+            },
+            ("save", name) => self.save(Path::new(name), out)?,
+            ("replay", "") => replay(&self.session, out)?,
+            ("replay", name) => self.replay_file(Path::new(name), out)?,
+            ("quit" | "exit" | "help" | "?" | "hint" | "moves" | "undo" | "redo" | "swap" | "new", rest) => {
+                unclear(format_args!("{word:?} stands alone, but {rest:?} follows it"), out)?;
+            }
+            _ if self.session.winner().is_some() => {
+                writeln!(out, "the game is over: undo, new, set, save, replay or quit")?;
+            }
+            _ => match self.session.read(line) {
+                Ok(taken) => {
+                    self.session.take(taken);
+                    self.show(out)?;
+                }
+                // The person keeps the turn.
+                Err(error) => unclear(error, out)?,
+            },
+        }
+        Ok(true)
+    }
+
+    fn input_ended(&mut self, out: &mut Out) -> anyhow::Result<()> {
+        let left = if self.session.winner().is_none() { "the game stays unfinished" } else { "goodbye" };
+        Ok(writeln!(out, "end of the input: {left}")?)
+    }
+}
+
+impl Seat {
+    /// Begins a game with a full board.
+    pub fn new(answers: Arc<dyn Answers>, first: Player, level: Level, seed: u64) -> Seat {
+        let full = answers.board().full();
+        Seat { session: Session::new(answers, full, first), level, seed, saved: None }
+    }
+
+    /// Says what the game is, and shows it.
+    pub fn begin(&self, out: &mut Out) -> anyhow::Result<()> {
+        self.greet(out)?;
+        self.show(out)
     }
 
     fn greet(&self, out: &mut Out) -> anyhow::Result<()> {
@@ -105,81 +181,6 @@ impl<R: BufRead> Seat<R> {
             writeln!(out, "no piece can be taken: {result}")?;
         }
         Ok(())
-    }
-
-    fn program(&mut self, out: &mut Out) -> anyhow::Result<()> {
-        let survey = self.session.survey().map_err(failed)?;
-        let taken = self.session.choose(self.level, self.seed).map_err(failed)?;
-        let taken = taken.ok_or_else(|| anyhow::anyhow!("no move was found in a game that is not over"))?;
-        match survey.value {
-            None => writeln!(out, "I do not know the value of this position, and guess")?,
-            Some(Value::Win) if survey.winning().is_empty() => {
-                writeln!(out, "I win from here, but do not know how, and guess")?;
-            }
-            Some(_) => {}
-        }
-        writeln!(out, "I take {}", self.session.write(taken))?;
-        self.session.take(taken);
-        self.show(out)
-    }
-
-    /// Carries out a line; false if the person leaves.
-    fn obey(&mut self, line: &str, out: &mut Out) -> anyhow::Result<bool> {
-        match said(line) {
-            Said::Nothing => {}
-            Said::Quit => return Ok(false),
-            Said::Help => writeln!(out, "{HELP}")?,
-            Said::Hint => self.hint(out)?,
-            Said::Moves => self.moves(out)?,
-            Said::Undo => match self.session.undo() {
-                0 => writeln!(out, "there is nothing of yours to take back")?,
-                turns => {
-                    writeln!(out, "{} taken back", counted(turns as u64, "turn"))?;
-                    self.show(out)?;
-                }
-            },
-            Said::Redo => match self.session.redo() {
-                0 => writeln!(out, "there is nothing to play again")?,
-                turns => {
-                    writeln!(out, "{} played again", counted(turns as u64, "turn"))?;
-                    self.show(out)?;
-                }
-            },
-            Said::Swap if self.session.winner().is_some() => writeln!(out, "the game is over: there are no sides")?,
-            Said::Swap => {
-                self.session.swap();
-                writeln!(out, "sides exchanged")?;
-            }
-            Said::New => {
-                let first = self.session.first();
-                self.session = Session::new(self.session.answers().clone(), first.position, first.to_move);
-                self.saved = None;
-                self.show(out)?;
-            }
-            Said::Set(text) => match position::parse(self.session.answers().board(), text) {
-                Ok(position) => {
-                    self.session.set(position);
-                    self.show(out)?;
-                }
-                Err(error) => writeln!(out, "not a position: {error}")?,
-            },
-            Said::Save(name) => self.save(Path::new(name), out)?,
-            Said::Replay(None) => replay(&self.session, out)?,
-            Said::Replay(Some(name)) => self.replay_file(Path::new(name), out)?,
-            Said::Unclear(reason) => writeln!(out, "not understood: {reason}; help lists the commands")?,
-            Said::Move(_) if self.session.winner().is_some() => {
-                writeln!(out, "the game is over: undo, new, set, save, replay or quit")?;
-            }
-            Said::Move(text) => match self.session.read(text) {
-                Ok(taken) => {
-                    self.session.take(taken);
-                    self.show(out)?;
-                }
-                // The person keeps the turn.
-                Err(error) => writeln!(out, "not understood: {error}; help lists the commands")?,
-            },
-        }
-        Ok(true)
     }
 
     fn hint(&self, out: &mut Out) -> anyhow::Result<()> {
@@ -250,19 +251,11 @@ impl<R: BufRead> Seat<R> {
             Err(error) => Ok(writeln!(out, "game {}: {error}", path.display())?),
         }
     }
+}
 
-    /// Reads the next line; `None` at the end of the input.
-    fn line(&mut self, prompt: &str, out: &mut Out) -> anyhow::Result<Option<String>> {
-        out.flush()?;
-        out.prompt(prompt);
-        let failed = |error| Error::io("read", Path::new("standard input"), error);
-        let mut line = Vec::new();
-        let length = self.input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line).map_err(failed)?;
-        if length as u64 == LINE_BYTES && !line.ends_with(b"\n") {
-            self.input.skip_until(b'\n').map_err(failed)?;
-        }
-        Ok((length > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
-    }
+/// Tells why a line was not understood.
+fn unclear(reason: impl Display, out: &mut Out) -> anyhow::Result<()> {
+    Ok(writeln!(out, "not understood: {reason}; help lists the commands")?)
 }
 
 /// Shows a game turn by turn.

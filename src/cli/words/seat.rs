@@ -1,0 +1,72 @@
+//! A game at the terminal: the program's moves, and the lines that a person enters.
+
+use crate::cli::face::output::Out;
+use pipeline::Error;
+use std::io::{BufRead, Read, StdinLock, Write};
+use std::path::Path;
+
+/// A game between a person and the program; its errors are those of answers, files and the output.
+pub trait Game {
+    /// Returns whether the program moves next.
+    fn is_programs_turn(&self) -> bool;
+
+    /// Moves for the program.
+    fn program(&mut self, out: &mut Out) -> anyhow::Result<()>;
+
+    /// Returns what the person is asked before a line; `None` ends the game.
+    fn prompt(&mut self, out: &mut Out) -> anyhow::Result<Option<&'static str>>;
+
+    /// Carries out a line; returns whether the game goes on. What is not understood is said, and
+    /// asked for again.
+    fn obey(&mut self, line: &str, out: &mut Out) -> anyhow::Result<bool>;
+
+    /// Ends the game where the input does.
+    fn input_ended(&mut self, out: &mut Out) -> anyhow::Result<()>;
+}
+
+/// The lines of standard input.
+pub struct Lines {
+    input: StdinLock<'static>,
+    most_bytes: u64,
+}
+
+impl Lines {
+    /// Reads lines of up to so many bytes; longer ones are cut.
+    pub fn new(most_bytes: u64) -> Lines {
+        Lines { input: std::io::stdin().lock(), most_bytes }
+    }
+
+    /// Asks for the next line; `None` at the end of the input.
+    ///
+    /// # Errors
+    /// Returns an error if the input cannot be read.
+    pub fn ask(&mut self, prompt: &str, out: &mut Out) -> anyhow::Result<Option<String>> {
+        out.flush()?;
+        out.prompt(prompt);
+        let failed = |error| Error::io("read", Path::new("standard input"), error);
+        let mut line = Vec::new();
+        let length = self.input.by_ref().take(self.most_bytes).read_until(b'\n', &mut line).map_err(failed)?;
+        if length as u64 == self.most_bytes && !line.ends_with(b"\n") {
+            self.input.skip_until(b'\n').map_err(failed)?;
+        }
+        Ok((length > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
+    }
+}
+
+/// Plays until the game, the person or the input ends.
+///
+/// # Errors
+/// Those of the game and of the input.
+pub fn play(game: &mut impl Game, lines: &mut Lines, out: &mut Out) -> anyhow::Result<()> {
+    loop {
+        if game.is_programs_turn() {
+            game.program(out)?;
+            continue;
+        }
+        let Some(prompt) = game.prompt(out)? else { return Ok(()) };
+        let Some(line) = lines.ask(prompt, out)? else { return game.input_ended(out) };
+        if !game.obey(&line, out)? {
+            return Ok(());
+        }
+    }
+}
