@@ -51,6 +51,7 @@ const CASES: [(&str, &str, i32); 40] = [
     ("task copy", "--store tasks --to copied", 0),
     ("task sweep", "--store tasks", 0),
     ("completions", "bash", 0),
+    ("schema", "trinim.stats/1", 0),
     ("man", "man", 0),
 ];
 
