@@ -1,5 +1,6 @@
 //! The commands as they are read and shown: what a choice or a number may look like, what a shell
-//! offers, the order of the options, the groups of the commands, and what the program was built from.
+//! offers, the order of the options, the groups of the commands, and what the program was built
+//! from.
 
 use crate::cli::face::output::ColorChoice;
 use clap::{Arg, ArgAction, Command, Error, ValueHint};
