@@ -18,9 +18,8 @@ use std::io::Write;
 const EXAMPLES: &str = "\
 Examples:
   trinim schema                            list the names
-  trinim schema trinim.solve/1 > solve.schema.json
-  trinim stats trinim-k5-misere --json > stats.json
-  trinim schema trinim.stats/1 | check-jsonschema --schemafile - stats.json
+  trinim schema trinim.stats/1 > stats.schema.json
+  trinim stats trinim-k5-misere --json > stats.json    what a validator compares with it
 
 A report names its schema in its first field. A schema is strict: it allows no field that this version does not print.";
 

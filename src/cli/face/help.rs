@@ -1,5 +1,6 @@
 //! The commands as they are read and shown: what a choice or a number may look like, what a shell
-//! offers, the order of the options, the groups of the commands, and what the program was built from.
+//! offers, the order of the options, the groups of the commands, and what the program was built
+//! from.
 
 use crate::cli::face::output::ColorChoice;
 use clap::{Arg, ArgAction, Command, Error, ValueHint};
@@ -112,7 +113,7 @@ pub fn print(error: &Error) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Commit of the sources, if whoever built the program named it in `TRINIM_COMMIT`.
+/// Commit of the sources, if the build named it in `TRINIM_COMMIT`.
 const COMMIT: Option<&str> = option_env!("TRINIM_COMMIT");
 
 /// Returns the text of `--version`, without the name of the program.
