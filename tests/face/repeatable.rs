@@ -52,6 +52,7 @@ const CASES: [(&str, &str, i32); 40] = [
     ("task sweep", "--store tasks", 0),
     ("completions", "bash", 0),
     ("man", "man", 0),
+    ("schema", "trinim.solve/1", 0),
 ];
 
 /// Commands that end by a signal only; their own tests compare what they answer.
