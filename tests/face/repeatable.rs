@@ -53,6 +53,7 @@ const CASES: [(&str, &str, i32); 41] = [
     ("completions", "bash", 0),
     ("schema", "trinim.stats/1", 0),
     ("man", "man", 0),
+    ("schema", "trinim.solve/1", 0),
 ];
 
 /// Commands that end by a signal only; their own tests compare what they answer.
