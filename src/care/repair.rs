@@ -366,7 +366,7 @@ fn mend_database(
     Ok(())
 }
 
-/// The blocks of a database, of which those are read that are right.
+/// The blocks of a database; those that are right are read.
 struct Blocks<'a> {
     storage: &'a RealStorage,
     known: &'a Known,

@@ -19,7 +19,7 @@ pub struct Request<'a> {
 }
 
 impl Request<'static> {
-    /// Returns the request for work on so many threads that nothing ends early.
+    /// Returns the request for work on this many threads that nothing ends early.
     pub fn on(threads: usize) -> Request<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         Request { threads, stop: &NEVER, progress: &|_, _| {} }

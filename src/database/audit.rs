@@ -36,7 +36,7 @@ impl Audit {
     /// The parameter in `FORMAT` that says how a run is audited. A run without an audit has none.
     pub const PARAMETER: &'static str = "audit";
 
-    /// Returns how a solve is audited if nobody asks for more or less: not at all up to 40 cells,
+    /// Returns how a solve is audited unless told otherwise: not at all up to 40 cells,
     /// where [`verify`](crate::verify) confirms every position in seconds, and six million
     /// positions in all beyond.
     pub fn usual(game: &Game) -> Option<Audit> {

@@ -8,7 +8,7 @@ use crate::game::{Board, BoardError, Definition, Rule};
 use crate::layout::{CANONICAL_BLOCKS_MAX, Layout};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Most cells of a board whose database is kept if nobody asks for something else: some 15 GB.
+/// Most cells of a board whose database is kept unless something else is asked for: some 15 GB.
 pub(super) const DATABASE_CELLS_MAX: u32 = 40;
 
 /// The parts of a problem that determine the bytes of a solution.

@@ -45,7 +45,7 @@ impl Keep {
         Keep::Book { pieces: board.cells().saturating_sub(BOOK_EMPTIES) }
     }
 
-    /// Returns what a solve keeps if nobody asks for more or less: the database up to 40 cells, and
+    /// Returns what a solve keeps unless told otherwise: the database up to 40 cells, and
     /// the book beyond, because a database of nine layers takes about a hundred gigabytes.
     pub fn usual(board: &Board) -> Keep {
         if board.cells() <= DATABASE_CELLS_MAX { Keep::Database } else { Keep::book(board) }

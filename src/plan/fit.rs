@@ -59,7 +59,7 @@ pub enum PlanError {
 }
 
 impl Plan {
-    /// Returns this plan if its peak takes at most so many bytes of disk or the codec is given.
+    /// Returns this plan if its peak takes at most this many bytes of disk or the codec is given.
     /// Otherwise returns the plan for the first of [`DENSE_CODECS`] whose peak does, if there is
     /// one: left to itself, `auto` chooses by speed and knows no peak.
     pub fn within(self, request: Request<'_>, disk_bytes: u64) -> Plan {

@@ -72,7 +72,7 @@ const LARGE_BYTES: u64 = 64 << 20;
 /// 2026: 3.5 s and 18.1 s for the 1.7 GB).
 const SUMMARISE_BYTES_PER_SECOND: [f64; 2] = [1.75e9, 1.5e9];
 
-/// Returns the rates of a solve that keeps this, in blocks of so many bytes.
+/// Returns the rates of a solve that keeps this, in blocks of this many bytes.
 pub fn of(keep: Keep, block_bytes: u64) -> Rates {
     let is_large = block_bytes >= LARGE_BYTES;
     let rates = if is_large { LARGE } else { SMALL };
@@ -116,7 +116,7 @@ fn growth(rate: f64, layers: u32, offset_bits: u32) -> f64 {
     rate.powi(measured_offset_bits(layers).saturating_sub(offset_bits) as i32)
 }
 
-/// Returns the database bits per position in blocks of so many offset bits. Small boards compress
+/// Returns the database bits per position in blocks of this many offset bits. Small boards compress
 /// less, because their corners are most of the board.
 pub fn database_bits_per_position(values: Values, layers: u32, offset_bits: u32) -> f64 {
     if values == Values::Nimbers {
@@ -155,7 +155,7 @@ pub fn planes_at_work(values: Values, board: &Board) -> f64 {
 }
 
 impl Rates {
-    /// Returns the rates of a processor and memory that are so many times as fast, with the same
+    /// Returns the rates of a processor and memory that are this many times as fast, with the same
     /// device.
     pub fn at_speed(self, speed: f64) -> Rates {
         let Rates { device_bytes_per_second, .. } = self;
@@ -179,7 +179,7 @@ impl Rates {
     }
 }
 
-/// Returns the log bits per position in the codec of this name, in blocks of so many offset bits.
+/// Returns the log bits per position in the codec of this name, in blocks of this many offset bits.
 ///
 /// `auto` is what it chose, two workers on a busy machine. The figure for nine layers in
 /// `rows-huffman` is that of 2,210 live logs of an unfinished misère solve, after 3,291 of 5,728

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use pipeline::{Stopwatch, parallel};
 use std::sync::OnceLock;
 
-/// Index bits of the bitmaps: 8 MiB, of which a thread has two.
+/// Index bits of the bitmaps: 8 MiB; a thread has two of them.
 const BITS: u32 = 26;
 
 /// The layers whose first cells they are.
@@ -21,7 +21,7 @@ const ROUNDS: usize = 9;
 /// (medians of twelve and of six), and they take 4.5 s at the speed of the rates.
 const RECORDED_SECONDS: f64 = 0.0143;
 
-/// Returns the speed of each of so many threads that work at the same time, 1 for that of the
+/// Returns the speed of each of this many threads that work at the same time, 1 for that of the
 /// recorded rates. It is measured once a process and takes about a fifth of a second.
 pub fn of_this_machine(threads: usize) -> f64 {
     static MEASURED: OnceLock<f64> = OnceLock::new();

@@ -40,7 +40,7 @@ impl Level {
         }
     }
 
-    /// Returns how many of a thousand moves are drawn from all moves when so many pieces are left.
+    /// Returns how many of a thousand moves are drawn from all moves with this many pieces left.
     const fn slips(self, pieces: u32) -> u64 {
         match self {
             Level::Club if pieces > 10 => 250,

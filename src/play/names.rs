@@ -11,7 +11,7 @@
 use crate::game::Board;
 use crate::game::position::cells;
 
-/// Boards with so many cells or fewer have letters.
+/// Boards with this many cells or fewer have letters.
 const LETTERS: u32 = 26;
 
 /// The names of the cells of a board.

@@ -24,9 +24,9 @@ pub struct Probed {
     pub outcome: Outcome,
     /// Nimber of the position; null unless the folder has nimbers.
     pub nimber: Option<u32>,
-    /// All legal moves whose values were kept, winning ones first; not with `--brief`.
+    /// All legal moves whose values are known, winning ones first, then by ascending mask.
     pub moves: Vec<ProbedMove>,
-    /// Legal moves to positions whose values were not kept.
+    /// Legal moves to positions whose values are not known.
     pub moves_not_kept: u64,
 }
 
@@ -67,6 +67,7 @@ impl Probed {
 
 /// A probed position with its game.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Position {
     /// The name of the board.
     pub board: String,
@@ -98,6 +99,7 @@ impl Position {
 
 /// The game from a position when both sides do their best.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
     /// The name of the board.
     pub board: String,
@@ -105,16 +107,18 @@ pub struct Line {
     pub rule: Rule,
     /// The position at the start.
     pub position: String,
-    /// The moves, alternating.
+    /// The moves: a winner takes the first winning one, a loser that after which the fewest answers
+    /// win.
     pub moves: Vec<LineMove>,
     /// The position after the last move.
     pub end: String,
-    /// Whether that is the end of the game.
+    /// Whether no move is left; else the next value is not known, or the time was over.
     pub complete: bool,
 }
 
 /// A move of a line.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineMove {
     /// The position before the move.
     pub position: String,
@@ -153,6 +157,7 @@ impl Line {
 
 /// The move that the program plays.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reply {
     /// The name of the board.
     pub board: String,
@@ -164,12 +169,13 @@ pub struct Reply {
     pub level: Level,
     /// The seed of its choices.
     pub seed: u64,
-    /// None if no move is left.
+    /// The move; null if no move is left.
     pub r#move: Option<ReplyMove>,
 }
 
 /// A move that the program plays.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplyMove {
     /// The cells it takes.
     pub cells: Vec<u32>,
@@ -177,7 +183,7 @@ pub struct ReplyMove {
     pub name: String,
     /// The position after it.
     pub child: String,
-    /// The value of that; none if it is not known.
+    /// The value of that for the opponent; null if it is not known.
     pub value: Option<Value>,
 }
 
@@ -209,6 +215,7 @@ impl Reply {
 
 /// The boards that there are answers for.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Boards {
     /// Each board under each rule.
     pub boards: Vec<Offered>,
@@ -216,20 +223,23 @@ pub struct Boards {
 
 /// A board under a rule, with all that a drawing needs.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Offered {
     /// The name of the board.
     pub board: String,
     /// The rule.
     pub rule: Rule,
-    /// What is kept: all values, a book, or counts.
+    /// What is kept: `database` (every value), `book:PIECES` (positions with at least so many pieces)
+    /// or `counts`.
     pub keep: Keep,
-    /// Most pieces of a position that is solved on the spot; none if all values are kept.
+    /// Positions of so many pieces or fewer are solved on the spot; null: none, or all values are
+    /// kept.
     pub spot_pieces: Option<u32>,
-    /// Most pieces that a move takes.
+    /// Most pieces of a move; null: no limit.
     pub max_take: Option<u32>,
     /// The full board.
     pub start: String,
-    /// The cells.
+    /// By index; neighbours on a line are 1 apart, y grows downwards.
     pub cells: Vec<CellPlace>,
     /// The cells of every move.
     pub moves: Vec<Vec<u32>>,
@@ -237,6 +247,7 @@ pub struct Offered {
 
 /// A cell of a drawing.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellPlace {
     /// As players write it.
     pub name: String,

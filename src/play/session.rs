@@ -50,7 +50,7 @@ pub enum Turn {
     Take(u64),
     /// The person set up this position and moves next.
     Set(u64),
-    /// The players exchanged sides: whoever was to move is not any more.
+    /// The players exchanged sides: the one who was to move is not any more.
     Swap,
 }
 

@@ -141,7 +141,7 @@ impl PartSolver {
         PartSolver { board, rule, kernel, options, pieces_max: PIECES_MAX, known: Vec::new(), in_folders: 0, runner }
     }
 
-    /// Solves positions of so many pieces, at most [`PIECES_LIMIT`], in place of [`PIECES_MAX`].
+    /// Solves positions of up to this many pieces, at most [`PIECES_LIMIT`], not [`PIECES_MAX`].
     #[must_use]
     pub fn with_pieces_max(self, pieces: u32) -> PartSolver {
         PartSolver { pieces_max: pieces.min(PIECES_LIMIT), ..self }

@@ -216,7 +216,7 @@ impl<'a> Tasks<'a> {
 impl Worker<'_> {
     /// Computes the blocks of a task and commits them, unless they are committed already. Sources
     /// must be committed, or among the blocks. No more than [`Tasks::at_once`] threads may call
-    /// this at the same time: the memory is for so many.
+    /// this at the same time: the memory is for all of them.
     ///
     /// # Errors
     /// [`Error::NoBlock`]; [`RunError::Corrupt`] with a damaged or foreign source, or with a file
@@ -239,7 +239,7 @@ impl Worker<'_> {
             }
         }
         if !batch.done.get_mut().skipped.is_empty() {
-            // Whoever committed them may have been killed before the names were safe.
+            // The process that committed them may have been killed before the names were safe.
             store.settle(if definition.keeps_files() { super::DATABASE } else { super::SUMMARIES })?;
         }
         let (levels, needs) = self.tasks.levels(&open);

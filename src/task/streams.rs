@@ -38,13 +38,13 @@ struct Held {
 }
 
 impl Streams {
-    /// Returns room for so many streams; with `keeps`, they stay when the tasks at hand no longer
+    /// Returns room for this many streams; with `keeps`, they stay when the tasks at hand no longer
     /// need them, until others need the room.
     pub(super) fn new(most: usize, keeps: bool) -> Streams {
         Streams { most, keeps, ..Streams::default() }
     }
 
-    /// Begins a task: these blocks are needed by so many of its own.
+    /// Begins a task: these blocks are needed, each by this many of its own.
     pub(super) fn begin(&mut self, needs: BTreeMap<BlockId, usize>) {
         self.needs.retain(|_, left| *left > 0);
         for (block, more) in needs {

@@ -36,17 +36,17 @@ use trinim::verify::{self, Depth};
 /// What is wrong with the objects.
 #[derive(Clone, Copy, Debug, Default)]
 struct Faults {
-    /// Of so many requests about one fails and does nothing; 0 for none.
+    /// One of about this many requests fails and does nothing; 0 for none.
     fails: u64,
-    /// Of so many creations about one succeeds, and its answer is lost; 0 for none.
+    /// One of about this many creations succeeds, and its answer is lost; 0 for none.
     loses: u64,
-    /// Of so many creations about one is told that another one is under way; 0 for none.
+    /// One of about this many creations is told that another one is under way; 0 for none.
     conflicts: u64,
     /// Half of the names, each time others, have not arrived in a listing.
     is_stale: bool,
     /// The condition of a creation is ignored.
     overwrites: bool,
-    /// Whoever asks has no rights.
+    /// A caller has no rights.
     denies: bool,
 }
 

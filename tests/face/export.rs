@@ -231,7 +231,7 @@ fn a_reader_that_leaves_early_is_no_error() {
     assert_eq!((child.wait().unwrap().code(), error.as_str()), (Some(0), ""));
     assert!(text(&first).contains("'shape': (19496523,)"));
 
-    // Nobody reads: the program waits until it is stopped.
+    // Without a reader, the program waits until it is stopped.
     let mut child = trinim(path, &["export", "seven"]).spawn().unwrap();
     child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
     signal(&child, "TERM");

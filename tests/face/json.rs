@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 /// Adds the paths of all fields below `value`; `[]` stands for the elements of a list.
-fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
+pub fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
@@ -34,7 +34,7 @@ fn shipped() -> Vec<(String, Value)> {
 }
 
 /// Compiles schemas for the validator.
-fn compiled(shipped: &[(String, Value)]) -> (Schemas, BTreeMap<String, SchemaIndex>) {
+pub fn compiled(shipped: &[(String, Value)]) -> (Schemas, BTreeMap<String, SchemaIndex>) {
     let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
     let place = |name: &str| format!("https://trinim.invalid/{name}");
     for (name, schema) in shipped {

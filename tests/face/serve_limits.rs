@@ -124,7 +124,7 @@ fn bodies_have_limits() {
     let announced = answer(&server.raw(head.as_bytes()));
     assert_eq!(announced.status, 413);
     assert!(announced.problem().contains("longer than 1048576 bytes"));
-    // In chunks, so that nobody knows before.
+    // In chunks, so that the length is not known before.
     let chunk = format!("10000\r\n{}\r\n", "0x1\n".repeat(0x4000));
     let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n");
     let chunks = head + &chunk.repeat(17) + "0\r\n\r\n";
@@ -142,7 +142,7 @@ fn bodies_have_limits() {
     assert_eq!((server.post(path, "").status, server.post(path, "").body.len()), (200, 0));
 }
 
-/// Clients that stall, break off or never read hold up nobody.
+/// Clients that stall, break off or never read do not hold up others.
 #[test]
 fn slow_and_broken_clients_hold_up_nobody() {
     let folder = scratch();

@@ -185,7 +185,7 @@ fn the_audit_catches_each_kind_of_fault() {
                 };
                 let found = run(Mutant::new(&game, Some(WHOLE), fault), way);
                 assert_eq!(found.is_some(), is_possible, "{rule}, {way:?}, {fault:?}: {found:?}");
-                // Without an audit nobody notices.
+                // Without an audit nothing is noticed.
                 assert_eq!(run(Mutant::new(&game, Option::None, fault), way), Option::None);
             }
         }

@@ -94,12 +94,4 @@ fn the_commands_find_what_is_built_in() {
         let (_, error) = ends(path, 2, &[command]);
         assert!(error.contains("DIR"), "{error}");
     }
-
-    // A folder goes before the variable.
-    ends(path, 0, &["solve", "-k", "3", "--out", "three"]);
-    for args in [&["stats", "three", "--json"][..], &["probe", "three", "0x3f", "--json"]] {
-        let found = trinim(path, args).env("TRINIM_LAYERS", "9").output().unwrap();
-        assert!(found.status.success(), "{}", text(&found.stderr));
-        assert_eq!(text(&found.stdout), ends(path, 0, args).0);
-    }
 }

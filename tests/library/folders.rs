@@ -126,7 +126,7 @@ fn folders_of_counts_and_books_are_finished_with_the_same_bytes() {
         let files = database_files(folder.path());
         assert_eq!(files.contains_key("SUMS"), !unfinished, "{name}");
         assert!(!unfinished || files.keys().all(|file| file.ends_with(".part")), "{name}");
-        // Whoever asks for the database is refused, and nothing changes.
+        // A request for the database is refused, and nothing changes.
         let refused = resume(folder.path(), rule, Encoding::Words, Placement::Dedicated);
         let differs = if counting == Counting::Layers { "counting" } else { "keep" };
         assert!(matches!(refused, Err(Error::Parameters { ref name, .. }) if name == differs), "{name}: {refused:?}");

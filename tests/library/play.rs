@@ -34,7 +34,7 @@ fn defined(board: &Board, rule: Rule) -> Vec<Value> {
     reference::values(board.cells(), board.moves(), rule)
 }
 
-/// Knows nothing of positions with fewer than so many pieces.
+/// Knows nothing of positions with fewer pieces than this.
 struct Book(Arc<dyn Answers>, u32);
 
 impl Answers for Book {

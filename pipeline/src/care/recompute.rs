@@ -61,12 +61,12 @@ pub trait Sources: Sync {
         let _ = (block, stream);
     }
 
-    /// Ends what began with a stream that was wanted: nobody needs to wait for it any more.
+    /// Ends what began with a stream that was wanted: nothing waits for it any more.
     fn settled(&self, block: BlockId) {
         let _ = block;
     }
 
-    /// Returns a bitmap that nobody needs any more, of the size of a stream; by default there is
+    /// Returns a bitmap that is no longer needed, of the size of a stream; by default there is
     /// none. Memory that is touched for the first time costs as much as decoding a stream into it.
     fn spare(&self) -> Option<Bitmap> {
         None
@@ -166,7 +166,7 @@ impl<'a> Recomputer<'a> {
         Ok(Recomputer { workload, sources, threads: 1, audits: false, buffers, recalled: None })
     }
 
-    /// Gathers on up to so many threads, and keeps no more memory than they need.
+    /// Gathers on up to this many threads, and keeps no more memory than they need.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Recomputer<'a> {
         self.threads = threads.max(1);

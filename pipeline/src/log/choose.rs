@@ -96,7 +96,7 @@ pub struct Traffic {
 
 /// Number of frames sampled from a stream.
 const SAMPLE_FRAMES: usize = 3;
-/// Between two samples come at most so many dense streams: streams grow denser and harder to
+/// Between two samples come at most this many dense streams: streams grow denser and harder to
 /// compress during a run.
 const SAMPLE_STREAMS_MAX: u64 = 64;
 /// The first samples come four times as far apart each: a sample tries every codec, which takes as

@@ -4,7 +4,7 @@
 //! A bounded channel between the two threads holds at most [`READ_AHEAD_FRAMES`] frames.
 //! [`EntryReader`] defines where each part of an entry is verified. A published file is compared
 //! with its record as a whole; it is leased from the worker's own budget until it is decoded, so
-//! the reader waits for nobody but its worker.
+//! the reader waits for its worker only.
 
 use super::budget::{Budget, Lease};
 use super::ledger::Incoming;

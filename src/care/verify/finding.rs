@@ -130,7 +130,7 @@ impl Finding {
     }
 }
 
-/// Lists the nimbers of a position, of which there should be one.
+/// Lists the nimbers of a position; there should be one.
 fn in_words(nimbers: &[u32]) -> String {
     match nimbers {
         [] => "no nimber".to_owned(),

@@ -339,7 +339,7 @@ pub fn innermost(matches: &ArgMatches) -> (String, &ArgMatches) {
 
 /// Writes the failure of `command` to standard output, after whatever it had written.
 pub fn write_failure(command: &str, exit: Exit, error: &anyhow::Error, out: &mut Out) {
-    // Nobody reads on, or nothing can be written: standard error has said so.
+    // No reader is left, or nothing can be written: standard error has said so.
     if error.is::<io::Error>() {
         return;
     }

@@ -141,7 +141,7 @@ pub struct Total {
     session: Session,
 }
 
-/// What a session has done after so many blocks or edges.
+/// What a session has done after a number of blocks or edges.
 #[derive(Clone, Debug)]
 enum Session {
     /// The work and the planned time of its first blocks, from none to all.
@@ -172,7 +172,7 @@ impl Total {
         }
     }
 
-    /// The same work on blocks of so many bitmaps.
+    /// The same work on blocks of this many bitmaps.
     pub fn with_planes(self, planes: usize) -> Total {
         Total { block_bytes: self.block_bytes * planes as u64, ..self }
     }

@@ -29,7 +29,7 @@ pub fn explain(error: &Error, command: &Command, words: &[String]) -> (String, S
     let reason = PLAIN.iter().fold(reason, |reason, (raw, plain)| reason.replace(raw, plain));
     let path = path(command, words);
     let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
-    // Nobody wants a flag as a value, which is what this tip explains.
+    // A flag is never meant as a value, which is what this tip explains.
     let tip = tip.filter(|tip| !tip.contains("'-- ")).map(str::to_owned);
     let hint = advice(error, &path, words).or(tip).unwrap_or_else(|| help(&path));
     (in_range(&reason), hint)

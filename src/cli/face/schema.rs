@@ -1,10 +1,12 @@
 //! Reports as JSON: their names, and their schemas, made from the types that are printed.
 //!
 //! # Invariants
-//! 1. An object allows the fields of its type alone, and requires those that are always printed.
+//! 1. In the schema of a report, an object allows the fields of its type alone, and requires those
+//!    that are always printed.
 //! 2. Fields are in the order in which they are printed.
 
 use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -43,31 +45,62 @@ pub fn of(name: &str, shapes: &[Shape]) -> Value {
         ("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema")),
         ("title".to_owned(), json!(name)),
     ]);
+    let closed = |shape: &Shape| {
+        let mut schema = named(name, *shape);
+        close(&mut schema, true);
+        schema
+    };
     match shapes {
-        [shape] => whole.extend(closed(name, *shape)),
+        [shape] => whole.extend(closed(shape).as_object().cloned().unwrap_or_default()),
         _ => {
-            let shapes = shapes.iter().map(|shape| Value::Object(closed(name, *shape)));
-            whole.insert("oneOf".to_owned(), shapes.collect());
+            whole.insert("oneOf".to_owned(), shapes.iter().map(closed).collect());
         }
     }
     Value::Object(whole)
 }
 
-/// Returns the schema of a type whose first field names the report, without any other field.
-pub fn closed(name: &str, shape: Shape) -> Map<String, Value> {
+/// Returns the schema of a type.
+pub fn plain(shape: Shape) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| settings.inline_subschemas = true);
-    let mut schema = shape(&mut settings.into_generator()).to_value();
+    let mut schema = shape(&mut settings.into_generator());
+    // A comment's lines are those of the source.
+    RecursiveTransform(|schema: &mut Schema| {
+        let text = schema.get("description").and_then(Value::as_str).map(unbroken);
+        text.map(|text| schema.insert("description".to_owned(), text.into()));
+        let required = schema.get("required").cloned().unwrap_or_default();
+        let always = |name: &str| required.as_array().is_some_and(|names| names.iter().any(|one| one == name));
+        if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+            fields.iter_mut().filter(|(name, _)| !always(name)).for_each(|(_, field)| forbid_null(field));
+        }
+    })
+    .transform(&mut schema);
+    schema.to_value()
+}
+
+/// Forbids null, for a field that is left out instead.
+fn forbid_null(field: &mut Value) {
+    for keyword in ["type", "anyOf", "enum"] {
+        if let Some(Value::Array(choices)) = field.get_mut(keyword) {
+            choices.retain(|choice| choice != "null" && !choice.is_null() && choice["type"] != "null");
+        }
+    }
+}
+
+/// Returns paragraphs without the line breaks in them.
+fn unbroken(text: &str) -> String {
+    text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Returns the schema of a type before whose fields the name of the report is printed.
+pub fn named(name: &str, shape: Shape) -> Value {
+    let mut schema = plain(shape);
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
         fields.shift_insert(0, "schema".to_owned(), json!({ "const": name, "description": "Name and version." }));
     }
     if let Some(Value::Array(required)) = schema.get_mut("required") {
         required.insert(0, json!("schema"));
     }
-    close(&mut schema, true);
-    match schema {
-        Value::Object(schema) => schema,
-        _ => Map::new(),
-    }
+    schema
 }
 
 /// Forbids fields that an object does not list, in all that is below `schema`. The alternatives of

@@ -61,7 +61,7 @@ pub fn print(claim: &Claim, out: &mut Out) -> anyhow::Result<()> {
     let rows =
         [("claim", &claim.claim), ("printed", &claim.printed), ("computed", &claim.computed), ("why", &claim.reason)];
     for (label, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
-        // A font size of which a character is one column wide.
+        // With this font size a character is one column wide.
         let lines = wrapped(text, 1.0 / 0.57, COLUMNS - 12.0);
         for (index, line) in lines.iter().enumerate() {
             let label = out.paint.faint(format!("{:8}", if index == 0 { label } else { "" }));

@@ -14,7 +14,7 @@ pub struct BookOrder {
     full: u64,
     /// `choose[n][k]` is the binomial coefficient.
     choose: Vec<Vec<u64>>,
-    /// The number of the first position with so many empty cells; at the end, of all positions.
+    /// The number of the first position by its empty cells; at the end, of all positions.
     starts: Vec<u64>,
 }
 
@@ -36,7 +36,7 @@ impl BookOrder {
         BookOrder { cells: board.cells(), full: board.full(), choose, starts }
     }
 
-    /// Returns the number of positions with at most so many empty cells.
+    /// Returns the number of positions with at most this many empty cells.
     pub fn positions(&self, empties_at_most: u32) -> u64 {
         self.starts[empties_at_most.min(self.cells) as usize + 1]
     }
@@ -57,7 +57,7 @@ impl BookOrder {
     /// Returns the position with a number; the inverse of [`BookOrder::number`].
     ///
     /// # Panics
-    /// If the board has no so many positions.
+    /// If the board has fewer positions.
     pub fn position(&self, number: u64) -> u64 {
         let count = self.starts.partition_point(|start| *start <= number) - 1;
         assert!(count <= self.cells as usize, "position {number} of a board of {} cells", self.cells);

@@ -34,7 +34,7 @@ use frame::FrameWalk;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// The positions of a database with so many pieces, in parts.
+/// The positions of a database with a given number of pieces, in parts.
 ///
 /// ```
 /// use trinim::{Database, Game, Rule, Solve};
@@ -56,7 +56,7 @@ pub struct Listing<'a> {
 }
 
 enum Source {
-    /// Block files with so many frames each.
+    /// Block files with this number of frames each.
     Blocks {
         frames: usize,
     },
@@ -120,7 +120,7 @@ impl Database {
 }
 
 impl<'a> Listing<'a> {
-    /// Lists the positions with so many pieces.
+    /// Lists the positions with these numbers of pieces.
     ///
     /// # Errors
     /// [`DatabaseError::NotKept`] if the values of some of these positions were not kept; those of
@@ -219,7 +219,7 @@ impl<'a> Listing<'a> {
     /// # Errors
     /// Those of [`Database::value`].
     pub fn sample_of_values(&self, size: u64, random: &mut Random) -> Result<Vec<(u64, Value)>, DatabaseError> {
-        // The positions with so many pieces have consecutive numbers in the order of books.
+        // The positions with one number of pieces have consecutive numbers in the order of books.
         let (order, cells) = (BookOrder::new(self.board()), self.board().cells());
         let (least, most) = (*self.pieces.start(), (*self.pieces.end()).min(cells));
         if least > most {

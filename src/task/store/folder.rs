@@ -127,7 +127,7 @@ impl Store for FolderStore {
         let mut found = Vec::new();
         for entry in self.storage.list(TEMPORARY)?.into_iter().filter(|entry| entry.kind == EntryKind::File) {
             let name = format!("{TEMPORARY}/{}", entry.name);
-            // Nobody else's files.
+            // Files of this store only.
             if is_valid_name(&name) {
                 found.push(Temporary { idle: self.storage.idle(&name)?, name });
             }

@@ -139,7 +139,7 @@ fn tasks_come_on_standard_input() {
         assert!(failure["reason"].as_str().unwrap().contains(what), "{failure}");
     }
 
-    // Nobody sends anything.
+    // Nothing is sent.
     for at_once in ["1", "3"] {
         let mut child = begin(&["--idle", "50ms", "--at-once", at_once]);
         assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -179,7 +179,7 @@ fn several_tasks_come_on_standard_input_at_once() {
     assert_eq!(code, Some(0), "{answers:?}");
     let computed: BTreeSet<String> = answers.iter().map(|answer| answer["computed"][0].to_string()).collect();
     assert_eq!(computed, some.iter().cloned().collect());
-    // A source of the last block is missing, and nobody computes it.
+    // A source of the last block is missing, and is not computed.
     let (code, answers) = asks(begin("0s"), &[some[0].clone(), last.clone()]);
     assert_eq!((code, answers.len()), (Some(75), 3), "{answers:?}");
     let failed = answers.iter().find(|answer| answer["schema"] == "trinim.task.failed/1").unwrap();

@@ -148,7 +148,7 @@ fn what_a_power_cut_leaves_after_a_commit_has_the_block() {
 struct Shaky {
     inner: RealStorage,
     has_links: bool,
-    /// Of so many calls about one fails; 0 for none.
+    /// One of about this many calls fails; 0 for none.
     fails: u64,
     calls: AtomicU64,
 }

@@ -327,7 +327,7 @@ class Driver:
         return results
 
     def without_worker(self, numbers: Iterable[int]) -> None:
-        """The results are lost, but not the blocks: whoever gets the tasks next finds them."""
+        """The results are lost, but not the blocks: the next to get the tasks finds them."""
         for number in numbers:
             self.futures.pop(number, None)
             reason = "its result was lost with a worker"

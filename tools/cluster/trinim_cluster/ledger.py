@@ -21,7 +21,7 @@ class Verdict(enum.Enum):
     AGAIN = "again"  # the store did not deliver: later, as often as it takes
     CRASHED = "crashed"  # anything unforeseen: a few times
     REFUSED = "refused"  # would be refused again: never
-    LOST = "lost"  # the machinery lost it: nobody's fault
+    LOST = "lost"  # the machinery lost it: no fault of the task
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ SETTINGS: Mapping[str, str] = {
     "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__GIL__ENABLED": "False",
 }
 
-# A worker that finds no scheduler ends after so many seconds, and is started again: the scheduler
+# A worker that finds no scheduler ends after this many seconds, and is started again: the scheduler
 # file may name another address by then.
 DEATH_TIMEOUT = 20
 

@@ -98,9 +98,9 @@ class Store:
         return report
 
     def sweep(self, all_temporary: bool = False) -> None:
-        """Deletes what nobody needs any more: with --keep counts, block files; old temporary files.
+        """Deletes what is no longer needed: with --keep counts, block files; old temporary files.
 
-        `all_temporary` is for a store with all blocks committed: whoever still writes a temporary
+        `all_temporary` is for a store with all blocks committed: who still writes a temporary
         file computes a block that is there.
         """
         self._run("sweep", ["--older-than", "0s"] if all_temporary else [])

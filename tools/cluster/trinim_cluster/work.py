@@ -48,7 +48,7 @@ class Process:
 
     def __init__(self, command: list[str]) -> None:
         self.command = command
-        # A pipe that nobody reads would fill.
+        # A pipe without a reader would fill.
         self.errors: IO[str] = tempfile.TemporaryFile("w+", errors="replace")
         self.child = subprocess.Popen(
             command,

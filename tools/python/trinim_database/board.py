@@ -24,7 +24,7 @@ def index(row: int, column: int) -> int:
 
 @dataclass(frozen=True)
 class Board:
-    """A triangle of so many layers, whose moves take at most so many pieces."""
+    """A triangle of `layers`, whose moves take at most `max_take` pieces."""
 
     layers: int
     max_take: int | None = None

@@ -23,7 +23,7 @@ CLASS = np.dtype([("position", "<u8"), ("orbit_size", "u1")])
 
 @dataclass(frozen=True)
 class Move:
-    """A legal move: the pieces taken, the position after it, its value for whoever moves there."""
+    """A legal move: the pieces taken, the position after it, its value for the next player."""
 
     taken: int
     position: int

@@ -73,7 +73,7 @@ class _Reader:
             raise Damaged("a frame goes on after its end")
 
     def list(self, symbols: int) -> NDArray[np.uint16]:
-        """A list of so many 16-bit symbols."""
+        """A list of 16-bit symbols, `symbols` of them."""
         form = self.number(1)
         if form > 1:
             raise Damaged("a list of an unknown form")

@@ -3,13 +3,18 @@
 
 use super::app::App;
 use super::asked::{Asked, BOARD};
+use super::many::Failure;
 use super::offer::Offer;
-use super::reply::{Problem, Tag, of_json, tagged, typed};
+use super::reply::{Body, Problem, Tag, of_json, tagged, typed};
+use crate::cli::commands::stats;
+use crate::cli::face::schema;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
-use std::sync::Arc;
+use schemars::JsonSchema;
+use serde_json::json;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use trinim::game::Value;
 use trinim::play::answers::draw;
@@ -19,8 +24,24 @@ use trinim::play::report::{Boards, Line, Offered, Position, Reply};
 const LINE_TIME: Duration = Duration::from_secs(10);
 /// How long a draw may take: positions may have to be solved.
 const DRAW_TIME: Duration = Duration::from_secs(5);
+/// The description of the paths, without the schemas of the answers.
+const PATHS: &str = include_str!("openapi.json");
+
 /// The description of the paths, which a test compares with the answers.
-const OPENAPI: &str = include_str!("openapi.json");
+static OPENAPI: LazyLock<String> = LazyLock::new(|| {
+    let mut description: serde_json::Value = serde_json::from_str(PATHS).unwrap_or_default();
+    let position = "trinim.position/1";
+    description["components"] = json!({ "schemas": {
+        "Position": schema::named(position, Position::json_schema),
+        "Failure": schema::named(position, Failure::json_schema),
+        "Boards": schema::named("trinim.boards/1", Boards::json_schema),
+        "MainLine": schema::named("trinim.mainline/1", Line::json_schema),
+        "Reply": schema::named("trinim.reply/1", Reply::json_schema),
+        "Stats": schema::named("trinim.stats/1", stats::Report::json_schema),
+        "Problem": schema::plain(Body::json_schema),
+    }});
+    format!("{description:#}\n")
+});
 
 /// Answers a position as JSON.
 ///
@@ -116,8 +137,8 @@ pub async fn stats(asked: Asked) -> Result<Response, Problem> {
 
 /// `GET /v1/openapi.json`.
 pub async fn openapi(headers: HeaderMap) -> Response {
-    let tag = Tag::of_text(OPENAPI);
-    tag.known(&headers).unwrap_or_else(|| tag.on(of_json(OPENAPI.to_owned())))
+    let tag = Tag::of_text(&OPENAPI);
+    tag.known(&headers).unwrap_or_else(|| tag.on(of_json(OPENAPI.clone())))
 }
 
 /// `GET /healthz`: the server accepts requests.

@@ -15,6 +15,7 @@ use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use hyper::body::{Body as HttpBody, Frame};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -39,9 +40,11 @@ const CHUNK: usize = 32;
 const WAITING: usize = 2;
 
 /// An error in place of an answer, as `probe --json` prints it.
-#[derive(Serialize)]
-struct Failure<'a> {
+#[derive(Serialize, JsonSchema)]
+pub struct Failure<'a> {
+    /// The line.
     position: &'a str,
+    /// Why it has no answer.
     error: &'a str,
 }
 

@@ -37,7 +37,7 @@ const LIMITS: Limits = Limits { connections: 512, head_bytes: 64 << 10, patience
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim serve                                      small boards and nine layers, for this machine only
+  trinim serve                                      small boards and nine layers, for this machine
   trinim serve trinim-k5-misere --listen 127.0.0.1:0    a finished solve, on any free port
 
 Ask, for example, curl 'http://127.0.0.1:8080/v1/position?board=triangle:4&p=1/11/111/1111'. The page to play on is at the address itself. Paths: /v1/boards, /v1/position, /v1/positions (POST, one position a line), /v1/mainline, /v1/reply, /v1/stats, \
@@ -118,7 +118,7 @@ pub fn run(args: ServeArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let open = app.metrics.connections.clone();
     let routes = router::router(app);
     runtime.block_on(http::serve(listener, routes, LIMITS, signals.stop.clone(), open)).map_err(refused)?;
-    // A look-up that is still at work has nobody to answer.
+    // A look-up that is still at work has no one to answer.
     runtime.shutdown_timeout(Duration::from_millis(200));
     Ok(Exit::Done)
 }

@@ -18,7 +18,7 @@ use trinim::play::{Answers, OnTheSpot, Table};
 use trinim::solve::parts::{self, PartSolver};
 use trinim::{Game, Solve};
 
-/// Boards with so many cells or fewer are solved: 2^28 positions, in about half a second.
+/// Boards with this many cells or fewer are solved: 2^28 positions, in about half a second.
 const CELLS_MAX: u32 = 28;
 /// Memory of such a solve.
 const MEMORY_BYTES: u64 = 256 << 20;
@@ -68,7 +68,7 @@ impl Offer {
     }
 }
 
-/// Returns a solver for positions of so many pieces or fewer, which needs no folder.
+/// Returns a solver for positions of this many pieces or fewer, which needs no folder.
 fn in_memory(database: &Database, pieces: u32) -> PartSolver {
     // A bitmap takes half of the memory, and has a bit for each position.
     let options = Options { memory_bytes: (1 << pieces) / 4, threads: 1, ..Options::default() };

@@ -1,12 +1,13 @@
 //! Answers and errors as HTTP has them.
 //!
-//! Answers never change, so whoever has the tag of one need not ask again. Errors are
+//! Answers never change, so a client that has the tag of one need not ask again. Errors are
 //! `application/problem+json` (RFC 9457).
 
 use super::offer::Offer;
 use crate::cli::face::schema;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Serialize;
 use trinim::play::AnswerError;
 
@@ -84,12 +85,15 @@ pub struct Problem {
 }
 
 /// The body of an error.
-#[derive(Serialize)]
-struct Body<'a> {
+#[derive(Serialize, JsonSchema)]
+pub struct Body<'a> {
     /// `about:blank`: the status says it all.
     r#type: &'a str,
+    /// The words of the status.
     title: &'a str,
+    /// The status.
     status: u16,
+    /// What is wrong with this request.
     detail: &'a str,
 }
 
@@ -122,7 +126,7 @@ impl From<AnswerError> for Problem {
                 Problem::missing(format!("the value of this position is not known here: {limits}"))
             }
             AnswerError::Solve(_) => Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the position cannot be solved"),
-            // The message has the path of a file, which is nobody's business.
+            // The message has the path of a file, which is no client's business.
             _ => Problem::with(StatusCode::INTERNAL_SERVER_ERROR, "the database cannot be read, or is damaged"),
         }
     }

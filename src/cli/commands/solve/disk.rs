@@ -34,7 +34,7 @@ impl Room {
 
 /// Refuses a solve that needs more disk than it may take or finds free; with `--force` that is a
 /// warning. `needed_bytes` is the need at the peak; `fitting` returns the changes of the options
-/// with which the solve takes no more than so many bytes.
+/// with which the solve takes no more than this many bytes.
 ///
 /// # Errors
 /// Returns [`Refused`] with the choices that would fit.

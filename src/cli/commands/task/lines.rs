@@ -54,7 +54,7 @@ pub fn each(
             let mut line = Vec::new();
             let read = input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line);
             let is_last = !matches!(read, Ok(1..));
-            // Whoever received the others has ended.
+            // The receiver of the others has ended.
             if sender.send(read.map(|_| line)).is_err() || is_last {
                 return;
             }
@@ -97,7 +97,7 @@ pub fn each(
             };
         };
         ended.store(true, Ordering::Relaxed);
-        // Whoever waits for a line gets this one, or finds no room for it because there is another.
+        // A thread that waits for a line gets this one, or finds no room because there is another.
         let _ = waker.try_send(Ok(Vec::new()));
         result
     };

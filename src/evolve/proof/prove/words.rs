@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// The integers that a formula computes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
-    /// Words of so many bits that wrap.
+    /// Words of this many bits that wrap.
     Words(u32),
     /// Integers of any size.
     Integers,

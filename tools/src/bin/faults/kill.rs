@@ -36,7 +36,7 @@ const LARGE: [Solve; 6] = [
 enum Manner {
     /// At a call, or in the middle of a write.
     At(u64, &'static str),
-    /// After so many microseconds.
+    /// After this many microseconds.
     After(u64),
     /// Repeatedly, each time further into the run.
     Chain,

@@ -2,14 +2,15 @@
 //! reported.
 //!
 //! ```text
-//! cargo run --release -p tools --bin faults -- [--part NAME..] [--ci] [--effort N] [--seed N]
-//!     [--scratch FOLDER] [--layers K] [--out STEM]
+//! cargo run --release -p tools --bin faults -- [--part NAME..] [--ci] [--trinim PATH] [--effort N]
+//!     [--seed N] [--scratch FOLDER] [--layers K] [--out STEM]
 //! ```
 //!
-//! Builds `trinim` and the library for LD_PRELOAD, runs the parts, prints an account and, with
-//! `--out`, writes `STEM.md` and `STEM.json`. Exits with 0 if everything held, 1 if something
-//! failed, 3 if nothing failed but something could not run here (root, loop devices), 130 after
-//! Ctrl-C. `--ci` bounds the run, and exits with 0 if something could not run; the output lists it.
+//! Builds `trinim`, unless `--trinim` names one, and the library for LD_PRELOAD, runs the parts,
+//! prints an account and, with `--out`, writes `STEM.md` and `STEM.json`. Exits with 0 if everything
+//! held, 1 if something failed, 3 if nothing failed but something could not run here (root, loop
+//! devices), 130 after Ctrl-C. `--ci` bounds the run, and exits with 0 if something could not run;
+//! the output lists it.
 
 mod disks;
 mod durability;
@@ -69,6 +70,10 @@ struct Options {
     #[arg(long)]
     ci: bool,
 
+    /// Program to break [default: the release build, which is made]
+    #[arg(long, value_name = "PATH")]
+    trinim: Option<PathBuf>,
+
     /// Repeats of what is drawn at random
     #[arg(long, value_name = "N", default_value = "1", value_parser = value_parser!(u64).range(1..))]
     effort: u64,
@@ -98,7 +103,8 @@ fn main() -> Result<ExitCode> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, stop.clone())?;
     }
-    let setup = Setup::new(options.ci, options.effort, options.seed, options.layers, &scratch, stop)?;
+    let setup =
+        Setup::new(options.trinim.clone(), (options.ci, options.effort, options.seed, options.layers), &scratch, stop)?;
     let chosen = |name: &str| match options.parts.as_slice() {
         [] => !(options.ci && NOT_IN_CI.contains(&name)),
         parts => parts.iter().any(|part| part == name),

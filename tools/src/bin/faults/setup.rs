@@ -44,19 +44,27 @@ pub struct Lane {
 }
 
 impl Setup {
-    pub fn new(ci: bool, effort: u64, seed: u64, layers: u32, scratch: &Path, stop: Arc<AtomicBool>) -> Result<Setup> {
+    /// `built` is the program, if it is built already.
+    pub fn new(
+        built: Option<PathBuf>,
+        (ci, effort, seed, layers): (bool, u64, u64, u32),
+        scratch: &Path,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Setup> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("tools has a parent folder")?;
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let status = Command::new(cargo)
-            // As `.ci/run` and the test command build them, so that one build serves all.
-            .args(["build", "--locked", "--release", "--quiet", "--workspace", "--features", "s3"])
+            .args(["build", "--locked", "--release", "--quiet", "-p", "preload"])
+            .args(if built.is_none() { &["-p", "trinim"][..] } else { &[] })
             .current_dir(root)
             .status()
             .context("cargo cannot be started")?;
         ensure!(status.success(), "the programs cannot be built");
         let target =
             std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target));
-        let (binary, preload) = (target.join("release/trinim"), target.join("release/libpreload.so"));
+        // Runs have other current folders.
+        let binary = std::path::absolute(built.unwrap_or_else(|| target.join("release/trinim")))?;
+        let preload = target.join("release/libpreload.so");
         for file in [&binary, &preload] {
             ensure!(file.is_file(), "{} is missing", file.display());
         }

@@ -1,5 +1,5 @@
 //! All commands beside each other on one folder: solves, second solves, repairs, checks at every
-//! depth, verify, status, probe, stats, and signals to whoever writes. The data are sound all the
+//! depth, verify, status, probe, stats, and signals to the writer. The data are sound all the
 //! time, so any report of damage is a failure.
 
 use crate::errno::behaves;
