@@ -42,7 +42,7 @@ pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
     }
 }
 
-/// Returns what is solved and kept: given on the command line, as the folder was begun, or as usual.
+/// Returns what is solved and kept: given on the command line, as the folder was begun, or usual.
 ///
 /// # Errors
 /// [`Error::Parameters`] if the folder was begun with another choice, and [`Refused`] for choices
