@@ -18,7 +18,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::*;
 use face::exit::{self, Exit};
 use face::output::{ColorChoice, Out, note};
-use face::{help, progress, refusal, signals, version, watch};
+use face::{help, progress, refusal, signals, watch};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -83,7 +83,7 @@ enum Command {
     Task(task::TaskArgs),
     Evolve(evolve::EvolveArgs),
     Plane(plane::PlaneArgs),
-    Completions(completions::CompletionsArgs),
+    Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
     Schema(schema::SchemaArgs),
 }
@@ -118,8 +118,8 @@ pub fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
-    match command {
+fn run(asked: Command, out: &mut Out) -> anyhow::Result<Exit> {
+    match asked {
         Command::Solve(args) => solve::run(*args, out),
         Command::Resume(args) => solve::resume::run(args, out),
         Command::Stats(args) => stats::run(args, out),
@@ -135,19 +135,19 @@ fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Plan(args) => plan::run(args, out),
         Command::Layout(args) => layout::run(args, out),
         Command::Report(args) => report::run(args, out),
-        Command::Bench(args) => bench::run(*args, out),
+        Command::Bench(args) => bench::run(*args, &command(), out),
         Command::Task(args) => task::run(args, out),
         Command::Evolve(args) => evolve::run(args, out),
         Command::Plane(args) => plane::run(args, out),
-        Command::Completions(args) => completions::run(args, out),
-        Command::Man(args) => manual::run(args, out),
+        Command::Completions(args) => manual::complete(args, command(), out),
+        Command::Man(args) => manual::run(args, command(), out),
         Command::Schema(args) => schema::run(args, out),
     }
 }
 
 /// Returns the command with all its subcommands.
 fn command() -> clap::Command {
-    help::dressed(Cli::command().long_version(version::long())).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
+    help::dressed(Cli::command().long_version(help::version())).after_help(format!("{EXAMPLES}\n\n{}", exit::TABLE))
 }
 
 /// Parses the arguments; the second result is the command if it has to report as JSON. A refusal

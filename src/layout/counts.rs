@@ -22,7 +22,7 @@ pub struct Counts {
     pub blocks: u64,
     /// Blocks that are evaluated, one for each isomorphic group.
     pub canonical_blocks: u64,
-    /// The numbers of isomorphic groups by size; of a triangle, all of [`GROUP_SIZES`].
+    /// The numbers of isomorphic groups by size; of a triangle, of 1, 2, 3 and 6 blocks.
     pub groups: BTreeMap<u32, u64>,
     /// Pairs of a target block and one of its child blocks, over all blocks.
     pub updates: u64,

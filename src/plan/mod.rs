@@ -153,7 +153,7 @@ pub struct Plan {
     pub board: String,
     /// Layers of the board, if it is a triangle.
     pub layers: Option<u32>,
-    /// `normal` or `misere`.
+    /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
     #[cfg_attr(feature = "schema", schemars(with = "crate::game::Rule"))]
     pub rule: &'static str,
     /// Cells of the board.

@@ -24,9 +24,9 @@ pub struct Probed {
     pub outcome: Outcome,
     /// Nimber of the position; null unless the folder has nimbers.
     pub nimber: Option<u32>,
-    /// All legal moves whose values were kept, winning ones first; not with `--brief`.
+    /// All legal moves whose values are known, winning ones first, then by ascending mask.
     pub moves: Vec<ProbedMove>,
-    /// Legal moves to positions whose values were not kept.
+    /// Legal moves to positions whose values are not known.
     pub moves_not_kept: u64,
 }
 
@@ -107,7 +107,8 @@ pub struct Line {
     pub rule: Rule,
     /// The position at the start.
     pub position: String,
-    /// The moves, alternating.
+    /// The moves: a winner takes the first winning one, a loser that after which the fewest answers
+    /// win.
     pub moves: Vec<LineMove>,
     /// The position after the last move.
     pub end: String,
@@ -228,8 +229,8 @@ pub struct Offered {
     pub board: String,
     /// The rule.
     pub rule: Rule,
-    /// What is kept: `database` (every value), `book:PIECES` (positions with at least so many pieces)
-    /// or `counts`.
+    /// What is kept: `database` (every value), `book:PIECES` (positions with at least so many
+    /// pieces) or `counts`.
     pub keep: Keep,
     /// Positions of so many pieces or fewer are solved on the spot; null: none, or all values are
     /// kept.
@@ -238,7 +239,7 @@ pub struct Offered {
     pub max_take: Option<u32>,
     /// The full board.
     pub start: String,
-    /// The cells.
+    /// By index; neighbours on a line are 1 apart, y grows downwards.
     pub cells: Vec<CellPlace>,
     /// The cells of every move.
     pub moves: Vec<Vec<u32>>,

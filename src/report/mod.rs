@@ -225,7 +225,7 @@ pub enum ReportError {
 pub struct DatabaseRow {
     /// Layers of the board.
     pub layers: u32,
-    /// `normal` or `misere`.
+    /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
     #[cfg_attr(feature = "schema", schemars(with = "crate::game::Rule"))]
     pub rule: String,
     /// Most pieces a move may take, if that is a limit.
@@ -240,7 +240,7 @@ pub struct DatabaseRow {
     pub losses: u64,
     /// The share of losses, from 0 to 1.
     pub loss_rate: f64,
-    /// `win` or `loss`: value of the full board for the player to move.
+    /// Value of the full board for the player to move.
     #[cfg_attr(feature = "schema", schemars(with = "crate::game::Value"))]
     pub start: String,
     /// Number of winning first moves.

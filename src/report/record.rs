@@ -53,7 +53,7 @@ const FIELDS: [&str; 27] = [
     "commits",
 ];
 
-/// Cases measured together.
+/// What `trinim bench` prints: cases measured together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {

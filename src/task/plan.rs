@@ -14,7 +14,7 @@ use pipeline::BlockId;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A block and what it needs.
+/// A block and what it needs, on a line of its own; sources come before their targets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockRow {
@@ -30,7 +30,7 @@ pub struct BlockRow {
     pub cost: f64,
 }
 
-/// A batch of blocks and what it needs.
+/// A batch of blocks and what it needs, on a line of its own; sources come before their targets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BatchRow {

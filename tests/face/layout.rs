@@ -213,10 +213,6 @@ fn an_order_is_written_and_used_and_changes_no_byte() {
     let sums = solve("without", &[]);
     assert_eq!(solve("best", &["--order", "best.order"]), sums);
     assert_eq!(solve("numeric", &["--order", "numeric.order", "--threads", "1"]), sums);
-    let variable = [("TRINIM_SOLVE_ORDER", "numeric.order")];
-    let args = [&["solve", "--out", "variable"], &cells[..]].concat();
-    let output = trinim(path, &args).envs(variable).output().unwrap();
-    assert!(output.status.success(), "{}", crate::common::program::text(&output.stderr));
     // A finished folder accepts any order, and none; the order is checked anyway.
     assert_eq!(solve("best", &["--order", "numeric.order"]), sums);
     assert_eq!(solve("best", &[]), sums);

@@ -1,7 +1,7 @@
-//! Options of the command line: variables yield to flags, no option is read as a value, and what is
+//! Options of the command line: which variables are read, no option is read as a value, and what is
 //! wrong or makes no sense together is refused with a reason and a hint.
 
-use crate::common::program::{ends, json, outcome, text, tree, trinim};
+use crate::common::program::{ends, json, outcome, tree, trinim};
 use crate::common::scratch;
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -16,32 +16,48 @@ fn with(folder: &Path, variables: &[(&str, &str)], args: &[&str]) -> (i32, Strin
 }
 
 #[test]
-fn a_variable_yields_to_a_flag_that_conflicts_with_it() {
+fn four_variables_are_read_and_no_other() {
+    let folder = scratch();
+    let path = folder.path();
+    let solve = ["solve", "-k", "4", "--json"];
+    let set = [("TRINIM_THREADS", "1"), ("TRINIM_MEMORY", "300MiB"), ("TRINIM_QUIET", "true")];
+    let (code, out, error) = with(path, &set, &solve);
+    let solved: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &*error, &solved["losses"], &solved["threads"]), (0, "", &142.into(), &1.into()));
+    assert_eq!(solved["memory_bytes"], 300 << 20);
+    // A flag goes before its variable, and a bad value is refused like that of a flag.
+    let (_, out, _) = with(path, &set, &["plan", "-k", "6", "--memory", "1GiB", "--json"]);
+    let plan: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(plan["memory"]["budget_bytes"], 1 << 30);
+    let bad = [("TRINIM_THREADS", "many")];
+    let (code, _, error) = with(path, &bad, &solve);
+    assert!(code == 2 && error.contains("'many' for '--threads <N>'") && error.contains("hint: "), "{error}");
+    // A variable of an option is no argument beside a subcommand.
+    let init = ["task", "init", "--store", "tasks", "--layers", "3"];
+    assert_eq!(with(path, &set, &init).0, 0);
+    let scratch = [("TRINIM_SCRATCH", "nowhere")];
+    let (code, _, error) = with(path, &scratch, &["probe", "-k", "3", "0x3f"]);
+    assert!(code == 4 && error.contains("nowhere"), "{error}");
+    // What every flag had once is not read.
+    let once = ["LAYERS", "RULE", "SOLVE_OUT", "OUT", "JSON", "CODEC", "KERNEL", "COLOR", "STATS_CSV", "PROGRESS"];
+    let names = once.map(|name| format!("TRINIM_{name}"));
+    let variables: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "nonsense")).collect();
+    assert_eq!(with(path, &variables, &["stats", "trinim-k4-misere"]).0, 0);
+    assert_eq!(with(path, &variables, &["solve"]).0, 2);
+}
+
+#[test]
+fn colours_are_chosen_by_the_variables_that_everybody_reads() {
     let folder = scratch();
     let path = folder.path();
     ends(path, 0, &["solve", "-k", "3", "--out", "three"]);
-    let stats = ["stats", "three", "--csv"];
-    let (csv, _) = ends(path, 0, &stats);
-    assert!(csv.starts_with("pieces,positions,losses\n"), "{csv}");
-    assert_eq!(with(path, &[("TRINIM_JSON", "1")], &stats), (0, csv, String::new()));
-
-    // The flag wins in either direction.
-    let (code, out, _) = with(path, &[("TRINIM_STATS_CSV", "1")], &["stats", "three", "--json"]);
-    assert!(code == 0 && out.contains("\"schema\": \"trinim.stats/1\""), "{out}");
-    let layout = ["layout", "-k", "4", "--block-bits", "5"];
-    let (plain, _) = ends(path, 0, &layout);
-    assert_eq!(with(path, &[("TRINIM_BID_CELLS", "(0,0)")], &layout), (0, plain, String::new()));
-    let score = ["evolve", "score", "--game", "nim:1,1", "--chromosome", "1: a1"];
-    let (code, out, error) = with(path, &[("TRINIM_FORMULA", "a2"), ("TRINIM_EVOLVE_SCORE_FORMULA", "a2")], &score);
-    assert!(code == 0 && out.contains("formula     a1\n"), "{out}{error}");
-
-    // Without such a flag the variable counts, and two flags or two variables still conflict.
-    let (code, out, _) = with(path, &[("TRINIM_JSON", "1")], &["stats", "three"]);
-    assert!(code == 0 && out.starts_with('{'), "{out}");
-    let (_, error) = ends(path, 2, &["stats", "three", "--csv", "--json"]);
-    assert!(error.contains("cannot be used with"), "{error}");
-    let both = [("TRINIM_JSON", "1"), ("TRINIM_STATS_CSV", "1")];
-    assert_eq!(with(path, &both, &["stats", "three"]).0, 2);
+    let colours = |variables: &[(&str, &str)], more: &[&str]| {
+        with(path, variables, &[&["stats", "three"], more].concat()).1.contains('\x1b')
+    };
+    let force = ("CLICOLOR_FORCE", "1");
+    assert!(!colours(&[], &[]) && colours(&[force], &[]) && colours(&[force, ("CLICOLOR", "0")], &[]));
+    assert!(!colours(&[("CLICOLOR_FORCE", "0")], &[]) && !colours(&[force, ("NO_COLOR", "1")], &[]));
+    assert!(colours(&[("NO_COLOR", "1")], &["--color", "always"]) && !colours(&[force], &["--color", "never"]));
 }
 
 #[test]
@@ -50,18 +66,17 @@ fn no_option_is_read_as_a_formula_or_a_list() {
     let path = folder.path();
     let score = ["evolve", "score", "--game", "nim:1,1", "--formula"];
     let run = ["evolve", "run", "--game", "nim:1,1"];
-    for (args, flag) in [
-        ([&score[..], &["--json"]].concat(), "--formula <FORMULA>"),
-        ([&score[..], &["--quiet"]].concat(), "--formula <FORMULA>"),
-        ([&score[..], &["-q"]].concat(), "--formula <FORMULA>"),
-        ([&score[..], &["--zero=0"]].concat(), "--formula <FORMULA>"),
-        ([&run[..], &["--terminals", "--json"]].concat(), "--terminals <LIST>"),
-        ([&run[..], &["--functions", "--seed", "1"]].concat(), "--functions <LIST>"),
-        (vec!["plane", "play", "--start", "--hint"], "--start <S,L>"),
+    for args in [
+        [&score[..], &["--json"]].concat(),
+        [&score[..], &["--quiet"]].concat(),
+        [&score[..], &["-q"]].concat(),
+        [&score[..], &["--zero=0"]].concat(),
+        [&run[..], &["--terminals", "--json"]].concat(),
+        [&run[..], &["--functions", "--seed", "1"]].concat(),
+        vec!["plane", "play", "--start", "--hint"],
     ] {
-        let (_, error) = ends(path, 2, &args);
-        let wanted = format!("error: a value is required for '{flag}' but none was supplied\n");
-        assert!(error.starts_with(&wanted), "{args:?}: {error}");
+        let (out, error) = ends(path, 2, &args);
+        assert!(out.is_empty() && error.starts_with("error: ") && error.contains("\nhint: "), "{args:?}: {error}");
     }
     for formula in ["-a1", "-(a1 + 2)", "-3 * a1", "--a1", "-n"] {
         let (out, _) = ends(path, 0, &[&score[..], &[formula]].concat());
@@ -72,21 +87,6 @@ fn no_option_is_read_as_a_formula_or_a_list() {
     }
     // A list may begin with the minus function or a negative integer.
     ends(path, 0, &[&run[..], &["--functions", "-,+", "--terminals", "-1,2", "--runs", "1"]].concat());
-}
-
-#[test]
-fn flags_come_from_the_environment_too() {
-    let folder = scratch();
-    let path = folder.path();
-    let output = trinim(path, &["solve"])
-        .envs([("TRINIM_LAYERS", "4"), ("TRINIM_JSON", "1"), ("TRINIM_SOLVE_OUT", "here"), ("TRINIM_QUIET", "true")])
-        .output()
-        .unwrap();
-    let solved: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&solved["losses"], &solved["out"]), (&142.into(), &"here".into()));
-    assert_eq!(text(&output.stderr), "");
-    let bad = trinim(path, &["solve"]).env("TRINIM_LAYERS", "many").output().unwrap();
-    assert_eq!(bad.status.code(), Some(2));
 }
 
 /// Values that nothing accepts.

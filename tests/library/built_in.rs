@@ -1,7 +1,7 @@
 //! What the program carries of solved boards: the files are intact, the answers agree with each
 //! other, and the commands find them.
 
-use crate::common::program::{ends, json, text, trinim};
+use crate::common::program::{ends, json};
 use crate::common::scratch;
 use std::path::{Path, PathBuf};
 use trinim::care::{self, Depth, Request};
@@ -93,13 +93,5 @@ fn the_commands_find_what_is_built_in() {
     for command in ["stats", "probe"] {
         let (_, error) = ends(path, 2, &[command]);
         assert!(error.contains("DIR"), "{error}");
-    }
-
-    // A folder goes before the variable.
-    ends(path, 0, &["solve", "-k", "3", "--out", "three"]);
-    for args in [&["stats", "three", "--json"][..], &["probe", "three", "0x3f", "--json"]] {
-        let found = trinim(path, args).env("TRINIM_LAYERS", "9").output().unwrap();
-        assert!(found.status.success(), "{}", text(&found.stderr));
-        assert_eq!(text(&found.stdout), ends(path, 0, args).0);
     }
 }

@@ -19,7 +19,7 @@ use trinim::care::{self, Depth, Finding, Request, Subject};
 const EXAMPLES: &str = "\
 Examples:
   trinim check trinim-k8-misere                     check every hash of all files that are needed
-  trinim check trinim-k8-misere --depth metadata    check journal, names and lengths: well under a second
+  trinim check trinim-k8-misere --depth metadata    journal, names and lengths: well under a second
   trinim check trinim-k8-misere --depth full        check every hash, and decode every frame
   trinim check trinim-k8-misere/db                  check a database without its run
 

@@ -1,4 +1,5 @@
-//! `trinim man`: a manual page for each command, and one about positions.
+//! `trinim man` and `trinim completions`: a manual page for each command and one about positions,
+//! and what a shell offers after a Tab.
 //!
 //! Names and options come from the arguments, as in the help. The text after the options is laid
 //! out by its own form: examples keep their lines, the table of exit codes becomes a list.
@@ -7,9 +8,11 @@ use crate::cli::face::exit::{self, Exit};
 use crate::cli::face::help::VARIABLES;
 use crate::cli::face::output::Out;
 use clap::{Args, Command};
+use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use pipeline::Error;
+use std::io::Write;
 use std::path::Path;
 use trinim::game::position::FORMS;
 
@@ -24,6 +27,28 @@ pub struct ManArgs {
     folder: std::path::PathBuf,
 }
 
+/// Print completions for a shell
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  trinim completions bash > ~/.local/share/bash-completion/completions/trinim
+  trinim completions zsh > ~/.zfunc/_trinim")]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    shell: Shell,
+}
+
+/// Runs `completions`: choices are offered by name, folders where an option takes a folder, files
+/// where it takes a file, and nothing where it takes a number.
+pub fn complete(args: CompletionsArgs, mut command: Command, out: &mut Out) -> anyhow::Result<Exit> {
+    // Into memory first: the generator panics if it cannot write.
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "trinim", &mut text);
+    out.write_all(&text)?;
+    Ok(Exit::Done)
+}
+
 /// Title of the manual, at the top of each page.
 const MANUAL: &str = "trinim manual";
 /// Version, at the foot of each page.
@@ -32,10 +57,10 @@ const SOURCE: &str = concat!("trinim ", env!("CARGO_PKG_VERSION"));
 const POSITIONS: &str = "trinim-positions";
 
 /// Runs `man`.
-pub fn run(args: ManArgs, out: &mut Out) -> anyhow::Result<Exit> {
+pub fn run(args: ManArgs, command: Command, out: &mut Out) -> anyhow::Result<Exit> {
     let folder = &args.folder;
     std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
-    let mut command = crate::cli::command().disable_help_subcommand(true);
+    let mut command = command.disable_help_subcommand(true);
     command.build();
     pages(&command, folder)?;
     write(folder, &format!("{POSITIONS}.7"), &positions())?;

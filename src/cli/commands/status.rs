@@ -59,7 +59,7 @@ pub struct Report {
     words: String,
     /// Layers of the triangle; null: another board.
     layers: Option<u32>,
-    /// `normal` or `misere`.
+    /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
     #[schemars(with = "trinim::game::Rule")]
     rule: String,
     /// Fewest pieces a move takes along a line; null: 1.

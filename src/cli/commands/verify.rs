@@ -19,9 +19,9 @@ use trinim::verify::{self, Depth};
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim verify trinim-k7-misere                     check every byte, then every position against its children
+  trinim verify trinim-k7-misere                     check every byte, then every position
   trinim verify trinim-k7-misere --checksums-only    check every byte
-  trinim verify trinim-k8-misere --sample 5%         check every byte, then a twentieth of the blocks
+  trinim verify trinim-k8-misere --sample 5%         every byte, then a twentieth of the blocks
 
 The exit code is 0 if everything is correct, 3 if files are damaged, and 1 if undamaged files hold wrong values.";
 

@@ -1,10 +1,14 @@
 //! The commands as they are read and shown: what a choice or a number may look like, what a shell
-//! offers, the order of the options, and the groups of the commands.
+//! offers, the order of the options, the groups of the commands, and what the program was built
+//! from.
 
 use crate::cli::face::output::ColorChoice;
 use clap::{Arg, ArgAction, Command, Error, ValueHint};
+use pipeline::checkpoint::FORMAT_VERSION;
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use trinim::database::FORMAT_VERSION as DATABASE_VERSION;
+use trinim::kernel::{Isa, Kernel};
 
 /// Order of the headings. Clap shows them in the order of their first arguments.
 const HEADINGS: [&str; 5] = ["Game", "Resources", "Limits", "Output", "Expert"];
@@ -109,6 +113,34 @@ pub fn print(error: &Error) -> io::Result<()> {
     stdout.flush()
 }
 
+/// Commit of the sources, if the build named it in `TRINIM_COMMIT`.
+const COMMIT: Option<&str> = option_env!("TRINIM_COMMIT");
+
+/// Returns the text of `--version`, without the name of the program.
+pub fn version() -> String {
+    let names = |names: Vec<String>| names.join(", ");
+    let kernels = Isa::available().iter().map(ToString::to_string).collect();
+    let codecs = pipeline::codec::all().iter().map(|codec| codec.name().to_owned()).collect();
+    let build = if cfg!(debug_assertions) { "with debug assertions" } else { "optimised" };
+    format!(
+        "{}\n\
+         commit   {}\n\
+         built    for {} on {}, {build}\n\
+         formats  database 1 to {DATABASE_VERSION}, run folder {FORMAT_VERSION}\n\
+         kernels  {} on this machine; auto takes {}\n\
+         codecs   {}\n\
+         stores   {}",
+        env!("CARGO_PKG_VERSION"),
+        COMMIT.unwrap_or("unknown"),
+        std::env::consts::ARCH,
+        std::env::consts::OS,
+        names(kernels),
+        Kernel::detect().isa(),
+        names(codecs),
+        if cfg!(feature = "s3") { "folder, s3" } else { "folder" },
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,7 +181,7 @@ mod tests {
             let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             for line in text.lines().filter(|line| line.starts_with("  trinim ")) {
                 let command = line[2..].split("  ").next().unwrap_or_default();
-                assert!(command.len() <= 78, "{line}");
+                assert!(command.len() <= 78 && line.chars().count() <= 100, "{line}");
             }
         });
     }

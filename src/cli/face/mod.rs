@@ -13,5 +13,4 @@ pub mod refusal;
 pub mod schema;
 pub mod signals;
 pub mod values;
-pub mod version;
 pub mod watch;

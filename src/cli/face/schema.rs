@@ -6,6 +6,7 @@
 //! 2. Fields are in the order in which they are printed.
 
 use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -61,7 +62,33 @@ pub fn of(name: &str, shapes: &[Shape]) -> Value {
 /// Returns the schema of a type.
 pub fn plain(shape: Shape) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| settings.inline_subschemas = true);
-    shape(&mut settings.into_generator()).to_value()
+    let mut schema = shape(&mut settings.into_generator());
+    // A comment's lines are those of the source.
+    RecursiveTransform(|schema: &mut Schema| {
+        let text = schema.get("description").and_then(Value::as_str).map(unbroken);
+        text.map(|text| schema.insert("description".to_owned(), text.into()));
+        let required = schema.get("required").cloned().unwrap_or_default();
+        let always = |name: &str| required.as_array().is_some_and(|names| names.iter().any(|one| one == name));
+        if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+            fields.iter_mut().filter(|(name, _)| !always(name)).for_each(|(_, field)| forbid_null(field));
+        }
+    })
+    .transform(&mut schema);
+    schema.to_value()
+}
+
+/// Forbids null, for a field that is left out instead.
+fn forbid_null(field: &mut Value) {
+    for keyword in ["type", "anyOf", "enum"] {
+        if let Some(Value::Array(choices)) = field.get_mut(keyword) {
+            choices.retain(|choice| choice != "null" && !choice.is_null() && choice["type"] != "null");
+        }
+    }
+}
+
+/// Returns paragraphs without the line breaks in them.
+fn unbroken(text: &str) -> String {
+    text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Returns the schema of a type before whose fields the name of the report is printed.

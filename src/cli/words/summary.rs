@@ -1,5 +1,5 @@
-//! The result of a solved board, as `solve` and `stats` report it, and winning moves as pictures, as
-//! `stats` and `probe` draw them.
+//! The result of a solved board, as `solve` and `stats` report it, and winning moves as pictures,
+//! as `stats` and `probe` draw them.
 
 use crate::cli::face::output::{Out, Paint, counted, grouped, picture, side_by_side};
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ pub struct Summary {
     board: String,
     /// Layers of the triangle; null: another board.
     layers: Option<u32>,
-    /// `normal` or `misere`.
+    /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
     #[schemars(with = "trinim::game::Rule")]
     rule: String,
     /// Fewest pieces a move takes along a line; null: 1.
@@ -31,7 +31,7 @@ pub struct Summary {
     losses: u64,
     /// `losses` over `positions`, 0 to 1.
     loss_rate: f64,
-    /// `win` or `loss`: value of the full board for the player to move.
+    /// Value of the full board for the player to move.
     start: Value,
     /// BLAKE3 hash of the solution in hexadecimal; depends on board, rule and layout only.
     digest: String,

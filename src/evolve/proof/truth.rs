@@ -80,7 +80,7 @@ pub struct Counterexample {
     /// The position.
     #[serde(rename = "position")]
     pub label: String,
-    /// The value of the formula, `None` if it has none.
+    /// The value of the formula; null if it has none.
     pub value: Option<i32>,
     /// The formula's claim, in words.
     pub said: String,

@@ -147,7 +147,7 @@ pub struct Settings {
     pub crossover_probability: f64,
     /// How offspring are mutated.
     pub mutation: Mutation,
-    /// Amount of mutation, see [`Mutation`].
+    /// Amount of mutation: genes or symbols, see `mutation`.
     pub mutations: f64,
     /// When offspring replace the worst chromosome.
     pub replacement: Replacement,
@@ -162,7 +162,7 @@ pub struct Settings {
     /// Which orderings of the heaps are judged.
     #[serde(rename = "states")]
     pub ordering: Ordering,
-    /// Probability that a drawn symbol is a terminal; `None` draws all symbols alike.
+    /// Probability that a drawn symbol is a terminal; null draws all symbols alike.
     pub terminal_share: Option<f64>,
     /// Whether the initial population is the first generation.
     pub initial_counts: bool,

@@ -83,8 +83,7 @@ pub struct Scored {
     /// The cells, by index.
     #[serde(rename = "bid_cells")]
     pub cells: Vec<u32>,
-    /// Updates with redundancy removed,
-    /// [`Counts::canonical_updates`](super::Counts::canonical_updates).
+    /// Updates with redundancy removed.
     pub canonical_updates: u128,
     /// Blocks that are evaluated.
     pub canonical_blocks: u128,

@@ -181,7 +181,7 @@ fn yardstick(text: &str) -> Result<Yardstick, String> {
 }
 
 impl BenchArgs {
-    fn cases(&self) -> anyhow::Result<Vec<Case>> {
+    fn cases(&self, program: &clap::Command) -> anyhow::Result<Vec<Case>> {
         if let Some(suite) = self.suite {
             return Ok(suite.cases());
         }
@@ -207,7 +207,7 @@ impl BenchArgs {
         for [flag, value] in lists.iter().flatten() {
             let is_board = matches!(flag.as_str(), "--layers" | "--board");
             let board: &[&str] = if is_board { &[] } else { &["--layers", "5"] };
-            accepted(&[board, &[flag, value]].concat())?;
+            accepted(program, &[board, &[flag, value]].concat())?;
         }
         for name in &self.board {
             board::read("--board", name, Takes::ANY)?;
@@ -220,10 +220,10 @@ impl BenchArgs {
     }
 }
 
-/// Checks that `trinim solve` can parse these arguments.
-fn accepted(arguments: &[&str]) -> Result<(), Refused> {
+/// Checks that `trinim solve` of this program can parse these arguments.
+fn accepted(program: &clap::Command, arguments: &[&str]) -> Result<(), Refused> {
     let solve: Vec<OsString> = ["trinim", "solve"].iter().chain(arguments).map(OsString::from).collect();
-    match crate::cli::command().try_get_matches_from(solve) {
+    match program.clone().try_get_matches_from(solve) {
         Ok(_) => Ok(()),
         Err(error) => {
             let text = error.render().to_string();
@@ -235,9 +235,9 @@ fn accepted(arguments: &[&str]) -> Result<(), Refused> {
 }
 
 /// Runs the subcommand.
-pub fn run(args: BenchArgs, out: &mut Out) -> anyhow::Result<Exit> {
+pub fn run(args: BenchArgs, program: &clap::Command, out: &mut Out) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
-    let cases = args.cases()?;
+    let cases = args.cases(program)?;
     let csv = args.csv.as_deref().map(|path| Export::claim(path, CSV)).transpose()?;
     let folder = scratch(&args.out)?;
     let mut record = Record {
@@ -367,11 +367,11 @@ mod tests {
         for suite in Suite::value_variants() {
             for case in suite.cases() {
                 let arguments: Vec<&str> = case.arguments.iter().map(String::as_str).collect();
-                if let Err(error) = accepted(&arguments) {
+                if let Err(error) = accepted(&crate::cli::command(), &arguments) {
                     assert!(error.to_string().contains("this machine has no"), "{}: {error}", case.name);
                 }
             }
         }
-        assert!(accepted(&["--layers", "5", "--rule", "nim"]).is_err());
+        assert!(accepted(&crate::cli::command(), &["--layers", "5", "--rule", "nim"]).is_err());
     }
 }

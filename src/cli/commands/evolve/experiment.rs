@@ -28,7 +28,7 @@ use trinim_evolve::stats::{fisher, log_likelihood, wilson};
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim evolve experiment 1                     population sizes, at 100 generations as the paper says, and at 50
+  trinim evolve experiment 1                     population sizes, at 100 and at 50 generations
   trinim evolve experiment 2 --csv > generations.csv
   trinim evolve experiment 3 --runs 300 --svg genes.svg
   trinim evolve experiment 2 --representative best

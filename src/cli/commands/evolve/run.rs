@@ -19,8 +19,8 @@ const EXAMPLES: &str = "\
 Examples:
   trinim evolve run --game nim:4,4,4,4 --preset best --runs 10
   trinim evolve run --game nim:4,4,4,4 --runs 50 --seed 1 --json
-  trinim evolve run --game wythoff:10 --states ascending --functions +,-,xor,phi \\
-      --n none --preset best --max 200
+  trinim evolve run --game wythoff:10 --states ascending \\
+      --functions +,-,xor,phi --n none --preset best --max 200
   trinim evolve run --game nim:5,5,5 --target grundy --preset best
   trinim evolve run --game nim:3,3,3 --misere --preset misere
 

@@ -78,7 +78,7 @@ pub fn counterexample_text(counterexample: &Counterexample) -> String {
 pub struct Printed<'a> {
     /// The game, as `--game` takes it.
     game: String,
-    /// `normal` or `misere`.
+    /// Whether who makes the last move wins (`normal`) or loses (`misere`).
     #[schemars(with = "trinim::game::Rule")]
     rule: &'a str,
     /// What a formula has to tell.

@@ -139,7 +139,7 @@ pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
 pub struct Printed<'a> {
     /// The game, as `--game` takes it.
     game: String,
-    /// `normal` or `misere`.
+    /// Whether who makes the last move wins (`normal`) or loses (`misere`).
     #[schemars(with = "trinim::game::Rule")]
     rule: &'a str,
     /// What a formula has to tell.

@@ -56,7 +56,7 @@ pub struct Printed<'a> {
     ok: bool,
     /// The game, as `--game` takes it.
     game: String,
-    /// `normal` or `misere`.
+    /// Whether who makes the last move wins (`normal`) or loses (`misere`).
     #[schemars(with = "trinim::game::Rule")]
     rule: &'a str,
     /// What a formula has to tell.

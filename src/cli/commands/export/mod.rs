@@ -37,7 +37,7 @@ Examples:
   trinim export trinim-k5-misere --what canonical --format csv        one of each class of images
   trinim export trinim-k7-misere --what values --sample 1000 --seed 7 \\
       --format csv -o sample.csv
-  trinim export trinim-k5-misere --pieces 1..4 --format rows | head   few pieces, as probe reads them
+  trinim export trinim-k5-misere --pieces 1..4 --format rows | head   as probe reads them
 
 losses are the positions that the player to move loses, images included; canonical losses are one of each class of \
 images, with the size of the class; values are all positions, with 1 for a win of the player to move and 0 for a \

@@ -29,8 +29,8 @@ Examples:
   trinim plane at 10^1000 10^999 --json
   trinim plane points --from 0 --count 26   list the lost points in order
   trinim plane index 102                    find the one with a heap of 102
-  trinim plane precision --digits 6         how exact the golden ratio must be, and the paper's table
-  trinim plane play --level 7               play against the program; --strategy paper is the paper's
+  trinim plane precision --digits 6         how exact the golden ratio must be
+  trinim plane play --level 7               play; --strategy paper is the paper's
   trinim plane verify --max 100 --flip none  check the formulas against the rules
   trinim plane claims                       list every claim of the paper, with a verdict
 

@@ -28,10 +28,11 @@ const DRAWN: u64 = 60;
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim plane play                                   level 7, you choose who begins after you have seen the heaps
+  trinim plane play                                   level 7; you see the heaps and choose
   trinim plane play --level 1000 --first human --hint
   trinim plane play --level-file ada.level            the level doubles from game to game
-  trinim plane play --start 378,611 --first program --strategy paper    the paper's program gives a won game away
+  trinim plane play --start 378,611 --first program --strategy paper
+                                                      the paper gives a won game away
   trinim plane play --transcript game.txt
   trinim plane play --replay game.txt
 

@@ -18,7 +18,7 @@ use trinim_plane::retrograde::{HEAP_MAX, Setting, Situation};
 const EXAMPLES: &str = "\
 Examples:
   trinim plane verify --max 400 --flip none        both goals
-  trinim plane verify --max 100                    all ways to change the goal; ends with 1: turn contradicts the paper
+  trinim plane verify --max 100                    all ways to change the goal; turn ends with 1
   trinim plane verify --max 34 --flip turn --flips unlimited
   trinim plane verify --max 34 --flip free --condition always --json
 

@@ -28,7 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   trinim play                              five layers, solved on the spot; you begin
   trinim play --layers 4 --rule normal --first you
-  trinim play --layers 9 --level club      nine layers: the built-in book, then positions solved on the spot
+  trinim play --layers 9 --level club      nine layers: the book, then solved on the spot
   trinim play trinim-k7-misere             with the values of a finished solve
 
 Cells have letters, or on large boards the letter of the row and a number. A move is d-f, from cell to cell along a \

@@ -19,6 +19,7 @@ use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::http::{self, Limits};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::face::signals::Signals;
+use crate::cli::face::values;
 use crate::cli::words::answers;
 use crate::cli::words::args::{self, Size};
 use crate::cli::words::board;
@@ -36,7 +37,7 @@ const LIMITS: Limits = Limits { connections: 512, head_bytes: 64 << 10, patience
 
 const EXAMPLES: &str = "\
 Examples:
-  trinim serve                                      small boards and nine layers, for this machine only
+  trinim serve                                      small boards and nine layers, for this machine
   trinim serve trinim-k5-misere --listen 127.0.0.1:0    a finished solve, on any free port
 
 Ask, for example, curl 'http://127.0.0.1:8080/v1/position?board=triangle:4&p=1/11/111/1111'. The page to play on is at the address itself. Paths: /v1/boards, /v1/position, /v1/positions (POST, one position a line), /v1/mainline, /v1/reply, /v1/stats, \
@@ -53,7 +54,7 @@ pub struct ServeArgs {
     folders: Vec<PathBuf>,
 
     /// Address and port; port 0 takes any free one
-    #[arg(long, value_name = "ADDRESS", value_parser = args::address, default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "ADDRESS", value_parser = values::address, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
 
     /// Layers of the triangle; these boards, up to 7 layers, are solved at the start, under both

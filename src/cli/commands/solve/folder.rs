@@ -1,7 +1,7 @@
 //! The contents of a run folder before a solve starts or continues, and what is solved in agreement
 //! with them.
 
-use super::{Outcome, Run, SolveArgs, values};
+use super::{Outcome, Run, SolveArgs, strategy};
 use crate::cli::face::exit::Refused;
 use crate::cli::words::game::{self, GameArgs};
 use crate::cli::words::keep::{AuditChoice, KeepChoice, too_many_pieces};
@@ -42,7 +42,8 @@ pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
     }
 }
 
-/// Returns what is solved and kept: given on the command line, as the folder was begun, or usual.
+/// Returns what is solved and kept: as given on the command line, as the folder was begun, or as
+/// usual.
 ///
 /// # Errors
 /// [`Error::Parameters`] if the folder was begun with another choice, and [`Refused`] for choices
@@ -56,7 +57,7 @@ pub fn settle(
 ) -> anyhow::Result<(Game, Terms)> {
     let given = args.values.values;
     if given == Some(Values::Nimbers) {
-        values::agree(args, strategy)?;
+        strategy::agree(args, strategy)?;
     }
     // A folder of another program is refused when it is opened.
     let found = begun.and_then(|begun| Values::from_parameters(&begun.parameters.0));

@@ -10,7 +10,6 @@ pub mod resume;
 mod session;
 mod strategy;
 mod timeline;
-mod values;
 
 use crate::cli::face::exit::{Exit, Stopped};
 use crate::cli::face::file::ParentsArgs;
@@ -28,12 +27,11 @@ use pipeline::{Candidate, Stopwatch};
 pub use report::Report;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use strategy::StrategyArgs;
+use strategy::{StrategyArgs, ValuesArgs};
 use timeline::TimelineArgs;
 use trinim::database::{Manifest, Task};
 use trinim::game::Board;
 use trinim::solve::{Strategy, baseline};
-use values::ValuesArgs;
 
 /// Time between two looks at a lock with `--wait`.
 const WAIT: Duration = Duration::from_millis(200);
@@ -46,7 +44,7 @@ Examples:
   trinim solve --layers 5 --max-take 3            at most three pieces a move
   trinim solve --layers 8 --timeline k8.svg       draw what each thread did when
   trinim solve --layers 9 --max-duration 8h --max-disk 200GiB
-  trinim solve --layers 6 --keep counts --out k6  the counts and the winning first moves, no database
+  trinim solve --layers 6 --keep counts --out k6  counts and winning first moves, no database
   trinim solve --layers 6 --keep book:9 --out b6  also the values of positions with 9 pieces or more
   trinim solve --layers 6 --rule normal --values nimbers
                                                   the nimber of every position

@@ -87,8 +87,9 @@ pub struct Report {
     peak_leased_bytes: u64,
     /// Checkpoints of this session.
     commits: u64,
-    /// Time of all workers together by stage: `read`, `decode`, `orient`, `apply`, `audit`, `settle`,
-    /// `publish`, `encode`, `write`, `commit`, waiting (`await_read`, `await_write`) and `idle`.
+    /// Time of all workers together by stage: `read`, `decode`, `orient`, `apply`, `audit`,
+    /// `settle`, `publish`, `encode`, `write`, `commit`, waiting (`await_read`, `await_write`) and
+    /// `idle`.
     stages_s: BTreeMap<&'static str, f64>,
     /// Bytes of bitmap processed: settled, applied, encoded, decoded.
     bitmap_bytes: u64,

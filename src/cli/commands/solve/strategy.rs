@@ -1,8 +1,9 @@
-//! The strategy, and the flags that make no sense with it.
+//! The strategy and the values of a solve, and the flags that make no sense with them.
 
+use super::SolveArgs;
 use crate::cli::face::exit::Refused;
 use crate::cli::words::args::{COMMIT_INTERVAL_DEFAULT, KernelArgs, LogPlacement};
-use crate::cli::words::game::GameArgs;
+use crate::cli::words::game::{GameArgs, LEAVE_OUT, agree_with_nimbers, refuse_nimbers, values};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use trinim::database::Values;
@@ -55,7 +56,7 @@ impl StrategyArgs {
     ) -> Result<Strategy, Refused> {
         let refuse = |given: String, reason: &str| {
             let message = format!("{given} makes no sense with --strategy {}: {reason}", self.strategy);
-            Err(Refused::new(message, "leave out one of the two"))
+            Err(Refused::new(message, LEAVE_OUT))
         };
         let redundancy = self.redundancy.map(|redundancy| format!("--redundancy {redundancy}"));
         let Strategy::Baseline(baseline) = self.strategy else {
@@ -90,4 +91,33 @@ impl StrategyArgs {
         let redundancy = self.redundancy.unwrap_or(Redundancy::Remove);
         Ok(Strategy::Baseline(baseline.with_redundancy(redundancy)))
     }
+}
+
+/// `--values`.
+#[derive(Clone, Args)]
+pub struct ValuesArgs {
+    /// What is computed of each position: who wins, or its nimber, the Grundy value of normal play
+    /// [default: as the folder was begun, else outcomes]
+    #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values())]
+    pub values: Option<Values>,
+}
+
+impl ValuesArgs {
+    /// Returns the values that are named, for the name of a folder.
+    pub fn named(&self) -> Values {
+        self.values.unwrap_or_default()
+    }
+}
+
+/// Refuses the options that nimbers cannot have.
+pub fn agree(args: &SolveArgs, strategy: Strategy) -> Result<(), Refused> {
+    agree_with_nimbers(&args.game)?;
+    if let Strategy::Baseline(baseline) = strategy {
+        return refuse_nimbers(&format!("--strategy {baseline}"), "the papers' strategies decide who wins", LEAVE_OUT);
+    }
+    if args.audit.is_some_and(|audit| audit.0.is_some()) {
+        let hint = "leave out one of the two; trinim verify confirms every nimber";
+        return refuse_nimbers("--audit", "an audit compares wins and losses", hint);
+    }
+    Ok(())
 }

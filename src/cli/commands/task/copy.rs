@@ -12,7 +12,7 @@ use trinim::task;
 const EXAMPLES: &str = "\
 Examples:
   trinim task copy --store one --to here
-  trinim task copy --store one --to here --json     again: what is there is compared, nothing is copied
+  trinim task copy --store one --to here --json     again: what is there is only compared
   trinim verify here
 
 Each file is compared with what was committed before it is written. The copy is a store of its own; its db folder is \

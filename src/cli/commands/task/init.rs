@@ -78,7 +78,7 @@ pub struct Report {
     board: String,
     /// Layers of the triangle; null: another board.
     layers: Option<u32>,
-    /// `normal` or `misere`.
+    /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
     #[schemars(with = "trinim::game::Rule")]
     rule: &'static str,
     /// Fewest pieces a move takes along a line; null: 1.

@@ -8,7 +8,6 @@ pub mod finish;
 pub mod init;
 mod lines;
 pub mod list;
-mod plan;
 mod store;
 pub mod sweep;
 pub mod verify;
@@ -125,7 +124,7 @@ pub struct Failure<'a> {
 #[derive(Subcommand)]
 enum TaskCommand {
     Init(init::InitArgs),
-    Plan(plan::PlanArgs),
+    Plan(list::PlanArgs),
     List(list::ListArgs),
     Finish(finish::FinishArgs),
     Copy(copy::CopyArgs),
@@ -163,7 +162,7 @@ pub fn run(args: TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
     match args.command {
         None => compute(&args, out).map_err(refusal),
         Some(TaskCommand::Init(args)) => init::run(args, out).map_err(refusal),
-        Some(TaskCommand::Plan(args)) => plan::run(args, out).map_err(refusal),
+        Some(TaskCommand::Plan(args)) => list::run_plan(args, out).map_err(refusal),
         Some(TaskCommand::List(args)) => list::run(args, out).map_err(refusal),
         Some(TaskCommand::Finish(args)) => finish::run(args, out).map_err(refusal),
         Some(TaskCommand::Copy(args)) => copy::run(args, out).map_err(refusal),

@@ -22,7 +22,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Reading {
     /// Share of the whole work that is done, 0 to 1.
     pub share: f64,
-    /// The same and more in words.
+    /// The same and more in words; of a note, its text.
     #[serde(rename = "message")]
     pub line: String,
     /// Estimate of the time left.

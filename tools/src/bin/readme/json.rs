@@ -62,7 +62,7 @@ pub fn rows(schema: &Value) -> Vec<Row> {
     }
     let in_all = |row: &Row| shapes.iter().all(|shape| !shape["properties"][&row.path].is_null());
     for row in rows.iter_mut().filter(|row| !row.path.contains('.') && row.tags.is_empty()) {
-        row.always &= in_all(row);
+        row.always &= shapes.len() == 1 || in_all(row);
     }
     rows
 }
@@ -74,9 +74,13 @@ fn fields(object: &Value, prefix: &str, tag: Option<&str>, rows: &mut Vec<Row>) 
         let path = format!("{prefix}{name}");
         let is_tag = tag.is_some_and(|tag| field["const"] == tag);
         let tags: Vec<String> = tag.filter(|_| !is_tag).map(|tag| format!("`{tag}`")).into_iter().collect();
-        let text = if is_tag { String::new() } else { flat(description(field)) };
+        let about = |tag: &str| format!("`{tag}`: {}", flat(description(object)));
+        let text = tag.filter(|_| is_tag).map_or_else(|| flat(description(field)), about);
         match rows.iter_mut().find(|row| row.path == path) {
-            Some(row) if is_tag => row.kind = format!("{}, {}", row.kind, kind(field, name)),
+            Some(row) if is_tag => {
+                row.kind = "string".to_owned();
+                row.text = format!("{} {text}", row.text);
+            }
             Some(row) => row.tags.extend(tags),
             None => rows.push(Row { kind: kind(field, name), text, always: required(name), tags, path: path.clone() }),
         }
