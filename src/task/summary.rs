@@ -86,8 +86,8 @@ impl StoredSummary {
     }
 }
 
-/// Reads the counts that [`verify_share`](crate::care::verify::verify_share) compares with the blocks:
-/// those of the share, or of all blocks for share 0.
+/// Reads the counts that [`verify_share`](crate::care::verify::verify_share) compares with the
+/// blocks: those of the share, or of all blocks for share 0.
 ///
 /// # Errors
 /// [`RunError::Corrupt`] with a damaged summary, [`RunError::Io`] with a missing one, which
