@@ -1,4 +1,4 @@
-//! Byte order of the checkpoint files: little-endian integers in both directions.
+//! Byte order of the files of a run: little-endian integers, read with bounds.
 //!
 //! # Invariants
 //! 1. Reading never panics and never leaves its slice; what does not fit is a [`Flaw`].
@@ -15,53 +15,53 @@ use crate::Error;
 use crate::finding::{Damage, Expected};
 
 /// Length of a hash, in bytes.
-pub(super) const HASH_BYTES: usize = 16;
+pub(crate) const HASH_BYTES: usize = 16;
 
 /// Damage of some bytes, before their file is known.
 #[derive(Debug)]
-pub(super) struct Flaw {
+pub(crate) struct Flaw {
     offset: u64,
     damage: Damage,
 }
 
 impl Flaw {
-    pub(super) fn new(offset: u64, damage: impl Into<Damage>) -> Self {
+    pub(crate) fn new(offset: u64, damage: impl Into<Damage>) -> Self {
         Self { offset, damage: damage.into() }
     }
 
     /// Builds the flaw of a number that is wrong in its place.
-    pub(super) fn number(offset: u64, of: &'static str, expected: Expected, found: u64) -> Self {
+    pub(crate) fn number(offset: u64, of: &'static str, expected: Expected, found: u64) -> Self {
         Self::new(offset, Damage::Number { of, expected, found })
     }
 
     /// Converts to an error, for bytes that begin at byte `base` of `path`.
-    pub(super) fn of(self, path: &Path, base: u64) -> Error {
+    pub(crate) fn of(self, path: &Path, base: u64) -> Error {
         Error::corrupt(path, base.saturating_add(self.offset), self.damage)
     }
 }
 
 /// Reads a slice from front to back.
 #[derive(Debug)]
-pub(super) struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     rest: &'a [u8],
     offset: u64,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes, offset: 0 }
     }
 
-    pub(super) fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    pub(super) fn remaining(&self) -> usize {
+    pub(crate) fn remaining(&self) -> usize {
         self.rest.len()
     }
 
     /// Takes the next `length` bytes.
-    pub(super) fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], Flaw> {
+    pub(crate) fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], Flaw> {
         let Some((head, rest)) = self.rest.split_at_checked(length) else {
             return Err(self.flaw(format!("{what} takes {length} bytes, {} are left", self.rest.len())));
         };
@@ -70,34 +70,35 @@ impl<'a> Cursor<'a> {
         Ok(head)
     }
 
-    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Flaw> {
+    /// Takes the next `N` bytes.
+    pub(crate) fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Flaw> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(N, what)?);
         Ok(array)
     }
 
-    pub(super) fn u8(&mut self, what: &'static str) -> Result<u8, Flaw> {
+    pub(crate) fn u8(&mut self, what: &'static str) -> Result<u8, Flaw> {
         Ok(u8::from_le_bytes(self.array(what)?))
     }
 
-    pub(super) fn u16(&mut self, what: &'static str) -> Result<u16, Flaw> {
+    pub(crate) fn u16(&mut self, what: &'static str) -> Result<u16, Flaw> {
         Ok(u16::from_le_bytes(self.array(what)?))
     }
 
-    pub(super) fn u32(&mut self, what: &'static str) -> Result<u32, Flaw> {
+    pub(crate) fn u32(&mut self, what: &'static str) -> Result<u32, Flaw> {
         Ok(u32::from_le_bytes(self.array(what)?))
     }
 
-    pub(super) fn u64(&mut self, what: &'static str) -> Result<u64, Flaw> {
+    pub(crate) fn u64(&mut self, what: &'static str) -> Result<u64, Flaw> {
         Ok(u64::from_le_bytes(self.array(what)?))
     }
 
-    pub(super) fn u128(&mut self, what: &'static str) -> Result<u128, Flaw> {
+    pub(crate) fn u128(&mut self, what: &'static str) -> Result<u128, Flaw> {
         Ok(u128::from_le_bytes(self.array(what)?))
     }
 
     /// Takes a magic number, which must be `magic`.
-    pub(super) fn magic(&mut self, magic: [u8; 8]) -> Result<(), Flaw> {
+    pub(crate) fn magic(&mut self, magic: [u8; 8]) -> Result<(), Flaw> {
         let found: [u8; 8] = self.array("magic number")?;
         if found == magic {
             return Ok(());
@@ -108,7 +109,7 @@ impl<'a> Cursor<'a> {
 
     /// Takes the number of things of at least `least_bytes` each; no more than fit the remaining
     /// bytes.
-    pub(super) fn count(&mut self, least_bytes: usize, what: &'static str) -> Result<usize, Flaw> {
+    pub(crate) fn count(&mut self, least_bytes: usize, what: &'static str) -> Result<usize, Flaw> {
         let count = self.u32(what)? as usize;
         let most = self.rest.len() / least_bytes;
         if count > most {
@@ -118,7 +119,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes a flag byte with a single flag.
-    pub(super) fn flag(&mut self, what: &'static str) -> Result<bool, Flaw> {
+    pub(crate) fn flag(&mut self, what: &'static str) -> Result<bool, Flaw> {
         match self.u8(what)? {
             0 => Ok(false),
             1 => Ok(true),
@@ -127,13 +128,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes UTF-8 text.
-    pub(super) fn text(&mut self, length: usize, what: &'static str) -> Result<&'a str, Flaw> {
+    pub(crate) fn text(&mut self, length: usize, what: &'static str) -> Result<&'a str, Flaw> {
         let bytes = self.take(length, what)?;
         std::str::from_utf8(bytes).map_err(|_| self.flaw(format!("the {what} is not UTF-8: {}", bytes.escape_ascii())))
     }
 
     /// Requires that no byte follows.
-    pub(super) fn end(&self, what: &'static str) -> Result<(), Flaw> {
+    pub(crate) fn end(&self, what: &'static str) -> Result<(), Flaw> {
         if self.rest.is_empty() {
             return Ok(());
         }
@@ -141,31 +142,31 @@ impl<'a> Cursor<'a> {
     }
 
     /// Builds a flaw at the current offset.
-    pub(super) fn flaw(&self, damage: impl Into<Damage>) -> Flaw {
+    pub(crate) fn flaw(&self, damage: impl Into<Damage>) -> Flaw {
         Flaw::new(self.offset, damage)
     }
 
     /// Builds the flaw of a wrong number at the current offset.
-    pub(super) fn number(&self, of: &'static str, expected: Expected, found: u64) -> Flaw {
+    pub(crate) fn number(&self, of: &'static str, expected: Expected, found: u64) -> Flaw {
         Flaw::number(self.offset, of, expected, found)
     }
 }
 
 /// Returns the first item that occurred before, in time `n log n`.
-pub(super) fn first_repeated<T: Ord + Copy>(items: impl IntoIterator<Item = T>) -> Option<T> {
+pub(crate) fn first_repeated<T: Ord + Copy>(items: impl IntoIterator<Item = T>) -> Option<T> {
     let mut seen = BTreeSet::new();
     items.into_iter().find(|item| !seen.insert(*item))
 }
 
 /// Appends the hash of everything in `bytes`.
-pub(super) fn seal(bytes: &mut Vec<u8>) -> u128 {
+pub(crate) fn seal(bytes: &mut Vec<u8>) -> u128 {
     let hash = xxh3_128(bytes);
     bytes.extend_from_slice(&hash.to_le_bytes());
     hash
 }
 
 /// Checks that `bytes` end with the hash of what precedes it; returns that part and the hash.
-pub(super) fn unseal(bytes: &[u8]) -> Result<(&[u8], u128), Flaw> {
+pub(crate) fn unseal(bytes: &[u8]) -> Result<(&[u8], u128), Flaw> {
     let split = bytes.len().checked_sub(HASH_BYTES);
     let Some((body, mut tail)) = split.map(|split| bytes.split_at(split)).map(|(body, tail)| (body, Cursor::new(tail)))
     else {
@@ -180,7 +181,7 @@ pub(super) fn unseal(bytes: &[u8]) -> Result<(&[u8], u128), Flaw> {
 }
 
 /// Converts a length in memory to a number on disk; the caller has checked that it fits.
-pub(super) fn length_u32(length: usize) -> u32 {
+pub(crate) fn length_u32(length: usize) -> u32 {
     u32::try_from(length).expect("checked against a limit below 2^32")
 }
 
