@@ -54,6 +54,7 @@ pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'
     let Some(inspection) = examination.inspection else {
         return without_metadata(storage, examination.findings, depth, request);
     };
+    Terms::refuse_unreleased(&storage.path(FORMAT), &inspection.parameters.0)?;
     let game = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let terms = Terms::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let (task, keep) = (terms.task(&game), terms.keep);
