@@ -3,7 +3,7 @@
 
 use super::{BOOK, DatabaseError, MANIFEST, SUMS};
 use crate::game::{Board, Rule};
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The finished solve of a board, as part of the program; [`Database::open_built_in`] opens it.
@@ -64,13 +64,12 @@ impl BuiltIn {
             .map_err(|_| DatabaseError::corrupt(self.place().join(MANIFEST), None, "not a zstd frame"))
     }
 
-    /// Returns the files of the `db` folder, with their names.
+    /// Returns the files of the `db` folder by name.
     ///
     /// # Errors
     /// [`DatabaseError::Corrupt`] if what was built in is damaged.
-    pub fn files(&self) -> Result<[(&'static str, Cow<'static, [u8]>); 3], DatabaseError> {
-        let manifest = self.manifest()?;
-        Ok([(BOOK, self.book.into()), (MANIFEST, manifest.into()), (SUMS, self.sums.into())])
+    pub fn files(&self) -> Result<BTreeMap<&'static str, Vec<u8>>, DatabaseError> {
+        Ok(BTreeMap::from([(BOOK, self.book.into()), (MANIFEST, self.manifest()?), (SUMS, self.sums.into())]))
     }
 
     /// Returns what takes the place of a folder in messages.

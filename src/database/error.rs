@@ -1,6 +1,6 @@
 //! The errors of the database.
 
-use super::Keep;
+use super::{Keep, Terms};
 use pipeline::{Damage, Damaged, Expected, Finding, Weight};
 use std::path::{Path, PathBuf};
 
@@ -125,4 +125,17 @@ impl DatabaseError {
             other => Err(other),
         }
     }
+}
+
+/// Refuses a run folder whose `FORMAT`, at `path`, has the parameters of a program from before the
+/// first release.
+///
+/// # Errors
+/// [`DatabaseError::Unreleased`].
+pub fn refuse_unreleased(path: &Path, given: &[(String, String)]) -> Result<(), DatabaseError> {
+    let has = |wanted: &str| given.iter().any(|(name, _)| name == wanted);
+    if has("bid-cells") && !has(Terms::VERSION_PARAMETER) {
+        return Err(DatabaseError::Unreleased { path: path.into() });
+    }
+    Ok(())
 }

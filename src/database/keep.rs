@@ -1,15 +1,16 @@
 //! What a solve keeps of its result, and the terms on which it runs.
 
 use super::game::DATABASE_CELLS_MAX;
-use super::{Audit, DatabaseError, Game, VERSION, Values};
+use super::{Audit, Game, Values};
 use crate::game::Board;
 use crate::kernel::bitmap_words;
 use serde::{Serialize, Serializer};
 use std::fmt;
-use std::path::Path;
 use std::str::FromStr;
 use xxhash_rust::xxh3::xxh3_64;
 
+/// The version of the files of a database.
+pub const VERSION: u64 = 1;
 /// Most empty cells of a position in a book of usual depth.
 const BOOK_EMPTIES: u32 = 8;
 
@@ -145,19 +146,6 @@ impl Terms {
         let (values, keep) = (Values::from_parameters(given)?, Keep::from_parameters(given)?);
         let terms = Terms { values, keep, audit: Audit::from_parameters(given)? };
         terms.are_possible().then_some(terms)
-    }
-
-    /// Refuses a run folder whose `FORMAT`, at `path`, has the parameters of a program from before
-    /// the first release.
-    ///
-    /// # Errors
-    /// [`DatabaseError::Unreleased`].
-    pub fn refuse_unreleased(path: &Path, given: &[(String, String)]) -> Result<(), DatabaseError> {
-        let has = |wanted: &str| given.iter().any(|(name, _)| name == wanted);
-        if has("bid-cells") && !has(Terms::VERSION_PARAMETER) {
-            return Err(DatabaseError::Unreleased { path: path.into() });
-        }
-        Ok(())
     }
 
     /// Returns whether this program can solve on these terms: nimbers are kept whole and not

@@ -9,6 +9,7 @@
 //! 3. Census and digest do not depend on what is kept, nor on the version.
 
 use super::census::{Census, PieceCount};
+use super::keep::VERSION;
 use super::{
     Audited, BlockSummary, DatabaseError, FirstMoves, Game, Keep, LayerCount, NimberCount, SmallerBoards, Task, Terms,
     Values,
@@ -26,8 +27,6 @@ pub const SUMS: &str = "SUMS";
 /// Limit on the length of a manifest or of `SUMS`, in bytes; with 300,000 canonical blocks, the
 /// most, they take about 45 and 24 MB.
 pub const LIST_BYTES_MAX: u64 = 64 << 20;
-/// The version of the files of a database.
-pub const VERSION: u64 = 1;
 const SCHEMA: &str = "trinim.database/1";
 /// What a schema begins with, whatever the version.
 const SCHEMA_OF_ANY: &str = "trinim.database/";

@@ -73,35 +73,41 @@ const OPEN_BLOCKS_MAX: usize = 256;
 pub const CACHE_BYTES: usize = 256 << 20;
 
 struct Cache {
-    /// By block and number: when it was last used, and its words.
-    frames: HashMap<(u32, u32), (u64, Arc<Vec<u64>>)>,
+    /// By block and number.
+    frames: HashMap<(u32, u32), Cached>,
     limit_bytes: usize,
     bytes: usize,
     clock: u64,
+}
+
+/// A decoded frame, and when it was last used.
+struct Cached {
+    used: u64,
+    words: Arc<Vec<u64>>,
 }
 
 impl Cache {
     fn get(&mut self, key: (u32, u32)) -> Option<Arc<Vec<u64>>> {
         self.clock += 1;
         let clock = self.clock;
-        self.frames.get_mut(&key).map(|(used, frame)| {
-            *used = clock;
-            frame.clone()
+        self.frames.get_mut(&key).map(|frame| {
+            frame.used = clock;
+            frame.words.clone()
         })
     }
 
-    fn insert(&mut self, key: (u32, u32), frame: Arc<Vec<u64>>) {
-        self.bytes += 8 * frame.len();
-        if let Some((_, old)) = self.frames.insert(key, (self.clock, frame)) {
-            self.bytes -= 8 * old.len();
+    fn insert(&mut self, key: (u32, u32), words: Arc<Vec<u64>>) {
+        self.bytes += 8 * words.len();
+        if let Some(old) = self.frames.insert(key, Cached { used: self.clock, words }) {
+            self.bytes -= 8 * old.words.len();
         }
         if self.bytes > self.limit_bytes && self.frames.len() > 1 {
             // Drop the older half at once, so that this search is rare.
-            let mut used: Vec<u64> = self.frames.values().map(|(used, _)| *used).collect();
+            let mut used: Vec<u64> = self.frames.values().map(|frame| frame.used).collect();
             used.sort_unstable();
             let median = used[used.len() / 2];
-            self.frames.retain(|_, (used, _)| *used >= median);
-            self.bytes = self.frames.values().map(|(_, frame)| 8 * frame.len()).sum();
+            self.frames.retain(|_, frame| frame.used >= median);
+            self.bytes = self.frames.values().map(|frame| 8 * frame.words.len()).sum();
         }
     }
 }

@@ -264,8 +264,8 @@ fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
     assert!(shown.contains("whole board in memory"), "{shown}");
 }
 
-/// Folders of programs from before the first release are refused by name, with the commit that still
-/// reads them, by every command that opens one; nothing in them changes.
+/// Folders of programs from before the first release are refused by name, with the commit that
+/// still reads them, by every command that opens one; nothing in them changes.
 #[test]
 fn an_unreleased_folder_is_refused_with_the_commit_that_reads_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 use trinim::care::{Repair, Request};
-use trinim::database::{Database, DatabaseError, Game, Keep, LAST_READER, Manifest, Terms};
+use trinim::database::{Database, DatabaseError, Game, Keep, LAST_READER, Manifest, Terms, refuse_unreleased};
 use trinim::game::Rule;
 use trinim::game::reference;
 use trinim::solve::{Solve, solve};
@@ -277,7 +277,7 @@ fn what_was_written_before_the_first_release_is_refused() {
     let refused = [
         Database::open(&old).map(drop),
         Manifest::parse(Path::new("x"), br#"{"format": "trinim-database", "version": 5}"#).map(drop),
-        Terms::refuse_unreleased(&old, &checkpoint::inspect(&RealStorage::open(&old).unwrap()).unwrap().parameters.0),
+        refuse_unreleased(&old, &checkpoint::inspect(&RealStorage::open(&old).unwrap()).unwrap().parameters.0),
     ];
     for refused in refused {
         let error = refused.unwrap_err();

@@ -220,8 +220,9 @@ fn the_counts_are_where_the_tables_say() {
     let winning: Vec<Vec<u32>> = board.moves().iter().filter(|taken| is_loss(taken)).map(cells).collect();
     assert_eq!(manifest["winning_first_moves"], serde_json::json!(winning));
 
-    // The summaries: digest, seven counts for six offset bits, three of smaller boards, then one bit
-    // for each position after a first move that lies in the block or is an image of one that does.
+    // The summaries: digest, seven counts for six offset bits, three of smaller boards, then one
+    // bit for each position after a first move that lies in the block or is an image of one that
+    // does.
     let journal = fs::read(golden("counts-finished/m/journal.1.a")).unwrap();
     let (mut start, mut values) = (0, 0);
     while start < journal.len() {

@@ -9,7 +9,7 @@ use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
-use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Terms, Values};
+use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Terms, Values, refuse_unreleased};
 use trinim::game::Board;
 use trinim::layout::Layout;
 use trinim::plan;
@@ -37,7 +37,7 @@ pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
     let storage = RealStorage::open(folder)?;
     match checkpoint::inspect(&storage) {
         Ok(inspection) => {
-            Terms::refuse_unreleased(&storage.path(checkpoint::FORMAT), &inspection.parameters.0)?;
+            refuse_unreleased(&storage.path(checkpoint::FORMAT), &inspection.parameters.0)?;
             Ok(Some(inspection))
         }
         Err(Error::NotARun { .. }) => Ok(None),
