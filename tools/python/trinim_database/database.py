@@ -209,7 +209,7 @@ class Database:
         for ordinal, bid in enumerate(self._bids):
             for frame in range(self._blocks.frames):
                 words = self._blocks.frame(ordinal, frame)
-                first = frame * FRAME_WORDS[self._blocks.version] * 64
+                first = frame * FRAME_WORDS * 64
                 octets = words.astype("<u8").view(np.uint8)
                 places = np.flatnonzero(np.unpackbits(octets, bitorder="little")) + first
                 offsets = places[places < size].astype(np.uint64)
