@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command, Error, ValueHint};
 use pipeline::checkpoint::FORMAT_VERSION;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use trinim::database::FORMAT_VERSION as DATABASE_VERSION;
+use trinim::database::VERSION as DATABASE_VERSION;
 use trinim::kernel::{Isa, Kernel};
 
 /// Order of the headings. Clap shows them in the order of their first arguments.
@@ -126,7 +126,7 @@ pub fn version() -> String {
         "{}\n\
          commit   {}\n\
          built    for {} on {}, {build}\n\
-         formats  database 1 to {DATABASE_VERSION}, run folder {FORMAT_VERSION}\n\
+         formats  database {DATABASE_VERSION}, run folder {FORMAT_VERSION}\n\
          kernels  {} on this machine; auto takes {}\n\
          codecs   {}\n\
          stores   {}",
