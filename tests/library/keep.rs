@@ -186,7 +186,7 @@ fn a_solve_that_broke_off_anywhere_ends_with_the_same_bytes() {
             let options = Options { commit_interval: Duration::from_micros(100), ..way.options(&game.layout) };
             count(&game, Arc::new(disk.clone()), &options).map(drop)
         };
-        let takes = |step: u64, _| step % Sweep::asked().number(4, 1) == 0;
+        let takes = |step: u64, _| step.is_multiple_of(Sweep::asked().number(4, 1));
         broken += break_off_anywhere(&run, &takes, &expected, &mut |disk, last, story| {
             if let Ok(found) = pipeline::checkpoint::inspect(disk) {
                 resumed += u32::from(!found.records.is_empty());

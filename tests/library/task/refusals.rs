@@ -4,7 +4,6 @@ use super::{change, refused};
 use crate::common::program::{copy, ends, json, tree};
 use crate::common::scratch;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
 
 #[test]
