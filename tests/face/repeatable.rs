@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Each command that computes, with arguments and its exit code.
-const CASES: [(&str, &str, i32); 41] = [
+const CASES: [(&str, &str, i32); 42] = [
     ("solve", "-k 5 --rule normal --values nimbers --out nimbers", 0),
     ("solve", "-k 6 --block-bits 14 --out new", 0),
     ("resume", "half", 0),
