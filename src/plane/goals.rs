@@ -3,8 +3,8 @@
 //! The paper's goals are the rules: normal play, and *attrition* for misère. \[Ver10\] section 20
 //! lets players turn normal play into attrition and back, once in a game, where `L ≥ S + 2 ≥ 7`
 //! (54). It leaves open what a flip is: part of a move, before or after it, or a whole turn. The
-//! paper's claim (56), that the losses remain those of the goal in force, is right for the first two
-//! and wrong for the third, as [`super::retrograde`] shows.
+//! paper's claim (56), that the losses remain those of the goal in force, is right for the first
+//! two and wrong for the third, as [`super::retrograde`] shows.
 
 use super::heaps::Point;
 use dashu_int::UBig;

@@ -16,9 +16,9 @@
 //! `covered`. Only the `a` with indices above `passed` are kept, because the generator never asks
 //! for earlier ones: about 0.38 n of them, 8 bytes each. A point costs a few additions.
 //!
-//! To place a number, section 17 tries the equation of `a`, then that of `b`; section 18 proposes to
-//! start with either at random, in proportion to how many numbers each sequence has. Starting with
-//! `a` is best, and one equation is enough anyway: it also gives the answer of the other.
+//! To place a number, section 17 tries the equation of `a`, then that of `b`; section 18 proposes
+//! to start with either at random, in proportion to how many numbers each sequence has. Starting
+//! with `a` is best, and one equation is enough anyway: it also gives the answer of the other.
 
 use super::golden::{Ratio, paper_steps};
 use super::heaps::{self, Kind, Move, Point};

@@ -5,10 +5,10 @@
 //! normal play (Wythoff). Each function takes one root of a number of twice the length, and a few
 //! products.
 //!
-//! [`Points`] goes one step at a time. `a_n` grows by 1 or 2. The sign of `e = a² - an - n²` decides
-//! which: it is never above 0 for `a = a_n` and above 0 for anything larger. Additions alone keep
-//! `e` up to date. Up to `n = 2^120` the numbers are machine integers: `e` and all terms of the sums
-//! are below `4 (a + n)`.
+//! [`Points`] goes one step at a time. `a_n` grows by 1 or 2. The sign of `e = a² - an - n²`
+//! decides which: it is never above 0 for `a = a_n` and above 0 for anything larger. Additions
+//! alone keep `e` up to date. Up to `n = 2^120` the numbers are machine integers: `e` and all terms
+//! of the sums are below `4 (a + n)`.
 //!
 //! # Invariants
 //! 1. `⌊nφ⌋ = ⌊(n + ⌊n√5⌋) / 2⌋`, and `⌊n√5⌋ = ⌊√(5n²)⌋` is an integer root: nothing is rounded.

@@ -57,8 +57,8 @@ pub fn legal(board: &Board, position: u64) -> impl Iterator<Item = u64> {
 
 /// Draws a position that is known, with these pieces and this value if they are given; `None` if
 /// none of many is like that, or `stop`, which is asked before each, returns true. The number of
-/// pieces is drawn first, if it is not given: most positions have about half the cells filled, and a
-/// book knows only full ones.
+/// pieces is drawn first, if it is not given: most positions have about half the cells filled, and
+/// a book knows only full ones.
 ///
 /// # Errors
 /// Those of [`Answers::value`], but for unknown values.

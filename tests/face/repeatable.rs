@@ -218,7 +218,8 @@ fn two_processes_print_the_same_bytes() {
     assert!(files[0] == files[1], "the files differ");
 }
 
-/// The same files with any options that may differ, and wherever and among whatever the program runs.
+/// The same files with any options that may differ, and wherever and among whatever the program
+/// runs.
 #[test]
 fn the_surroundings_of_a_solve_leave_no_trace() {
     let folder = scratch();

@@ -1,8 +1,8 @@
 //! The rules of the architecture that neither Cargo nor a lint checks, read from the sources.
 //!
 //! What has one place, files, clocks, threads, printing and unsafe code, clippy and rustc refuse
-//! elsewhere (`clippy.toml`, `Cargo.toml`); here is the list of those places. If a rule turns out to
-//! be wrong, change it here instead of working around it.
+//! elsewhere (`clippy.toml`, `Cargo.toml`); here is the list of those places. If a rule turns out
+//! to be wrong, change it here instead of working around it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! What readers of the papers come for: published figures, layouts, strategies, reports, formulas and
-//! the plane.
+//! What readers of the papers come for: published figures, layouts, strategies, reports, formulas
+//! and the plane.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -31,7 +31,8 @@ pub struct Period {
 }
 
 impl Period {
-    /// Computes the values where a move takes one of `numbers`; `None` if they do not repeat among 2^16 heaps.
+    /// Computes the values where a move takes one of `numbers`; `None` if they do not repeat among
+    /// 2^16 heaps.
     pub fn of(numbers: &[i32], rule: Rule) -> Option<Period> {
         let window = numbers.iter().copied().max().unwrap_or(1) as usize;
         if window > HEAPS_MAX / 4 {

@@ -87,8 +87,8 @@ impl HeldOut {
     /// that is quick.
     ///
     /// # Errors
-    /// [`GameError::TooLarge`] if `heap_max` exceeds the limits, [`GameError::TooSmall`] if the game
-    /// has a larger heap.
+    /// [`GameError::TooLarge`] if `heap_max` exceeds the limits, [`GameError::TooSmall`] if the
+    /// game has a larger heap.
     pub fn new(
         game: &Game,
         rule: Rule,

@@ -1,5 +1,5 @@
-//! The paths with one answer each, which `openapi.json` describes, and the page: a few files that are
-//! part of the program and need nothing from elsewhere.
+//! The paths with one answer each, which `openapi.json` describes, and the page: a few files that
+//! are part of the program and need nothing from elsewhere.
 
 use super::app::App;
 use super::asked::{Asked, BOARD};
@@ -115,7 +115,7 @@ pub async fn random(asked: Asked) -> Result<Response, Problem> {
 /// `GET /v1/boards`: what is offered, with all that a drawing needs.
 pub async fn boards(asked: Asked) -> Result<Response, Problem> {
     asked.query(&[])?;
-    let tag = Tag::of(asked.app.offers.all().iter().map(|offer| &**offer), &asked.uri.to_string());
+    let tag = Tag::of(asked.app.offers.all().iter().map(|offer| &*offer.identity), &asked.uri.to_string());
     if let Some(response) = tag.known(&asked.headers) {
         return Ok(response);
     }
@@ -130,7 +130,7 @@ pub async fn boards(asked: Asked) -> Result<Response, Problem> {
 /// `GET /v1/stats`: the counts of a board, as `trinim stats --json` prints them.
 pub async fn stats(asked: Asked) -> Result<Response, Problem> {
     let offer = asked.query(&BOARD)?.offer(&asked.app)?;
-    let tag = Tag::of([&*offer], &asked.uri.to_string());
+    let tag = Tag::of([&*offer.identity], &asked.uri.to_string());
     Ok(tag.known(&asked.headers).unwrap_or_else(|| tag.on(of_json(offer.stats.clone()))))
 }
 

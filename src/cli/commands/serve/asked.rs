@@ -57,7 +57,7 @@ impl Asked {
         is_kept: bool,
         job: impl FnOnce(&Offer) -> Result<(String, bool), Problem> + Send + 'static,
     ) -> Result<Response, Problem> {
-        let tag = is_kept.then(|| Tag::of([&**offer], &self.uri.to_string()));
+        let tag = is_kept.then(|| Tag::of([&*offer.identity], &self.uri.to_string()));
         if let Some(response) = tag.as_ref().and_then(|tag| tag.known(&self.headers)) {
             return Ok(response);
         }

@@ -4,8 +4,8 @@
 //! file: what is offered is opened at the start.
 //!
 //! # Limits
-//! Connections, their heads, idle and stalled clients: [`LIMITS`]. Requests that look values up at a
-//! time: `app.rs`. Body, positions and time of one request: `many.rs`.
+//! Connections, their heads, idle and stalled clients: [`LIMITS`]. Requests that look values up at
+//! a time: `app.rs`. Body, positions and time of one request: `many.rs`.
 
 mod api;
 mod app;

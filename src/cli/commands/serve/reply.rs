@@ -3,7 +3,6 @@
 //! Answers never change, so a client that has the tag of one need not ask again. Errors are
 //! `application/problem+json` (RFC 9457).
 
-use super::offer::Offer;
 use crate::cli::face::schema;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -39,12 +38,13 @@ const KEPT: HeaderValue = HeaderValue::from_static("public, max-age=86400");
 pub struct Tag(HeaderValue);
 
 impl Tag {
-    /// Returns the tag of the answer of these `offers` to a request for `path`, with its query.
-    pub fn of<'a>(offers: impl IntoIterator<Item = &'a Offer>, path: &str) -> Tag {
+    /// Returns the tag of the answer of the offers with these identities to a request for `path`,
+    /// with its query.
+    pub fn of<'a>(identities: impl IntoIterator<Item = &'a str>, path: &str) -> Tag {
         let mut hasher = blake3::Hasher::new();
         hasher.update(path.as_bytes());
-        for offer in offers {
-            hasher.update(b"\n").update(offer.identity.as_bytes());
+        for identity in identities {
+            hasher.update(b"\n").update(identity.as_bytes());
         }
         Tag::named(&hasher.finalize().to_hex()[..24])
     }

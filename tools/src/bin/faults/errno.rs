@@ -1,9 +1,9 @@
 //! Every file call fails, once or permanently, with every error that makes sense; so does standard
 //! output.
 //!
-//! A run that meets an error has to end with the code of the table in `src/cli/face/exit.rs`, naming
-//! path and operation, and the same command has to continue afterwards to the golden database.
-//! Interrupted and short calls have to be invisible.
+//! A run that meets an error has to end with the code of the table in `src/cli/face/exit.rs`,
+//! naming path and operation, and the same command has to continue afterwards to the golden
+//! database. Interrupted and short calls have to be invisible.
 
 use crate::kill::complete;
 use crate::report::Sheet;

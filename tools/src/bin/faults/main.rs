@@ -7,10 +7,10 @@
 //! ```
 //!
 //! Builds `trinim`, unless `--trinim` names one, and the library for LD_PRELOAD, runs the parts,
-//! prints an account and, with `--out`, writes `STEM.md` and `STEM.json`. Exits with 0 if everything
-//! held, 1 if something failed, 3 if nothing failed but something could not run here (root, loop
-//! devices), 130 after Ctrl-C. `--ci` bounds the run, and exits with 0 if something could not run;
-//! the output lists it.
+//! prints an account and, with `--out`, writes `STEM.md` and `STEM.json`. Exits with 0 if
+//! everything held, 1 if something failed, 3 if nothing failed but something could not run here
+//! (root, loop devices), 130 after Ctrl-C. `--ci` bounds the run, and exits with 0 if something
+//! could not run; the output lists it.
 
 mod disks;
 mod durability;
