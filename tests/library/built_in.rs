@@ -1,7 +1,7 @@
 //! What the program carries of solved boards: the files are intact, the answers agree with each
 //! other, and the commands find them.
 
-use crate::common::program::{ends, json, text, trinim};
+use crate::common::program::{ends, json};
 use crate::common::scratch;
 use std::path::{Path, PathBuf};
 use trinim::care::{self, Depth, Request};
