@@ -1,16 +1,14 @@
-//! Codecs of the logs and the frames of the database on a real loss stream: the seven-layer board
+//! Codecs of the logs and the blocks of the database on a real loss stream: the seven-layer board
 //! as one block (2^28 positions, 32 MiB), in sector order. Every round trip is compared with the
 //! stream, and its losses with the published count, before any measurement.
 //!
 //! `cargo bench --bench codecs`. Figures are bytes of raw bitmap a second; the ratio (stored bits
 //! per position) is printed once for each codec.
 
-use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use pipeline::codec::{self, FRAME_WORDS, Scratch};
 use std::hint::black_box;
-use trinim::database::Encoding;
 use trinim::database::block::BlockForm;
-use trinim::database::frame::{self, Frame};
 use trinim::game::Board;
 use trinim::game::Rule;
 use trinim::kernel::{Kernel, SettlePlan, bitmap_words};
@@ -64,44 +62,15 @@ fn codecs(criterion: &mut Criterion) {
 
     let mut group = criterion.benchmark_group("block file");
     group.throughput(Throughput::Bytes(raw_bytes as u64)).sample_size(10);
-    for encoding in [Encoding::Words, Encoding::Rows] {
-        let form = BlockForm { encoding, identity: 0, stream_words: stream.len() };
-        let file = form.file(0, &stream);
-        let mut back = vec![0; stream.len()];
-        form.read("block".as_ref(), 0, &file, &mut back).expect("a file is read");
-        assert!(back == stream, "the block file does not round-trip");
-        eprintln!("block file, {encoding:?}: {:.4} bits a position", file.len() as f64 / raw_bytes as f64);
-        group.bench_function(format!("write/{encoding:?}"), |bencher| {
-            bencher.iter(|| black_box(form.file(0, &stream)));
-        });
-        group.bench_function(format!("read/{encoding:?}"), |bencher| {
-            bencher.iter(|| form.read("block".as_ref(), 0, &file, black_box(&mut back)));
-        });
-    }
-    group.finish();
-
-    let mut group = criterion.benchmark_group("database frame, version 1");
-    let words = &stream[..Encoding::Words.frame_words()];
-    let stored = frame::encode(words);
-    let parsed = Frame::parse(stored.clone(), words.len()).expect("a frame parses");
-    let mut back = vec![0; words.len()];
-    parsed.decode(&mut back).expect("a frame decodes");
-    assert!(back == words, "the database frame does not round-trip");
-    eprintln!("database frame: {:.4} bits a position", stored.len() as f64 / (words.len() * 8) as f64);
-    group.throughput(Throughput::Bytes(words.len() as u64 * 8)).sample_size(10);
-    group.bench_function("encode", |bencher| bencher.iter(|| black_box(frame::encode(words))));
-    group.bench_function("parse", |bencher| {
-        let parse = |stored| Frame::parse(stored, words.len());
-        bencher.iter_batched(|| stored.clone(), parse, BatchSize::LargeInput);
-    });
-    group.bench_function("decode", |bencher| bencher.iter(|| parsed.decode(black_box(&mut back))));
-    group.throughput(Throughput::Elements(1));
-    let mut at = 1usize;
-    group.bench_function("word", |bencher| {
-        bencher.iter(|| {
-            at = (at.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)) % words.len();
-            assert_eq!(parsed.word(at), Ok(words[at]));
-        });
+    let form = BlockForm { identity: 0, stream_words: stream.len() };
+    let file = form.file(0, &stream);
+    let mut back = vec![0; stream.len()];
+    form.read("block".as_ref(), 0, &file, &mut back).expect("a file is read");
+    assert!(back == stream, "the block file does not round-trip");
+    eprintln!("block file: {:.4} bits a position", file.len() as f64 / raw_bytes as f64);
+    group.bench_function("write", |bencher| bencher.iter(|| black_box(form.file(0, &stream))));
+    group.bench_function("read", |bencher| {
+        bencher.iter(|| form.read("block".as_ref(), 0, &file, black_box(&mut back)));
     });
     group.finish();
 }

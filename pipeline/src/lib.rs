@@ -44,10 +44,6 @@
 //!         let sources = BlockId::all(self.blocks).filter(|source| updates(*source, target));
 //!         sources.map(|source| Edge::new(source, target)).collect()
 //!     }
-//!     fn edges_from(&self, source: BlockId) -> Vec<Edge> {
-//!         let targets = BlockId::all(self.blocks).filter(|target| updates(source, *target));
-//!         targets.map(|target| Edge::new(source, target)).collect()
-//!     }
 //!     fn apply(&self, edge: &Edge, primes: &[u64], bitmap: &mut [u64]) {
 //!         let is_prime = |bit: &u64| primes[0] >> bit & 1 == 1;
 //!         (0..64).filter(is_prime).for_each(|bit| strike(u64::from(edge.source.0) * 64 + bit, edge.target, bitmap));
@@ -91,6 +87,7 @@
 
 mod audit;
 mod bitmap;
+mod bytes;
 pub mod care;
 pub mod checkpoint;
 pub mod codec;

@@ -94,8 +94,12 @@ pub trait Workload: Sync {
     fn edges_into(&self, target: BlockId) -> Vec<Edge>;
 
     /// Returns the edges whose source is `source`: the edges of
-    /// [`edges_into`](Workload::edges_into), seen from the other end.
-    fn edges_from(&self, source: BlockId) -> Vec<Edge>;
+    /// [`edges_into`](Workload::edges_into), seen from the other end. By default it looks for them
+    /// in those of every block.
+    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
+        let all = BlockId::all(self.blocks()).flat_map(|target| self.edges_into(target));
+        all.filter(|edge| edge.source == source).collect()
+    }
 
     /// Prepares the zeroed bitmap of a block before any update. By default it stays zero.
     fn begin(&self, block: BlockId, bitmap: &mut [u64]) {

@@ -172,8 +172,8 @@ impl Report {
     }
 }
 
-/// Checks a run folder, a database, or the `db` folder of a run, and reports all damage. Progress is
-/// counted in bytes.
+/// Checks a run folder, a database, or the `db` folder of a run, and reports all damage. Progress
+/// is counted in bytes.
 ///
 /// # Errors
 /// [`Error::Nothing`], [`Error::Foreign`]; an unsupported version; [`pipeline::Error::Interrupted`]

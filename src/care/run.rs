@@ -4,7 +4,9 @@
 use super::lists::{contents, difference, or_finding};
 use super::workers::Request;
 use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, alone, sort_findings};
-use crate::database::{BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, Terms, block_file_name};
+use crate::database::{
+    BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, Terms, block_file_name, refuse_unreleased,
+};
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::Mutex;
@@ -54,6 +56,7 @@ pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'
     let Some(inspection) = examination.inspection else {
         return without_metadata(storage, examination.findings, depth, request);
     };
+    refuse_unreleased(&storage.path(FORMAT), &inspection.parameters.0)?;
     let game = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let terms = Terms::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let (task, keep) = (terms.task(&game), terms.keep);

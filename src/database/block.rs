@@ -1,38 +1,34 @@
 //! The file of one canonical block: header, index, frames. `FORMAT.md` specifies its bytes.
 //!
-//! Its frames are encoded in one of two ways ([`Encoding`]); all files of a database in the same. A
-//! frame of [`Encoding::Words`] answers single positions as it is. One of [`Encoding::Rows`] is
-//! decoded first, but it is a sixteenth as long, and encoding it takes a third of the time.
+//! Its frames have the codec of the logs that is tightest, `rows-huffman`.
 //!
 //! # Invariants
-//! 1. The bytes are a pure function of (encoding, identity, ordinal, bitmap), independent of date,
-//!    run and threads. They depend on every choice of the encoder of `rows-huffman`: an encoder
-//!    that chooses otherwise makes another version of this file.
+//! 1. The bytes are a pure function of (identity, ordinal, bitmap), independent of date, run and
+//!    threads. They depend on every choice of the encoder of `rows-huffman`: an encoder that
+//!    chooses otherwise makes another version of this file.
 //! 2. Every frame decodes on its own and has its own hash; so do the header and the index. A block
 //!    of another board, rule or layout fails by the identity in the header, a block under another's
 //!    name by its ordinal.
 //! 3. Lengths are checked against the file before any allocation.
 
-use super::frame::{self, FrameError};
-use super::{DatabaseError, Encoding, Task};
-use pipeline::codec::{self, Scratch};
+use super::{DatabaseError, Task};
+use pipeline::codec::{self, DecodeError, FRAME_WORDS, Scratch};
 use pipeline::{Damage, Expected};
 use std::ops::Range;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"TRINIMBK";
-/// The newest version.
-const VERSION: u32 = 2;
+const VERSION: u32 = 1;
 /// Length of the header, in bytes.
 pub const HEADER_BYTES: usize = 64;
 /// Length of one index row, in bytes.
 pub const INDEX_ROW_BYTES: usize = 24;
-/// The codec of version 2.
+/// The codec of a frame that is shorter for it.
 const ROWS: &str = "rows-huffman";
-/// The codecs that a frame of version 2 may have: [`codec::ZERO`], `raw` and [`ROWS`].
+/// The codecs that a frame may have: [`codec::ZERO`], `raw` and [`ROWS`].
 const CODECS: [u8; 3] = [codec::ZERO, 1, 8];
-/// The bits of a length in an index row of version 2 that hold the codec: its highest byte.
+/// The bits of a length in an index row that hold the codec: its highest byte.
 const CODEC_SHIFT: u32 = 56;
 
 /// Limit on the length of any block file, in bytes: twice a bitmap of 2^34 positions.
@@ -52,8 +48,6 @@ pub fn block_file_name(ordinal: u32) -> String {
 /// What all block files of a database have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockForm {
-    /// The encoding of the frames.
-    pub encoding: Encoding,
     /// Game and values ([`Task::identity`](super::Task::identity)).
     pub identity: u64,
     /// Words of the bitmaps of a block, all planes together.
@@ -67,17 +61,9 @@ pub struct FrameRow {
     pub offset: u64,
     /// Length in the file, in bytes.
     pub stored_bytes: u64,
-    /// Tag of the codec in version 2.
+    /// Tag of the codec.
     codec: u8,
     hash: u64,
-}
-
-/// A frame in memory, from which words are read.
-pub enum Frame {
-    /// A frame of [`Encoding::Words`], which stays encoded.
-    Words(Box<frame::Frame>),
-    /// The words of a frame of [`Encoding::Rows`].
-    Rows(Vec<u64>),
 }
 
 /// The header and index of a block file.
@@ -89,42 +75,22 @@ pub struct BlockIndex {
     pub frames: Vec<FrameRow>,
 }
 
-impl Encoding {
-    /// Returns the words of bitmap in a full frame.
-    ///
-    /// 16 MiB of codes of words: larger frames find few more repeats, smaller ones lose them. 1 MiB
-    /// of rows, as in the logs: a look-up decodes a whole frame.
-    pub const fn frame_words(self) -> usize {
-        match self {
-            Encoding::Words => 1 << 21,
-            Encoding::Rows => codec::FRAME_WORDS,
-        }
-    }
-}
-
 impl BlockForm {
     /// Returns the form of the block files of a task.
     pub fn of<'a>(task: impl Into<Task<'a>>) -> BlockForm {
         let task = task.into();
-        BlockForm { encoding: task.terms.encoding, identity: task.identity(), stream_words: task.stream_words() }
+        BlockForm { identity: task.identity(), stream_words: task.stream_words() }
     }
 
     /// Encodes the whole file of a block.
     pub fn file(&self, ordinal: u32, stream: &[u64]) -> Vec<u8> {
-        let frame_words = self.encoding.frame_words();
-        let frames = stream.len().div_ceil(frame_words);
+        let frames = stream.len().div_ceil(FRAME_WORDS);
         let (mut payload, mut scratch) = (Vec::new(), Scratch::new());
         let mut index = Vec::with_capacity(frames * INDEX_ROW_BYTES);
         let begin = HEADER_BYTES + frames * INDEX_ROW_BYTES;
-        for words in stream.chunks(frame_words) {
+        for words in stream.chunks(FRAME_WORDS) {
             let from = payload.len();
-            let tag = match self.encoding {
-                Encoding::Words => {
-                    payload.extend_from_slice(&frame::encode(words));
-                    0
-                }
-                Encoding::Rows => encode_rows(words, &mut payload, &mut scratch),
-            };
+            let tag = encode(words, &mut payload, &mut scratch);
             let stored = &payload[from..];
             index.extend_from_slice(&((begin + from) as u64).to_le_bytes());
             index.extend_from_slice(&(stored.len() as u64 | u64::from(tag) << CODEC_SHIFT).to_le_bytes());
@@ -132,10 +98,10 @@ impl BlockForm {
         }
         let mut file = Vec::with_capacity(begin + payload.len());
         file.extend_from_slice(&MAGIC);
-        file.extend_from_slice(&self.encoding.version().to_le_bytes());
+        file.extend_from_slice(&VERSION.to_le_bytes());
         file.extend_from_slice(&ordinal.to_le_bytes());
         file.extend_from_slice(&(stream.len() as u64).to_le_bytes());
-        file.extend_from_slice(&(frame_words as u32).to_le_bytes());
+        file.extend_from_slice(&(FRAME_WORDS as u32).to_le_bytes());
         file.extend_from_slice(&(frames as u32).to_le_bytes());
         file.extend_from_slice(&self.identity.to_le_bytes());
         file.extend_from_slice(&xxh3_64(&index).to_le_bytes());
@@ -171,7 +137,7 @@ impl BlockForm {
         let index = BlockIndex::of_file(path, self, ordinal, file)?;
         let mut scratch = Scratch::new();
         let (mut begin, mut left_out) = (0, Vec::new());
-        for (frame, words) in stream.chunks_mut(index.frame_words()).enumerate() {
+        for (frame, words) in stream.chunks_mut(FRAME_WORDS).enumerate() {
             let range = begin..begin + words.len();
             begin = range.end;
             // The number of the first word has the bits that all words of the frame have.
@@ -185,8 +151,8 @@ impl BlockForm {
     }
 }
 
-/// Appends the payload of a frame of rows; returns the tag of its codec.
-fn encode_rows(words: &[u64], payload: &mut Vec<u8>, scratch: &mut Scratch) -> u8 {
+/// Appends the payload of a frame; returns the tag of its codec.
+fn encode(words: &[u64], payload: &mut Vec<u8>, scratch: &mut Scratch) -> u8 {
     let from = payload.len();
     let rows = codec::by_name(ROWS).expect("the engine has the codec");
     let tag = codec::encode_frame(rows, words, payload, scratch);
@@ -246,13 +212,9 @@ impl BlockIndex {
         if u64::from_le_bytes(number(header, 56)) != xxh3_64(&header[..56]) {
             return Err(damage(0, "the hash of the header is wrong"));
         }
-        let (version, expected) = (u32::from_le_bytes(number(header, 8)), form.encoding.version());
-        if !(1..=VERSION).contains(&version) {
+        let version = u32::from_le_bytes(number(header, 8));
+        if version != VERSION {
             return Err(DatabaseError::Version { path: path.into(), found: version.into(), supported: VERSION.into() });
-        }
-        if version != expected {
-            let rule = format!("a block file of version {version} among those of version {expected}");
-            return Err(DatabaseError::corrupt(path, 8, rule));
         }
         if u64::from_le_bytes(number(header, 32)) != form.identity {
             return Err(damage(32, "the block belongs to another board, rule, layout or kind of values"));
@@ -264,7 +226,7 @@ impl BlockIndex {
         let (words, frame_words) = (u64::from_le_bytes(number(header, 16)), u32::from_le_bytes(number(header, 24)));
         let frames = u32::from_le_bytes(number(header, 28));
         if words != form.stream_words as u64
-            || frame_words as usize != form.encoding.frame_words()
+            || frame_words as usize != FRAME_WORDS
             || u64::from(frames) != words.div_ceil(frame_words.into())
         {
             return Err(damage(16, "the lengths in the header do not match the layout"));
@@ -291,17 +253,12 @@ impl BlockIndex {
         let mut parsed = BlockIndex { form: *form, frames: Vec::with_capacity(index.len() / INDEX_ROW_BYTES) };
         for (frame, row) in index.as_chunks::<INDEX_ROW_BYTES>().0.iter().enumerate() {
             let length = u64::from_le_bytes(number(row, 8));
-            let (stored_bytes, codec) = match form.encoding {
-                Encoding::Words => (length, 0),
-                Encoding::Rows => (length & ((1 << CODEC_SHIFT) - 1), (length >> CODEC_SHIFT) as u8),
-            };
+            let (stored_bytes, codec) = (length & ((1 << CODEC_SHIFT) - 1), (length >> CODEC_SHIFT) as u8);
             let (offset, hash) = (u64::from_le_bytes(number(row, 0)), u64::from_le_bytes(number(row, 16)));
             if offset != next {
                 return Err(damage("the frames are not contiguous"));
             }
-            if form.encoding == Encoding::Rows
-                && !(CODECS.contains(&codec) && stored_bytes <= parsed.words_of(frame) as u64 * 8)
-            {
+            if !CODECS.contains(&codec) || stored_bytes > parsed.words_of(frame) as u64 * 8 {
                 return Err(damage("a frame has another codec or is longer than its words"));
             }
             next = next.saturating_add(stored_bytes);
@@ -314,29 +271,9 @@ impl BlockIndex {
         Ok(parsed)
     }
 
-    /// Returns the words of a full frame.
-    pub fn frame_words(&self) -> usize {
-        self.form.encoding.frame_words()
-    }
-
     /// Returns the number of words that frame `frame` decodes to.
     pub fn words_of(&self, frame: usize) -> usize {
-        self.form.stream_words.saturating_sub(frame * self.frame_words()).min(self.frame_words())
-    }
-
-    /// Checks one frame and makes it ready for look-ups.
-    ///
-    /// # Errors
-    /// [`DatabaseError::Corrupt`] if the bytes differ from what was written.
-    pub fn frame(&self, path: &Path, frame: usize, stored: Vec<u8>) -> Result<Frame, DatabaseError> {
-        match self.form.encoding {
-            Encoding::Words => Ok(Frame::Words(Box::new(self.words(path, frame, stored)?))),
-            Encoding::Rows => {
-                let mut words = vec![0; self.words_of(frame)];
-                self.decode(path, frame, &stored, &mut words, &mut Scratch::new())?;
-                Ok(Frame::Rows(words))
-            }
-        }
+        self.form.stream_words.saturating_sub(frame * FRAME_WORDS).min(FRAME_WORDS)
     }
 
     /// Checks one frame and decodes it into `words`, as many as [`BlockIndex::words_of`] says.
@@ -351,56 +288,12 @@ impl BlockIndex {
         words: &mut [u64],
         scratch: &mut Scratch,
     ) -> Result<(), DatabaseError> {
-        match self.form.encoding {
-            Encoding::Words => {
-                let parsed = self.words(path, frame, stored.to_vec())?;
-                parsed.decode(words).map_err(|error| self.damage(path, frame, error))
-            }
-            Encoding::Rows => {
-                self.compare(path, frame, stored)?;
-                let decoded = codec::decode_frame(self.frames[frame].codec, stored, words, scratch);
-                decoded.map_err(|error| self.damage(path, frame, FrameError(error.0)))
-            }
+        let FrameRow { offset, hash, codec, .. } = self.frames[frame];
+        let damage = |what: String| DatabaseError::corrupt(path, offset, what);
+        if xxh3_64(stored) != hash {
+            return Err(damage(format!("the hash of frame {frame} is wrong")));
         }
-    }
-
-    fn words(&self, path: &Path, frame: usize, stored: Vec<u8>) -> Result<frame::Frame, DatabaseError> {
-        self.compare(path, frame, &stored)?;
-        frame::Frame::parse(stored, self.words_of(frame)).map_err(|error| self.damage(path, frame, error))
-    }
-
-    /// Compares a frame with its hash.
-    fn compare(&self, path: &Path, frame: usize, stored: &[u8]) -> Result<(), DatabaseError> {
-        let FrameRow { offset, hash, .. } = self.frames[frame];
-        if xxh3_64(stored) == hash {
-            return Ok(());
-        }
-        Err(DatabaseError::corrupt(path, offset, format!("the hash of frame {frame} is wrong")))
-    }
-
-    /// Builds the error for damage inside a frame with a correct hash.
-    pub fn damage(&self, path: &Path, frame: usize, error: FrameError) -> DatabaseError {
-        DatabaseError::corrupt(path, self.frames[frame].offset, format!("frame {frame}: {error}"))
-    }
-}
-
-impl Frame {
-    /// Returns word `at` of the frame.
-    ///
-    /// # Errors
-    /// [`FrameError`] if the frame contradicts itself there, or if `at` is beyond it.
-    pub fn word(&self, at: usize) -> Result<u64, FrameError> {
-        match self {
-            Frame::Words(frame) => frame.word(at),
-            Frame::Rows(words) => words.get(at).copied().ok_or(FrameError("the word is beyond the frame")),
-        }
-    }
-
-    /// Returns the memory that the frame occupies, in bytes.
-    pub fn memory_bytes(&self) -> usize {
-        match self {
-            Frame::Words(frame) => frame.memory_bytes(),
-            Frame::Rows(words) => words.len() * 8,
-        }
+        let decoded = codec::decode_frame(codec, stored, words, scratch);
+        decoded.map_err(|DecodeError(what)| damage(format!("frame {frame}: {what}")))
     }
 }

@@ -1,13 +1,15 @@
 //! What the program carries of solved boards: manifest, with census and winning first moves, and
 //! book.
 
+use super::{BOOK, DatabaseError, MANIFEST, SUMS};
 use crate::game::{Board, Rule};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The finished solve of a board, as part of the program; [`Database::open_built_in`] opens it.
 ///
-/// Its bytes are those of the `db` folder of a solve with `--keep book`, which `trinim check`
-/// accepts as it stands in `src/database/built_in`.
+/// Its [files](BuiltIn::files) are those of the `db` folder of a solve with `--keep book`. The
+/// manifest is stored compressed: `zstd -dc manifest.json.zst | b3sum` prints its line of `SUMS`.
 ///
 /// [`Database::open_built_in`]: super::Database::open_built_in
 pub struct BuiltIn {
@@ -15,7 +17,8 @@ pub struct BuiltIn {
     pub layers: u32,
     /// The rule.
     pub rule: Rule,
-    pub(super) manifest: &'static [u8],
+    /// One zstd frame.
+    manifest: &'static [u8],
     pub(super) sums: &'static [u8],
     pub(super) book: &'static [u8],
 }
@@ -25,7 +28,7 @@ macro_rules! built_in {
         BuiltIn {
             layers: $layers,
             rule: $rule,
-            manifest: include_bytes!(concat!("built_in/", $folder, "/manifest.json")),
+            manifest: include_bytes!(concat!("built_in/", $folder, "/manifest.json.zst")),
             sums: include_bytes!(concat!("built_in/", $folder, "/SUMS")),
             book: include_bytes!(concat!("built_in/", $folder, "/book")),
         }
@@ -50,6 +53,23 @@ impl BuiltIn {
         // A board with fewest pieces of a move above 1 has no layers.
         let plain = board.layers().filter(|_| board.max_take().is_none());
         plain.and_then(|layers| BuiltIn::of(layers, rule))
+    }
+
+    /// Returns the bytes of the manifest.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Corrupt`] if what was built in is damaged.
+    pub(super) fn manifest(&self) -> Result<Vec<u8>, DatabaseError> {
+        zstd::decode_all(self.manifest)
+            .map_err(|_| DatabaseError::corrupt(self.place().join(MANIFEST), None, "not a zstd frame"))
+    }
+
+    /// Returns the files of the `db` folder by name.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Corrupt`] if what was built in is damaged.
+    pub fn files(&self) -> Result<BTreeMap<&'static str, Vec<u8>>, DatabaseError> {
+        Ok(BTreeMap::from([(BOOK, self.book.into()), (MANIFEST, self.manifest()?), (SUMS, self.sums.into())]))
     }
 
     /// Returns what takes the place of a folder in messages.

@@ -25,36 +25,6 @@ pub struct LayerCount {
     pub losses: u64,
 }
 
-/// What a solve that keeps no bitmaps counts in each block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Counting {
-    /// Losses by pieces.
-    Pieces,
-    /// Losses by pieces, and those of the smaller boards.
-    #[default]
-    Layers,
-}
-
-impl Counting {
-    /// The parameter in `FORMAT` of a run that keeps no bitmaps. A run with [`Counting::Pieces`]
-    /// has none: older programs, which know nothing else, began it.
-    pub const PARAMETER: &'static str = "counting";
-    const LAYERS: &'static str = "layers";
-
-    /// Returns the parameter, if there is one.
-    pub fn parameter(self) -> Option<(String, String)> {
-        (self == Counting::Layers).then(|| (Counting::PARAMETER.to_owned(), Counting::LAYERS.to_owned()))
-    }
-
-    /// Returns the counting of a run with these parameters; `None` if this program cannot tell.
-    pub fn from_parameters(given: &[(String, String)]) -> Option<Counting> {
-        match given.iter().find(|(name, _)| name == Counting::PARAMETER) {
-            None => Some(Counting::Pieces),
-            Some((_, value)) => (value == Counting::LAYERS).then_some(Counting::Layers),
-        }
-    }
-}
-
 /// The smaller boards inside a board, one for each number of layers from 1, without the whole.
 #[derive(Clone, Debug)]
 pub struct SmallerBoards {
@@ -142,17 +112,6 @@ mod tests {
                 let slow = (0..words * 64).filter(|x| x & empty == 0 && is_loss(x)).count();
                 assert_eq!(losses_without(empty, &stream), slow as u64);
             }
-        }
-    }
-
-    #[test]
-    fn parameters_are_read_back_and_others_refused() {
-        for counting in [Counting::Pieces, Counting::Layers] {
-            let parameters: Vec<(String, String)> = counting.parameter().into_iter().collect();
-            assert_eq!(Counting::from_parameters(&parameters), Some(counting));
-        }
-        for other in ["pieces", "Layers", "", "layers "] {
-            assert_eq!(Counting::from_parameters(&[("counting".into(), other.into())]), None, "{other:?}");
         }
     }
 }

@@ -1,8 +1,11 @@
 //! The errors of the database.
 
-use super::Keep;
+use super::{Keep, Terms};
 use pipeline::{Damage, Damaged, Expected, Finding, Weight};
 use std::path::{Path, PathBuf};
+
+/// The last commit that reads what programs wrote before the first release.
+pub const LAST_READER: &str = "9e620b6";
 
 /// An error in opening, reading or checking a database.
 #[derive(Debug, thiserror::Error)]
@@ -26,14 +29,20 @@ pub enum DatabaseError {
         /// The missing part.
         reason: String,
     },
+    /// The folder is from a program that was never released.
+    #[error("{} was written before the first release, in a form that only commit {LAST_READER} and earlier read", path.display())]
+    Unreleased {
+        /// The manifest, or `FORMAT` of a run.
+        path: PathBuf,
+    },
     /// The database is of a version this program does not read.
-    #[error("{} has database version {found}, this program reads versions up to {supported}", path.display())]
+    #[error("{} has database version {found}, this program reads version {supported}", path.display())]
     Version {
         /// The manifest.
         path: PathBuf,
         /// The version in the file.
         found: u64,
-        /// The newest version that this program reads.
+        /// The version that this program reads.
         supported: u64,
     },
     /// The folder is sound, but what was asked for was not kept.
@@ -116,4 +125,17 @@ impl DatabaseError {
             other => Err(other),
         }
     }
+}
+
+/// Refuses a run folder whose `FORMAT`, at `path`, has the parameters of a program from before the
+/// first release.
+///
+/// # Errors
+/// [`DatabaseError::Unreleased`].
+pub fn refuse_unreleased(path: &Path, given: &[(String, String)]) -> Result<(), DatabaseError> {
+    let has = |wanted: &str| given.iter().any(|(name, _)| name == wanted);
+    if has("bid-cells") && !has(Terms::VERSION_PARAMETER) {
+        return Err(DatabaseError::Unreleased { path: path.into() });
+    }
+    Ok(())
 }

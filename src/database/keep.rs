@@ -1,7 +1,7 @@
 //! What a solve keeps of its result, and the terms on which it runs.
 
 use super::game::DATABASE_CELLS_MAX;
-use super::{Audit, Counting, Encoding, Game, Values};
+use super::{Audit, Game, Values};
 use crate::game::Board;
 use crate::kernel::bitmap_words;
 use serde::{Serialize, Serializer};
@@ -9,6 +9,8 @@ use std::fmt;
 use std::str::FromStr;
 use xxhash_rust::xxh3::xxh3_64;
 
+/// The version of the files of a database.
+pub const VERSION: u64 = 1;
 /// Most empty cells of a position in a book of usual depth.
 const BOOK_EMPTIES: u32 = 8;
 
@@ -60,8 +62,7 @@ impl Keep {
         }
     }
 
-    /// The parameter in `FORMAT` that says what a run keeps. A run that keeps the database has
-    /// none: older programs, which know nothing else, then continue it.
+    /// The parameter in `FORMAT` that says what a run keeps, unless it is the database.
     pub const PARAMETER: &'static str = "keep";
 
     /// Returns whether every value is kept.
@@ -122,7 +123,7 @@ impl schemars::JsonSchema for Keep {
 }
 
 /// How a game is solved, as far as the files of the run depend on it: which values are computed,
-/// what is kept of the result, whether it is audited on the way, and how the bitmaps are encoded.
+/// what is kept of the result, and whether it is audited on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
     /// What is computed of each position.
@@ -131,47 +132,31 @@ pub struct Terms {
     pub keep: Keep,
     /// The audit, if there is one.
     pub audit: Option<Audit>,
-    /// The encoding of the block files, if the database is kept.
-    pub encoding: Encoding,
-    /// What is counted in a block, if its bitmap is not kept.
-    pub counting: Counting,
 }
 
 impl Terms {
+    /// The parameter in `FORMAT` with the version of the files in `db`. Every run has it, except
+    /// those of programs from before the first release.
+    pub const VERSION_PARAMETER: &'static str = "database";
+
     /// Returns the terms of a run with these parameters; `None` if this program cannot tell.
     pub fn from_parameters(given: &[(String, String)]) -> Option<Terms> {
-        let (keep, audit) = (Keep::from_parameters(given)?, Audit::from_parameters(given)?);
-        let (encoding, counting) = (Encoding::from_parameters(given)?, Counting::from_parameters(given)?);
-        let terms = Terms { values: Values::from_parameters(given)?, keep, audit, encoding, counting };
+        let version = given.iter().find(|(name, _)| name == Terms::VERSION_PARAMETER);
+        version.filter(|(_, version)| *version == VERSION.to_string())?;
+        let (values, keep) = (Values::from_parameters(given)?, Keep::from_parameters(given)?);
+        let terms = Terms { values, keep, audit: Audit::from_parameters(given)? };
         terms.are_possible().then_some(terms)
     }
 
-    /// Returns the same terms with the forms of a run that was begun with these parameters, or with
-    /// the newest forms if this program cannot tell: then the run is refused when it is opened.
-    #[must_use]
-    pub fn in_the_forms_of(self, given: &[(String, String)]) -> Terms {
-        let encoding = Encoding::from_parameters(given).unwrap_or_default();
-        let counting = Counting::from_parameters(given).unwrap_or_default();
-        Terms { encoding, counting, ..self }
-    }
-
-    /// Returns whether this program can solve on these terms: nimbers are kept whole, in the newest
-    /// encoding, and not audited.
+    /// Returns whether this program can solve on these terms: nimbers are kept whole and not
+    /// audited.
     pub fn are_possible(&self) -> bool {
-        let is_plain = self.keep.is_database() && self.audit.is_none() && self.encoding == Encoding::Rows;
-        self.values.is_outcomes() || is_plain
-    }
-
-    /// Returns whether each block counts the losses of the smaller boards.
-    pub fn counts_layers(&self) -> bool {
-        !self.keep.is_database() && self.counting == Counting::Layers
+        self.values.is_outcomes() || (self.keep.is_database() && self.audit.is_none())
     }
 
     /// Returns the task to solve a game on these terms.
     pub fn task(self, game: &Game) -> Task<'_> {
-        // Only a triangle has smaller boards in it.
-        let counting = if game.board.layers().is_some() { self.counting } else { Counting::Pieces };
-        Task { game, terms: Terms { counting, ..self } }
+        Task { game, terms: self }
     }
 }
 
@@ -188,7 +173,7 @@ impl From<Keep> for Terms {
 pub struct Task<'a> {
     /// The game.
     pub game: &'a Game,
-    /// What is kept, how it is audited and encoded.
+    /// What is computed and kept, and how it is audited.
     pub terms: Terms,
 }
 
@@ -201,11 +186,16 @@ impl<'a> From<&'a Game> for Task<'a> {
 impl Task<'_> {
     /// Returns the named parameters of a run, in the order used in files.
     pub fn parameters(&self) -> Vec<(String, String)> {
-        let Terms { values, keep, audit, encoding, counting } = self.terms;
-        let form = if keep.is_database() { encoding.parameter() } else { counting.parameter() };
-        let terms = values.parameter().into_iter().chain(keep.parameter());
-        let terms = terms.chain(audit.map(Audit::parameter)).chain(form);
-        self.game.parameters().into_iter().chain(terms).collect()
+        let Terms { values, keep, audit } = self.terms;
+        let terms = values.parameter().into_iter().chain(keep.parameter()).chain(audit.map(Audit::parameter));
+        let version = (Terms::VERSION_PARAMETER.to_owned(), VERSION.to_string());
+        self.game.parameters().into_iter().chain(terms).chain([version]).collect()
+    }
+
+    /// Returns whether each block counts the losses of the smaller boards, which only a triangle
+    /// has in it: whoever has the bitmaps can count them.
+    pub fn counts_layers(&self) -> bool {
+        !self.terms.keep.is_database() && self.game.board.layers().is_some()
     }
 
     /// Returns the number of bitmaps of a block ([`Values::planes`]).

@@ -6,15 +6,13 @@
 //!    for byte.
 //! 2. `SUMS` has the lines of the `b3sum` program and is written last: a folder with `SUMS` is a
 //!    finished database.
-//! 3. Census and digest do not depend on what is kept. A manifest says what is kept unless that is
-//!    every value; its version is then 2, so that no older program looks for the blocks. Version 3
-//!    keeps every value in blocks that older programs cannot read ([`Encoding`]), version 4 the
-//!    nimber of every position ([`Values`]).
+//! 3. Census and digest do not depend on what is kept, nor on the version.
 
 use super::census::{Census, PieceCount};
+use super::keep::VERSION;
 use super::{
-    Audited, BlockSummary, Counting, DatabaseError, Encoding, FirstMoves, Game, Keep, LayerCount, NimberCount,
-    SmallerBoards, Task, Terms, Values,
+    Audited, BlockSummary, DatabaseError, FirstMoves, Game, Keep, LayerCount, NimberCount, SmallerBoards, Task, Terms,
+    Values,
 };
 use crate::game::position::cells;
 use crate::game::{Board, Definition, Rule, Value};
@@ -29,19 +27,11 @@ pub const SUMS: &str = "SUMS";
 /// Limit on the length of a manifest or of `SUMS`, in bytes; with 300,000 canonical blocks, the
 /// most, they take about 45 and 24 MB.
 pub const LIST_BYTES_MAX: u64 = 64 << 20;
-const FORMAT: &str = "trinim-database";
-/// The newest version of the format of a database: any board, with [`Encoding::Rows`].
-pub const VERSION: u64 = BOARD_VERSION;
-/// The version for every nimber.
-const NIMBERS_VERSION: u64 = 4;
-/// The version for every value with [`Encoding::Rows`].
-const ROWS_VERSION: u64 = 3;
-/// The version for folders that do not keep every value.
-const PARTIAL_VERSION: u64 = 2;
-/// The version of boards that are data, whatever is kept.
-const BOARD_VERSION: u64 = 5;
-/// The version for every value with [`Encoding::Words`].
-const WORDS_VERSION: u64 = 1;
+const SCHEMA: &str = "trinim.database/1";
+/// What a schema begins with, whatever the version.
+const SCHEMA_OF_ANY: &str = "trinim.database/";
+/// The `format` of manifests from before the first release.
+const UNRELEASED: &str = "trinim-database";
 
 /// The manifest row of one canonical block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,16 +49,15 @@ pub struct BlockRow {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Head {
+    schema: String,
     format: String,
-    version: u64,
 }
 
 /// The keys of `manifest.json`, without the census as a struct of its own: flattened, it would keep
 /// every unknown key in memory.
 #[derive(Deserialize)]
 struct Keys {
-    format: String,
-    version: u64,
+    schema: String,
     board: Option<Definition>,
     layers: Option<u32>,
     rule: String,
@@ -76,7 +65,7 @@ struct Keys {
     bid_cells: Vec<u8>,
     offset_cells: Vec<u8>,
     digest: String,
-    keep: Option<String>,
+    keep: String,
     winning_first_moves: Option<Vec<Vec<u32>>>,
     audit: Option<Audited>,
     by_pieces: Vec<PieceCount>,
@@ -89,33 +78,26 @@ impl TryFrom<Keys> for Manifest {
     type Error = String;
 
     fn try_from(keys: Keys) -> Result<Manifest, String> {
-        let Keys { format, version, board, layers, rule, max_take, bid_cells, offset_cells, digest, .. } = keys;
-        match (version, &board, layers) {
-            (BOARD_VERSION, Some(_), None) | (..BOARD_VERSION, None, Some(_)) => {}
-            _ => return Err(format!("version {version}: expected layers, or from {BOARD_VERSION} on a board")),
+        let Keys { schema, board, layers, rule, max_take, bid_cells, offset_cells, digest, .. } = keys;
+        if board.is_some() == layers.is_some() {
+            return Err("expected either layers or a board".to_owned());
         }
-        let (keep, winning_first_moves) = match (version, keys.keep, keys.winning_first_moves) {
-            (WORDS_VERSION | ROWS_VERSION | NIMBERS_VERSION, ..) | (BOARD_VERSION, None, _) => (Keep::Database, None),
-            (_, Some(keep), Some(moves)) => {
-                let keep: Keep = keep.parse().map_err(|error: super::ParseKeepError| error.to_string())?;
-                if keep.is_database() {
-                    return Err(format!("version {version} keeps every value"));
-                }
-                (keep, Some(moves.iter().map(|cells| mask(cells)).collect::<Result<_, _>>()?))
-            }
-            _ => return Err(format!("version {version} without the keys keep and winning_first_moves")),
-        };
-        let audit = keys.audit;
-        let (census, by_layers, blocks) = (Census { by_pieces: keys.by_pieces }, keys.by_layers, keys.blocks);
-        let by_layers = if keep.is_database() { None } else { by_layers };
-        let by_nimber = match (version, keys.by_nimber) {
-            (NIMBERS_VERSION, None) => return Err(format!("version {version} without the key by_nimber")),
-            (NIMBERS_VERSION | BOARD_VERSION, rows) => rows,
-            _ => None,
-        };
+        let keep: Keep = keys.keep.parse().map_err(|error: super::ParseKeepError| error.to_string())?;
+        // Whoever has the blocks has no use for what follows from them.
+        let (is_partial, is_triangle) = (!keep.is_database(), layers.is_some());
+        let found = (keys.winning_first_moves.is_some(), keys.by_layers.is_some());
+        if found != (is_partial, is_partial && is_triangle) {
+            return Err(format!("winning_first_moves or by_layers do not belong to what is kept, {keep}"));
+        }
+        let winning_first_moves = keys.winning_first_moves.map(|moves| moves.iter().map(|cells| mask(cells)).collect());
+        let winning_first_moves = winning_first_moves.transpose()?;
+        let Keys { audit, by_pieces, by_layers, by_nimber, blocks, .. } = keys;
+        if by_nimber.is_some() && is_partial {
+            return Err(format!("nimbers are kept whole, not {keep}"));
+        }
+        let census = Census { by_pieces };
         Ok(Manifest {
-            format,
-            version,
+            schema,
             board,
             layers,
             rule,
@@ -151,11 +133,8 @@ fn as_cells<S: Serializer>(masks: &Option<Vec<u64>>, serializer: S) -> Result<S:
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Keys")]
 pub struct Manifest {
-    /// Always `trinim-database`.
-    pub format: String,
-    /// Version of the format: of a triangle, 1 or 3, by the encoding, if every value is kept, 2 if
-    /// not, 4 for nimbers; of any other board, 5.
-    pub version: u64,
+    /// Always `trinim.database/1`.
+    pub schema: String,
     /// The board, unless it is a triangle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub board: Option<Definition>,
@@ -173,7 +152,6 @@ pub struct Manifest {
     /// Digest of the whole solution, hex; see [`Task::solution_digest`].
     pub digest: String,
     /// What is kept.
-    #[serde(skip_serializing_if = "Keep::is_database")]
     pub keep: Keep,
     /// Masks of the winning first moves, ascending, unless the database has the values.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_cells")]
@@ -184,7 +162,7 @@ pub struct Manifest {
     /// Losses by number of pieces.
     #[serde(flatten)]
     pub census: Census,
-    /// Losses of the smaller boards and of this one, if they were counted.
+    /// Losses of the smaller boards and of this one, of a triangle whose database is not kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_layers: Option<Vec<LayerCount>>,
     /// Positions by nimber, from 0 to the largest there is, if the values are nimbers.
@@ -200,7 +178,7 @@ impl Manifest {
     pub fn of_summaries<'a>(task: Task<'_>, summaries: impl IntoIterator<Item = &'a [u8]>) -> Option<Manifest> {
         let Task { game, terms: Terms { keep, audit, .. } } = task;
         let offset_bits = game.layout.offset_bits();
-        let smaller = task.terms.counts_layers().then(|| SmallerBoards::of(game));
+        let smaller = task.counts_layers().then(|| SmallerBoards::of(game));
         let boards = smaller.as_ref().map_or(0, SmallerBoards::count);
         let nimbers = if task.terms.values.is_outcomes() { 0 } else { task.planes() };
         let summaries =
@@ -217,14 +195,13 @@ impl Manifest {
             Some(smaller) => Some(smaller.rows(game, &summaries)?),
             None => None,
         };
-        let version = if game.board.layers().is_some() { PARTIAL_VERSION } else { BOARD_VERSION };
-        Some(Manifest { version, keep, winning_first_moves, by_layers, ..manifest })
+        Some(Manifest { keep, winning_first_moves, by_layers, ..manifest })
     }
 
     /// Builds the manifest of a database from one summary for each ordinal, ascending.
     pub fn new<'a>(task: impl Into<Task<'a>>, summaries: &[BlockSummary]) -> Manifest {
         let task = task.into();
-        let Task { game, terms: Terms { values, encoding, .. } } = task;
+        let Task { game, terms: Terms { values, .. } } = task;
         let Game { board, rule, layout } = game;
         let rows = layout.canonical_blocks().iter().zip(summaries);
         let blocks = rows.map(|(bid, summary)| BlockRow {
@@ -233,13 +210,7 @@ impl Manifest {
             digest: blake3::Hash::from_bytes(summary.digest).to_hex().to_string(),
         });
         Manifest {
-            format: FORMAT.into(),
-            version: match (values, encoding) {
-                _ if board.layers().is_none() => BOARD_VERSION,
-                (Values::Nimbers, _) => NIMBERS_VERSION,
-                (Values::Outcomes, Encoding::Words) => WORDS_VERSION,
-                (Values::Outcomes, Encoding::Rows) => ROWS_VERSION,
-            },
+            schema: SCHEMA.into(),
             board: board.definition(),
             layers: board.layers(),
             rule: rule.name().into(),
@@ -267,18 +238,20 @@ impl Manifest {
     /// Parses a manifest and rebuilds its game.
     ///
     /// # Errors
-    /// [`DatabaseError::Version`] for another version; [`DatabaseError::Corrupt`] if the bytes are
-    /// not a manifest or contradict each other.
+    /// [`DatabaseError::Version`] for another version; [`DatabaseError::Unreleased`];
+    /// [`DatabaseError::Corrupt`] if the bytes are not a manifest or contradict each other.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<(Manifest, Game), DatabaseError> {
         let damage = |what: String| DatabaseError::corrupt(path, 0, what);
         let unreadable = |error: serde_json::Error| damage(format!("not a manifest: {error}"));
         // Whatever else a file has is skipped, never held in memory.
-        let Head { format, version } = serde_json::from_slice(bytes).map_err(unreadable)?;
-        if format != FORMAT {
-            return Err(damage("not the manifest of a Trinim database".into()));
-        }
-        if !(WORDS_VERSION..=BOARD_VERSION).contains(&version) {
-            return Err(DatabaseError::Version { path: path.into(), found: version, supported: VERSION });
+        let Head { schema, format } = serde_json::from_slice(bytes).map_err(unreadable)?;
+        if schema != SCHEMA {
+            let version = schema.strip_prefix(SCHEMA_OF_ANY).and_then(|version| version.parse().ok());
+            return Err(match version {
+                Some(found) => DatabaseError::Version { path: path.into(), found, supported: VERSION },
+                None if format == UNRELEASED => DatabaseError::Unreleased { path: path.into() },
+                None => damage("not the manifest of a Trinim database".into()),
+            });
         }
         let manifest: Manifest = serde_json::from_slice(bytes).map_err(unreadable)?;
         let board = match (&manifest.board, manifest.layers) {
@@ -333,10 +306,8 @@ impl Manifest {
 
     /// Returns the terms of the solve.
     pub fn terms(&self) -> Terms {
-        let encoding = if self.version == WORDS_VERSION { Encoding::Words } else { Encoding::Rows };
-        let counting = if self.by_layers.is_some() { Counting::Layers } else { Counting::Pieces };
         let audit = self.audit.map(|audited| audited.audit());
-        Terms { values: self.values(), keep: self.keep, audit, encoding, counting }
+        Terms { values: self.values(), keep: self.keep, audit }
     }
 
     /// Returns what was computed of each position.

@@ -1,21 +1,19 @@
 //! Opens a database and looks positions up.
 //!
 //! # Path of a lookup
-//! position → canonical block and offset ([`Layout::locate`]) → frame of the block → parsed frame
-//! in the cache, or: positional read of the frame's bytes, hash, parse or decode → one word → one
-//! bit.
+//! position → canonical block and offset ([`Layout::locate`]) → frame of the block → decoded frame
+//! in the cache, or: positional read of the frame's bytes, hash, decode → one word → one bit.
 //!
 //! # Invariants
 //! 1. Every answer comes from bytes that passed their hash.
-//! 2. The cache exceeds its limit by at most one parsed frame.
+//! 2. The cache exceeds its limit by at most one decoded frame.
 //!
 //! # Cost
 //! A lookup in a cached frame takes a hash-map lookup under a mutex. Otherwise it reads and decodes
-//! one frame first: 1 MiB of bitmap in a third of a millisecond. A frame of version 1 is parsed
-//! instead, a few milliseconds for 16 MiB of bitmap, and takes a microsecond for each lookup.
+//! one frame first: 1 MiB of bitmap in a third of a millisecond.
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "readers look at files themselves")]
 
-use super::block::{BlockForm, BlockIndex, Frame, HEADER_BYTES, block_file_name};
+use super::block::{BlockForm, BlockIndex, HEADER_BYTES, block_file_name};
 use super::book::Book;
 use super::built_in::BuiltIn;
 use super::bytes::Bytes;
@@ -27,7 +25,7 @@ use crate::game::{Board, Rule, Value};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
 use parking_lot::Mutex;
-use pipeline::codec::Scratch;
+use pipeline::codec::{FRAME_WORDS, Scratch};
 use pipeline::storage::{open_regular, read_regular};
 use pipeline::{BlockId, Damage};
 use std::collections::HashMap;
@@ -71,38 +69,45 @@ struct BlockSource {
 
 /// Limit on open block files; at the limit all are closed and reopened as needed.
 const OPEN_BLOCKS_MAX: usize = 256;
-/// The default limit on cached parsed frames, in bytes.
+/// The default limit on cached frames, in bytes.
 pub const CACHE_BYTES: usize = 256 << 20;
 
 struct Cache {
-    frames: HashMap<(u32, u32), (u64, Arc<Frame>)>,
+    /// By block and number.
+    frames: HashMap<(u32, u32), Cached>,
     limit_bytes: usize,
     bytes: usize,
     clock: u64,
 }
 
+/// A decoded frame, and when it was last used.
+struct Cached {
+    used: u64,
+    words: Arc<Vec<u64>>,
+}
+
 impl Cache {
-    fn get(&mut self, key: (u32, u32)) -> Option<Arc<Frame>> {
+    fn get(&mut self, key: (u32, u32)) -> Option<Arc<Vec<u64>>> {
         self.clock += 1;
         let clock = self.clock;
-        self.frames.get_mut(&key).map(|(used, frame)| {
-            *used = clock;
-            frame.clone()
+        self.frames.get_mut(&key).map(|frame| {
+            frame.used = clock;
+            frame.words.clone()
         })
     }
 
-    fn insert(&mut self, key: (u32, u32), frame: Arc<Frame>) {
-        self.bytes += frame.memory_bytes();
-        if let Some((_, old)) = self.frames.insert(key, (self.clock, frame)) {
-            self.bytes -= old.memory_bytes();
+    fn insert(&mut self, key: (u32, u32), words: Arc<Vec<u64>>) {
+        self.bytes += 8 * words.len();
+        if let Some(old) = self.frames.insert(key, Cached { used: self.clock, words }) {
+            self.bytes -= 8 * old.words.len();
         }
         if self.bytes > self.limit_bytes && self.frames.len() > 1 {
             // Drop the older half at once, so that this search is rare.
-            let mut used: Vec<u64> = self.frames.values().map(|(used, _)| *used).collect();
+            let mut used: Vec<u64> = self.frames.values().map(|frame| frame.used).collect();
             used.sort_unstable();
             let median = used[used.len() / 2];
-            self.frames.retain(|_, (used, _)| *used >= median);
-            self.bytes = self.frames.values().map(|(_, frame)| frame.memory_bytes()).sum();
+            self.frames.retain(|_, frame| frame.used >= median);
+            self.bytes = self.frames.values().map(|frame| 8 * frame.words.len()).sum();
         }
     }
 }
@@ -118,8 +123,7 @@ impl Database {
         Database::open_with(folder, Access::Read, CACHE_BYTES)
     }
 
-    /// Opens a database with the given access and a cache of about `cache_bytes` bytes of parsed
-    /// frames.
+    /// Opens a database with the given access and a cache of about `cache_bytes` bytes of frames.
     ///
     /// # Errors
     /// Those of [`Database::open`].
@@ -152,7 +156,7 @@ impl Database {
     /// # Errors
     /// Those of [`Database::open`], if what was built in is damaged.
     pub fn open_built_in(built_in: &'static BuiltIn) -> Result<Database, DatabaseError> {
-        Database::of(built_in.place(), Some(built_in), built_in.manifest, Access::Read, CACHE_BYTES)
+        Database::of(built_in.place(), Some(built_in), &built_in.manifest()?, Access::Read, CACHE_BYTES)
     }
 
     fn of(
@@ -289,11 +293,9 @@ impl Database {
 
     /// Returns a bit of the bitmaps of a block.
     fn bit(&self, BlockId(ordinal): BlockId, bit: u64) -> Result<bool, DatabaseError> {
-        let (word, frame_words) = ((bit / 64) as usize, self.form.encoding.frame_words());
-        let (frame, word) = (word / frame_words, word % frame_words);
-        let (source, parsed) = self.frame(ordinal, frame)?;
-        let word = parsed.word(word).map_err(|error| source.index.damage(&source.path, frame, error))?;
-        Ok(word >> (bit % 64) & 1 == 1)
+        let word = (bit / 64) as usize;
+        let words = self.frame(ordinal, word / FRAME_WORDS)?;
+        Ok(words[word % FRAME_WORDS] >> (bit % 64) & 1 == 1)
     }
 
     /// Returns what is known of each position.
@@ -324,7 +326,7 @@ impl Database {
         self.require_values()?;
         let source = self.block(ordinal)?;
         let mut scratch = Scratch::new();
-        for (frame, words) in words.chunks_mut(source.index.frame_words()).enumerate() {
+        for (frame, words) in words.chunks_mut(FRAME_WORDS).enumerate() {
             let mut decode = |whole: &mut [u64]| {
                 source.index.decode(&source.path, frame, &source.stored(frame)?, whole, &mut scratch)
             };
@@ -342,16 +344,13 @@ impl Database {
 
     /// Returns the number of frames of each block that have losses in them, the first plane.
     pub(super) fn frames_of_losses(&self) -> usize {
-        bitmap_words(self.game.layout.offset_bits()).div_ceil(self.form.encoding.frame_words())
+        bitmap_words(self.game.layout.offset_bits()).div_ceil(FRAME_WORDS)
     }
 
     /// Reads one frame of a block, bypassing the cache: the number of its first word in the bitmap,
     /// and its words.
     pub(super) fn frame_words(&self, ordinal: u32, frame: usize) -> Result<(u64, Vec<u64>), DatabaseError> {
-        let source = self.block(ordinal)?;
-        let mut words = vec![0; source.index.words_of(frame)];
-        source.index.decode(&source.path, frame, &source.stored(frame)?, &mut words, &mut Scratch::new())?;
-        Ok(((frame * source.index.frame_words()) as u64, words))
+        Ok(((frame * FRAME_WORDS) as u64, self.block(ordinal)?.frame(frame)?))
     }
 
     /// Returns the book, opened at the first call; `None` if there is none in this folder.
@@ -384,15 +383,14 @@ impl Database {
         DatabaseError::NotKept { path: self.folder.clone(), keep: self.manifest.keep }
     }
 
-    fn frame(&self, ordinal: u32, frame: usize) -> Result<(Arc<BlockSource>, Arc<Frame>), DatabaseError> {
-        let source = self.block(ordinal)?;
+    fn frame(&self, ordinal: u32, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {
         let key = (ordinal, frame as u32);
-        if let Some(parsed) = self.cache.lock().get(key) {
-            return Ok((source, parsed));
+        if let Some(words) = self.cache.lock().get(key) {
+            return Ok(words);
         }
-        let parsed = Arc::new(source.frame(frame)?);
-        self.cache.lock().insert(key, parsed.clone());
-        Ok((source, parsed))
+        let words = Arc::new(self.block(ordinal)?.frame(frame)?);
+        self.cache.lock().insert(key, words.clone());
+        Ok(words)
     }
 
     fn block(&self, ordinal: u32) -> Result<Arc<BlockSource>, DatabaseError> {
@@ -441,8 +439,10 @@ impl BlockSource {
         Ok(BlockSource { path, bytes, index })
     }
 
-    fn frame(&self, frame: usize) -> Result<Frame, DatabaseError> {
-        self.index.frame(&self.path, frame, self.stored(frame)?)
+    fn frame(&self, frame: usize) -> Result<Vec<u64>, DatabaseError> {
+        let mut words = vec![0; self.index.words_of(frame)];
+        self.index.decode(&self.path, frame, &self.stored(frame)?, &mut words, &mut Scratch::new())?;
+        Ok(words)
     }
 
     fn stored(&self, frame: usize) -> Result<Vec<u8>, DatabaseError> {

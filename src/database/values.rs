@@ -42,8 +42,7 @@ impl Values {
     /// Both.
     pub const ALL: [Values; 2] = [Values::Outcomes, Values::Nimbers];
 
-    /// The parameter in `FORMAT` that says what a run computes. A run for wins and losses has none:
-    /// older programs, which know nothing else, then continue it.
+    /// The parameter in `FORMAT` that says what a run computes, unless it is wins and losses.
     pub const PARAMETER: &'static str = "values";
 
     /// Returns the name on the command line, in reports and in files.

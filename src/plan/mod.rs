@@ -9,8 +9,8 @@
 //! and a stream goes with the first commit after its last target. A commit may come at any time
 //! within its interval, so the walk assumes the worst. Predicted and used at the peak, all files
 //! rounded up to 4 KiB and the folder's own included, in MiB; 22 November 2026, 2 cores at 2.3 GHz
-//! under other load, `--memory 1GiB`, with a database of version 1, which did not take the place
-//! of shared logs:
+//! under other load, `--memory 1GiB`, with blocks that did not yet take the place of shared
+//! logs:
 //!
 //! | solve, positions a block | predicted | used |
 //! |---|---|---|
@@ -44,7 +44,7 @@ pub use fit::{DENSE_CODECS, PlanError};
 pub use shape::Shape;
 
 use crate::database::book::BookOrder;
-use crate::database::{Encoding, Keep, Values};
+use crate::database::{Keep, Values};
 use crate::game::Board;
 use crate::game::Rule;
 use crate::kernel::bitmap_words;
@@ -70,11 +70,8 @@ pub struct Request<'a> {
     pub rule: Rule,
     /// What is computed of each position.
     pub values: Values,
-    /// What is kept.
+    /// What is kept; the blocks of a database take the place of shared logs.
     pub keep: Keep,
-    /// The encoding of the database: with [`Encoding::Rows`], its blocks take the place of shared
-    /// logs.
-    pub encoding: Encoding,
     /// Memory of the whole program, in bytes.
     pub memory_bytes: u64,
     /// The requested threads, at least 1.
@@ -339,8 +336,7 @@ fn placement_plan(request: Request<'_>, shape: &Shape, memory: &MemoryPlan, read
     let raw = (1u64 << shape.offset_bits) as f64 / 8.0;
     let entry = ((raw * bits) as u64).max(1).next_multiple_of(ENTRY_ALIGNMENT) as f64 * LOG_MARGIN;
     // Targets read the published blocks of their sources, and nothing else is written.
-    let is_published =
-        request.placement == Placement::Shared && request.keep.is_database() && request.encoding == Encoding::Rows;
+    let is_published = request.placement == Placement::Shared && request.keep.is_database();
     let block_bytes = database_bytes as f64 / shape.canonical_blocks as f64;
     let entry = if is_published { block_bytes } else { entry };
     let rates = rates::of(request.keep, shape.raw_bytes() as u64);
@@ -403,7 +399,6 @@ mod tests {
             rule: Rule::Misere,
             values: Values::Outcomes,
             keep: Keep::Database,
-            encoding: Encoding::default(),
             memory_bytes: 1 << 30,
             threads: 2,
             placement: Placement::Shared,
@@ -438,8 +433,7 @@ mod tests {
     }
 
     /// Keeping the counts alone takes hardly more disk than the logs at their peak. A database in
-    /// whose place no logs are written takes no more than itself; with those of the first encoding,
-    /// logs come on top.
+    /// whose place no logs are written takes no more than itself.
     #[test]
     fn counts_need_the_disk_of_the_logs() {
         for (layers, codec) in [(6, "gaps"), (7, "auto"), (8, "auto"), (9, "auto"), (10, "auto")] {
@@ -456,8 +450,7 @@ mod tests {
             assert_eq!(whole.disk_peak_bytes, whole.bytes, "{layers}");
             let chosen = plan.chosen();
             assert_eq!((chosen.log_bytes_written, chosen.log_bytes_peak), (0, 0), "{layers}");
-            let logged = plan.with(Request { encoding: Encoding::Words, codec, ..request(&board) });
-            assert!(least.bytes < whole.bytes && least.disk_peak_bytes < logged.chosen().disk_peak_bytes, "{layers}");
+            assert!(least.bytes < whole.bytes, "{layers}");
             assert!(least.bytes < book.bytes && (layers < 8 || book.bytes < whole.bytes), "{layers}");
         }
     }

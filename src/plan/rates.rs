@@ -6,8 +6,8 @@
 //! stream, only that part counts.
 //!
 //! Blocks of 16 MiB: eight layers, 20 November 2026, idle machine (647 streams applied, 307 turned,
-//! 104 blocks). Publishing was 350 MB a second with the encoding of version 1; that of version 2
-//! takes 38 % of the time (both in turn under other load, 22 November 2026).
+//! 104 blocks). Publishing was 350 MB a second with another encoding of blocks, since dropped;
+//! today's takes 38 % of the time (both in turn under other load, 22 November 2026).
 //!
 //! Blocks of 128 MiB, which no cache holds: nine layers, normal play, `rows-huffman`, 8 GiB, 22
 //! November 2026, a machine with other work (41,741 streams read, 59,739 applied, 18,195 turned,
@@ -67,7 +67,7 @@ const LARGE: Rates = Rates {
 const LARGE_BYTES: u64 = 64 << 20;
 
 /// The speed of counting and hashing a block that is not encoded for the database, for blocks of
-/// both sizes: a fifth of the time of publishing it with the encoding of version 1 (eight layers
+/// both sizes: a fifth of the time of publishing it with an encoding since dropped (eight layers
 /// with `--keep counts` and with the database in turn, one worker under other load, 22 November
 /// 2026: 3.5 s and 18.1 s for the 1.7 GB).
 const SUMMARISE_BYTES_PER_SECOND: [f64; 2] = [1.75e9, 1.5e9];
@@ -232,5 +232,5 @@ pub const FRESH_BYTES_PER_SECOND: f64 = 125e6;
 
 /// The speed of reading a bitmap back from the file of its block, in raw bytes a second on one
 /// thread: `trinim check --depth full` decodes and hashes the 1.7 GB of eight layers in 0.94 s of
-/// processor time, and in 2.1 s with the encoding of version 1 (22 November 2026).
+/// processor time, (22 November 2026).
 pub const RECALL_BYTES_PER_SECOND: f64 = 1.5e9;

@@ -235,8 +235,8 @@ impl Shape {
         peaks
     }
 
-    /// Returns what each block of the walk reads with shared logs if `most` streams are held, as the
-    /// engine holds them: the stream whose next use is furthest away makes room.
+    /// Returns what each block of the walk reads with shared logs if `most` streams are held, as
+    /// the engine holds them: the stream whose next use is furthest away makes room.
     pub(super) fn reads(&self, most: u64) -> Vec<Reads> {
         let mut uses: Vec<VecDeque<u32>> = vec![VecDeque::new(); self.steps.len()];
         for (place, step) in (0..).zip(&*self.steps) {

@@ -229,8 +229,8 @@ pub struct Offered {
     pub board: String,
     /// The rule.
     pub rule: Rule,
-    /// What is kept: `database` (every value), `book:PIECES` (positions with at least so many pieces)
-    /// or `counts`.
+    /// What is kept: `database` (every value), `book:PIECES` (positions with at least so many
+    /// pieces) or `counts`.
     pub keep: Keep,
     /// Positions of so many pieces or fewer are solved on the spot; null: none, or all values are
     /// kept.

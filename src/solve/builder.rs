@@ -3,7 +3,6 @@
 use super::{Solved, solve};
 use crate::database::{Audit, Game, Keep, Task, Values};
 use crate::kernel::Kernel;
-use pipeline::checkpoint;
 use pipeline::{Error, Metrics, Options, RealStorage, Storage};
 use std::path::Path;
 use std::sync::Arc;
@@ -90,13 +89,6 @@ impl<'a> Solve<'a> {
     /// created.
     pub fn run(&self, folder: &Path) -> Result<Solved, Error> {
         let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder)?);
-        let mut task = self.task;
-        match checkpoint::inspect(&*storage) {
-            // A folder of another program is refused when it is opened.
-            Ok(begun) => task.terms = task.terms.in_the_forms_of(&begun.parameters.0),
-            Err(Error::NotARun { .. }) => {}
-            Err(error) => return Err(error),
-        }
-        solve(task, self.kernel, &storage, &self.options, &Metrics::default(), &|_| {})
+        solve(self.task, self.kernel, &storage, &self.options, &Metrics::default(), &|_| {})
     }
 }

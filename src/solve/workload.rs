@@ -14,7 +14,7 @@
 //! # Invariants
 //! 1. A stream is the loss bitmap of the whole block: `x` is set iff the player to move at (block,
 //!    `x`) loses. With nimbers, each `x` is set in exactly one plane.
-//! 2. The file of a block holds its stream. With [`Encoding::Rows`] it is as fast to read as a log,
+//! 2. The file of a block holds its stream. It is as fast to read as a log,
 //!    so targets read it in place of shared logs, without the frames that no edge needs.
 //! 3. A restriction is the set of offset cells that every operation of an edge fills: a loss that
 //!    occupies one of these cells has no parent through this edge and need not be logged, decoded
@@ -23,8 +23,8 @@
 use super::audit::Sample;
 use super::book::Parts;
 use crate::database::{
-    Audit, BlockForm, BlockSummary, DatabaseError, Encoding, FirstMoves, Game, Keep, SmallerBoards, Task, Terms,
-    block_file_name, stream_digest,
+    Audit, BlockForm, BlockSummary, DatabaseError, FirstMoves, Game, Keep, SmallerBoards, Task, Terms, block_file_name,
+    stream_digest,
 };
 use crate::game::Rule;
 use crate::kernel::{ApplyPlan, Kernel, PermutePlan, SettlePlan, bitmap_words, mark_phantoms, mark_without_moves};
@@ -77,7 +77,7 @@ impl<'a> RemovalGame<'a> {
         let used = layout.ordinals().map(|_| AtomicUsize::new(planes)).collect();
         let (form, publish) = (BlockForm::of(task), keep.is_database());
         let first_moves = (!publish).then(|| FirstMoves::of(game));
-        let smaller = task.terms.counts_layers().then(|| SmallerBoards::of(game));
+        let smaller = task.counts_layers().then(|| SmallerBoards::of(game));
         let parts = match keep {
             Keep::Book { pieces } => Some(Parts::new(game, pieces)),
             Keep::Database | Keep::Counts => None,
@@ -256,7 +256,7 @@ impl Workload for RemovalGame<'_> {
     }
 
     fn publishes_streams(&self) -> bool {
-        self.publish && self.form.encoding == Encoding::Rows
+        self.publish
     }
 
     fn recall_needed(

@@ -35,6 +35,7 @@ use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::{Condvar, Mutex};
 use pipeline::care::recompute::{BITMAPS_A_THREAD, Recomputer, Sources};
+use pipeline::codec::FRAME_WORDS;
 use pipeline::{Bitmap, BlockId, Error as RunError, Stopwatch, Workload, parallel};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -309,7 +310,7 @@ pub(super) fn is_committed(
         return Ok(StoredSummary::read(store, form, block)?.is_some());
     }
     let name = block_name(block);
-    let frames = form.stream_words.div_ceil(form.encoding.frame_words());
+    let frames = form.stream_words.div_ceil(FRAME_WORDS);
     let Some((begin, file_bytes)) = store.begin(&name, HEADER_BYTES + frames * INDEX_ROW_BYTES)? else {
         return Ok(false);
     };

@@ -1,8 +1,9 @@
 //! `task.json`: what a store is about, the same bytes for the same solve.
 
+use super::compute::damage;
 use super::store::{DEFINITION, Store, commit};
 use super::{Error, is_countable};
-use crate::database::{Audit, Encoding, Game, Keep, Task, Terms};
+use crate::database::{Audit, DatabaseError, Game, Keep, Task, Terms};
 use crate::game::{Board, Rule};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
@@ -31,7 +32,6 @@ pub struct Definition {
     offset_cells: Vec<u8>,
     keep: String,
     audit: Option<String>,
-    encoding: String,
     canonical_blocks: u32,
     block_bytes: u64,
     identity: String,
@@ -62,7 +62,6 @@ impl Definition {
             offset_cells: layout.offset_cells().to_vec(),
             keep: terms.keep.to_string(),
             audit: terms.audit.map(|audit| audit.to_string()),
-            encoding: Encoding::Rows.parameter().map_or(String::new(), |(_, name)| name),
             canonical_blocks: layout.canonical_blocks().len() as u32,
             block_bytes: 8 * bitmap_words(layout.offset_bits()) as u64,
             identity: format!("{:016x}", game.identity()),
@@ -155,9 +154,10 @@ pub fn open(store: &dyn Store) -> Result<(Definition, Game, Terms), Error> {
     let Some(bytes) = store.read(DEFINITION, BYTES_MAX)? else {
         return Err(Error::NotAStore { path: store.path("") });
     };
-    let damage = |what: String| pipeline::Error::corrupt(store.path(DEFINITION), None, what);
+    let corrupt = |what: String| pipeline::Error::corrupt(store.path(DEFINITION), None, what);
     let object: Map<String, Value> =
-        serde_json::from_slice(&bytes).map_err(|error| damage(format!("not a definition: {error}")))?;
+        serde_json::from_slice(&bytes).map_err(|error| corrupt(format!("not a definition: {error}")))?;
+    refuse_unreleased(store, &object)?;
     // Those of another version may have anything else.
     for (name, wanted) in [("schema", SCHEMA), ("program", PROGRAM)] {
         let found = object.get(name).and_then(Value::as_str).unwrap_or("(absent)");
@@ -166,9 +166,9 @@ pub fn open(store: &dyn Store) -> Result<(Definition, Game, Terms), Error> {
         }
     }
     let definition: Definition =
-        serde_json::from_slice(&bytes).map_err(|error| damage(format!("not a definition: {error}")))?;
+        serde_json::from_slice(&bytes).map_err(|error| corrupt(format!("not a definition: {error}")))?;
     let understood = definition.meaning();
-    let (game, terms) = understood.ok_or_else(|| damage("a solve that this program does not know".to_owned()))?;
+    let (game, terms) = understood.ok_or_else(|| corrupt("a solve that this program does not know".to_owned()))?;
     agree(store, &bytes, &Definition::of(terms.task(&game)))?;
     Ok((definition, game, terms))
 }
@@ -178,9 +178,10 @@ fn agree(store: &dyn Store, found: &[u8], wanted: &Definition) -> Result<(), Err
     if found == wanted.to_json() {
         return Ok(());
     }
-    let damage = |what: String| pipeline::Error::corrupt(store.path(DEFINITION), None, what);
+    let corrupt = |what: String| pipeline::Error::corrupt(store.path(DEFINITION), None, what);
     let found: Map<String, Value> =
-        serde_json::from_slice(found).map_err(|error| damage(format!("not a definition: {error}")))?;
+        serde_json::from_slice(found).map_err(|error| corrupt(format!("not a definition: {error}")))?;
+    refuse_unreleased(store, &found)?;
     let wanted: Map<String, Value> = match serde_json::to_value(wanted) {
         Ok(Value::Object(wanted)) => wanted,
         _ => Map::new(),
@@ -196,7 +197,15 @@ fn agree(store: &dyn Store, found: &[u8], wanted: &Definition) -> Result<(), Err
     let names = chosen.into_iter().chain(wanted.keys().map(String::as_str)).chain(found.keys().map(String::as_str));
     match names.into_iter().find(|name| found.get(*name) != wanted.get(*name)) {
         Some(name) => Err(differs(store, name, &text(found.get(name)), &text(wanted.get(name)))),
-        None => Err(damage("its bytes are not those that this program writes".to_owned()).into()),
+        None => Err(corrupt("its bytes are not those that this program writes".to_owned()).into()),
+    }
+}
+
+/// Refuses a definition from before the first release: only those named the encoding of the blocks.
+fn refuse_unreleased(store: &dyn Store, found: &Map<String, Value>) -> Result<(), Error> {
+    match found.contains_key("encoding") {
+        true => Err(damage(DatabaseError::Unreleased { path: store.path(DEFINITION) })),
+        false => Ok(()),
     }
 }
 

@@ -86,8 +86,8 @@ impl StoredSummary {
     }
 }
 
-/// Reads the counts that [`verify_share`](crate::care::verify::verify_share) compares with the blocks:
-/// those of the share, or of all blocks for share 0.
+/// Reads the counts that [`verify_share`](crate::care::verify::verify_share) compares with the
+/// blocks: those of the share, or of all blocks for share 0.
 ///
 /// # Errors
 /// [`RunError::Corrupt`] with a damaged summary, [`RunError::Io`] with a missing one, which
@@ -115,11 +115,10 @@ pub fn counts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::Encoding;
 
     #[test]
     fn a_summary_is_read_back_for_its_own_block_only() {
-        let form = BlockForm { encoding: Encoding::Rows, identity: 7, stream_words: 8 };
+        let form = BlockForm { identity: 7, stream_words: 8 };
         let stored = StoredSummary::of(b"a file", vec![1, 2, 3]);
         let bytes = stored.to_bytes(&form, BlockId(5));
         assert_eq!(StoredSummary::from_bytes(&bytes, &form, BlockId(5)), Some(stored));

@@ -264,20 +264,29 @@ fn every_strategy_leaves_the_same_database_and_reports_what_it_moved() {
     assert!(shown.contains("whole board in memory"), "{shown}");
 }
 
-/// A folder of the first version, whose blocks have another encoding, is continued by the usual
-/// command, and its status tells nothing else.
+/// Folders of programs from before the first release are refused by name, with the commit that
+/// still reads them, by every command that opens one; nothing in them changes.
 #[test]
-fn a_folder_of_an_older_version_is_continued() {
+fn an_unreleased_folder_is_refused_with_the_commit_that_reads_it() {
     let folder = tempfile::tempdir().unwrap();
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/folders");
-    for (name, rule, version) in [("middle-shared", "normal", 1), ("rows-middle-shared", "normal", 3)] {
-        let place = folder.path().join(name);
-        copy(&golden.join(name), &place);
-        assert_eq!(json(folder.path(), 0, &["status", name, "--json"])["state"], "stopped");
-        ends(folder.path(), 0, &["solve", "--layers", "4", "--rule", rule, "--out", name]);
-        ends(folder.path(), 0, &["check", name, "--depth", "full"]);
-        ends(folder.path(), 0, &["verify", name]);
-        let manifest: Value = serde_json::from_slice(&fs::read(place.join("db/manifest.json")).unwrap()).unwrap();
-        assert_eq!(manifest["version"], version, "{name}");
+    let place = folder.path().join("old");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/folders/unreleased"), &place);
+    let before = tree(&place);
+    for args in [
+        &["status", "old"][..],
+        &["solve", "--layers", "4", "--out", "old"],
+        &["solve", "--layers", "4", "--keep", "counts", "--out", "old"],
+        &["resume", "old"],
+        &["check", "old"],
+        &["repair", "old"],
+        &["verify", "old"],
+        &["stats", "old"],
+        &["probe", "old", "0x3f"],
+        &["check", "old/db"],
+    ] {
+        let (_, error) = ends(folder.path(), 7, args);
+        assert!(error.contains("before the first release") && error.contains("9e620b6"), "{args:?}: {error}");
+        assert!(error.contains("old/"), "{args:?}: {error}");
     }
+    assert_eq!(tree(&place), before);
 }

@@ -127,6 +127,7 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
         &["plane", "randomised", "--max", "9", "--tries", "9", "--json"],
         &["plane", "verify", "--max", "9", "--flip", "none", "--json"],
         &["evolve", "run", "--game", "nim:2,2", "--runs", "2", "--preset", "best", "--json"],
+        &["evolve", "run", "--game", "nim:4,4,4,4", "--runs", "2", "--preset", "paper", "--json"],
         // Too short to find a formula.
         &["evolve", "run", "--game", "nim:4,4,4", "--runs", "1", "--generations", "1", "--json"],
         &["evolve", "score", "--game", "nim:2,2", "--formula", "a1", "--tree", "--json"],
@@ -167,6 +168,16 @@ fn everything(path: &Path, shipped: &[(String, Value)]) -> BTreeMap<String, BTre
     seen.fields
 }
 
+/// Fields that no small run prints: codecs are measured from eight layers on, a store has no
+/// nimbers, no method is wrong, and of what `evolve verify` prints, too, some is rare in a run.
+const RARE: [(&str, &str); 5] = [
+    ("trinim.solve/1", "codec_candidates[]."),
+    ("trinim.task.finish/1", "by_nimber[]."),
+    ("trinim.plane.points.check/1", "first_difference"),
+    ("trinim.evolve.run/1", "runs[].check.theorem"),
+    ("trinim.evolve.run/1", "runs[].check.no_proof_because"),
+];
+
 #[test]
 fn every_output_is_valid_and_every_field_is_printed() {
     let (folder, shipped) = (scratch(), shipped());
@@ -174,11 +185,12 @@ fn every_output_is_valid_and_every_field_is_printed() {
     let mut missing = Vec::new();
     for (name, schema) in &shipped {
         let seen = printed.get(name).cloned().unwrap_or_default();
-        missing.extend(
-            rows(schema).into_iter().filter(|row| !seen.contains(&row.path)).map(|row| row.path + " of " + name),
-        );
+        let unseen = rows(schema).into_iter().map(|row| row.path).filter(|path| !seen.contains(path));
+        missing.extend(unseen.map(|path| (name.clone(), path)));
     }
-    assert!(missing.is_empty(), "never printed: {}", missing.join("\n"));
+    let is = |path: &str, rare: &str| path == rare || rare.ends_with('.') && path.starts_with(rare);
+    missing.retain(|(name, path)| !RARE.iter().any(|(of, rare)| of == name && is(path, rare)));
+    assert!(missing.is_empty(), "never printed: {missing:#?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The files of blocks in both encodings: bytes that never change, look-ups that read one frame.
+//! The files of blocks: bytes that never change, look-ups that read one frame.
 
 use crate::common::{Way, scratch};
 use pipeline::{Metrics, RealStorage, Storage};
@@ -7,38 +7,32 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use trinim::database::{
-    BlockForm, BlockSummary, Database, DatabaseError, Encoding, Game, MANIFEST, Manifest, SUMS, Terms, block_file_name,
-    stream_digest,
+    BlockForm, BlockSummary, Database, DatabaseError, Game, MANIFEST, Manifest, SUMS, block_file_name, stream_digest,
 };
 use trinim::game::{Rule, Value};
 use trinim::random::Random;
 use trinim::solve::solve;
 
-/// Layers, offset bits at most, encoding, BLAKE3 of `SUMS`, which has the BLAKE3 of every file:
-/// misère. The codec of version 2 is also that of logs, whose encoder may change at any time. These
+/// Layers, offset bits at most, BLAKE3 of `SUMS`, which has the BLAKE3 of every file:
+/// misère. The codec is also one of logs, whose encoder may change at any time. These
 /// bytes may not.
-const GOLDEN: [(u32, u32, Encoding, &str); 6] = [
-    (4, 6, Encoding::Words, "2f8185c65fc7ab662623d62201039d4ecf15f0aa40f7378c0d1974e0ff94c124"),
-    (5, 15, Encoding::Words, "366a179c3313391dbb2e060bdf6aae1055bf54c69422671c66bb9f04082a9097"),
-    (6, 18, Encoding::Words, "3a4c8e36ac8e5a4d9c10659f75bc7f856e64eeffac57fd485b7dc7dac9b5a4f4"),
-    (4, 6, Encoding::Rows, "b19ad1e165bfdbc0336a52e234626bee74227653491d2395d8c12ae0cb18fa3b"),
-    (5, 15, Encoding::Rows, "c8ef394da095323285136ad99ae4b7fadb987a5b976e616e2588a3d8c7bfa60c"),
-    (6, 18, Encoding::Rows, "7cd0c663b0a6949faa525d90ac4a08eafc1aaa0c67b1b4a527015aaf3adfc61b"),
+const GOLDEN: [(u32, u32, &str); 3] = [
+    (4, 6, "e4881d5489b2383c60eb742148d9b31aad0369534371c50d7dcab69090870d4b"),
+    (5, 15, "3e21751ad1e47c12e0a3da7a161d1d7873e3ba573a8e703033617f86d6396540"),
+    (6, 18, "9982aff9c66e9a2162b909c0ffacbf23c283dd01314e74fe0b93bee4e9a79f50"),
 ];
 
 #[test]
 fn the_bytes_of_a_database_never_change() {
-    let found = GOLDEN.map(|(layers, offset_bits, encoding, _)| {
+    let found = GOLDEN.map(|(layers, offset_bits, _)| {
         let (folder, way) = (scratch(), Way::usual());
         let game = Game::triangle(layers, Rule::Misere, offset_bits).unwrap();
         let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(folder.path()).unwrap().with_syncs(false));
-        let (task, options) = (Terms { encoding, ..Terms::default() }.task(&game), way.options(&game.layout));
-        solve(task, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).unwrap();
+        let options = way.options(&game.layout);
+        solve(&game, way.kernel, &storage, &options, &Metrics::default(), &|_| {}).unwrap();
         blake3::hash(&fs::read(folder.path().join("db").join(SUMS)).unwrap()).to_hex().to_string()
     });
-    for ((layers, offset_bits, encoding, golden), found) in GOLDEN.iter().zip(found) {
-        assert_eq!(found, *golden, "{layers} layers, {offset_bits} offset bits, {encoding:?}");
-    }
+    assert_eq!(found, GOLDEN.map(|(.., golden)| golden));
 }
 
 /// A stream with long repeats, with rows of few and of many bits, and with a frame of zeros.
@@ -57,18 +51,16 @@ fn stream(words: usize, random: &mut Random) -> Vec<u64> {
 #[test]
 fn a_file_of_several_frames_is_read_back_whole_and_by_frames() {
     let mut random = Random::new(5);
-    for encoding in [Encoding::Words, Encoding::Rows] {
-        for stream_words in [8, 64, 131_072, 131_072 + 8, 3 * 131_072, 1 << 21, (1 << 21) + 1024] {
-            let form = BlockForm { encoding, identity: 77, stream_words };
-            let stream = stream(stream_words, &mut random);
-            let file = form.file(5, &stream);
-            assert_eq!(form.file(5, &stream), file);
-            let mut back = vec![1; stream_words];
-            form.read("x".as_ref(), 5, &file, &mut back).unwrap();
-            assert!(back == stream, "{encoding:?}, {stream_words}");
-            // Never much longer than the words.
-            assert!(encoding == Encoding::Words || file.len() <= stream_words * 8 + 88 + 24 * (stream_words >> 17));
-        }
+    for stream_words in [8, 64, 131_072, 131_072 + 8, 3 * 131_072, 1 << 21, (1 << 21) + 1024] {
+        let form = BlockForm { identity: 77, stream_words };
+        let stream = stream(stream_words, &mut random);
+        let file = form.file(5, &stream);
+        assert_eq!(form.file(5, &stream), file);
+        let mut back = vec![1; stream_words];
+        form.read("x".as_ref(), 5, &file, &mut back).unwrap();
+        assert!(back == stream, "{stream_words}");
+        // Never much longer than the words.
+        assert!(file.len() <= stream_words * 8 + 88 + 24 * (stream_words >> 17));
     }
 }
 
@@ -145,7 +137,7 @@ fn a_look_up_reads_one_frame() {
 fn a_target_reads_the_frames_that_its_edges_need() {
     let mut random = Random::new(3);
     let stream_words = 8 * 131_072;
-    let form = BlockForm { encoding: Encoding::Rows, identity: 1, stream_words };
+    let form = BlockForm { identity: 1, stream_words };
     let stream = stream(stream_words, &mut random);
     let file = form.file(0, &stream);
     for (masks, frames_read) in [

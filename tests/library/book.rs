@@ -150,7 +150,7 @@ fn a_solve_that_broke_off_anywhere_binds_the_same_book() {
         bind(&game, 5, Arc::new(disk.clone()), &options).map(drop)
     };
     // The end of a run is where the book is made: every step there, some before.
-    let takes = |step: u64, steps: u64| step + 60 >= steps || step % Sweep::asked().number(5, 1) == 0;
+    let takes = |step: u64, steps: u64| step + 60 >= steps || step.is_multiple_of(Sweep::asked().number(5, 1));
     let mut binding = 0;
     let broken = break_off_anywhere(&run, &takes, &expected, &mut |disk, last, story| {
         if let Ok(found) = pipeline::checkpoint::inspect(disk) {

@@ -227,7 +227,7 @@ fn other_folders_and_versions_are_refused() {
     copy(&path.join("run/db"), &path.join("alone"));
     let manifest = path.join("alone/manifest.json");
     let (before, sums) = (fs::read(&manifest).unwrap(), fs::read_to_string(path.join("alone/SUMS")).unwrap());
-    let after = text(&before).replacen("\"version\": 3", "\"version\": 9", 1);
+    let after = text(&before).replacen("trinim.database/1", "trinim.database/9", 1);
     let sums = sums.replace(&blake3::hash(&before).to_string(), &blake3::hash(after.as_bytes()).to_string());
     fs::write(&manifest, after).unwrap();
     fs::write(path.join("alone/SUMS"), sums).unwrap();

@@ -80,87 +80,6 @@ impl Cut {
     }
 }
 
-/// Returns `length` bits at `at`, counted from the most significant end of 64-bit words.
-fn bits(stream: &[u64], at: usize, length: usize) -> u64 {
-    (at..at + length).fold(0, |bits, at| bits << 1 | stream[at / 64] >> (63 - at % 64) & 1)
-}
-
-/// A frame of a block file, by the table "Frame".
-struct Frame {
-    rows: usize,
-    flags: Vec<u64>,
-    starts: Vec<u64>,
-    id_bits: usize,
-    entries: Vec<usize>,
-    code: Vec<u64>,
-    by_length: Vec<usize>,
-    symbols: Vec<u64>,
-}
-
-impl Frame {
-    fn parse(bytes: &[u8]) -> Frame {
-        let [rows, distinct, symbols, starts, code_bits, planes] = [0, 4, 8, 12, 16, 20].map(|at| number(bytes, at, 4));
-        let by_length: Vec<usize> = (0..40).map(|length| number(bytes, 24 + 4 * length, 4)).collect();
-        let mut at = 184;
-        let mut part = |length: usize| {
-            at += length;
-            &bytes[at - length..at]
-        };
-        let flags = words(part(8 * rows.div_ceil(64)));
-        let starts = words(part(8 * starts));
-        let entries = part(4 * distinct.div_ceil(8)).chunks(4).map(|entry| number(entry, 0, 4)).collect();
-        let code = words(part(8 * code_bits.div_ceil(64)));
-        let planes = zstd::bulk::decompress(part(planes), 8 * symbols).unwrap();
-        assert_eq!((at, planes.len()), (bytes.len(), 8 * symbols));
-        let mut value = 0_u64;
-        let mut ends: Vec<usize> = Vec::new();
-        for count in &by_length {
-            ends.push(ends.last().unwrap_or(&0) + count);
-        }
-        let symbols = (0..symbols).map(|index| {
-            // Differences wrap: the first word of a length may be smaller than the last of the
-            // length before.
-            let difference = (0..8).fold(0, |sum, byte| sum | u64::from(planes[byte * symbols + index]) << (8 * byte));
-            value = value.wrapping_add(difference);
-            value
-        });
-        let symbols = symbols.collect();
-        let id_bits = distinct.next_power_of_two().trailing_zeros() as usize;
-        Frame { rows, flags, starts, id_bits, entries, code, by_length, symbols }
-    }
-
-    /// Follows the steps of "To look up a bit".
-    fn bit(&self, offset: usize) -> bool {
-        let row = offset / 512;
-        assert!(row < self.rows);
-        let is_flagged = |row: &usize| self.flags[row / 64] >> (row % 64) & 1 == 1;
-        let flagged = (0..=row).filter(is_flagged).count();
-        let id = match (0..=row).rev().find(|row| is_flagged(row)) {
-            None => row,
-            Some(last) => bits(&self.starts, (flagged - 1) * self.id_bits, self.id_bits) as usize + row - last,
-        };
-        let mut at = self.entries[id / 8];
-        for _ in 0..8 * (id % 8) + offset / 64 % 8 {
-            at = self.code(at).0;
-        }
-        self.code(at).1 >> (offset % 64) & 1 == 1
-    }
-
-    /// Reads one code; returns the bit offset of the next one, and the word.
-    fn code(&self, at: usize) -> (usize, u64) {
-        let (mut first, mut before) = (0, 0);
-        for (length, count) in (1..).zip(&self.by_length) {
-            let code = bits(&self.code, at, length) as usize;
-            if code < first + count {
-                return (at + length, self.symbols[before + code - first]);
-            }
-            first = (first + count) * 2;
-            before += count;
-        }
-        panic!("no such code");
-    }
-}
-
 /// A list of symbols in a payload of `rows-huffman`, by its table; returns what follows.
 fn list(bytes: &[u8], symbols: usize) -> (Vec<usize>, &[u8]) {
     let of_bytes = bytes[0] == 1;
@@ -202,7 +121,7 @@ fn list(bytes: &[u8], symbols: usize) -> (Vec<usize>, &[u8]) {
     (found, &bytes[at..])
 }
 
-/// The words of a frame of version 2 in codec 8, by the tables of `pipeline/FORMAT.md`.
+/// The words of a frame in codec 8, by the tables of `pipeline/FORMAT.md`.
 fn rows(payload: &[u8], rows: usize) -> Vec<u64> {
     let distinct = number(payload, 0, 4);
     let (links, rest) = list(&payload[4..], rows);
@@ -217,29 +136,17 @@ fn rows(payload: &[u8], rows: usize) -> Vec<u64> {
     numbers.iter().flat_map(|number| pieces[32 * number..][..32].chunks(4).map(word).collect::<Vec<u64>>()).collect()
 }
 
+/// Compares every bit of a golden database with the truth; its blocks are so small that most are
+/// stored raw.
 #[test]
 fn every_bit_of_a_database_is_where_the_tables_say() {
-    check_database("finished", 1);
-}
-
-/// Frames of version 2, in blocks so small that most are stored raw.
-#[test]
-fn every_bit_of_a_database_of_rows_is_where_the_tables_say() {
-    let codecs = check_database("rows-finished", 3);
-    assert!(codecs.contains(&1) && codecs.contains(&8), "{codecs:?}");
-}
-
-/// Compares every bit of a golden database of this version with the truth; returns the codecs of
-/// its frames.
-fn check_database(name: &str, version: u64) -> Vec<u8> {
     let mut codecs = Vec::new();
-    let parameters = identity(name).parameters;
-    assert_eq!(parameters.get("encoding").map(String::as_str), (version == 3).then_some("rows"));
+    let parameters = identity("finished").parameters;
+    assert_eq!(parameters["database"], "1");
     let cut = Cut::of(&parameters);
-    let text = fs::read_to_string(golden(name).join("db/manifest.json")).unwrap();
+    let text = fs::read_to_string(golden("finished").join("db/manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((manifest["format"].as_str(), manifest["version"].as_u64()), (Some("trinim-database"), Some(version)));
-    let (block_version, frame_words) = if version == 1 { (1, 2_097_152) } else { (2, 131_072) };
+    assert_eq!((&manifest["schema"], &manifest["keep"]), (&"trinim.database/1".into(), &"database".into()));
     let line = |name: &str| format!("{name}={}\n", parameters[name]);
     let lines: String = ["layers", "rule", "max-take", "bid-cells", "offset-cells"].map(line).concat();
     let mut digest = blake3::Hasher::new();
@@ -247,37 +154,28 @@ fn check_database(name: &str, version: u64) -> Vec<u8> {
     let blocks = manifest["blocks"].as_array().unwrap();
     assert_eq!(blocks.len(), 8);
     for (ordinal, row) in blocks.iter().enumerate() {
-        let file = fs::read(golden(name).join(format!("db/{ordinal:06}.blk"))).unwrap();
-        assert_eq!((&file[..8], number(&file, 8, 4), number(&file, 12, 4)), (&b"TRINIMBK"[..], block_version, ordinal));
+        let file = fs::read(golden("finished").join(format!("db/{ordinal:06}.blk"))).unwrap();
+        assert_eq!((&file[..8], number(&file, 8, 4), number(&file, 12, 4)), (&b"TRINIMBK"[..], 1, ordinal));
         let (stream_words, frames) = (number(&file, 16, 8), number(&file, 28, 4));
-        assert_eq!((stream_words, number(&file, 24, 4), frames), (8, frame_words, 1));
+        assert_eq!((stream_words, number(&file, 24, 4), frames), (8, 131_072, 1));
         assert_eq!(u64_at(&file, 32), xxh3_64(lines.as_bytes()));
         assert_eq!(u64_at(&file, 40), xxh3_64(&file[64..64 + 24 * frames]));
         assert_eq!((u64_at(&file, 48), u64_at(&file, 56)), (0, xxh3_64(&file[..56])));
-        let (start, length) = (number(&file, 64, 8), number(&file, 72, if version == 1 { 8 } else { 7 }));
+        let (start, length) = (number(&file, 64, 8), number(&file, 72, 7));
         assert_eq!((start, start + length), (64 + 24 * frames, file.len()));
         assert_eq!(u64_at(&file, 80), xxh3_64(&file[start..]));
-        let frame: Box<dyn Fn(usize) -> bool> = match (version, file[79]) {
-            (1, _) => {
-                let frame = Frame::parse(&file[start..]);
-                Box::new(move |offset| frame.bit(offset))
-            }
-            (_, codec) => {
-                codecs.push(codec);
-                let words = match codec {
-                    0 => vec![0; 8],
-                    1 => words(&file[start..]),
-                    8 => rows(&file[start..], 1),
-                    other => panic!("codec {other}"),
-                };
-                Box::new(move |offset| words[offset / 64] >> (offset % 64) & 1 == 1)
-            }
+        let words = match file[79] {
+            0 => vec![0; 8],
+            1 => words(&file[start..]),
+            8 => rows(&file[start..], 1),
+            other => panic!("codec {other}"),
         };
+        codecs.push(file[79]);
         let bid = row["bid"].as_u64().unwrap();
         let mut stream = vec![0_u64; stream_words];
         for offset in 0..512 {
             let loss = offset < 64 && cut.is_loss(bid, offset as u64);
-            assert_eq!(frame(offset), loss, "block {ordinal}, offset {offset}");
+            assert_eq!(words[offset / 64] >> (offset % 64) & 1 == 1, loss, "block {ordinal}, offset {offset}");
             stream[offset / 64] |= u64::from(loss) << (offset % 64);
         }
         let losses: u32 = stream.iter().map(|word| word.count_ones()).sum();
@@ -287,16 +185,16 @@ fn check_database(name: &str, version: u64) -> Vec<u8> {
         digest.update(blake3::hash(&bytes).as_bytes());
     }
     assert_eq!(manifest["digest"].as_str(), Some(&*digest.finalize().to_hex()));
-    for line in fs::read_to_string(golden(name).join("db/SUMS")).unwrap().lines() {
+    for line in fs::read_to_string(golden("finished").join("db/SUMS")).unwrap().lines() {
         let (hash, file) = line.split_once("  ").unwrap();
-        let bytes = fs::read(golden(name).join("db").join(file)).unwrap();
+        let bytes = fs::read(golden("finished").join("db").join(file)).unwrap();
         assert_eq!(hash, &*blake3::hash(&bytes).to_hex(), "{file}");
     }
-    codecs
+    assert!(codecs.contains(&1) && codecs.contains(&8), "{codecs:?}");
 }
 
-/// A folder that keeps the counts: the same digest, the keys of version 2, and in the journal the
-/// values after first moves behind the counts of a summary.
+/// A folder that keeps the counts: the same digest, two keys more, and in the journal the values
+/// after first moves behind the counts of a summary.
 #[test]
 fn the_counts_are_where_the_tables_say() {
     let parameters = identity("counts-finished").parameters;
@@ -306,14 +204,13 @@ fn the_counts_are_where_the_tables_say() {
     let text = read("counts-finished/db/manifest.json");
     let [manifest, whole]: [serde_json::Value; 2] =
         [&text, &read("finished/db/manifest.json")].map(|text| serde_json::from_str(text).unwrap());
-    assert_eq!((&manifest["format"], &manifest["version"]), (&"trinim-database".into(), &2.into()));
     assert_eq!(manifest["keep"], "counts");
-    for key in ["layers", "rule", "max_take", "bid_cells", "offset_cells", "digest", "by_pieces", "blocks"] {
+    for key in ["schema", "layers", "rule", "max_take", "bid_cells", "offset_cells", "digest", "by_pieces", "blocks"] {
         assert_eq!(manifest[key], whole[key], "{key}");
     }
     let keys = ["digest", "keep", "winning_first_moves", "by_pieces"].map(|key| text.find(&format!("\n  \"{key}\":")));
     assert!(keys.iter().all(Option::is_some) && keys.is_sorted());
-    assert!(whole.get("keep").is_none() && whole.get("winning_first_moves").is_none());
+    assert!(whole.get("by_layers").is_none() && whole.get("winning_first_moves").is_none());
     let sums = read("counts-finished/db/SUMS");
     assert_eq!(sums, format!("{}  manifest.json\n", blake3::hash(text.as_bytes())));
 
@@ -323,8 +220,9 @@ fn the_counts_are_where_the_tables_say() {
     let winning: Vec<Vec<u32>> = board.moves().iter().filter(|taken| is_loss(taken)).map(cells).collect();
     assert_eq!(manifest["winning_first_moves"], serde_json::json!(winning));
 
-    // The summaries: digest, seven counts for six offset bits, then one bit for each position after
-    // a first move that lies in the block or is an image of one that does.
+    // The summaries: digest, seven counts for six offset bits, three of smaller boards, then one
+    // bit for each position after a first move that lies in the block or is an image of one that
+    // does.
     let journal = fs::read(golden("counts-finished/m/journal.1.a")).unwrap();
     let (mut start, mut values) = (0, 0);
     while start < journal.len() {
@@ -347,7 +245,7 @@ fn the_counts_are_where_the_tables_say() {
                 (0..64).filter(|offset| is_after_a_first_move(&board, cut.position(bid, *offset))).collect();
             let expected =
                 (0..).zip(&after).map(|(bit, offset)| u64::from(cut.is_loss(bid, *offset)) << bit).sum::<u64>();
-            assert_eq!(words(&summary[88..]), if after.is_empty() { vec![] } else { vec![expected] }, "block {block}");
+            assert_eq!(words(&summary[112..]), if after.is_empty() { vec![] } else { vec![expected] }, "block {block}");
             values += after.len();
             at += 9 + length;
             at += 4 + 41 * number(records, at, 4);
@@ -363,7 +261,7 @@ fn the_counts_are_where_the_tables_say() {
 #[test]
 fn the_book_and_the_layers_are_where_the_tables_say() {
     let parameters = identity("book-finished").parameters;
-    assert_eq!((&*parameters["keep"], &*parameters["counting"]), ("book:5", "layers"));
+    assert_eq!((&*parameters["keep"], &*parameters["database"]), ("book:5", "1"));
     let cut = Cut::of(&parameters);
     let text = fs::read_to_string(golden("book-finished").join("db/manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -575,8 +473,7 @@ fn check_logs(name: &str, placement: Placement, codec: u8) -> usize {
 
 #[test]
 fn every_log_entry_is_where_the_tables_say() {
-    assert!(check_logs("middle-dedicated", Placement::Dedicated, 1) >= 5);
-    assert!(check_logs("middle-shared", Placement::Shared, 2) >= 3);
-    assert!(check_logs("rows-middle-dedicated", Placement::Dedicated, 8) >= 5);
-    assert!(check_logs("rows-middle-shared", Placement::Shared, 8) >= 3);
+    assert!(check_logs("middle-dedicated", Placement::Dedicated, 8) >= 5);
+    assert!(check_logs("counts-middle", Placement::Shared, 2) >= 3);
+    assert!(check_logs("book-middle", Placement::Shared, 8) >= 3);
 }

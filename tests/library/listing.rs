@@ -4,7 +4,6 @@
 
 use crate::common::{Solving, Way, layout_with, scratch};
 use std::collections::BTreeMap;
-use std::path::Path;
 use trinim::database::{Database, DatabaseError, Game, Keep, Listing, Values};
 use trinim::game::{Board, Rule, Value, reference};
 use trinim::layout::Layout;
@@ -88,15 +87,6 @@ fn every_loss_is_listed_once_whatever_the_layout() {
                 compare(&database, &losses, &format!("{layers} layers, {rule}, {max_take:?}, {cells:?}"));
             }
         }
-    }
-}
-
-#[test]
-fn blocks_of_both_versions_list_the_same() {
-    let board = Board::triangle(4, None).unwrap();
-    for name in ["finished", "rows-finished"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/folders").join(name);
-        compare(&Database::open(&folder).unwrap(), &losses(&board, Rule::Misere), name);
     }
 }
 

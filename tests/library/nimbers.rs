@@ -162,7 +162,7 @@ fn a_solve_that_broke_off_anywhere_ends_alike() {
         let options = Options { commit_interval: Duration::from_micros(100), ..options(&game, way) };
         solve_on(&game, way, Arc::new(disk.clone()), &options).map(drop)
     };
-    let takes = |step: u64, _| step % Sweep::asked().number(5, 1) == 0;
+    let takes = |step: u64, _| step.is_multiple_of(Sweep::asked().number(5, 1));
     let broken = break_off_anywhere(&run, &takes, &expected, &mut |_, _, _| {});
     assert!(broken > 20, "{broken}");
 }

@@ -412,7 +412,8 @@ fn folders_without_a_finished_database_are_refused() {
     let damaged = copy_database(folder.path());
     let manifest = damaged.path().join("db/manifest.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
-    for (from, to) in [("trinim-database", "other"), ("{", ""), ("\"layers\": 4", "\"layers\": 5"), ("normal", "nim")] {
+    for (from, to) in [("trinim.database/", "other/"), ("{", ""), ("\"layers\": 4", "\"layers\": 5"), ("normal", "nim")]
+    {
         assert!(text.contains(from), "{from}");
         std::fs::write(&manifest, text.replacen(from, to, 1)).unwrap();
         match Database::open(damaged.path()) {
@@ -420,7 +421,7 @@ fn folders_without_a_finished_database_are_refused() {
             other => panic!("{from} -> {to}: {:?}", other.err()),
         }
     }
-    std::fs::write(&manifest, text.replacen("\"version\": 3", "\"version\": 77", 1)).unwrap();
+    std::fs::write(&manifest, text.replacen("trinim.database/1", "trinim.database/77", 1)).unwrap();
     assert!(matches!(Database::open(damaged.path()), Err(DatabaseError::Version { found: 77, .. })));
 }
 

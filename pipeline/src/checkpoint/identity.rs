@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::bytes::{Cursor, Flaw, HASH_BYTES, first_repeated, length_u32, seal, unseal};
 use crate::Error;
+use crate::bytes::{Cursor, Flaw, HASH_BYTES, first_repeated, length_u32, seal, unseal};
 use crate::finding::Expected;
 use crate::ids::RunId;
 

@@ -15,11 +15,11 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::bytes::{Cursor, Flaw, HASH_BYTES, seal};
 use super::identity::limit;
 use super::names;
 use super::record::{BlockRecord, decode_records, encode_records};
 use crate::Error;
+use crate::bytes::{Cursor, Flaw, HASH_BYTES, seal};
 use crate::finding::{Damage, Expected, Finding, Weight};
 use crate::storage::{Create, Storage, StorageFile, zeroed};
 
@@ -85,7 +85,7 @@ fn encode(generation: u64, sequence: u64, previous: u128, records: &[BlockRecord
     encode_records(records, &mut bytes)?;
     let length = bytes.len() - HEADER_BYTES;
     limit("length of a commit", length, PAYLOAD_BYTES_AT_MOST)?;
-    let length = super::bytes::length_u32(length);
+    let length = crate::bytes::length_u32(length);
     bytes[HEADER_BYTES - 4..HEADER_BYTES].copy_from_slice(&length.to_le_bytes());
     let hash = seal(&mut bytes);
     bytes.resize(bytes.len().next_multiple_of(PAGE_BYTES as usize), 0);
@@ -192,7 +192,7 @@ impl CopyFile {
         if padding.iter().any(|byte| *byte != 0) {
             return Err(Flaw::new(used as u64, "the padding of the record is not zero"));
         }
-        let (_, hash) = super::bytes::unseal(&bytes)?;
+        let (_, hash) = crate::bytes::unseal(&bytes)?;
         bytes.truncate(HEADER_BYTES + header.payload_bytes);
         // In place: a payload may have hundreds of megabytes.
         bytes.drain(..HEADER_BYTES);

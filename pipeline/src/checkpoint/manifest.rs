@@ -1,10 +1,10 @@
 //! The manifest: everything finished when a generation began, written once, in two equal copies.
 
-use super::bytes::{Cursor, Flaw, HASH_BYTES, seal, unseal};
 use super::identity::{IDENTITY_BYTES_AT_MOST, Identity, limit};
 use super::names;
 use super::record::{BlockRecord, decode_records, encode_records};
 use crate::Error;
+use crate::bytes::{Cursor, Flaw, HASH_BYTES, seal, unseal};
 use crate::finding::{Damage, Expected};
 use crate::storage::{Storage, zeroed};
 
@@ -29,7 +29,7 @@ pub(super) fn encode(identity: &Identity, generation: u64, records: &[BlockRecor
     let mut bytes = Vec::new();
     bytes.extend_from_slice(&MAGIC);
     bytes.extend_from_slice(&generation.to_le_bytes());
-    bytes.extend_from_slice(&super::bytes::length_u32(identity.len()).to_le_bytes());
+    bytes.extend_from_slice(&crate::bytes::length_u32(identity.len()).to_le_bytes());
     bytes.extend_from_slice(&[0; 8]);
     bytes.extend_from_slice(&identity);
     let start = bytes.len();

@@ -101,7 +101,6 @@
 //! whoever enlarges the disk provides it. The plan of the whole run is compared with the free space
 //! before the run begins.
 
-mod bytes;
 mod commit;
 mod examine;
 mod identity;

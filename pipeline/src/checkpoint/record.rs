@@ -1,9 +1,9 @@
 //! The record of a finished block in manifest and journal.
 
-use super::bytes::{Cursor, Flaw, length_u32};
 use super::identity::limit;
 use super::names::PUBLISHED;
 use crate::Error;
+use crate::bytes::{Cursor, Flaw, length_u32};
 use crate::finding::Expected;
 use crate::ids::BlockId;
 use crate::log::place::{Extent, LogFile, Placement};

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::bytes::first_repeated;
 use super::identity::{IDENTITY_BYTES_AT_MOST, Identity, Parameters};
 use super::record::{BLOCKS_AT_MOST, BlockRecord};
 use super::{journal, manifest, names};
 use crate::Error;
+use crate::bytes::first_repeated;
 use crate::finding::{Damage, Expected};
 use crate::ids::{BlockId, RunId};
 use crate::log::place::{Extent, LogFile};

@@ -8,14 +8,7 @@
 //! Seven in ten bytes of a distinct row are zero; leaving them out costs a few nanoseconds and more
 //! than halves the payload. Codes of 16 bits at a time halve it again.
 //!
-//! One thread of a shared machine with AVX-512, 2026-11-22, every twelfth block of eight layers,
-//! misère, processor time for a row of 512 positions:
-//!
-//! | codec | bits a position | encode | decode |
-//! |---|---|---|---|
-//! | `rows-bytes` | 0.233 | 35 ns | 13 ns |
-//! | `rows-zstd1` | 0.133 | 110 ns | 32 ns |
-//! | `rows-huffman` | 0.118 | 52 ns | 18 ns |
+//! `benches/record/2026-11-22-codecs.md` has what each takes.
 //!
 //! Payload: number of distinct rows (u32); for each row the number of its distinct row; the
 //! distinct rows in order of first occurrence; the words after the last whole row, unchanged.
@@ -314,4 +307,42 @@ fn copy_rows(
         words_from_bytes(found, row);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW: [u64; ROW_WORDS] = [0x0100, 0, 0, 0, 0, 0, 0, 0xff << 56];
+
+    fn encoded(store: Store) -> Vec<u8> {
+        let words = [[0; ROW_WORDS], ROW, [0; ROW_WORDS], ROW].concat();
+        let mut out = Vec::new();
+        Rows { tag: 0, store, name: "" }.encode(&[&words[..], &[7]].concat(), &mut out, &mut Scratch::new());
+        out
+    }
+
+    /// Two distinct rows, the numbers 0, 1, 0, 1, the rows, and the word after the last whole row.
+    #[test]
+    fn a_frame_has_its_numbers_and_its_rows_by_the_page() {
+        let (count, numbers) = ([2, 0, 0, 0], [0, 0, 1, 0, 0, 0, 1, 0]);
+        let rest = 7_u64.to_le_bytes();
+        let mut plain = [&count[..], &numbers].concat();
+        append_words(&[[0; ROW_WORDS], ROW].concat(), &mut plain);
+        assert_eq!(encoded(Store::Plain), [&plain[..], &rest].concat());
+        // Bytes 1 and 63 of the second row are not 0.
+        let masks = [0, 1 << 1 | 1 << 63].map(u64::to_le_bytes).concat();
+        assert_eq!(encoded(Store::Bytes), [&count[..], &numbers, &masks, &[1, 0xff], &rest].concat());
+    }
+
+    #[test]
+    fn links_lead_back_to_the_numbers() {
+        let (mut links, mut numbers) = (Vec::new(), Vec::new());
+        let rows = [0, 1, 0, 0, 2, 1, 2];
+        link(&rows, &mut links);
+        assert_eq!(links, [0, 0, 2, 1, 0, 4, 2]);
+        follow(&links, &mut numbers).unwrap();
+        assert_eq!(numbers, rows);
+        assert!(follow(&[0, 2], &mut numbers).is_err());
+    }
 }

@@ -8,8 +8,9 @@
 //! 1. A header is valid only in its own [`Place`].
 //! 2. Lengths are bounded before anything is allocated.
 
-use super::frame::{Fields, differ, frames_of};
+use super::frame::{differ, frames_of};
 use super::place::{Place, Placement};
+use crate::bytes::{Cursor, Flaw};
 use crate::ids::BlockId;
 use crate::workload::{Edge, Workload};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -128,27 +129,19 @@ impl EntryHeader {
     pub fn parse_fixed(bytes: &[u8; ENTRY_FIXED_BYTES], place: &Place) -> Result<EntryFixed, &'static str> {
         let (body, _) = bytes.split_at(ENTRY_FIXED_BYTES - 8);
         let expected = xxh3_64_with_seed(body, place.salt());
-        let mut fields = Fields(bytes);
-        let parsed = (|| {
-            let magic = fields.array::<4>()?;
-            let version = fields.u16()?;
-            let kind = fields.u8()?;
-            fields.u8()?;
-            let source = BlockId(fields.u32()?);
-            let frames = fields.u32()?;
-            let stream_words = fields.u64()?;
-            let routes = fields.u32()?;
-            let routes_bytes = fields.u32()? as usize;
-            let routes_hash = fields.u64()?;
-            let hash = fields.u64()?;
-            let placement = Placement::of_flag(kind != 0);
-            Some((
-                magic,
-                version,
-                EntryFixed { routes_bytes, routes, source, placement, stream_words, frames, routes_hash, hash },
-            ))
-        })();
-        let Some((magic, version, fixed)) = parsed else { return Err("entry header too short") };
+        let mut fields = Cursor::new(bytes);
+        let mut parse = || -> Result<_, Flaw> {
+            let (magic, version) = (fields.array::<4>("magic")?, fields.u16("version")?);
+            let placement = Placement::of_flag(fields.u8("kind")? != 0);
+            fields.take(1, "zero")?;
+            let (source, frames) = (BlockId(fields.u32("source")?), fields.u32("frames")?);
+            let (stream_words, routes) = (fields.u64("words")?, fields.u32("routes")?);
+            let (routes_bytes, routes_hash) = (fields.u32("length of the routes")? as usize, fields.u64("hash")?);
+            let hash = fields.u64("hash of the header")?;
+            let fixed = EntryFixed { routes_bytes, routes, source, placement, stream_words, frames, routes_hash, hash };
+            Ok((magic, version, fixed))
+        };
+        let Ok((magic, version, fixed)) = parse() else { return Err("entry header too short") };
         if magic != ENTRY_MAGIC {
             return Err("entry magic");
         }
@@ -172,23 +165,18 @@ impl EntryHeader {
         if differ(xxh3_64(bytes), fixed.routes_hash) {
             return Err("routes hash");
         }
-        let mut fields = Fields(bytes);
-        let mut routes = Vec::new();
-        for _ in 0..fixed.routes {
-            let route = (|| {
-                let target = BlockId(fields.u32()?);
-                let orientation = fields.u8()?;
-                fields.array::<3>()?;
-                let restriction = fields.u64()?;
-                let count = fields.u64()?;
-                let (masks, rest) = fields.0.split_at_checked(usize::try_from(count).ok()?.checked_mul(8)?)?;
-                fields.0 = rest;
-                let operations = masks.as_chunks::<8>().0.iter().map(|mask| u64::from_le_bytes(*mask)).collect();
-                Some(Route { target, orientation, restriction, operations })
-            })();
-            routes.push(route.ok_or("routes too short")?);
-        }
-        if !fields.0.is_empty() {
+        let mut fields = Cursor::new(bytes);
+        let mut parse = || -> Result<_, Flaw> {
+            let (target, orientation) = (BlockId(fields.u32("target")?), fields.u8("orientation")?);
+            fields.take(3, "zeros")?;
+            let (restriction, count) = (fields.u64("restriction")?, fields.u64("number of operations")?);
+            let masks = fields.take((count as usize).saturating_mul(8), "operations")?.as_chunks::<8>().0;
+            let operations = masks.iter().map(|mask| u64::from_le_bytes(*mask)).collect();
+            Ok(Route { target, orientation, restriction, operations })
+        };
+        let routes = (0..fixed.routes).map(|_| parse()).collect::<Result<_, _>>();
+        let routes = routes.map_err(|_| "routes too short")?;
+        if fields.remaining() > 0 {
             return Err("bytes after the routes");
         }
         Ok(EntryHeader {

@@ -5,6 +5,7 @@
 //! 2. The extent hash in the journal covers the entry header and every frame header in order, and
 //!    each frame header holds its payload's hash: a lost, doubled or stale frame is detected.
 
+use crate::bytes::{Cursor, Flaw};
 use crate::codec::{self, Codec, FRAME_WORDS, Scratch};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
 
@@ -20,33 +21,6 @@ pub(super) fn differ(found: u64, expected: u64) -> bool {
 /// Returns the number of frames in a stream of `words` words.
 pub fn frames_of(words: u64) -> u32 {
     words.div_ceil(FRAME_WORDS as u64) as u32
-}
-
-/// A cursor over fixed-width little-endian numbers; every read checks the remaining length.
-pub(super) struct Fields<'a>(pub(super) &'a [u8]);
-
-impl Fields<'_> {
-    pub(super) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (head, tail) = self.0.split_first_chunk::<N>()?;
-        self.0 = tail;
-        Some(*head)
-    }
-
-    pub(super) fn u8(&mut self) -> Option<u8> {
-        self.array::<1>().map(|[byte]| byte)
-    }
-
-    pub(super) fn u16(&mut self) -> Option<u16> {
-        self.array().map(u16::from_le_bytes)
-    }
-
-    pub(super) fn u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    pub(super) fn u64(&mut self) -> Option<u64> {
-        self.array().map(u64::from_le_bytes)
-    }
 }
 
 /// One encoded frame without a position in an entry.
@@ -125,19 +99,16 @@ impl FrameHeader {
     ) -> Result<FrameHeader, &'static str> {
         let (body, _) = bytes.split_at(FRAME_HEADER_BYTES - 8);
         let expected = xxh3_64_with_seed(body, entry_hash);
-        let mut fields = Fields(bytes);
-        let parsed = (|| {
-            let magic = fields.array::<4>()?;
-            let codec = fields.u8()?;
-            fields.array::<3>()?;
-            let found = fields.u32()?;
-            let raw_words = fields.u32()? as usize;
-            let payload_bytes = usize::try_from(fields.u64()?).ok()?;
-            let payload_hash = fields.u64()?;
-            let hash = fields.u64()?;
-            Some((magic, found, FrameHeader { codec, raw_words, payload_bytes, payload_hash, hash }))
-        })();
-        let Some((magic, found, header)) = parsed else { return Err("frame header too short") };
+        let mut fields = Cursor::new(bytes);
+        let mut parse = || -> Result<_, Flaw> {
+            let (magic, codec) = (fields.array::<4>("magic")?, fields.u8("codec")?);
+            fields.take(3, "zeros")?;
+            let (found, raw_words) = (fields.u32("number")?, fields.u32("words")? as usize);
+            let (payload_bytes, payload_hash) = (fields.u64("length")? as usize, fields.u64("hash")?);
+            let hash = fields.u64("hash of the header")?;
+            Ok((magic, found, FrameHeader { codec, raw_words, payload_bytes, payload_hash, hash }))
+        };
+        let Ok((magic, found, header)) = parse() else { return Err("frame header too short") };
         if magic != FRAME_MAGIC {
             return Err("frame magic");
         }

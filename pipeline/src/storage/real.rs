@@ -56,6 +56,17 @@ impl Health {
     }
 }
 
+/// A lock, which ends here and not with the last copy of the file: another thread may be starting a
+/// program, which has every open file for a moment.
+struct Held(File);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // If this fails, the lock ends when the file is closed.
+        let _ = self.0.unlock();
+    }
+}
+
 /// A run folder on the file system.
 #[derive(Debug)]
 pub struct RealStorage {
@@ -285,7 +296,7 @@ impl Storage for RealStorage {
         if (held.dev(), held.ino()) != (named.dev(), named.ino()) {
             return Err(Error::Locked { path });
         }
-        Ok(Box::new(file))
+        Ok(Box::new(Held(file)))
     }
 
     fn free_bytes(&self) -> Result<u64, Error> {

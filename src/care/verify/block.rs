@@ -250,8 +250,8 @@ impl<'a> Plan<'a> {
         self.tell(ordinal, wrong, finding, findings)
     }
 
-    /// Lists the first contradictions of a block and counts all. `wrong` returns the wrong bits of a
-    /// word, of which only the `meant` ones represent positions; `finding` describes one of them.
+    /// Lists the first contradictions of a block and counts all. `wrong` returns the wrong bits of
+    /// a word, of which only the `meant` ones represent positions; `finding` describes one of them.
     fn tell(
         &self,
         block: u32,

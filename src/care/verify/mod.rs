@@ -156,8 +156,8 @@ impl Report {
 /// Limit on the findings in a report.
 const FINDINGS_MAX: usize = 100;
 
-/// Checks a database; returns `None` if it was stopped. Progress is counted in bytes of files first,
-/// then in canonical positions.
+/// Checks a database; returns `None` if it was stopped. Progress is counted in bytes of files
+/// first, then in canonical positions.
 ///
 /// # Errors
 /// [`DatabaseError::NotKept`] if the folder does not keep every value; [`DatabaseError::Io`] if the

@@ -1,5 +1,5 @@
-//! `trinim man` and `trinim completions`: a manual page for each command and one about positions, and
-//! what a shell offers after a Tab.
+//! `trinim man` and `trinim completions`: a manual page for each command and one about positions,
+//! and what a shell offers after a Tab.
 //!
 //! Names and options come from the arguments, as in the help. The text after the options is laid
 //! out by its own form: examples keep their lines, the table of exit codes becomes a list.

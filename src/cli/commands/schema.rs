@@ -18,11 +18,11 @@ use std::io::Write;
 const EXAMPLES: &str = "\
 Examples:
   trinim schema                            list the names
-  trinim schema trinim.solve/1 > solve.schema.json
-  trinim stats trinim-k5-misere --json > stats.json
-  trinim schema trinim.stats/1 | check-jsonschema --schemafile - stats.json
+  trinim schema trinim.stats/1 > stats.schema.json
+  trinim stats trinim-k5-misere --json > stats.json    what a validator compares with it
 
-A report names its schema in its first field. A schema is strict: it allows no field that this version does not print.";
+A report names its schema in its first field. The schemas are in JSON Schema of 2020-12, and strict: none allows a \
+field that this version does not print.";
 
 /// Print the JSON schema of a report, or list all reports
 #[derive(Args)]

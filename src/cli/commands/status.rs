@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use trinim::care;
-use trinim::database::{Game, Keep, SUMS, Terms, Values};
+use trinim::database::{Game, Keep, SUMS, Terms, Values, refuse_unreleased};
 use trinim::plan::Shape;
 
 const EXAMPLES: &str = "\
@@ -120,6 +120,7 @@ pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
 
 fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Report> {
     let foreign = || care::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
+    refuse_unreleased(&storage.path(checkpoint::FORMAT), &inspection.parameters.0)?;
     let Game { board, rule, layout } = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let Terms { values, keep, .. } = Terms::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let owner = owner::of(&storage.path(LOCK));

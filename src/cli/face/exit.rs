@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 use trinim::care::{self, Error as UpkeepError};
-use trinim::database::DatabaseError;
+use trinim::database::{DatabaseError, LAST_READER};
 use trinim::game::BoardError;
 use trinim::layout::LayoutError;
 use trinim::layout::search::SearchError;
@@ -281,6 +281,10 @@ fn of_database(error: &DatabaseError) -> (Exit, Cow<'static, str>) {
             (Exit::Usage, format!("trinim stats {} shows its counts", path.display()).into())
         }
         DatabaseError::Version { .. } => (Exit::OtherRun, "use the version of trinim that wrote this database".into()),
+        DatabaseError::Unreleased { .. } => (
+            Exit::OtherRun,
+            format!("build trinim from commit {LAST_READER}, or solve again with another --out").into(),
+        ),
         DatabaseError::OutOfMemory { .. } => (Exit::System, MEMORY.into()),
         DatabaseError::Corrupt { path, .. } => (Exit::Corrupt, mend(path)),
         _ => (Exit::System, "check that the folder can be read".into()),

@@ -1,5 +1,5 @@
-//! Files and folders named by an argument: small texts to read, and outputs, which are checked before
-//! the work begins and written at its end.
+//! Files and folders named by an argument: small texts to read, and outputs, which are checked
+//! before the work begins and written at its end.
 //!
 //! # Invariants
 //! 1. An existing file is replaced only if it begins with the signature of its kind; anything else

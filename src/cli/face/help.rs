@@ -1,12 +1,13 @@
 //! The commands as they are read and shown: what a choice or a number may look like, what a shell
-//! offers, the order of the options, the groups of the commands, and what the program was built from.
+//! offers, the order of the options, the groups of the commands, and what the program was built
+//! from.
 
 use crate::cli::face::output::ColorChoice;
 use clap::{Arg, ArgAction, Command, Error, ValueHint};
 use pipeline::checkpoint::FORMAT_VERSION;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use trinim::database::FORMAT_VERSION as DATABASE_VERSION;
+use trinim::database::VERSION as DATABASE_VERSION;
 use trinim::kernel::{Isa, Kernel};
 
 /// Order of the headings. Clap shows them in the order of their first arguments.
@@ -112,7 +113,7 @@ pub fn print(error: &Error) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Commit of the sources, if whoever built the program named it in `TRINIM_COMMIT`.
+/// Commit of the sources, if the build named it in `TRINIM_COMMIT`.
 const COMMIT: Option<&str> = option_env!("TRINIM_COMMIT");
 
 /// Returns the text of `--version`, without the name of the program.
@@ -125,7 +126,7 @@ pub fn version() -> String {
         "{}\n\
          commit   {}\n\
          built    for {} on {}, {build}\n\
-         formats  database 1 to {DATABASE_VERSION}, run folder {FORMAT_VERSION}\n\
+         formats  database {DATABASE_VERSION}, run folder {FORMAT_VERSION}\n\
          kernels  {} on this machine; auto takes {}\n\
          codecs   {}\n\
          stores   {}",

@@ -1,5 +1,5 @@
-//! Values of arguments that the face itself has: sizes, durations, addresses. Every parse error says
-//! what was expected.
+//! Values of arguments that the face itself has: sizes, durations, addresses. Every parse error
+//! says what was expected.
 
 use std::fmt;
 use std::net::SocketAddr;

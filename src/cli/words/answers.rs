@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
-use trinim::database::{BuiltIn, Database, Encoding, Keep, Values};
+use trinim::database::{BuiltIn, Database, Keep, Values};
 use trinim::game::{Board, Rule};
 use trinim::kernel::Kernel;
 use trinim::plan::{self, Plan, PlanError, Request};
@@ -90,7 +90,6 @@ impl SpotArgs {
                 rule: game.rule,
                 values: Values::Outcomes,
                 keep: Keep::Database,
-                encoding: Encoding::default(),
                 memory_bytes,
                 threads: options.threads,
                 placement: plan::default_placement(game.board.size_in_layers(), Values::Outcomes),

@@ -1,6 +1,6 @@
 //! Argument values: memory, threads, shares, cells. Every parse error says what was expected.
 
-pub use crate::cli::face::values::{Size, address, duration, long_duration};
+pub use crate::cli::face::values::{Size, duration, long_duration};
 use crate::cli::words::choice::offered;
 use crate::cli::words::machine;
 use clap::builder::{PossibleValue, TypedValueParser};

@@ -10,7 +10,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
 use std::path::Path;
 use std::time::Duration;
-use trinim::database::{Encoding, Keep, Values};
+use trinim::database::{Keep, Values};
 use trinim::game::{Board, Rule};
 use trinim::layout::{Layout, order_file};
 use trinim::plan::{Request, speed};
@@ -111,7 +111,6 @@ pub fn request<'a>(board: &'a Board, game: &'a GameArgs, values: Values, keep: K
         rule: game.rule,
         values,
         keep,
-        encoding: Encoding::default(),
         memory_bytes: game.resources.memory_bytes(),
         threads,
         placement: game.log_placement.placement(board, values),

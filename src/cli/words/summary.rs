@@ -1,5 +1,5 @@
-//! The result of a solved board, as `solve` and `stats` report it, and winning moves as pictures, as
-//! `stats` and `probe` draw them.
+//! The result of a solved board, as `solve` and `stats` report it, and winning moves as pictures,
+//! as `stats` and `probe` draw them.
 
 use crate::cli::face::output::{Out, Paint, counted, grouped, picture, side_by_side};
 use schemars::JsonSchema;

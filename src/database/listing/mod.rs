@@ -20,7 +20,7 @@
 //!
 //! # Cost
 //! A loss takes about two nanoseconds and a canonical loss about thirty, on one core. Memory is
-//! that of a decoded frame: 1 MiB, or 16 MiB for blocks of version 1.
+//! that of a decoded frame, 1 MiB.
 
 mod book;
 mod frame;

@@ -7,8 +7,8 @@
 //! untouched as long as possible. The same is done on the reversed graph, from the full block
 //! downwards, and the result is read backwards. A few weights and both directions are tried, then a
 //! few steps of a search for better weights ([`anneal`]), then what long searches found
-//! ([`anneal::known`]), and the order with the lowest peak wins. It is a heuristic: its peak is measured,
-//! not proved.
+//! ([`anneal::known`]), and the order with the lowest peak wins. It is a heuristic: its peak is
+//! measured, not proved.
 //!
 //! The peaks as parts of the canonical blocks; the test `peaks_are_low` checks all but the last
 //! row:

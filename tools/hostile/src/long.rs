@@ -129,8 +129,8 @@ fn unknown_key(open: &str, part: &str, close: &str, bytes: usize) -> Vec<u8> {
     let parts = if part.is_empty() { 0 } else { bytes / part.len() };
     let digest = "0".repeat(64);
     format!(
-        "{{\"format\":\"trinim-database\",\"version\":1,\"layers\":1,\"rule\":\"misere\",\"max_take\":null,\
-         \"bid_cells\":[],\"offset_cells\":[0],\"digest\":\"{digest}\",\"by_pieces\":[],\
+        "{{\"schema\":\"trinim.database/1\",\"layers\":1,\"rule\":\"misere\",\"max_take\":null,\
+         \"bid_cells\":[],\"offset_cells\":[0],\"digest\":\"{digest}\",\"keep\":\"database\",\"by_pieces\":[],\
          \"more\":{open}{}{close},\"blocks\":[{{\"bid\":0,\"losses\":1,\"digest\":\"{digest}\"}}]}}",
         part.repeat(parts)
     )

@@ -10,12 +10,13 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from trinim_database import rows, words
+from trinim_database import rows
 from trinim_database.errors import Damaged
 
 HEADER = 64
 ROW = 24
-FRAME_WORDS = {1: 1 << 21, 2: 1 << 17}
+VERSION = 1
+FRAME_WORDS = 1 << 17
 CACHED_FRAMES = 32
 
 
@@ -30,9 +31,8 @@ class _Row:
 class Blocks:
     """The block files of a database."""
 
-    def __init__(self, folder: Path, version: int, identity: int, stream_words: int) -> None:
+    def __init__(self, folder: Path, identity: int, stream_words: int) -> None:
         self.folder = folder
-        self.version = version
         self.identity = identity
         self.stream_words = stream_words
         self._indexes: dict[int, list[_Row]] = {}
@@ -41,7 +41,7 @@ class Blocks:
     @property
     def frames(self) -> int:
         """The frames of each block."""
-        return -(-self.stream_words // FRAME_WORDS[self.version])
+        return -(-self.stream_words // FRAME_WORDS)
 
     def frame(self, ordinal: int, number: int) -> NDArray[np.uint64]:
         """The words of a frame, whose hash is checked."""
@@ -56,12 +56,9 @@ class Blocks:
             stored = file.read(row.length)
         if len(stored) != row.length or xxhash.xxh3_64_intdigest(stored) != row.hash:
             raise Damaged(f"{path}: the hash of frame {number} is wrong")
-        full = FRAME_WORDS[self.version]
-        size = min(full, self.stream_words - number * full)
+        size = min(FRAME_WORDS, self.stream_words - number * FRAME_WORDS)
         try:
-            decoded = words.decode(stored, size) if self.version == 1 else rows.decode(
-                row.codec, stored, size
-            )
+            decoded = rows.decode(row.codec, stored, size)
         except Damaged as error:
             raise Damaged(f"{path}: frame {number}: {error}") from error
         self._cache[key] = decoded
@@ -71,7 +68,7 @@ class Blocks:
 
     def bit(self, ordinal: int, offset: int) -> bool:
         """Whether the position at an offset is a loss."""
-        number, word = divmod(offset // 64, FRAME_WORDS[self.version])
+        number, word = divmod(offset // 64, FRAME_WORDS)
         return bool(int(self.frame(ordinal, number)[word]) >> (offset % 64) & 1)
 
     def bitmap(self, ordinal: int) -> NDArray[np.uint64]:
@@ -98,8 +95,8 @@ class Blocks:
             version, found = np.frombuffer(header[8:16], "<u4").tolist()
             stream_words = int.from_bytes(header[16:24], "little")
             frame_words, frames = np.frombuffer(header[24:32], "<u4").tolist()
-            expected = (self.version, ordinal, self.stream_words)
-            if (version, found, stream_words) != expected or frame_words != FRAME_WORDS[version]:
+            expected = (VERSION, ordinal, self.stream_words)
+            if (version, found, stream_words) != expected or frame_words != FRAME_WORDS:
                 raise Damaged(f"{path} has version, block and words {(version, found, stream_words)}"
                               f", expected {expected}")
             if int.from_bytes(header[32:40], "little") != self.identity:
@@ -112,7 +109,7 @@ class Blocks:
         table = []
         at = HEADER + ROW * frames
         for offset, length, digest in np.frombuffer(index, "<u8").reshape(-1, 3).tolist():
-            codec = length >> 56 if self.version == 2 else 0
+            codec = length >> 56
             length &= (1 << 56) - 1
             if offset != at:
                 raise Damaged(f"{path}: the frames are not contiguous")

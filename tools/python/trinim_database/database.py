@@ -17,7 +17,7 @@ from trinim_database.board import Board, Masks, permute
 from trinim_database.book import Book
 from trinim_database.errors import Damaged, DatabaseError, NotKept, Unsupported
 
-BLOCK_VERSION = {1: 1, 3: 2}
+SCHEMA = "trinim.database/1"
 CLASS = np.dtype([("position", "<u8"), ("orbit_size", "u1")])
 
 
@@ -42,15 +42,18 @@ class Database:
             raise DatabaseError(f"{folder} holds no finished database")
         try:
             self.manifest: dict[str, Any] = json.loads(path.read_text("utf-8"))
-            version = self.manifest["version"]
-            if self.manifest["format"] != "trinim-database" or version not in (1, 2, 3):
-                raise Unsupported(f"{path} has another format or version: {version}")
-            layers = self.manifest["layers"]
+            # Programs from before the first release wrote `format` and `version`.
+            schema = "format" if "format" in self.manifest else self.manifest["schema"]
+            if schema != SCHEMA:
+                raise Unsupported(f"{path} has another format or version: {schema}")
+            if "by_nimber" in self.manifest:
+                raise Unsupported(f"{path}: the values are nimbers")
+            layers = self.manifest.get("layers")
             if not isinstance(layers, int) or not 1 <= layers <= 10:
                 raise Unsupported(f"{path}: the board is no triangle of 1 to 10 layers")
             self.board = Board(layers, self.manifest["max_take"])
             self.rule: str = self.manifest["rule"]
-            self.keep: str = self.manifest["keep"] if version == 2 else "database"
+            self.keep: str = self.manifest["keep"]
             self._bid_cells: list[int] = self.manifest["bid_cells"]
             self._offset_cells: list[int] = self.manifest["offset_cells"]
             self._bids: list[int] = [block["bid"] for block in self.manifest["blocks"]]
@@ -70,7 +73,7 @@ class Database:
         if self.keep == "database":
             words = max(8, (1 << len(self._offset_cells)) // 64)
             identity = xxhash.xxh3_64_intdigest(self._lines(5))
-            self._blocks = Blocks(self.folder, BLOCK_VERSION[version], identity, words)
+            self._blocks = Blocks(self.folder, identity, words)
         elif self.keep.startswith("book:"):
             pieces = int(self.keep.removeprefix("book:"))
             identity = xxhash.xxh3_64_intdigest(self._lines(3))
@@ -206,7 +209,7 @@ class Database:
         for ordinal, bid in enumerate(self._bids):
             for frame in range(self._blocks.frames):
                 words = self._blocks.frame(ordinal, frame)
-                first = frame * FRAME_WORDS[self._blocks.version] * 64
+                first = frame * FRAME_WORDS * 64
                 octets = words.astype("<u8").view(np.uint8)
                 places = np.flatnonzero(np.unpackbits(octets, bitorder="little")) + first
                 offsets = places[places < size].astype(np.uint64)

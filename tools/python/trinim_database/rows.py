@@ -1,4 +1,4 @@
-"""Frames of block files of version 2: the codec rows-huffman.
+"""Frames of block files: the codec rows-huffman.
 
 A list is decoded without a loop over its symbols. Every bit of a stream is treated as the start of
 a code, which tells where the next code would start; the starts that are reached from bit 0 are

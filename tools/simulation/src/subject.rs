@@ -15,7 +15,7 @@ use std::sync::Arc;
 use synthetic::Synthetic;
 use trinim::database::book::order::canonical;
 use trinim::database::book::{BookHead, BookIndex, BookOrder};
-use trinim::database::{BlockForm, Encoding, Game, Keep, Manifest, Terms, block_file_name};
+use trinim::database::{BlockForm, Game, Keep, Manifest, Terms, block_file_name};
 use trinim::game::{Rule, Value, reference};
 use trinim::kernel::{Kernel, bitmap_words};
 use trinim::solve::solve;
@@ -43,8 +43,7 @@ enum Work {
 
 impl Subject {
     /// Lists the subjects of the exploration: the synthetic workload, sparse and dense, boards of
-    /// two to four layers under both rules, and some of them with the old encoding of the blocks,
-    /// or solved for their counts or a book.
+    /// two to four layers under both rules, and some of them solved for their counts or a book.
     pub fn all() -> Vec<Subject> {
         let games = [(2, 1), (3, 3), (4, 6)];
         let games = games.iter().flat_map(|(layers, bits)| Rule::ALL.map(|rule| Subject::game(*layers, rule, *bits)));
@@ -56,8 +55,7 @@ impl Subject {
             Subject::synthetic(3, 24, 5),
         ];
         let books = [Subject::book(3, Rule::Misere, 3, 2), Subject::book(4, Rule::Normal, 6, 5)];
-        let old = Subject::encoded(4, Rule::Misere, 6, Encoding::Words);
-        made_up.into_iter().chain(games).chain([old]).chain(counts).chain(books).collect()
+        made_up.into_iter().chain(games).chain(counts).chain(books).collect()
     }
 
     /// Builds the synthetic workload with streams of `words` words on `2^bits` blocks, and computes
@@ -89,15 +87,7 @@ impl Subject {
     /// # Panics
     /// If the clean run is wrong.
     pub fn game(layers: u32, rule: Rule, offset_bits: u32) -> Subject {
-        Subject::encoded(layers, rule, offset_bits, Encoding::default())
-    }
-
-    /// Builds Triangular Nim as [`Subject::game`], with this encoding of the blocks.
-    ///
-    /// # Panics
-    /// If the clean run is wrong.
-    pub fn encoded(layers: u32, rule: Rule, offset_bits: u32, encoding: Encoding) -> Subject {
-        let subject = Subject::on(layers, rule, offset_bits, Terms { encoding, ..Terms::default() });
+        let subject = Subject::on(layers, rule, offset_bits, Terms::default());
         subject.compare_with_reference();
         subject
     }
@@ -144,10 +134,10 @@ impl Subject {
     }
 
     fn on(layers: u32, rule: Rule, offset_bits: u32, terms: Terms) -> Subject {
-        let Terms { keep, encoding, .. } = terms;
+        let keep = terms.keep;
         let game = Game::triangle(layers, rule, offset_bits).expect("a small board");
         let blocks = game.layout.canonical_blocks().len();
-        let name = format!("{layers} layers, {rule}, {blocks} canonical blocks, {keep}, {encoding:?}");
+        let name = format!("{layers} layers, {rule}, {blocks} canonical blocks, {keep}");
         let work = Work::Game(Box::new(game), terms);
         let mut subject = Subject { name, work, golden: Files::new(), omit: Omit::Nothing, run_id: RunId(7) };
         let disk = SimulatedStorage::new(1);

@@ -3,9 +3,8 @@
 
 use super::app::App;
 use super::asked::{Asked, BOARD};
-use super::many::Failure;
 use super::offer::Offer;
-use super::reply::{Body, Problem, Tag, of_json, tagged, typed};
+use super::reply::{Body, Failure, Problem, Tag, of_json, tagged, typed};
 use crate::cli::commands::stats;
 use crate::cli::face::schema;
 use axum::extract::State;

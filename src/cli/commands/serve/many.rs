@@ -9,14 +9,12 @@ use super::api;
 use super::app::App;
 use super::asked::{BOARD, Query, read};
 use super::offer::Offer;
-use super::reply::{Problem, tagged, typed};
+use super::reply::{Failure, Problem, tagged, typed};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use hyper::body::{Body as HttpBody, Frame};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -38,15 +36,6 @@ pub const ANSWER_TIME: Duration = Duration::from_secs(30);
 const CHUNK: usize = 32;
 /// Chunks that wait for the client.
 const WAITING: usize = 2;
-
-/// An error in place of an answer, as `probe --json` prints it.
-#[derive(Serialize, JsonSchema)]
-pub struct Failure<'a> {
-    /// The line.
-    position: &'a str,
-    /// Why it has no answer.
-    error: &'a str,
-}
 
 /// Chunks of an answer on their way.
 struct Chunks(Receiver<Bytes>);

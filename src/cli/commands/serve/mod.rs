@@ -19,6 +19,7 @@ use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::http::{self, Limits};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::face::signals::Signals;
+use crate::cli::face::values;
 use crate::cli::words::answers;
 use crate::cli::words::args::{self, Size};
 use crate::cli::words::board;
@@ -53,7 +54,7 @@ pub struct ServeArgs {
     folders: Vec<PathBuf>,
 
     /// Address and port; port 0 takes any free one
-    #[arg(long, value_name = "ADDRESS", value_parser = args::address, default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "ADDRESS", value_parser = values::address, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
 
     /// Layers of the triangle; these boards, up to 7 layers, are solved at the start, under both

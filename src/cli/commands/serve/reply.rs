@@ -77,6 +77,15 @@ impl Tag {
     }
 }
 
+/// An error in place of an answer, as `probe --json` prints it.
+#[derive(Serialize, JsonSchema)]
+pub struct Failure<'a> {
+    /// The line.
+    pub position: &'a str,
+    /// Why it has no answer.
+    pub error: &'a str,
+}
+
 /// Why a request has no answer.
 #[derive(Debug)]
 pub struct Problem {

@@ -88,9 +88,8 @@ pub fn fitting(run: &Run<'_>, plan: &Plan, may_take: u64) -> Vec<String> {
 
 /// Returns the changes of placement and codec with which keeping this fits, and their number.
 fn changes(run: &Run<'_>, plan: &Plan, may_take: u64, keep: Keep) -> Vec<(usize, String)> {
-    let encoding = run.task.terms.encoding;
     let values = run.task.terms.values;
-    let given = Request { encoding, ..request(&run.task.game.board, &run.args.game, values, keep) };
+    let given = request(&run.task.game.board, &run.args.game, values, keep);
     let placements = [given.placement, other(given.placement)];
     // What auto stands for depends on the room.
     let others = DENSE_CODECS.into_iter().filter(|codec| given.codec != "auto" && *codec != given.codec);

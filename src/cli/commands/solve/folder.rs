@@ -9,7 +9,7 @@ use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
-use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Terms, Values};
+use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Terms, Values, refuse_unreleased};
 use trinim::game::Board;
 use trinim::layout::Layout;
 use trinim::plan;
@@ -36,13 +36,17 @@ pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
     }
     let storage = RealStorage::open(folder)?;
     match checkpoint::inspect(&storage) {
-        Ok(inspection) => Ok(Some(inspection)),
+        Ok(inspection) => {
+            refuse_unreleased(&storage.path(checkpoint::FORMAT), &inspection.parameters.0)?;
+            Ok(Some(inspection))
+        }
         Err(Error::NotARun { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Returns what is solved and kept: given on the command line, as the folder was begun, or as usual.
+/// Returns what is solved and kept: as given on the command line, as the folder was begun, or as
+/// usual.
 ///
 /// # Errors
 /// [`Error::Parameters`] if the folder was begun with another choice, and [`Refused`] for choices
@@ -72,10 +76,7 @@ pub fn settle(
         Values::Outcomes => audit(args.audit, strategy, &game, folder, begun)?,
         Values::Nimbers => None,
     };
-    let terms = Terms { values, keep, audit, ..Terms::default() };
-    // A folder of another program is refused when it is opened.
-    let terms = begun.map_or(terms, |begun| terms.in_the_forms_of(&begun.parameters.0));
-    Ok((game, terms))
+    Ok((game, Terms { values, keep, audit }))
 }
 
 /// Returns what is given on the command line, or else what the folder was begun with.

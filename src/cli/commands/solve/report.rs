@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::database::{Encoding, Task};
+use trinim::database::Task;
 use trinim::kernel::Isa;
 use trinim::plan::placement_name;
 use trinim::solve::{Baseline, Redundancy, Strategy, baseline};
@@ -87,8 +87,9 @@ pub struct Report {
     peak_leased_bytes: u64,
     /// Checkpoints of this session.
     commits: u64,
-    /// Time of all workers together by stage: `read`, `decode`, `orient`, `apply`, `audit`, `settle`,
-    /// `publish`, `encode`, `write`, `commit`, waiting (`await_read`, `await_write`) and `idle`.
+    /// Time of all workers together by stage: `read`, `decode`, `orient`, `apply`, `audit`,
+    /// `settle`, `publish`, `encode`, `write`, `commit`, waiting (`await_read`, `await_write`) and
+    /// `idle`.
     stages_s: BTreeMap<&'static str, f64>,
     /// Bytes of bitmap processed: settled, applied, encoded, decoded.
     bitmap_bytes: u64,
@@ -151,9 +152,7 @@ pub fn report(
         streams_read: counts.streams_read,
         streams_held: counts.streams_held,
         published_bytes_read: counts.published_bytes_read,
-        blocks_as_logs: task.terms.keep.is_database()
-            && task.terms.encoding == Encoding::Rows
-            && placement == Placement::Shared,
+        blocks_as_logs: task.terms.keep.is_database() && placement == Placement::Shared,
         database_bytes: outcome.database_bytes,
         out: folder.to_string_lossy().into_owned(),
         offset_bits: layout.offset_bits(),

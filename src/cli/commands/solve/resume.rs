@@ -11,7 +11,7 @@ use pipeline::checkpoint::{FORMAT, PUBLISHED};
 use pipeline::{RealStorage, Storage};
 use std::path::{Path, PathBuf};
 use trinim::care;
-use trinim::database::{MANIFEST, SUMS};
+use trinim::database::{MANIFEST, SUMS, refuse_unreleased};
 use trinim::game::Board;
 
 const EXAMPLES: &str = "\
@@ -67,6 +67,7 @@ fn begun(folder: &Path) -> anyhow::Result<(Board, Vec<String>)> {
     let storage = RealStorage::open(folder)?;
     // Damage, or another version, is reported as such.
     let inspection = pipeline::checkpoint::inspect(&storage)?;
+    refuse_unreleased(&storage.path(FORMAT), &inspection.parameters.0)?;
     let Begun { game, words, .. } = folders::begun(folder).ok_or_else(|| foreign(folder))?;
     let is_whole = inspection.records.len() == game.layout.canonical_blocks().len();
     if is_whole && storage.length(&format!("{PUBLISHED}/{SUMS}"))?.is_some() {

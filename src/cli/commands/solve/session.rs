@@ -23,8 +23,7 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     let game = task.game;
     let shown = args.session.progress.on(out)?;
     let layout = &game.layout;
-    let encoding = task.terms.encoding;
-    let request = Request { encoding, ..request(&game.board, &args.game, task.terms.values, task.terms.keep) };
+    let request = request(&game.board, &args.game, task.terms.values, task.terms.keep);
     let room = disk::Room::of(run);
     let plan = Plan::of(request, layout)?.within(request, room.may_take());
     plan.check(u64::MAX)?;

@@ -1,5 +1,5 @@
 //! `trinim task list` and `trinim task plan`: what is committed in a store, and what each block
-//! needs, for whoever schedules them.
+//! needs, for a scheduler.
 
 use super::store;
 use crate::cli::face::exit::Exit;

@@ -82,8 +82,8 @@ struct End<'a> {
 
 /// An event of a long command with `--progress json`, on a line of standard error, which then has
 /// nothing else: remarks and warnings are events, too. The last event is `finished`, `stopped` or
-/// `failed`, whatever happens but a kill. Only an argument that cannot be parsed is refused in plain
-/// text.
+/// `failed`, whatever happens but a kill. Only an argument that cannot be parsed is refused in
+/// plain text.
 #[derive(Serialize, JsonSchema)]
 pub struct Line<'a> {
     /// When, in seconds since 1970-01-01 UTC.

@@ -2,9 +2,8 @@
 //! (`tests/golden/folders` in this repository).
 //!
 //! Four layers in eight blocks on the simulated disk, so the bytes are the same each time: killed
-//! in the second generation with dedicated and with shared logs, and finished; the last two also
-//! with a book. Folders of an older version stay as they are; those of a new one get new
-//! names.
+//! in the second generation with dedicated logs, with shared logs, and with blocks in their place;
+//! and finished. Folders of an older version stay as they are; those of a new one get new names.
 
 use pipeline::Placement;
 use pipeline::testing::SimulatedStorage;
@@ -41,7 +40,8 @@ fn write(disk: &SimulatedStorage, folder: &Path) -> std::io::Result<()> {
 fn make(folder: &Path) -> Result<(), String> {
     let (misere, normal) = (Subject::game(4, Rule::Misere, 6), Subject::game(4, Rule::Normal, 6));
     let (book_misere, book_normal) = (Subject::book(4, Rule::Misere, 6, 5), Subject::book(4, Rule::Normal, 6, 5));
-    let [finished, book_finished] = [&misere, &book_misere].map(|subject| {
+    let (counts_misere, counts_normal) = (Subject::counts(4, Rule::Misere, 6), Subject::counts(4, Rule::Normal, 6));
+    let [finished, counts_finished, book_finished] = [&misere, &counts_misere, &book_misere].map(|subject| {
         let disk = SimulatedStorage::new(1);
         run(subject, &disk, subject.options(1, Placement::Dedicated, "raw"), 1);
         disk
@@ -52,11 +52,13 @@ fn make(folder: &Path) -> Result<(), String> {
             .ok_or_else(|| format!("{name}: no interleaving commits often enough"))
     };
     for (name, disk) in [
-        ("book-middle", middle("book-middle", &book_normal, Placement::Shared, "zstd1")?),
-        ("book-finished", book_finished),
-        ("rows-middle-dedicated", middle("rows-middle-dedicated", &misere, Placement::Dedicated, "rows-huffman")?),
+        ("middle-dedicated", middle("middle-dedicated", &misere, Placement::Dedicated, "rows-huffman")?),
         ("blocks-middle", middle("blocks-middle", &normal, Placement::Shared, "rows-huffman")?),
-        ("rows-finished", finished),
+        ("counts-middle", middle("counts-middle", &counts_normal, Placement::Shared, "zstd1")?),
+        ("book-middle", middle("book-middle", &book_normal, Placement::Shared, "rows-huffman")?),
+        ("finished", finished),
+        ("counts-finished", counts_finished),
+        ("book-finished", book_finished),
     ] {
         write(&disk, &folder.join(name)).map_err(|error| format!("{}: {error}", folder.display()))?;
     }

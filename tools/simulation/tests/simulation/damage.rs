@@ -16,7 +16,6 @@ use simulation::judge::{Wrong, bits_of};
 use simulation::session::{committed, killed_after, run};
 use simulation::subject::Subject;
 use simulation::sweep::Sweep;
-use trinim::database::Encoding;
 use trinim::game::Rule as Play;
 
 /// Limit on the memory; folders have some ten thousand bytes.
@@ -26,9 +25,9 @@ fn subject(rule: Play) -> Subject {
     Subject::game(3, rule, 3)
 }
 
-/// The same with the old encoding of the blocks, which do not take the place of shared logs.
+/// The same without the blocks, which take the place of shared logs.
 fn logged(rule: Play) -> Subject {
-    Subject::encoded(3, rule, 3, Encoding::Words)
+    Subject::counts(3, rule, 3)
 }
 
 /// Creates a folder in its second generation, with blocks in the manifest, blocks in the journal,

@@ -5,8 +5,8 @@
 //! between two comments in both pages, and page and plots beside the record. The default is the
 //! record that README.md names. A test compares all of them with that record.
 //!
-//! `cargo run -p tools --bin readme -- JSON.md` writes JSON.md anew below its introduction, from the
-//! schemas that `trinim schema` prints; build the program first.
+//! `cargo run -p tools --bin readme -- JSON.md` writes JSON.md anew below its introduction, from
+//! the schemas that `trinim schema` prints; build the program first.
 
 mod bars;
 mod json;
