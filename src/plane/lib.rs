@@ -3,8 +3,8 @@
 //! \[Ver10\] B. S. Verkhovsky: Winning Strategies and Complexity of Nim-Type Computer Game on
 //! Plane. Int. J. Communications, Network and System Sciences 3, 2010.
 //!
-//! A [point](heaps::Point) is two heaps; a move takes from one of them, or the same number from both. The
-//! player who reaches (0, 0) wins (*normal*) or loses (*attrition*, the misère play of
+//! A [point](heaps::Point) is two heaps; a move takes from one of them, or the same number from
+//! both. The player who reaches (0, 0) wins (*normal*) or loses (*attrition*, the misère play of
 //! [`Rule`](trinim_game::Rule)). A formula gives the losses, so the heaps alone decide a point,
 //! without a database.
 //!
