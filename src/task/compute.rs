@@ -24,13 +24,13 @@
 //! a third of a task's processor time is decoding, and a stream has six targets. Tasks that a
 //! worker computes at the same time share these streams: one decodes, the others wait for it.
 
-use super::definition::Definition;
+use super::definition::{Definition, damage};
 use super::store::{Store, commit};
 use super::streams::Streams;
 use super::summary::StoredSummary;
 use super::{Error, block_name, summary_name};
 use crate::database::block::{BlockIndex, HEADER_BYTES, INDEX_ROW_BYTES, block_bytes_at_most};
-use crate::database::{BlockForm, DatabaseError, Game, Terms};
+use crate::database::{BlockForm, Game, Terms};
 use crate::kernel::Kernel;
 use crate::solve::RemovalGame;
 use parking_lot::{Condvar, Mutex};
@@ -321,17 +321,6 @@ pub(super) fn is_committed(
     let checked = BlockIndex::length(&path, header, form, block.0)
         .and_then(|_| BlockIndex::parse(&path, header, form, index, file_bytes));
     checked.map(|_| true).map_err(damage)
-}
-
-/// Turns an error about the bytes of a block into one of the store.
-pub(super) fn damage(error: DatabaseError) -> Error {
-    Error::Run(match error {
-        DatabaseError::Corrupt { path, offset, damage } => RunError::Corrupt { path, offset, damage },
-        DatabaseError::Version { path, found, supported } => {
-            RunError::Version { path, found: found as u32, supported: supported as u32 }
-        }
-        other => RunError::workload(other.to_string()),
-    })
 }
 
 impl Tasks<'_> {

@@ -1,12 +1,12 @@
 //! `task.json`: what a store is about, the same bytes for the same solve.
 
-use super::compute::damage;
 use super::store::{DEFINITION, Store, commit};
 use super::{Error, is_countable};
 use crate::database::{Audit, DatabaseError, Game, Keep, Task, Terms};
 use crate::game::{Board, Rule};
 use crate::kernel::bitmap_words;
 use crate::layout::Layout;
+use pipeline::Error as RunError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -212,4 +212,15 @@ fn refuse_unreleased(store: &dyn Store, found: &Map<String, Value>) -> Result<()
 fn differs(store: &dyn Store, name: &str, found: &str, wanted: &str) -> Error {
     let (name, found, wanted) = (name.to_owned(), found.to_owned(), wanted.to_owned());
     Error::Differs { path: store.path(DEFINITION), name, found, wanted }
+}
+
+/// Turns an error about the bytes of a block into one of the store.
+pub(super) fn damage(error: DatabaseError) -> Error {
+    Error::Run(match error {
+        DatabaseError::Corrupt { path, offset, damage } => RunError::Corrupt { path, offset, damage },
+        DatabaseError::Version { path, found, supported } => {
+            RunError::Version { path, found: found as u32, supported: supported as u32 }
+        }
+        other => RunError::workload(other.to_string()),
+    })
 }

@@ -1,7 +1,6 @@
 //! The end of a solve in tasks: manifest and `SUMS`, from the summaries of the blocks.
 
-use super::compute::damage;
-use super::definition::Definition;
+use super::definition::{Definition, damage};
 use super::store::{Store, commit, is_there};
 use super::summary::StoredSummary;
 use super::{DATABASE, Error, Listed, SUMMARIES, block_name, summary_name};
