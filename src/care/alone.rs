@@ -12,7 +12,7 @@
 use super::lists::{contents, difference, or_finding};
 use super::workers::{Request, Watch};
 use super::{Damage, Depth, Error, Finding, Report, Subject, Weight, sort_findings};
-use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, HEADER_BYTES, block_bytes_at_most};
+use crate::database::block::{BLOCK_BYTES_MAX, BlockForm, BlockIndex, block_bytes_at_most};
 use crate::database::census::Census;
 use crate::database::{
     BOOK, Book, DatabaseError, Game, Keep, MANIFEST, Manifest, SUMS, Sums, Task, Terms, block_file_name, stream_digest,
@@ -22,7 +22,7 @@ use crate::solve::RemovalGame;
 use crate::solve::book::examine;
 use parking_lot::Mutex;
 use pipeline::checkpoint::FORMAT;
-use pipeline::storage::{EntryKind, read_whole};
+use pipeline::storage::{EntryKind, Loaded, read_whole};
 use pipeline::{Bitmap, BlockId, RealStorage, Storage, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -121,7 +121,7 @@ impl Lists {
         let missing = if in_run { Weight::Leftover } else { Weight::Damage };
         // SUMS is written last, so it is read first: a solve that ends in between has then written
         // the manifest as well.
-        let sums = or_finding(Sums::load(storage.root()), missing)?.map_err(|finding| findings.push(finding)).ok();
+        let sums = or_finding(Sums::load(storage, SUMS), missing)?.map_err(|finding| findings.push(finding)).ok();
         let unsealed = findings.iter().any(|finding| !finding.weight.is_damage());
         let found = or_finding(contents(storage, MANIFEST), Weight::Damage)?;
         let found = found.map_err(|finding| findings.push(finding)).ok();
@@ -321,7 +321,7 @@ fn look_at(
         seen.damage = listed.and_then(Result::err).map(|damage| Finding::new(Weight::Damage, &path, damage));
         return Ok(seen);
     };
-    seen.is_of_game = BlockIndex::of_file(&path, &known.form, ordinal, &file).is_ok();
+    seen.is_of_game = BlockIndex::open(&Loaded::new(&path, &file), &known.form, ordinal).is_ok();
     if is_as_listed && depth < Depth::Full {
         return Ok(seen);
     }
@@ -338,14 +338,9 @@ fn look_at(
 /// Reads header and index of a block, which determine the length of its file.
 fn begin_of(storage: &RealStorage, name: &str, ordinal: u32, known: Option<&Known>) -> Result<Vec<u8>, Error> {
     let file = storage.open(name)?;
-    let Some(known) = known else { return Ok(Vec::new()) };
-    let path = storage.path(name);
-    let mut header = [0; HEADER_BYTES];
-    file.read_exact_at(&mut header, 0)?;
-    let length = BlockIndex::length(&path, &header, &known.form, ordinal)?;
-    let mut index = vec![0; length];
-    file.read_exact_at(&mut index, HEADER_BYTES as u64)?;
-    BlockIndex::parse(&path, &header, &known.form, &index, file.length()?)?;
+    if let Some(known) = known {
+        BlockIndex::open(&*file, &known.form, ordinal)?;
+    }
     Ok(Vec::new())
 }
 
@@ -361,7 +356,7 @@ pub(super) fn look_at_book(
 ) -> Result<Result<LookedAt, Finding>, Error> {
     let Keep::Book { pieces } = keep else { return Ok(Ok((None, 0))) };
     let look = || -> Result<LookedAt, Error> {
-        let bytes = Book::open(storage.root(), game, pieces)?.file_bytes();
+        let bytes = Book::open(storage.open(BOOK)?, game, pieces)?.file_bytes();
         if depth == Depth::Metadata {
             return Ok((None, bytes));
         }

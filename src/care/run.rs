@@ -114,7 +114,7 @@ impl CheckedRun {
         let (keep, json) = (task.terms.keep, manifest.to_json());
         // A solve writes SUMS last. It is read first, so that a solve that ends meanwhile cannot
         // have written it without the manifest that is looked for next.
-        let found = or_finding(Sums::load(&storage.path(PUBLISHED)), Weight::Leftover)?;
+        let found = or_finding(Sums::load(storage, &format!("{PUBLISHED}/{SUMS}")), Weight::Leftover)?;
         *unsealed = found.as_ref().is_err_and(|finding| !finding.weight.is_damage());
         let missing = if *unsealed { Weight::Leftover } else { Weight::Damage };
         let before = findings.len();

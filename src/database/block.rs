@@ -13,7 +13,8 @@
 
 use super::{DatabaseError, Task};
 use pipeline::codec::{self, DecodeError, FRAME_WORDS, Scratch};
-use pipeline::{Damage, Expected};
+use pipeline::storage::Loaded;
+use pipeline::{Damage, Expected, StorageFile};
 use std::ops::Range;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
@@ -134,7 +135,7 @@ impl BlockForm {
         unneeded: &[u64],
         stream: &mut [u64],
     ) -> Result<Vec<Range<usize>>, DatabaseError> {
-        let index = BlockIndex::of_file(path, self, ordinal, file)?;
+        let index = BlockIndex::open(&Loaded::new(path, file), self, ordinal)?;
         let mut scratch = Scratch::new();
         let (mut begin, mut left_out) = (0, Vec::new());
         for (frame, words) in stream.chunks_mut(FRAME_WORDS).enumerate() {
@@ -172,16 +173,16 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 }
 
 impl BlockIndex {
-    /// Parses header and index of a whole file.
+    /// Reads header and index of a file.
     ///
     /// # Errors
-    /// Those of [`BlockIndex::length`] and [`BlockIndex::parse`].
-    pub fn of_file(path: &Path, form: &BlockForm, ordinal: u32, file: &[u8]) -> Result<BlockIndex, DatabaseError> {
-        let early = || DatabaseError::corrupt(path, file.len() as u64, "the file ends early");
-        let (header, rest) = file.split_first_chunk::<HEADER_BYTES>().ok_or_else(early)?;
-        let length = BlockIndex::length(path, header, form, ordinal)?;
-        let index = rest.get(..length).ok_or_else(early)?;
-        BlockIndex::parse(path, header, form, index, file.len() as u64)
+    /// Those of [`BlockIndex::length`] and [`BlockIndex::parse`]; [`DatabaseError::Io`].
+    pub fn open(file: &dyn StorageFile, form: &BlockForm, ordinal: u32) -> Result<BlockIndex, DatabaseError> {
+        let (path, mut header) = (file.path(), [0; HEADER_BYTES]);
+        file.read_exact_at(&mut header, 0)?;
+        let mut index = vec![0; BlockIndex::length(&path, &header, form, ordinal)?];
+        file.read_exact_at(&mut index, HEADER_BYTES as u64)?;
+        BlockIndex::parse(&path, &header, form, &index, file.length()?)
     }
 
     /// Returns the stored bytes of one frame of the whole file that this index belongs to.

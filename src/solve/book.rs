@@ -200,14 +200,13 @@ pub(crate) fn examine(
         return Err(DatabaseError::corrupt(storage.path(name), None, "a book that nobody asked for"));
     };
     let path = storage.path(name);
-    let of_file = |error| DatabaseError::of_file(&path, error);
-    let file = storage.open(name).map_err(of_file)?;
+    let file = storage.open(name)?;
     let (head, order) = (BookHead::new(game, pieces, None), BookOrder::new(&game.board));
     let mut header = [0; HEADER_BYTES];
-    file.read_exact_at(&mut header, 0).map_err(of_file)?;
-    let (at, length) = BookIndex::place(&path, &header, &head, &order, file.length().map_err(of_file)?)?;
+    file.read_exact_at(&mut header, 0)?;
+    let (at, length) = BookIndex::place(&path, &header, &head, &order, file.length()?)?;
     let mut rows = vec![0; length];
-    file.read_exact_at(&mut rows, at).map_err(of_file)?;
+    file.read_exact_at(&mut rows, at)?;
     let index = BookIndex::parse(&path, &header, &rows, &head, &order)?;
     let mut account = Account::new(&game.board, &order, &head);
     let mut hasher = blake3::Hasher::new();
@@ -215,7 +214,7 @@ pub(crate) fn examine(
     let mut stored = Vec::new();
     for (frame, row) in index.frames.iter().enumerate() {
         stored.resize(row.stored_bytes as usize, 0);
-        file.read_exact_at(&mut stored, row.offset).map_err(of_file)?;
+        file.read_exact_at(&mut stored, row.offset)?;
         hasher.update(&stored);
         let numbers = index.decode(&path, frame, &stored)?;
         account.add(&numbers).map_err(|damage| DatabaseError::corrupt(&path, row.offset, damage))?;

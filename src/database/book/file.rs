@@ -2,7 +2,8 @@
 
 use super::super::{DatabaseError, Game};
 use super::order::BookOrder;
-use pipeline::{Damage, Expected};
+use pipeline::storage::Loaded;
+use pipeline::{Damage, Expected, StorageFile};
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -257,15 +258,25 @@ impl BookIndex {
         Ok(BookIndex { head: *head, losses, digest: number(header, 64), frames, end })
     }
 
+    /// Reads header and index of a file.
+    ///
+    /// # Errors
+    /// Those of [`BookIndex::place`] and [`BookIndex::parse`]; [`DatabaseError::Io`].
+    pub fn open(file: &dyn StorageFile, head: &BookHead, order: &BookOrder) -> Result<BookIndex, DatabaseError> {
+        let (path, mut header) = (file.path(), [0; HEADER_BYTES]);
+        file.read_exact_at(&mut header, 0)?;
+        let (at, length) = BookIndex::place(&path, &header, head, order, file.length()?)?;
+        let mut index = vec![0; length];
+        file.read_exact_at(&mut index, at)?;
+        BookIndex::parse(&path, &header, &index, head, order)
+    }
+
     /// Reads the index of a whole file in memory.
     ///
     /// # Errors
-    /// Those of [`BookIndex::place`] and [`BookIndex::parse`].
+    /// Those of [`BookIndex::open`].
     pub fn of_file(path: &Path, file: &[u8], head: &BookHead, order: &BookOrder) -> Result<BookIndex, DatabaseError> {
-        let early = || DatabaseError::corrupt(path, file.len() as u64, "the file ends inside its header");
-        let header = file.first_chunk::<HEADER_BYTES>().ok_or_else(early)?;
-        let (at, _) = BookIndex::place(path, header, head, order, file.len() as u64)?;
-        BookIndex::parse(path, header, &file[at as usize..], head, order)
+        BookIndex::open(&Loaded::new(path, file), head, order)
     }
 
     /// Returns the frame that would hold a number; `None` before the first.
