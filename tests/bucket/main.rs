@@ -1,6 +1,7 @@
 //! Stores in buckets: the objects are in memory, and some of them fail, answer late or not at all,
 //! and list what is old. A solve in tasks leaves the bytes of a solve there too.
 
+#[expect(dead_code, unused_imports, reason = "tests/library uses the rest")]
 #[path = "../common/mod.rs"]
 mod common;
 

@@ -1,5 +1,4 @@
 //! Shared by the tests of whole solves: problems, runs in temporary folders, and comparisons.
-#![allow(dead_code, unused_imports, reason = "each test crate uses a part")]
 
 pub mod breaks;
 pub mod contract;

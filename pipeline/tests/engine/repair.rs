@@ -315,7 +315,11 @@ fn a_repair_may_stop_anywhere() {
         let steps = clean.steps();
         let (mut stops, mut states) = (0, 0);
         for (turn, step) in (1..=steps + 5).enumerate() {
-            let others = if turn % 3 == 0 { sweep.of(&[Fault::Full, Fault::LoseSync], turn / 3) } else { &[] };
+            let others = match sweep {
+                _ if turn % 3 != 0 => &[][..],
+                Sweep::Sampled => &[[Fault::Full, Fault::LoseSync][turn / 3 % 2]],
+                Sweep::Full => &[Fault::Full, Fault::LoseSync],
+            };
             for &fault in [Fault::Stop].iter().chain(others) {
                 let disk = damaged.kill().with_fault(step, fault);
                 let storage: Arc<dyn Storage> = Arc::new(disk.clone());

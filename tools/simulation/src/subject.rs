@@ -2,7 +2,7 @@
 //! Triangular Nim, solved and sealed as in the program.
 
 #[path = "../../../pipeline/tests/engine/synthetic/mod.rs"]
-mod synthetic;
+pub mod synthetic;
 
 use crate::sloppy::{Omit, Sloppy};
 use pipeline::testing::SimulatedStorage;

@@ -1,6 +1,5 @@
 //! Checks and repairs of a folder of the synthetic workload, and repairs whose source or workload
 //! is not the one that was written.
-#![allow(dead_code, reason = "each test crate uses a part")]
 
 use crate::synthetic::{Careless, Synthetic};
 use pipeline::care::check::{Depth, Report, Request, check};

@@ -1,7 +1,6 @@
 //! A synthetic workload with everything the engine must handle: several edges between the same
 //! blocks, every orientation, restrictions, streams that are not a whole number of frames, and
 //! densities from none to all.
-#![allow(dead_code, reason = "each test crate uses a part")]
 
 use pipeline::testing::Random;
 use pipeline::{Auditor, BlockId, Edge, Passing, Publication, Unreadable, Workload};
@@ -12,10 +11,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// Blocks are the subsets of `bits` elements; block `i` updates `i | d` for single elements and
 /// neighbouring pairs `d`.
 pub struct Synthetic {
+    /// Number of elements.
     pub bits: u32,
+    /// Words of a stream.
     pub words: usize,
     /// Percentage of set bits before updates: 0, 5, 50 or 100.
     pub density: u32,
+    /// Tells workloads apart.
     pub salt: u64,
     /// Number of blocks after which the run is asked to stop, and its stop flag.
     pub stop_after: Option<(AtomicU32, Arc<AtomicBool>)>,
@@ -177,6 +179,7 @@ impl Workload for Synthetic {
 
 /// A workload that breaks its promises in one place, or is another one than its parameters say.
 pub struct Careless {
+    /// The workload without the fault.
     pub sound: Synthetic,
     /// Panics when it finishes this block.
     pub panics_at: Option<u32>,

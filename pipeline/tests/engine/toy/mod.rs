@@ -5,7 +5,6 @@
 //! and the updates it sends depend on its value. Blocks 0 to 3 have log files of their own; blocks
 //! 4 and 5 share one. The order of updates in a log, and so its bytes, may differ between runs; the
 //! published bytes may not.
-#![allow(dead_code, reason = "each test crate uses a part")]
 
 pub mod explore;
 
@@ -36,6 +35,7 @@ pub struct Broken {
 
 /// What is wrong at the end of a history of crashes.
 #[derive(Debug)]
+#[expect(dead_code, reason = "the fields are for those who read why a test failed")]
 pub enum Wrong {
     /// An acknowledged block is gone.
     Lost(u32),
