@@ -127,7 +127,7 @@ impl CheckedRun {
         *files += 2;
         let published = task.game.layout.ordinals().filter(|_| keep.is_database());
         let mut expected: BTreeMap<String, Option<blake3::Hash>> =
-            published.map(|block| (block_file_name(block.0), self.sums.get(&block).copied())).collect();
+            published.map(|block| (block_file_name(block), self.sums.get(&block).copied())).collect();
         expected.insert(MANIFEST.to_owned(), Some(blake3::hash(&json)));
         if let Keep::Book { .. } = keep {
             let db = RealStorage::open(storage.path(PUBLISHED))?;

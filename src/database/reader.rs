@@ -56,7 +56,7 @@ pub struct Database {
     game: Game,
     form: BlockForm,
     book: Mutex<Option<Arc<Book>>>,
-    blocks: Mutex<HashMap<u32, Arc<BlockSource>>>,
+    blocks: Mutex<HashMap<BlockId, Arc<BlockSource>>>,
     cache: Mutex<Cache>,
 }
 
@@ -73,7 +73,7 @@ pub const CACHE_BYTES: usize = 256 << 20;
 
 struct Cache {
     /// By block and number.
-    frames: HashMap<(u32, u32), Cached>,
+    frames: HashMap<(BlockId, u32), Cached>,
     limit_bytes: usize,
     bytes: usize,
     clock: u64,
@@ -86,7 +86,7 @@ struct Cached {
 }
 
 impl Cache {
-    fn get(&mut self, key: (u32, u32)) -> Option<Arc<Vec<u64>>> {
+    fn get(&mut self, key: (BlockId, u32)) -> Option<Arc<Vec<u64>>> {
         self.clock += 1;
         let clock = self.clock;
         self.frames.get_mut(&key).map(|frame| {
@@ -95,7 +95,7 @@ impl Cache {
         })
     }
 
-    fn insert(&mut self, key: (u32, u32), words: Arc<Vec<u64>>) {
+    fn insert(&mut self, key: (BlockId, u32), words: Arc<Vec<u64>>) {
         self.bytes += 8 * words.len();
         if let Some(old) = self.frames.insert(key, Cached { used: self.clock, words }) {
             self.bytes -= 8 * old.words.len();
@@ -266,14 +266,14 @@ impl Database {
                 return Ok(Some(row.nimber));
             }
         }
-        let path = self.folder.join(block_file_name(block.0));
+        let path = self.folder.join(block_file_name(block));
         Err(DatabaseError::corrupt(path, None, format!("offset {offset} has no nimber that the manifest counts")))
     }
 
     /// Returns a bit of the bitmaps of a block.
-    fn bit(&self, BlockId(ordinal): BlockId, bit: u64) -> Result<bool, DatabaseError> {
+    fn bit(&self, block: BlockId, bit: u64) -> Result<bool, DatabaseError> {
         let word = (bit / 64) as usize;
-        let words = self.frame(ordinal, word / FRAME_WORDS)?;
+        let words = self.frame(block, word / FRAME_WORDS)?;
         Ok(words[word % FRAME_WORDS] >> (bit % 64) & 1 == 1)
     }
 
@@ -301,9 +301,9 @@ impl Database {
     ///
     /// # Errors
     /// Those of [`Database::value`].
-    pub fn bitmap(&self, ordinal: u32, words: &mut [u64]) -> Result<(), DatabaseError> {
+    pub fn bitmap(&self, block: BlockId, words: &mut [u64]) -> Result<(), DatabaseError> {
         self.require_values()?;
-        let source = self.block(ordinal)?;
+        let source = self.block(block)?;
         let mut scratch = Scratch::new();
         for (frame, words) in words.chunks_mut(FRAME_WORDS).enumerate() {
             let mut decode = |whole: &mut [u64]| {
@@ -328,8 +328,8 @@ impl Database {
 
     /// Reads one frame of a block, bypassing the cache: the number of its first word in the bitmap,
     /// and its words.
-    pub(super) fn frame_words(&self, ordinal: u32, frame: usize) -> Result<(u64, Vec<u64>), DatabaseError> {
-        Ok(((frame * FRAME_WORDS) as u64, self.block(ordinal)?.frame(frame)?))
+    pub(super) fn frame_words(&self, block: BlockId, frame: usize) -> Result<(u64, Vec<u64>), DatabaseError> {
+        Ok(((frame * FRAME_WORDS) as u64, self.block(block)?.frame(frame)?))
     }
 
     /// Returns the book, opened at the first call; `None` if there is none in this folder.
@@ -358,28 +358,28 @@ impl Database {
         DatabaseError::NotKept { path: self.folder.clone(), keep: self.manifest.keep }
     }
 
-    fn frame(&self, ordinal: u32, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {
-        let key = (ordinal, frame as u32);
+    fn frame(&self, block: BlockId, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {
+        let key = (block, frame as u32);
         if let Some(words) = self.cache.lock().get(key) {
             return Ok(words);
         }
-        let words = Arc::new(self.block(ordinal)?.frame(frame)?);
+        let words = Arc::new(self.block(block)?.frame(frame)?);
         self.cache.lock().insert(key, words.clone());
         Ok(words)
     }
 
-    fn block(&self, ordinal: u32) -> Result<Arc<BlockSource>, DatabaseError> {
-        if let Some(source) = self.blocks.lock().get(&ordinal) {
+    fn block(&self, block: BlockId) -> Result<Arc<BlockSource>, DatabaseError> {
+        if let Some(source) = self.blocks.lock().get(&block) {
             return Ok(source.clone());
         }
-        let file = self.files.open(&block_file_name(ordinal))?;
-        let index = BlockIndex::open(&*file, &self.form, ordinal)?;
+        let file = self.files.open(&block_file_name(block))?;
+        let index = BlockIndex::open(&*file, &self.form, block)?;
         let source = Arc::new(BlockSource { path: file.path(), file, index });
         let mut blocks = self.blocks.lock();
         if blocks.len() >= OPEN_BLOCKS_MAX {
             blocks.clear();
         }
-        blocks.insert(ordinal, source.clone());
+        blocks.insert(block, source.clone());
         Ok(source)
     }
 }

@@ -50,7 +50,7 @@ impl<'a> Parts<'a> {
 
     /// Returns the head of the book, or of the part of a block.
     fn head(&self, block: Option<BlockId>) -> BookHead {
-        BookHead::new(self.game, self.pieces, block.map(|block| block.0))
+        BookHead::new(self.game, self.pieces, block)
     }
 
     /// Returns the part of a block: its losses with enough pieces; `None` if it has none.
@@ -80,12 +80,12 @@ impl<'a> Parts<'a> {
         numbers.sort_unstable();
         numbers.dedup();
         let bytes = BookEncoder::whole(self.head(Some(block)), &numbers);
-        Some(Publication { name: part_file_name(block.0), bytes })
+        Some(Publication { name: part_file_name(block), bytes })
     }
 
     /// Decodes the part of a block.
     pub(super) fn examine(&self, block: BlockId, file: &[u8]) -> Result<(), DatabaseError> {
-        let name = part_file_name(block.0);
+        let name = part_file_name(block);
         let index = BookIndex::of_file(name.as_ref(), file, &self.head(Some(block)), &self.order)?;
         (0..index.frames.len()).try_for_each(|frame| index.decode_of_file(name.as_ref(), frame, file).map(drop))
     }
@@ -264,12 +264,13 @@ mod tests {
         let disk = SimulatedStorage::new(1);
         disk.create_dir(PUBLISHED).expect("a folder");
         let files: Vec<(BlockId, PublishedFile)> = (0..)
+            .map(BlockId)
             .zip(&lists)
             .map(|(block, numbers)| {
                 let bytes = BookEncoder::whole(BookHead::new(&game, 8, Some(block)), numbers);
                 let name = format!("{PUBLISHED}/{}", part_file_name(block));
                 disk.put(&name, &bytes);
-                (BlockId(block), PublishedFile { name, length: bytes.len() as u64, hash: xxh3_128(&bytes) })
+                (block, PublishedFile { name, length: bytes.len() as u64, hash: xxh3_128(&bytes) })
             })
             .collect();
         let mut all = lists.concat();

@@ -318,7 +318,7 @@ pub(super) fn is_committed(
     let Some((header, index)) = begin.split_first_chunk::<HEADER_BYTES>() else {
         return Err(RunError::corrupt(path, None, "the file ends inside its header").into());
     };
-    let checked = BlockIndex::length(&path, header, form, block.0)
+    let checked = BlockIndex::length(&path, header, form, block)
         .and_then(|_| BlockIndex::parse(&path, header, form, index, file_bytes));
     checked.map(|_| true).map_err(damage)
 }

@@ -67,7 +67,7 @@ pub fn finish(
         .ok_or_else(|| RunError::corrupt(store.path(SUMMARIES), None, "summaries of another form"))?;
     let json = manifest.to_json();
     let kept = if definition.keeps_files() { &summaries[..] } else { &[] };
-    let sums = Sums::text((0..).zip(kept).map(|(block, stored)| (block_file_name(block), stored.sum)), &json);
+    let sums = Sums::text(all().zip(kept).map(|(block, stored)| (block_file_name(block), stored.sum)), &json);
     let files =
         [(MANIFEST, &json[..]), (SUMS, sums.as_bytes())].map(|(name, bytes)| (format!("{DATABASE}/{name}"), bytes));
     for (name, bytes) in &files {
@@ -101,7 +101,7 @@ impl<'a> Again<'a> {
         let Some(file) = store.read(&name, block_bytes_at_most(form.stream_words))? else {
             return Err(Error::Unfinished { missing: 1, blocks: self.workload.blocks().into() });
         };
-        form.read(&store.path(&name), block.0, &file, stream).map_err(damage)?;
+        form.read(&store.path(&name), block, &file, stream).map_err(damage)?;
         Ok(StoredSummary::of(&file, self.workload.summarise(block, stream)))
     }
 }

@@ -114,7 +114,7 @@ fn missing(store: &dyn Store, name: &str) -> Error {
 
 /// Returns the name of a block's file in a store.
 fn block_name(block: BlockId) -> String {
-    format!("{DATABASE}/{}", block_file_name(block.0))
+    format!("{DATABASE}/{}", block_file_name(block))
 }
 
 /// Returns the name of a block's summary in a store.
@@ -125,7 +125,7 @@ fn summary_name(block: BlockId) -> String {
 /// Returns the block that a file in [`DATABASE`] or [`SUMMARIES`] is of, by its name.
 fn block_of(name: &str, blocks: u32) -> Option<BlockId> {
     let number = name.strip_suffix(".blk").unwrap_or(name).parse().ok().filter(|number: &u32| *number < blocks)?;
-    let is_name = name == block_file_name(number) || name == format!("{number:06}");
+    let is_name = name == block_file_name(BlockId(number)) || name == format!("{number:06}");
     is_name.then_some(BlockId(number))
 }
 

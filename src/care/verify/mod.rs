@@ -84,7 +84,7 @@ use block::{Outcome, Plan};
 pub use finding::{Finding, Reason, RowField};
 use geometry::Geometry;
 use parking_lot::Mutex;
-use pipeline::Weight;
+use pipeline::{BlockId, Weight};
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -224,7 +224,7 @@ fn check(
     let plan = Plan::new(database, &geometry);
     let chosen = chosen(geometry.canonical_blocks());
     let ordinals: BTreeMap<String, u32> =
-        (0..geometry.canonical_blocks()).map(|ordinal| (block_file_name(ordinal), ordinal)).collect();
+        (0..geometry.canonical_blocks()).map(|ordinal| (block_file_name(BlockId(ordinal)), ordinal)).collect();
     let expected: BTreeSet<String> = ordinals.keys().cloned().chain([MANIFEST.to_owned()]).collect();
     // Chosen blocks are decoded later, when their positions are checked.
     let unread = |name: &str| ordinals.get(name).filter(|ordinal| !chosen.contains(*ordinal));

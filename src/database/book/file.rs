@@ -3,7 +3,7 @@
 use super::super::{DatabaseError, Game};
 use super::order::BookOrder;
 use pipeline::storage::Loaded;
-use pipeline::{Damage, Expected, StorageFile};
+use pipeline::{BlockId, Damage, Expected, StorageFile};
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -22,15 +22,15 @@ const NUMBER_BYTES: usize = 9;
 const ZSTD_LEVEL: i32 = 3;
 
 /// Returns the name of the part of a canonical block inside the `db` folder.
-pub fn part_file_name(ordinal: u32) -> String {
-    format!("{ordinal:06}.part")
+pub fn part_file_name(block: BlockId) -> String {
+    format!("{:06}.part", block.0)
 }
 
 /// What a book is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BookHead {
-    /// The ordinal of the block if this is the part of one.
-    pub part: Option<u32>,
+    /// The block if this is the part of one.
+    pub part: Option<BlockId>,
     /// Pieces of a position, at least.
     pub pieces: u32,
     /// Cells of the board.
@@ -41,7 +41,7 @@ pub struct BookHead {
 
 impl BookHead {
     /// Returns the head of a game's book, or of the part of a block.
-    pub fn new(game: &Game, pieces: u32, part: Option<u32>) -> BookHead {
+    pub fn new(game: &Game, pieces: u32, part: Option<BlockId>) -> BookHead {
         BookHead { part, pieces, cells: game.board.cells(), identity: game.rules_identity() }
     }
 
@@ -100,7 +100,7 @@ impl BookEncoder {
         let BookEncoder { head, at, losses, index, digest } = self;
         let mut header = Vec::with_capacity(HEADER_BYTES);
         header.extend_from_slice(&MAGIC);
-        let part = head.part.map_or(0, |ordinal| ordinal + 1);
+        let part = head.part.map_or(0, |block| block.0 + 1);
         for field in [VERSION, part, head.pieces, head.cells] {
             header.extend_from_slice(&field.to_le_bytes());
         }
@@ -184,7 +184,7 @@ impl BookIndex {
             let (found, supported) = (u32_at(8).into(), VERSION.into());
             return Err(DatabaseError::Version { path: path.into(), found, supported });
         }
-        let part = head.part.map_or(0, |ordinal| ordinal + 1);
+        let part = head.part.map_or(0, |block| block.0 + 1);
         let fields = [(12, "part", part), (16, "least pieces", head.pieces), (20, "cells", head.cells)];
         for (at, of, expected) in fields {
             if u32_at(at) != expected {
