@@ -12,9 +12,9 @@ use std::hint::black_box;
 use trinim::database::block::BlockForm;
 use trinim::game::Board;
 use trinim::game::Rule;
+use trinim::game::published;
 use trinim::kernel::{Kernel, SettlePlan, bitmap_words};
 use trinim::layout::Layout;
-use trinim::report::published;
 
 /// Returns the loss stream of the seven-layer board, misère.
 fn stream() -> Vec<u64> {

@@ -6,7 +6,6 @@
 use super::definition::Definition;
 use super::store::Store;
 use super::{Error, missing, summary_name};
-use crate::care::verify::Share;
 use crate::database::{BlockForm, BlockSummary, Game, Terms};
 use pipeline::checkpoint::SUMMARY_BYTES_AT_MOST;
 use pipeline::{BlockId, Error as RunError};
@@ -86,8 +85,8 @@ impl StoredSummary {
     }
 }
 
-/// Reads the counts that [`verify_share`](crate::care::verify::verify_share) compares with the
-/// blocks: those of the share, or of all blocks for share 0.
+/// Reads the counts that a check in shares compares with the blocks: those of the share, or of all
+/// blocks for share 0.
 ///
 /// # Errors
 /// [`RunError::Corrupt`] with a damaged summary, [`RunError::Io`] with a missing one, which
@@ -99,9 +98,8 @@ pub fn counts(
     of: u32,
 ) -> Result<BTreeMap<u32, Vec<u64>>, Error> {
     let form = BlockForm::of(terms.task(game));
-    let blocks = if index == 0 { 0..definition.blocks() } else { Share::blocks(index, of, definition.blocks()) };
     let mut counts = BTreeMap::new();
-    for block in blocks.map(BlockId) {
+    for block in BlockId::share(definition.blocks(), index, if index == 0 { 1 } else { of }) {
         let stored = StoredSummary::of_committed(store, &form, block)?;
         // Where every value is kept, the smaller boards are not counted.
         let summary = BlockSummary::from_bytes(&stored.summary, game.layout.offset_bits(), 0, 0);

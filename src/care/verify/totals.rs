@@ -7,7 +7,7 @@ use super::turn::LINE;
 use crate::database::{Database, Manifest};
 use crate::game::Rule;
 use crate::game::Value;
-use crate::report::published::{self, Counts};
+use crate::game::published::{self, Counts};
 
 /// The counts and digest of one block, from its bitmap.
 pub(super) struct Account {

@@ -141,7 +141,7 @@ fn fetch(
     threads: usize,
 ) -> anyhow::Result<TempDir> {
     let folder = tempfile::tempdir()?;
-    let own = Share::blocks(shard.number - 1, shard.of, definition.blocks()).map(BlockId);
+    let own = BlockId::share(definition.blocks(), shard.number - 1, shard.of);
     let needed: BTreeSet<BlockId> = own
         .flat_map(|block| game.layout.edges_into(block).into_iter().map(|edge| edge.source).chain([block]))
         .collect();
