@@ -180,7 +180,7 @@ impl Storage for RealStorage {
                 Ok(metadata) if metadata.is_dir() => (EntryKind::Folder, 0),
                 Ok(_) => (EntryKind::Other, 0),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => (EntryKind::Other, 0),
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(Error::io("measure", entry.path(), error)),
             };
             entries.push(Entry { name: entry.file_name().to_string_lossy().into_owned(), kind, length });
         }
