@@ -210,6 +210,33 @@ impl<B: AsRef<[u8]> + Send + Sync> StorageFile for Loaded<B> {
     }
 }
 
+/// Implements methods of a trait by the same methods of a field: for what stands in front of a
+/// storage, a file or a workload and changes little.
+///
+/// ```
+/// use trinim_pipeline::{Error, StorageFile, storage::pass_on};
+/// use std::{path::PathBuf, sync::Arc};
+///
+/// struct ReadOnly(Arc<dyn StorageFile>);
+///
+/// impl StorageFile for ReadOnly {
+///     pass_on! { self.0 =>
+///         fn path(&self) -> PathBuf;
+///         fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error>;
+///         fn length(&self) -> Result<u64, Error>;
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! pass_on {
+    (self.$field:tt => $(fn $method:ident(&self $(, $argument:ident: $kind:ty)*) $(-> $result:ty)?;)*) => {
+        $(fn $method(&self $(, $argument: $kind)*) $(-> $result)? {
+            self.$field.$method($($argument),*)
+        })*
+    };
+}
+pub use pass_on;
+
 /// Reads all bytes of an open file of at most `most_bytes` bytes.
 ///
 /// # Errors

@@ -7,6 +7,7 @@ use crate::synthetic::Synthetic;
 use pipeline::care::{check, repair};
 use pipeline::checkpoint::Draft;
 use pipeline::codec::FRAME_WORDS;
+use pipeline::storage::pass_on;
 use pipeline::{
     BlockId, CodecChoice, Edge, Error, Metrics, Options, Placement, RealStorage, Run, RunId, Stage, Storage,
     Thresholds, Workload, footprint_bytes, timeline,
@@ -376,20 +377,12 @@ fn a_damaged_published_source_is_refused_and_repaired() {
 struct Silent(Synthetic);
 
 impl Workload for Silent {
-    fn parameters(&self) -> Vec<(String, String)> {
-        self.0.parameters()
-    }
-    fn blocks(&self) -> u32 {
-        self.0.blocks()
-    }
-    fn stream_words(&self) -> usize {
-        self.0.stream_words()
-    }
-    fn edges_into(&self, target: BlockId) -> Vec<Edge> {
-        self.0.edges_into(target)
-    }
-    fn edges_from(&self, source: BlockId) -> Vec<Edge> {
-        self.0.edges_from(source)
+    pass_on! { self.0 =>
+        fn parameters(&self) -> Vec<(String, String)>;
+        fn blocks(&self) -> u32;
+        fn stream_words(&self) -> usize;
+        fn edges_into(&self, target: BlockId) -> Vec<Edge>;
+        fn edges_from(&self, source: BlockId) -> Vec<Edge>;
     }
     fn apply(&self, _: &Edge, _: &[u64], _: &mut [u64]) {}
     fn finish(&self, _: BlockId, _: &mut [u64]) {}
@@ -494,43 +487,23 @@ fn copy_folder(from: &Path, to: &Path) {
 fn a_workload_whose_order_is_not_topological_is_refused() {
     struct Backwards(Synthetic);
     impl Workload for Backwards {
+        pass_on! { self.0 =>
+            fn parameters(&self) -> Vec<(String, String)>;
+            fn blocks(&self) -> u32;
+            fn stream_words(&self) -> usize;
+            fn edges_into(&self, target: BlockId) -> Vec<pipeline::Edge>;
+            fn edges_from(&self, source: BlockId) -> Vec<pipeline::Edge>;
+            fn begin(&self, block: BlockId, bitmap: &mut [u64]);
+            fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]);
+            fn apply(&self, edge: &pipeline::Edge, stream: &[u64], bitmap: &mut [u64]);
+            fn finish(&self, block: BlockId, bitmap: &mut [u64]);
+            fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8>;
+            fn publish(&self, block: BlockId, stream: &[u64]) -> Option<pipeline::Publication>;
+        }
         fn order(&self) -> Vec<BlockId> {
             let mut order = self.0.order();
             order.reverse();
             order
-        }
-        fn parameters(&self) -> Vec<(String, String)> {
-            self.0.parameters()
-        }
-        fn blocks(&self) -> u32 {
-            self.0.blocks()
-        }
-        fn stream_words(&self) -> usize {
-            self.0.stream_words()
-        }
-        fn edges_into(&self, target: BlockId) -> Vec<pipeline::Edge> {
-            self.0.edges_into(target)
-        }
-        fn edges_from(&self, source: BlockId) -> Vec<pipeline::Edge> {
-            self.0.edges_from(source)
-        }
-        fn begin(&self, block: BlockId, bitmap: &mut [u64]) {
-            self.0.begin(block, bitmap);
-        }
-        fn orient(&self, orientation: u8, restriction: u64, stream: &[u64], oriented: &mut [u64]) {
-            self.0.orient(orientation, restriction, stream, oriented);
-        }
-        fn apply(&self, edge: &pipeline::Edge, stream: &[u64], bitmap: &mut [u64]) {
-            self.0.apply(edge, stream, bitmap);
-        }
-        fn finish(&self, block: BlockId, bitmap: &mut [u64]) {
-            self.0.finish(block, bitmap);
-        }
-        fn summarise(&self, block: BlockId, stream: &[u64]) -> Vec<u8> {
-            self.0.summarise(block, stream)
-        }
-        fn publish(&self, block: BlockId, stream: &[u64]) -> Option<pipeline::Publication> {
-            self.0.publish(block, stream)
         }
     }
     let folder = scratch();

@@ -3,7 +3,7 @@
 use super::{never, options, seal, solved, store_in, work};
 use crate::common::program::{ends, json, run, trinim};
 use crate::common::{Sweep, assert_same_files, database_files, scratch};
-use pipeline::storage::{Create, Entry, LockGuard};
+use pipeline::storage::{Create, Entry, LockGuard, pass_on};
 use pipeline::testing::{Fault, SimulatedStorage};
 use pipeline::{BlockId, Error as RunError, LimitedStorage, RealStorage, Storage, StorageFile};
 use serde_json::Value;
@@ -164,11 +164,14 @@ impl Shaky {
 }
 
 impl Storage for Shaky {
-    fn path(&self, name: &str) -> PathBuf {
-        self.inner.path(name)
-    }
-    fn create_dir(&self, name: &str) -> Result<(), RunError> {
-        self.inner.create_dir(name)
+    pass_on! { self.inner =>
+        fn path(&self, name: &str) -> PathBuf;
+        fn create_dir(&self, name: &str) -> Result<(), RunError>;
+        fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, RunError>;
+        fn remove(&self, name: &str) -> Result<(), RunError>;
+        fn idle(&self, name: &str) -> Result<Option<Duration>, RunError>;
+        fn lock(&self, name: &str) -> Result<LockGuard, RunError>;
+        fn free_bytes(&self) -> Result<u64, RunError>;
     }
     fn list(&self, folder: &str) -> Result<Vec<Entry>, RunError> {
         self.call("list", folder)?;
@@ -192,9 +195,6 @@ impl Storage for Shaky {
         self.call("open", name)?;
         self.inner.open(name)
     }
-    fn open_write(&self, name: &str) -> Result<Arc<dyn StorageFile>, RunError> {
-        self.inner.open_write(name)
-    }
     fn sync_dir(&self, folder: &str) -> Result<(), RunError> {
         self.call("sync", folder)?;
         self.inner.sync_dir(folder)
@@ -209,18 +209,6 @@ impl Storage for Shaky {
             return self.inner.link(from, to);
         }
         Err(RunError::io("link", self.path(to), std::io::ErrorKind::Unsupported.into()))
-    }
-    fn remove(&self, name: &str) -> Result<(), RunError> {
-        self.inner.remove(name)
-    }
-    fn idle(&self, name: &str) -> Result<Option<Duration>, RunError> {
-        self.inner.idle(name)
-    }
-    fn lock(&self, name: &str) -> Result<LockGuard, RunError> {
-        self.inner.lock(name)
-    }
-    fn free_bytes(&self) -> Result<u64, RunError> {
-        self.inner.free_bytes()
     }
 }
 
