@@ -42,7 +42,7 @@ impl Needs {
 
     /// Returns whether some target of an extent is unfinished.
     pub(crate) fn has(&self, finished: &FinishedBlocks, extent: &Extent) -> bool {
-        let waits = |target: &BlockId| !finished.contains(*target);
+        let waits = |target: &BlockId| !finished.contains(target);
         let Some(targets) = self.targets.get(extent.source.index()) else { return false };
         match extent.file.placement {
             Placement::Shared => targets.iter().any(waits),
@@ -209,8 +209,6 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checkpoint::{Inspection, Parameters};
-    use crate::ids::RunId;
     use crate::workload::Edge;
 
     /// The edges of four blocks: 0 and 1 send to 2 and 3, and 2 sends to 3.
@@ -250,10 +248,7 @@ mod tests {
     }
 
     fn finished(blocks: &[u32]) -> FinishedBlocks {
-        let records = blocks.iter().map(|block| BlockRecord { block: BlockId(*block), ..BlockRecord::default() });
-        let records = records.collect();
-        let (run_id, parameters) = (RunId(1), Parameters::default());
-        Inspection { run_id, parameters, generation: 1, records, in_manifest: 0 }.finished()
+        blocks.iter().copied().map(BlockId).collect()
     }
 
     fn dedicated(source: u32, bucket: u32, offset: u64, length: u64) -> Extent {

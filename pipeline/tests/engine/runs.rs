@@ -1,16 +1,17 @@
 //! The engine on a synthetic workload, compared with the same workload computed block by block in
 //! memory.
 
+use crate::folders;
+use crate::mend::{look, mend};
 use crate::scratch::scratch;
 use crate::seek::SeekStorage;
 use crate::synthetic::Synthetic;
-use pipeline::care::{check, repair};
-use pipeline::checkpoint::Draft;
+use pipeline::care::check::Depth;
 use pipeline::codec::FRAME_WORDS;
 use pipeline::storage::pass_on;
 use pipeline::{
-    BlockId, CodecChoice, Edge, Error, Metrics, Options, Placement, RealStorage, Run, RunId, Stage, Storage,
-    Thresholds, Workload, footprint_bytes, timeline,
+    BlockId, CodecChoice, Edge, Error, Metrics, Options, Placement, RealStorage, Run, Stage, Storage, Thresholds,
+    Workload, footprint_bytes, timeline,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,16 +20,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 fn options() -> Options {
-    Options {
-        threads: 2,
-        memory_bytes: 64 << 20,
-        placement: Placement::Dedicated,
-        codec: CodecChoice::parse("zstd1").unwrap(),
-        commit_interval: Duration::from_millis(20),
-        thresholds: None,
-        run_id: RunId(7),
-        stop: Arc::new(AtomicBool::new(false)),
-    }
+    let codec = CodecChoice::parse("zstd1").unwrap();
+    Options { codec, commit_interval: Duration::from_millis(20), ..folders::options(Placement::Dedicated) }
 }
 
 fn real(folder: &Path) -> Arc<dyn Storage> {
@@ -287,14 +280,8 @@ fn sessions_with_and_without_logs_share_a_folder() {
             let workload = Synthetic { bits: 6, words: 700, density: 50, salt: 3, stop_after, publishes };
             let threads = 1 + (sessions + first) / 2 % 2;
             let thresholds = Some(Thresholds { held: 0, ..Thresholds::LARGEST });
-            let options = Options {
-                placement,
-                threads,
-                commit_interval: Duration::from_millis(1),
-                stop,
-                thresholds,
-                ..options()
-            };
+            let commit_interval = Duration::from_millis(1);
+            let options = Options { placement, threads, commit_interval, stop, thresholds, ..options() };
             let metrics = Metrics::default();
             let ended = Run::new(&workload, unsynced(folder.path())).options(&options).metrics(&metrics).start();
             let counts = metrics.snapshot();
@@ -353,21 +340,10 @@ fn a_damaged_published_source_is_refused_and_repaired() {
             other => panic!("case {case}: {other:?}"),
         }
         let storage = unsynced(folder.path());
-        let stop = AtomicBool::new(false);
-        let request = check::Request {
-            depth: check::Depth::Full,
-            threads: 1,
-            stop: &stop,
-            progress: &|_, _| {},
-            published: &|_, _| {},
-        };
-        let report = check::check(&workload, &*storage, &request).unwrap();
+        let report = look(&workload, &*storage, Depth::Full).unwrap();
         assert_eq!(report.damaged_blocks, [BlockId(1)].into(), "case {case}");
         assert!(report.damaged_extents.is_empty());
-        let plan = repair::Plan::of(&workload, &report).unwrap();
-        let draft = Draft::take(storage.clone()).unwrap();
-        let thresholds = Thresholds::LARGEST;
-        drop(repair::carry_out(&plan, &workload, &storage, draft, &thresholds, &stop, &|_| {}).unwrap());
+        mend(&workload, &storage, &Thresholds::LARGEST).unwrap();
         resume(folder.path()).unwrap();
         assert_published(&workload, folder.path(), "after a repair");
     }

@@ -8,6 +8,7 @@ use crate::game::{Board, Value};
 use parking_lot::Mutex;
 use pipeline::{Damage, StorageFile};
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -115,19 +116,38 @@ impl Book {
         Ok(Some(Value::from_loss(numbers.binary_search(&number).is_ok())))
     }
 
-    /// Returns the board.
-    pub(in crate::database) fn board(&self) -> &Board {
-        &self.board
-    }
-
     /// Returns the number of frames.
     pub(in crate::database) fn frames(&self) -> usize {
         self.index.frames.len()
     }
 
-    /// Returns the canonical losses of a frame, by number.
-    pub(in crate::database) fn canonical_losses_of(&self, frame: usize) -> Result<Vec<u64>, DatabaseError> {
-        Ok(self.decode(frame)?.into_iter().map(|number| self.order.position(number)).collect())
+    /// Returns the canonical losses of a frame with these numbers of pieces, by number, with the
+    /// sizes of their classes.
+    pub(in crate::database) fn canonical_losses(
+        &self,
+        frame: usize,
+        pieces: &RangeInclusive<u32>,
+    ) -> Result<Vec<(u64, u32)>, DatabaseError> {
+        let positions = self.decode(frame)?.into_iter().map(|number| self.order.position(number));
+        let listed = positions.filter(|position| pieces.contains(&position.count_ones()));
+        Ok(listed.map(|position| (position, orbit_size(&self.board, position) as u32)).collect())
+    }
+
+    /// Returns the losses of a frame with these numbers of pieces, all images of each.
+    pub(in crate::database) fn losses_of(
+        &self,
+        frame: usize,
+        pieces: &RangeInclusive<u32>,
+    ) -> Result<Vec<u64>, DatabaseError> {
+        let (mut losses, mut images) = (Vec::new(), Vec::new());
+        for (position, _) in self.canonical_losses(frame, pieces)? {
+            images.clear();
+            images.extend(self.board.symmetries().iter().map(|symmetry| symmetry.apply(position)));
+            images.sort_unstable();
+            images.dedup();
+            losses.extend_from_slice(&images);
+        }
+        Ok(losses)
     }
 
     fn frame(&self, frame: usize) -> Result<Arc<Vec<u64>>, DatabaseError> {

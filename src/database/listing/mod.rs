@@ -22,7 +22,6 @@
 //! A loss takes about two nanoseconds and a canonical loss about thirty, on one core. Memory is
 //! that of a decoded frame, 1 MiB.
 
-mod book;
 mod frame;
 mod image;
 
@@ -184,7 +183,7 @@ impl<'a> Listing<'a> {
     pub fn losses_of(&self, part: usize) -> Result<PartLosses<'a>, DatabaseError> {
         Ok(PartLosses(match &self.source {
             Source::Blocks { frames } => Of::Block { walk: self.walk(part, *frames)?.losses(), pieces: self.filter() },
-            Source::Book(book) => Of::Book(book::losses(book, part, &self.pieces)?.into_iter()),
+            Source::Book(book) => Of::Book(book.losses_of(part, &self.pieces)?.into_iter()),
         }))
     }
 
@@ -200,7 +199,7 @@ impl<'a> Listing<'a> {
                 let listed = walk.filter(move |(position, _)| pieces.contain(*position));
                 Ok(Box::new(listed.filter_map(move |(position, _)| classes.of(position))))
             }
-            Source::Book(book) => Ok(Box::new(book::canonical_losses(book, part, &self.pieces)?.into_iter())),
+            Source::Book(book) => Ok(Box::new(book.canonical_losses(part, &self.pieces)?.into_iter())),
         }
     }
 
