@@ -247,19 +247,12 @@ impl Worker<'_> {
         inputs.streams.lock().begin(needs);
         for level in levels {
             let workers = (*threads).min(level.len());
-            let lend = || {
-                let recomputer = self.recomputers.lock().pop();
-                let recomputer = match recomputer {
-                    Some(recomputer) => recomputer,
-                    None => Recomputer::new(workload, inputs)?.audited(),
-                };
-                Ok(Lent { recomputer: Some(recomputer.threads(threads / workers)), returned: &self.recomputers })
+            let fresh = || Ok(Recomputer::new(workload, inputs)?.audited());
+            let step = |recomputer: &mut Recomputer<'_>, index: usize| {
+                recomputer.set_threads(threads / workers);
+                batch.compute(recomputer, level[index])
             };
-            let step = |lent: &mut Lent<'_, '_>, index: usize| match &mut lent.recomputer {
-                Some(recomputer) => batch.compute(recomputer, level[index]),
-                None => Ok(()),
-            };
-            let computed = parallel::for_each(workers, level.len(), lend, step);
+            let computed = parallel::for_each_with(&self.recomputers, workers, level.len(), fresh, step);
             computed.map_err(|mut errors: Vec<Error>| errors.swap_remove(0))?;
         }
         let mut done = batch.done.into_inner();
@@ -267,19 +260,6 @@ impl Worker<'_> {
         done.skipped.sort_unstable();
         done.read_bytes = inputs.read_bytes.swap(0, Ordering::Relaxed);
         Ok(done)
-    }
-}
-
-/// A recomputer of one thread.
-struct Lent<'p, 'a> {
-    /// Always there, until dropped.
-    recomputer: Option<Recomputer<'a>>,
-    returned: &'p Mutex<Vec<Recomputer<'a>>>,
-}
-
-impl Drop for Lent<'_, '_> {
-    fn drop(&mut self) {
-        self.returned.lock().extend(self.recomputer.take());
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Wanted<'a> {
 /// Checks the files of a `db` folder against `SUMS`; returns a report of these alone, its findings
 /// in the order of the file names, or `None` if stopped. `also(name)` is called for every hashed
 /// file, with the memory of its worker.
-pub(super) fn check<S>(
+pub(super) fn check<S: Send>(
     folder: &Path,
     wanted: Wanted<'_>,
     request: &Request<'_>,
