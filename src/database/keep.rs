@@ -198,6 +198,11 @@ impl Task<'_> {
         !self.terms.keep.is_database() && self.game.board.layers().is_some()
     }
 
+    /// Returns the number of canonical blocks.
+    pub fn blocks(&self) -> u32 {
+        self.game.layout.canonical_blocks().len() as u32
+    }
+
     /// Returns the number of bitmaps of a block ([`Values::planes`]).
     pub fn planes(&self) -> usize {
         self.terms.values.planes(&self.game.board)

@@ -3,10 +3,9 @@
 //!
 //! It can be made again from the file. Where the file goes, it stays, and takes its place.
 
-use super::definition::Definition;
 use super::store::Store;
 use super::{Error, missing, summary_name};
-use crate::database::{BlockForm, BlockSummary, Game, Terms};
+use crate::database::{BlockForm, BlockSummary, Task};
 use pipeline::checkpoint::SUMMARY_BYTES_AT_MOST;
 use pipeline::{BlockId, Error as RunError};
 use std::collections::BTreeMap;
@@ -91,18 +90,13 @@ impl StoredSummary {
 /// # Errors
 /// [`RunError::Corrupt`] with a damaged summary, [`RunError::Io`] with a missing one, which
 /// [`finish`](super::finish()) makes again; those of the store.
-pub fn counts(
-    store: &dyn Store,
-    (definition, game, terms): (&Definition, &Game, Terms),
-    index: u32,
-    of: u32,
-) -> Result<BTreeMap<u32, Vec<u64>>, Error> {
-    let form = BlockForm::of(terms.task(game));
+pub fn counts(store: &dyn Store, task: Task<'_>, index: u32, of: u32) -> Result<BTreeMap<u32, Vec<u64>>, Error> {
+    let form = BlockForm::of(task);
     let mut counts = BTreeMap::new();
-    for block in BlockId::share(definition.blocks(), index, if index == 0 { 1 } else { of }) {
+    for block in BlockId::share(task.blocks(), index, if index == 0 { 1 } else { of }) {
         let stored = StoredSummary::of_committed(store, &form, block)?;
         // Where every value is kept, the smaller boards are not counted.
-        let summary = BlockSummary::from_bytes(&stored.summary, game.layout.offset_bits(), 0, 0);
+        let summary = BlockSummary::from_bytes(&stored.summary, task.game.layout.offset_bits(), 0, 0);
         let summary = summary
             .ok_or_else(|| RunError::corrupt(store.path(&summary_name(block)), None, "not the summary of a block"))?;
         counts.insert(block.0, summary.losses_by_pieces);
