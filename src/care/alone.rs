@@ -77,7 +77,6 @@ impl Known {
     }
 }
 
-/// Returns the hexadecimal digest of a stream.
 pub(super) fn hex_digest(stream: &[u64]) -> String {
     blake3::Hash::from_bytes(stream_digest(stream)).to_hex().to_string()
 }
@@ -94,7 +93,6 @@ pub(super) fn read_all(storage: &dyn Storage, name: &str, known: Option<&Known>)
 struct Seen {
     /// Whether its header has the board, rule and layout of the manifest.
     is_of_game: bool,
-    /// The damage of the file, if any.
     damage: Option<Finding>,
     /// Its BLAKE3 if its line in `SUMS` is wrong or missing.
     sum: Option<blake3::Hash>,
@@ -193,7 +191,6 @@ impl Lists {
     }
 }
 
-/// Checks the files of a database.
 pub(super) fn check_database(
     storage: &RealStorage,
     depth: Depth,

@@ -49,7 +49,6 @@ impl CheckedRun {
     }
 }
 
-/// Checks a run folder.
 pub(super) fn check_run(storage: &RealStorage, depth: Depth, request: &Request<'_>) -> Result<CheckedRun, Error> {
     let foreign = || Error::Foreign { path: storage.path(FORMAT) };
     let examination = examine_at_rest(storage)?;

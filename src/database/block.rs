@@ -70,7 +70,6 @@ pub struct FrameRow {
 /// The header and index of a block file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockIndex {
-    /// The form of the file.
     form: BlockForm,
     /// One row for each frame.
     pub frames: Vec<FrameRow>,

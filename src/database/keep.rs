@@ -4,7 +4,8 @@ use super::game::DATABASE_CELLS_MAX;
 use super::{Audit, Game, Values};
 use crate::game::Board;
 use crate::kernel::bitmap_words;
-use serde::{Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 use xxhash_rust::xxh3::xxh3_64;
@@ -108,6 +109,12 @@ impl FromStr for Keep {
 impl Serialize for Keep {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Keep {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Keep, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(Error::custom)
     }
 }
 

@@ -24,7 +24,6 @@ pub(super) struct StoredSummary {
     pub(super) file_bytes: u64,
     /// BLAKE3 of the block's file.
     pub(super) sum: blake3::Hash,
-    /// The workload's summary.
     pub(super) summary: Vec<u8>,
 }
 
@@ -34,7 +33,6 @@ impl StoredSummary {
         StoredSummary { file_bytes: file.len() as u64, sum: blake3::hash(file), summary }
     }
 
-    /// Encodes it.
     pub(super) fn to_bytes(&self, form: &BlockForm, block: BlockId) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + self.summary.len() + HASH_BYTES);
         bytes.extend_from_slice(&MAGIC);

@@ -60,7 +60,6 @@ pub fn sweep(store: &dyn Store, task: Task<'_>, older_than: Duration) -> Result<
     Ok(swept)
 }
 
-/// Removes the files of blocks.
 pub(super) fn remove_blocks(store: &dyn Store, blocks: impl IntoIterator<Item = BlockId>) -> Result<(), Error> {
     for block in blocks {
         store.remove(&block_name(block))?;

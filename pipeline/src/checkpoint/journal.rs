@@ -33,7 +33,6 @@ const PAYLOAD_BYTES_AT_MOST: usize = 1 << 28;
 /// session begins a new one.
 pub(super) const JOURNAL_BYTES_AT_MOST: u64 = 1 << 29;
 
-/// An open journal.
 pub(super) struct Journal {
     copies: [Arc<dyn StorageFile>; 2],
     generation: u64,

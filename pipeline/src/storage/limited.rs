@@ -204,7 +204,6 @@ impl Storage for LimitedStorage {
     }
 }
 
-/// An open file of a [`LimitedStorage`].
 struct LimitedFile {
     inner: Arc<dyn StorageFile>,
     number: u64,

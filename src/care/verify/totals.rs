@@ -29,7 +29,6 @@ impl Account {
         (0..longest).all(|place| at(by_pieces, place) == at(&self.losses_by_pieces, place))
     }
 
-    /// Returns all losses of the block.
     pub(super) fn losses(&self) -> u64 {
         self.losses_by_pieces.iter().sum()
     }

@@ -116,7 +116,6 @@ impl Book {
         Ok(Some(Value::from_loss(numbers.binary_search(&number).is_ok())))
     }
 
-    /// Returns the number of frames.
     pub(in crate::database) fn frames(&self) -> usize {
         self.index.frames.len()
     }
