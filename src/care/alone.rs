@@ -147,7 +147,7 @@ impl Lists {
     /// Returns the names of the blocks: those of the layout, or without a manifest those in `SUMS`.
     fn block_names(&self) -> BTreeSet<String> {
         match &self.known {
-            Some(known) => known.blocks().map(|block| block_file_name(block)).collect(),
+            Some(known) => known.blocks().map(block_file_name).collect(),
             None => self.sums.lines.keys().filter(|name| *name != MANIFEST).cloned().collect(),
         }
     }
