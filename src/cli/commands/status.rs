@@ -11,7 +11,8 @@ use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
 use crate::cli::face::owner::{self, Owner};
 use crate::cli::face::progress;
 use crate::cli::words::args::{JsonArgs, Size};
-use crate::cli::words::summary;
+use crate::cli::words::folders;
+use crate::cli::words::summary::Named;
 use clap::Args;
 use pipeline::BlockId;
 use pipeline::checkpoint::{self, BlockRecord, Inspection, LOCK, LOGS, METADATA, PUBLISHED};
@@ -22,7 +23,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use trinim::care;
-use trinim::database::{Game, Keep, SUMS, Terms, Values, refuse_unreleased};
+use trinim::database::{Game, Keep, SUMS, Terms, Values};
 use trinim::plan::Shape;
 
 const EXAMPLES: &str = "\
@@ -53,19 +54,8 @@ pub struct Report {
     state: &'static str,
     #[serde(flatten)]
     owner: Owner,
-    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
-    board: String,
-    #[serde(skip)]
-    words: String,
-    /// Layers of the triangle; null: another board.
-    layers: Option<u32>,
-    /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
-    #[schemars(with = "trinim::game::Rule")]
-    rule: String,
-    /// Fewest pieces a move takes along a line; null: 1.
-    min_take: Option<u32>,
-    /// Most pieces a move may take; null: no limit.
-    max_take: Option<u32>,
+    #[serde(flatten)]
+    game: Named,
     /// What is computed of each position: `outcomes` or `nimbers`.
     values: Values,
     /// What the run keeps: `database`, `book:PIECES` or `counts`.
@@ -100,27 +90,15 @@ pub struct Report {
 
 /// Runs the subcommand.
 pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let nothing = || care::Error::Nothing { path: args.folder.clone() };
-    if !args.folder.is_dir() {
-        return Err(nothing().into());
-    }
-    let storage = RealStorage::open(&args.folder)?;
-    let inspection = match checkpoint::inspect(&storage) {
-        Err(pipeline::Error::NotARun { .. }) => return Err(nothing().into()),
-        other => other?,
-    };
-    let report = report(&storage, &inspection)?;
-    if args.json.json {
-        out.json("trinim.status/1", &report)?
-    } else {
-        print(&report, out)?
-    }
+    let found = if args.folder.is_dir() { folders::inspect(&args.folder)? } else { None };
+    let inspection = found.ok_or_else(|| care::Error::Nothing { path: args.folder.clone() })?;
+    let report = report(&RealStorage::open(&args.folder)?, &inspection)?;
+    args.json.report("trinim.status/1", &report, out, print)?;
     Ok(Exit::Done)
 }
 
 fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Report> {
     let foreign = || care::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
-    refuse_unreleased(&storage.path(checkpoint::FORMAT), &inspection.parameters.0)?;
     let Game { board, rule, layout } = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let Terms { values, keep, .. } = Terms::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let owner = owner::of(&storage.path(LOCK));
@@ -164,12 +142,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     Ok(Report {
         state,
         owner,
-        words: summary::board(&board, rule),
-        board: board.name().to_owned(),
-        layers: board.layers(),
-        min_take: board.min_take(),
-        rule: rule.to_string(),
-        max_take: board.max_take(),
+        game: Named::of(&board, rule),
         values,
         keep,
         blocks: blocks as u64,
@@ -227,7 +200,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let positions = report.finished_positions as f64 / report.positions as f64;
     let mut rows = vec![
         ("state", format!("{}, {owner}", report.state)),
-        ("board", report.words.clone()),
+        ("board", report.game.to_string()),
         ("blocks", format!("{} of {} saved", grouped(report.finished_blocks), grouped(report.blocks))),
         (
             "positions",

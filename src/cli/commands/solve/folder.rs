@@ -9,11 +9,11 @@ use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
-use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Terms, Values, refuse_unreleased};
+use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Terms, Values};
 use trinim::game::Board;
 use trinim::layout::Layout;
 use trinim::plan;
-use trinim::solve::{Strategy, baseline};
+use trinim::solve::{Solved, Strategy, baseline};
 
 /// Refuses a file where the folder of a run should be, or above it.
 ///
@@ -26,23 +26,6 @@ pub fn refuse_file(folder: &Path) -> Result<(), Refused> {
         false => format!("--out {}: {} is a file, not a folder", folder.display(), file.display()),
     };
     Err(Refused::new(message, "nothing was written; name a new folder, or one of an earlier solve"))
-}
-
-/// Reads the state of the run in `folder`; `None` if there is no run.
-pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
-    // An error must not count as absence: a new run might choose another layout.
-    if !folder.try_exists().map_err(|error| Error::io("open", folder, error))? {
-        return Ok(None);
-    }
-    let storage = RealStorage::open(folder)?;
-    match checkpoint::inspect(&storage) {
-        Ok(inspection) => {
-            refuse_unreleased(&storage.path(checkpoint::FORMAT), &inspection.parameters.0)?;
-            Ok(Some(inspection))
-        }
-        Err(Error::NotARun { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Returns what is solved and kept: as given on the command line, as the folder was begun, or as
@@ -58,7 +41,7 @@ pub fn settle(
     folder: &Path,
     begun: Option<&Inspection>,
 ) -> anyhow::Result<(Game, Terms)> {
-    let given = args.values.values;
+    let given = args.values;
     if given == Some(Values::Nimbers) {
         strategy::agree(args, strategy)?;
     }
@@ -170,19 +153,13 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
         }
         database_bytes += length;
     }
-    let resumed_blocks = records.len() as u64;
-    let candidates = Vec::new();
-    let strategy = strategy_of(begun).unwrap_or(run.strategy);
     Ok(Some(Outcome {
-        strategy,
-        manifest,
-        database_bytes,
-        resumed_blocks,
+        strategy: strategy_of(begun).unwrap_or(run.strategy),
+        solved: Solved { manifest, candidates: Vec::new(), database_bytes, peak_leased_bytes: 0 },
+        resumed_blocks: records.len() as u64,
         session_positions: 0,
         workers: 0,
         codec: run.args.game.codec.name.clone(),
-        candidates,
-        peak_leased_bytes: 0,
     }))
 }
 

@@ -69,14 +69,11 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     };
     Ok(Outcome {
         strategy: run.strategy,
-        manifest: solved.manifest,
-        database_bytes: solved.database_bytes,
+        solved,
         resumed_blocks: total.resumed_blocks,
         session_positions: total.positions,
         workers: started.into_inner(),
         codec: plan.codec,
-        candidates: solved.candidates,
-        peak_leased_bytes: solved.peak_leased_bytes,
     })
 }
 
@@ -145,14 +142,11 @@ pub fn baseline(
     };
     Ok(Outcome {
         strategy: run.strategy,
-        manifest: solved.manifest,
-        database_bytes: solved.database_bytes,
+        solved,
         resumed_blocks: 0,
         session_positions: plan.positions,
         workers: planned.workers,
         codec: plan.codec,
-        candidates: solved.candidates,
-        peak_leased_bytes: solved.peak_leased_bytes,
     })
 }
 

@@ -1,9 +1,9 @@
-//! The strategy and the values of a solve, and the flags that make no sense with them.
+//! The strategy of a solve, and the flags that make no sense with it or with nimbers.
 
 use super::SolveArgs;
 use crate::cli::face::exit::Refused;
 use crate::cli::words::args::{COMMIT_INTERVAL_DEFAULT, KernelArgs, LogPlacement};
-use crate::cli::words::game::{GameArgs, LEAVE_OUT, agree_with_nimbers, refuse_nimbers, values};
+use crate::cli::words::game::{GameArgs, LEAVE_OUT, agree_with_nimbers, refuse_nimbers};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use trinim::database::Values;
@@ -90,22 +90,6 @@ impl StrategyArgs {
         }
         let redundancy = self.redundancy.unwrap_or(Redundancy::Remove);
         Ok(Strategy::Baseline(baseline.with_redundancy(redundancy)))
-    }
-}
-
-/// `--values`.
-#[derive(Clone, Args)]
-pub struct ValuesArgs {
-    /// What is computed of each position: who wins, or its nimber, the Grundy value of normal play
-    /// [default: as the folder was begun, else outcomes]
-    #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values())]
-    pub values: Option<Values>,
-}
-
-impl ValuesArgs {
-    /// Returns the values that are named, for the name of a folder.
-    pub fn named(&self) -> Values {
-        self.values.unwrap_or_default()
     }
 }
 

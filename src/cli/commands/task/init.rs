@@ -1,13 +1,13 @@
 //! `trinim task init`: says what is solved in a store.
 
-use super::store;
+use super::store::{self, StoreArgs};
 use super::usage;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted};
 use crate::cli::words::args::{self, BidCells, JsonArgs, MemoryArgs, Size};
 use crate::cli::words::board::RequiredBoard;
 use crate::cli::words::keep::{self, AuditChoice, KeepChoice};
-use crate::cli::words::summary::board;
+use crate::cli::words::summary::Named;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,9 +29,8 @@ The store is a new or empty folder, or one that was begun for the same solve; fo
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct InitArgs {
-    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
-    #[arg(long, value_name = "STORE")]
-    store: String,
+    #[command(flatten)]
+    store: StoreArgs,
 
     #[command(flatten)]
     board: RequiredBoard,
@@ -74,17 +73,8 @@ pub struct Report {
     store: String,
     /// False if it was begun before, for the same solve.
     is_new: bool,
-    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
-    board: String,
-    /// Layers of the triangle; null: another board.
-    layers: Option<u32>,
-    /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
-    #[schemars(with = "trinim::game::Rule")]
-    rule: &'static str,
-    /// Fewest pieces a move takes along a line; null: 1.
-    min_take: Option<u32>,
-    /// Most pieces a move may take; null: no limit.
-    max_take: Option<u32>,
+    #[serde(flatten)]
+    game: Named,
     /// `database` or `counts`.
     keep: Keep,
     /// Indices of the cells that name the block.
@@ -101,7 +91,7 @@ pub struct Report {
 
 /// Runs the subcommand.
 pub fn run(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let board_of = args.board.solvable()?;
+    let board = args.board.solvable()?;
     let keep = match args.keep {
         None => Keep::Database,
         Some(KeepChoice::Exactly(keep @ (Keep::Database | Keep::Counts))) => keep,
@@ -113,24 +103,20 @@ pub fn run(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
         }
     };
     let layout = match (&args.bid_cells, args.block_bits) {
-        (Some(cells), _) => Layout::new(&board_of, &cells.0)?,
-        (None, Some(bits)) => Layout::suggested(&board_of, bits),
-        (None, None) => plan::choose_layout(&board_of, args.memory.bytes()),
+        (Some(cells), _) => Layout::new(&board, &cells.0)?,
+        (None, Some(bits)) => Layout::suggested(&board, bits),
+        (None, None) => plan::choose_layout(&board, args.memory.bytes()),
     };
-    let game = Game { board: board_of, rule: args.rule, layout };
+    let game = Game { board, rule: args.rule, layout };
     let audit = args.audit.map_or_else(|| Audit::usual(&game), |AuditChoice(audit)| audit);
     let terms = Terms { keep, audit, ..Terms::default() };
-    let store = store::create(&args.store)?;
+    let store = store::create(&args.store.store)?;
     let begun = task::init(&*store, terms.task(&game))?;
     let layout = &game.layout;
     let report = Report {
-        store: args.store,
+        store: args.store.store,
         is_new: begun.is_new,
-        board: game.board.name().to_owned(),
-        layers: game.board.layers(),
-        rule: args.rule.name(),
-        min_take: game.board.min_take(),
-        max_take: game.board.max_take(),
+        game: Named::of(&game.board, args.rule),
         keep,
         bid_cells: layout.bid_cells().to_vec(),
         blocks: layout.blocks(),
@@ -138,17 +124,18 @@ pub fn run(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
         offset_bits: layout.offset_bits(),
         block_bytes: begun.definition.block_bytes(),
     };
-    if args.json.json {
-        out.json("trinim.task.init/1", &report)?;
-        return Ok(Exit::Done);
-    }
+    args.json.report("trinim.task.init/1", &report, out, print)?;
+    Ok(Exit::Done)
+}
+
+fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let state = if report.is_new { "new" } else { "begun before, for the same solve" };
     let blocks = counted(report.canonical_blocks.into(), "block");
     out.table(&[
         ("store", format!("{}, {state}", report.store)),
-        ("board", board(&game.board, report.rule)),
+        ("board", report.game.to_string()),
         ("blocks", format!("{blocks} of 2^{} positions, {} each", report.offset_bits, Size(report.block_bytes))),
-        ("kept", keep.limits()),
+        ("kept", report.keep.limits()),
     ])?;
-    Ok(Exit::Done)
+    Ok(())
 }
