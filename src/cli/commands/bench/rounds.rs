@@ -3,7 +3,7 @@
 use super::case::{Action, Case};
 use super::check::{self, Checker};
 use super::child::{Ended, Program};
-use super::machine::mixed;
+use super::yardsticks::mixed;
 use crate::cli::face::exit::{Exit, Refused, WrongAnswer};
 use crate::cli::face::output::Out;
 use crate::cli::face::signals::Signals;
@@ -59,7 +59,7 @@ impl Rounds<'_> {
         let mut session = Session {
             rounds: self,
             program: Program::own(self.folder)?,
-            checker: Checker::new(trinim::report::published::losses),
+            checker: Checker::default(),
             databases: BTreeMap::new(),
         };
         let row = |case: &Case| Row {
