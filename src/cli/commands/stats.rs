@@ -83,11 +83,7 @@ pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     let winning = winning(&database)?;
     let report = report(&database, &winning)?;
-    if args.json.json {
-        out.json(SCHEMA, &report)?
-    } else {
-        print(&report, database.board(), &winning, out)?
-    }
+    args.json.report(SCHEMA, &report, out, |report, out| print(report, database.board(), &winning, out))?;
     Ok(Exit::Done)
 }
 

@@ -79,7 +79,7 @@ impl Exit {
 /// Table of exit codes for `--help`.
 pub const TABLE: &str = "Exit codes:
     0  success
-        1  a check found something wrong in undamaged files: verify or the audit of a solve a value, evolve verify a \
+    1  a check found something wrong in undamaged files: verify or the audit of a solve a value, evolve verify a \
     formula, bench an answer; report, layout --paper, plane and evolve claims a published value or claim that does not hold
     2  usage error: a bad argument, position or folder
     3  files are damaged

@@ -167,7 +167,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         return search::run(search, out);
     }
     if args.paper {
-        return paper::run(args.json.json, out);
+        return paper::run(args.json, out);
     }
     let board = args.board.plannable()?;
     let drawing = args.svg.as_deref().map(Export::claim_svg).transpose()?;
@@ -203,17 +203,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         drawing.write(&sheet(&report, &board))?;
         out.remark(format_args!("wrote the board to {}", path.display()));
     }
-    if args.json.json {
-        out.json("trinim.layout/1", &report)?;
-    } else {
-        print(&report, &board, out)?;
-        for edge in report.edges.iter().flatten().filter(|_| args.edges) {
-            let taken = cells_text(&board, &edge.taken);
-            let source =
-                if edge.source == edge.child { String::new() } else { format!(", an image of {}", edge.source) };
-            writeln!(out, "{} from {}{source}: {taken}", edge.target, edge.child)?;
-        }
-    }
+    args.json.report("trinim.layout/1", &report, out, |report, out| print(report, &board, args.edges, out))?;
     Ok(Exit::Done)
 }
 
@@ -238,7 +228,7 @@ fn sheet(report: &Report, board: &Board) -> String {
     sheet.draw().file()
 }
 
-fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
+fn print(report: &Report, board: &Board, edges: bool, out: &mut Out) -> anyhow::Result<()> {
     for line in picture(board, mask(&report.bid_cells), out) {
         writeln!(out, "{}", format!("  {line}").trim_end())?;
     }
@@ -288,6 +278,11 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
         rows.push(("any order", format!("{} at least, {}", counted(least.into(), "block"), share(least))));
     }
     out.table(&rows)?;
+    for edge in report.edges.iter().flatten().filter(|_| edges) {
+        let taken = cells_text(board, &edge.taken);
+        let source = if edge.source == edge.child { String::new() } else { format!(", an image of {}", edge.source) };
+        writeln!(out, "{} from {}{source}: {taken}", edge.target, edge.child)?;
+    }
     Ok(())
 }
 

@@ -100,11 +100,7 @@ pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
         asymmetric_at_least: found.asymmetric_at_least,
         layouts: found.sets,
     };
-    if args.json.json {
-        out.json("trinim.layout.search/1", &report)?;
-    } else {
-        print(&report, &board, out)?;
-    }
+    args.json.report("trinim.layout.search/1", &report, out, |report, out| print(report, &board, out))?;
     Ok(Exit::Done)
 }
 
