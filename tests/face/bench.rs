@@ -301,7 +301,10 @@ fn a_timeline_is_well_formed_and_its_lanes_add_up() {
     ends(path, 0, &solve("two"));
     assert_ne!(fs::read_to_string(path.join("t.svg")).unwrap(), drawn);
     fs::write(path.join("other.svg"), "<svg/>").unwrap();
-    for target in ["other.svg", "one", "absent/t.svg", "other.svg/t.svg"] {
+    fs::write(path.join("empty.svg"), "").unwrap();
+    fs::write(path.join("begun.svg"), "<!-- trinim time").unwrap();
+    let others = ["other.svg", "empty.svg", "begun.svg", "one", "absent/t.svg", "other.svg/t.svg", "/dev/null"];
+    for target in others {
         let (_, error) = ends(path, 2, &["solve", "-k", "4", "--timeline", target, "--out", "three"]);
         assert!(error.contains("--timeline") && error.contains("hint: "), "{error}");
     }
@@ -309,5 +312,5 @@ fn a_timeline_is_well_formed_and_its_lanes_add_up() {
     // A refused solve leaves no timeline, and neither does one that was already finished.
     ends(path, 4, &["solve", "-k", "7", "--memory", "1MiB", "--timeline", "none.svg", "--out", "three"]);
     ends(path, 0, &["solve", "-k", "6", "--timeline", "none.svg", "--out", "one"]);
-    assert_eq!(names(path), ["one", "other.svg", "t.svg", "two"]);
+    assert_eq!(names(path), ["begun.svg", "empty.svg", "one", "other.svg", "t.svg", "two"]);
 }

@@ -14,7 +14,6 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use trinim::random::Random;
 
 /// A solve of seven layers in 5,600 blocks: a second or more.
 const MANY: [&str; 8] = ["solve", "-k", "7", "--block-bits", "14", "--commit-interval", "20ms", "--out"];
@@ -312,7 +311,7 @@ fn metrics_over_http_are_those_of_the_file() {
 }
 
 #[test]
-fn silent_slow_and_hostile_clients_hold_up_nothing() {
+fn silent_and_slow_clients_hold_up_nothing() {
     let folder = scratch();
     let served = Served::start(folder.path());
     let long = "x".repeat(200_000);
@@ -330,24 +329,6 @@ fn silent_slow_and_hostile_clients_hold_up_nothing() {
         let found = served.raw(request.as_bytes());
         assert!(found.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{:.80}: {found}", request);
         assert!(!found.contains("trinim_"), "{found}");
-    }
-    // No request at all: an end of the connection, or an error that may be lost to its reset.
-    for bytes in [
-        b"".to_vec(),
-        b"\r\n\r\n".to_vec(),
-        b"GET".to_vec(),
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
-        b"GET /\x00\xff HTTP/1.1\r\n\r\n".to_vec(),
-        format!("GET /{long} HTTP/1.1\r\n\r\n").into_bytes(),
-        format!("GET /metrics HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(5000)).into_bytes(),
-    ] {
-        let found = served.raw(&bytes);
-        assert!(!found.contains("200 OK") && !found.contains("trinim_"), "{found}");
-    }
-    let mut noise = Random::new(5);
-    for _ in 0..300 {
-        let bytes: Vec<u8> = (0..noise.index(200)).map(|_| noise.bits() as u8).collect();
-        assert!(!served.raw(&bytes).contains("200 OK"));
     }
     // Who goes away without reading.
     for _ in 0..50 {
