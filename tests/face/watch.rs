@@ -1,7 +1,7 @@
 //! What a long command tells other programs: events on standard error, metrics in a file and over
 //! HTTP, a service manager; and the files of `tools/batch` that read it.
 
-use crate::common::program::{ends, run, signal, text, trinim};
+use crate::common::program::{committed, ends, run, signal, text, trinim};
 use crate::common::scratch;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -40,10 +40,7 @@ fn a_stream_has_every_event_in_order_and_nothing_else() {
     let options = ["run", "--progress", "json", "--progress-interval", "10ms"];
     let solve = [&MANY[..], &options].concat();
     let mut child = trinim(path, &solve).spawn().unwrap();
-    while !fs::metadata(path.join("run/m/journal.1.a")).is_ok_and(|journal| journal.len() > 0) {
-        assert_eq!(child.try_wait().unwrap(), None);
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    committed(&mut child, &path.join("run"));
     // A second process is refused, and says so in its own stream.
     let (code, _, error) = run(path, &solve);
     let refused = events(&error);
@@ -385,10 +382,8 @@ fn a_service_manager_is_told() {
         let out = format!("run{number}");
         let solve = [&MANY[..], &[&out]].concat();
         let mut command = trinim(path, &solve);
-        let child = command.env("NOTIFY_SOCKET", name).env("WATCHDOG_USEC", "200000").spawn().unwrap();
-        while !fs::metadata(path.join(&out).join("m/journal.1.a")).is_ok_and(|journal| journal.len() > 0) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let mut child = command.env("NOTIFY_SOCKET", name).env("WATCHDOG_USEC", "200000").spawn().unwrap();
+        committed(&mut child, &path.join(&out));
         std::thread::sleep(Duration::from_millis(500));
         signal(&child, "TERM");
         let code = child.wait_with_output().unwrap().status.code();
@@ -414,10 +409,7 @@ fn a_folder_is_resumed_as_it_was_begun_and_others_are_refused_by_name() {
     let options = ["--rule", "normal", "--max-take", "3", "--audit", "20:5"];
     ends(path, 0, &[&MANY[..], &["whole"], &options].concat());
     let mut child = trinim(path, &[&MANY[..], &["run"], &options].concat()).spawn().unwrap();
-    while !fs::metadata(path.join("run/m/journal.1.a")).is_ok_and(|journal| journal.len() > 0) {
-        assert_eq!(child.try_wait().unwrap(), None);
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    committed(&mut child, &path.join("run"));
     let (_, error) = ends(path, 6, &["resume", "run"]);
     assert!(error.contains(&format!("run is in use by process {}, ", child.id())), "{error}");
     child.kill().unwrap();
@@ -479,10 +471,8 @@ fn a_job_of_slurm_is_queued_again_until_it_is_finished() {
         command
     };
     let solve = ["--layers", "6", "--block-bits", "9", "--commit-interval", "20ms", "--out", "run"];
-    let child = job(&solve).spawn().unwrap();
-    while !fs::metadata(path.join("run/m/journal.1.a")).is_ok_and(|journal| journal.len() > 0) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let mut child = job(&solve).spawn().unwrap();
+    committed(&mut child, &path.join("run"));
     // Slurm sends it to the shell alone.
     signal(&child, "TERM");
     assert!(child.wait_with_output().unwrap().status.success());

@@ -135,6 +135,5 @@ fn print(report: &Report<'_>, owner: Owner, out: &mut Out) -> anyhow::Result<()>
         rows.push(("left over", format!("{}, {what}", counted(left, "file"))));
     }
     rows.push(("time", seconds(report.elapsed_s)));
-    out.table(&rows)?;
-    Ok(())
+    Ok(out.table(&rows)?)
 }

@@ -98,8 +98,7 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
         warnings: Vec::new(),
     };
     warn(&mut report);
-    args.json.report("trinim.plan/1", &report, out, |report, out| print(report, &board, game, out))?;
-    Ok(Exit::Done)
+    args.json.report("trinim.plan/1", &report, out, |report, out| print(report, &board, game, out))
 }
 
 /// Adds a warning for each shortage.

@@ -134,6 +134,5 @@ fn print(estimate: &Estimate, out: &mut Out) -> anyhow::Result<()> {
         work.push(format!("write {} again", files.join(", ")));
     }
     let read = if estimate.read_bytes > 0 { format!("read {}, ", Size(estimate.read_bytes)) } else { String::new() };
-    out.table(&[("to do", work.join("; ")), ("cost", format!("{read}about {}", seconds(estimate.seconds)))])?;
-    Ok(())
+    Ok(out.table(&[("to do", work.join("; ")), ("cost", format!("{read}about {}", seconds(estimate.seconds)))])?)
 }

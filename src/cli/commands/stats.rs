@@ -83,8 +83,7 @@ pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     let winning = winning(&database)?;
     let report = report(&database, &winning)?;
-    args.json.report(SCHEMA, &report, out, |report, out| print(report, database.board(), &winning, out))?;
-    Ok(Exit::Done)
+    args.json.report(SCHEMA, &report, out, |report, out| print(report, database.board(), &winning, out))
 }
 
 /// Returns the winning moves of the full board.

@@ -93,8 +93,7 @@ pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let found = if args.folder.is_dir() { folders::inspect(&args.folder)? } else { None };
     let inspection = found.ok_or_else(|| care::Error::Nothing { path: args.folder.clone() })?;
     let report = report(&RealStorage::open(&args.folder)?, &inspection)?;
-    args.json.report("trinim.status/1", &report, out, print)?;
-    Ok(Exit::Done)
+    args.json.report("trinim.status/1", &report, out, print)
 }
 
 fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Report> {
@@ -225,6 +224,5 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         let left = report.eta_s.map_or("unknown yet".to_owned(), |left| format!("about {}", seconds(left)));
         rows.push(("time left", left));
     }
-    out.table(&rows)?;
-    Ok(())
+    Ok(out.table(&rows)?)
 }

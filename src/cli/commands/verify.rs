@@ -116,6 +116,5 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         ));
     }
     rows.push(("time", seconds(report.elapsed_s)));
-    out.table(&rows)?;
-    Ok(())
+    Ok(out.table(&rows)?)
 }

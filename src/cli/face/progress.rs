@@ -214,6 +214,28 @@ impl Total {
         (share.min(1.0), left_s(elapsed, time, all - time))
     }
 
+    /// Returns what is known after `elapsed` seconds; `line` gets the blocks done of all, the time
+    /// left and the rate in words.
+    fn reading(
+        &self,
+        counts: &Counts,
+        blocks: Blocks,
+        elapsed: f64,
+        line: impl FnOnce(&str, &str, &str) -> String,
+    ) -> Reading {
+        let (share, eta_s) = self.shares(counts, elapsed);
+        let finished_blocks = self.resumed_blocks + counts.blocks_computed;
+        let rate = self.positions_of(counts.blocks_computed) / elapsed;
+        let done = format!("{finished_blocks}/{}", self.blocks);
+        Reading {
+            share,
+            line: line(&done, &in_words(eta_s), &output::per_second(rate, "positions")),
+            eta_s,
+            rate_positions_per_second: Some(rate),
+            blocks: Some(Blocks { blocks: self.blocks, finished_blocks, ..blocks }),
+        }
+    }
+
     /// Returns the positions that `settled` blocks of this session stand for, on average.
     fn positions_of(&self, settled: u64) -> f64 {
         self.positions as f64 * settled as f64 / (self.blocks - self.resumed_blocks).max(1) as f64
@@ -250,48 +272,34 @@ pub type Say<'a> = &'a (dyn Fn(String) + Sync);
 /// The status of a solve after `elapsed` seconds.
 pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> Reading {
     let counts = metrics.snapshot();
-    let settled = counts.blocks_computed;
-    let (share, eta_s) = total.shares(&counts, elapsed);
-    let left = in_words(eta_s);
     let committed = counts.blocks_committed;
     let phase = if committed == total.blocks { "sealing" } else { "solving" };
-    let rate = total.positions_of(settled) / elapsed;
-    let positions = output::per_second(rate, "positions");
     let log_bytes = counts.log_bytes_written + counts.log_bytes_read + counts.published_bytes_read;
     let logs = output::bytes_per_second(log_bytes as f64 / elapsed);
-    let published = counts.published_bytes as f64 / (settled * total.block_bytes).max(1) as f64;
-    let blocks = total.resumed_blocks + settled;
-    let line = format!(
-        "{phase}  {blocks}/{} blocks ({committed} saved)  ETA {left}  {positions}  logs {logs}  \
-         database {:.1} % of bitmap",
-        total.blocks,
-        published * 100.0
-    );
+    let bitmap_bytes = (counts.blocks_computed * total.block_bytes).max(1);
+    let published = counts.published_bytes as f64 / bitmap_bytes as f64 * 100.0;
     let blocks = Blocks {
-        blocks: total.blocks,
-        finished_blocks: blocks,
         committed_blocks: committed,
         log_bytes_written: counts.log_bytes_written,
         log_bytes_read: counts.log_bytes_read + counts.published_bytes_read,
+        ..Blocks::default()
     };
-    Reading { share, line, eta_s, rate_positions_per_second: Some(rate), blocks: Some(blocks) }
+    total.reading(&counts, blocks, elapsed, |done, left, rate| {
+        format!(
+            "{phase}  {done} blocks ({committed} saved)  ETA {left}  {rate}  logs {logs}  \
+             database {published:.1} % of bitmap"
+        )
+    })
 }
 
 /// The status of a baseline in blocks after `elapsed` seconds.
 pub fn in_blocks(metrics: &Metrics, counters: &Counters, total: &Total, elapsed: f64) -> Reading {
-    let counts = metrics.snapshot();
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    let settled = counts.blocks_computed;
-    let (share, eta_s) = total.shares(&counts, elapsed);
-    let left = in_words(eta_s);
-    let rate = total.positions_of(settled) / elapsed;
-    let positions = output::per_second(rate, "positions");
     let block_bytes = of(&counters.block_bytes_read) + of(&counters.block_bytes_written);
     let moved = output::bytes_per_second(block_bytes as f64 / elapsed);
-    let line = format!("solving  {settled}/{} blocks  ETA {left}  {positions}  blocks {moved}", total.blocks);
-    let finished_blocks = total.resumed_blocks + settled;
-    let blocks = Blocks { blocks: total.blocks, finished_blocks, ..Blocks::default() };
-    Reading { share, line, eta_s, rate_positions_per_second: Some(rate), blocks: Some(blocks) }
+    total.reading(&metrics.snapshot(), Blocks::default(), elapsed, |done, left, rate| {
+        format!("solving  {done} blocks  ETA {left}  {rate}  blocks {moved}")
+    })
 }
 
 /// The status of a baseline in memory after `elapsed` seconds; cutting the board into blocks takes

@@ -1,5 +1,6 @@
 //! Argument values: memory, threads, shares, cells. Every parse error says what was expected.
 
+use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
 pub use crate::cli::face::values::{Size, duration, long_duration};
 use crate::cli::words::choice::offered;
@@ -261,7 +262,7 @@ pub struct JsonArgs {
 }
 
 impl JsonArgs {
-    /// Reports as JSON under this schema, or in the words of `print`.
+    /// Reports as JSON under this schema, or in the words of `print`; returns [`Exit::Done`].
     ///
     /// # Errors
     /// Those of the output.
@@ -271,8 +272,13 @@ impl JsonArgs {
         report: &R,
         out: &mut Out,
         print: impl FnOnce(&R, &mut Out) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
-        if self.json { Ok(out.json(schema, report)?) } else { print(report, out) }
+    ) -> anyhow::Result<Exit> {
+        if self.json {
+            out.json(schema, report)?
+        } else {
+            print(report, out)?
+        }
+        Ok(Exit::Done)
     }
 }
 

@@ -187,8 +187,7 @@ pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     };
     args.job.json.report("trinim.export/1", &report, out, |_, out| {
         Ok(writeln!(out, "{}, {} in {}", counted(rows, "position"), Size(bytes), path.display())?)
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// Returns the pieces asked for, on this board.

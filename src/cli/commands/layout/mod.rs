@@ -203,8 +203,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         drawing.write(&sheet(&report, &board))?;
         out.remark(format_args!("wrote the board to {}", path.display()));
     }
-    args.json.report("trinim.layout/1", &report, out, |report, out| print(report, &board, args.edges, out))?;
-    Ok(Exit::Done)
+    args.json.report("trinim.layout/1", &report, out, |report, out| print(report, &board, args.edges, out))
 }
 
 /// Returns the board with its BID cells as a picture.

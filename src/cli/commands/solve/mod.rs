@@ -212,8 +212,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         }
     };
     let report = report::report(&run, outcome, &metrics, &counters, watch.elapsed().as_secs_f64());
-    args.session.json.report("trinim.solve/1", &report, out, report::print)?;
-    Ok(Exit::Done)
+    args.session.json.report("trinim.solve/1", &report, out, report::print)
 }
 
 /// Waits until no process holds the lock of `folder`. Another one may still take it first; then the

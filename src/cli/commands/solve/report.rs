@@ -247,8 +247,7 @@ pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
             rows.push(("resumed", format!("{} from earlier sessions", counted(report.resumed_blocks, "block"))));
         }
     }
-    out.table(&rows)?;
-    Ok(())
+    Ok(out.table(&rows)?)
 }
 
 /// The file of a timeline.

@@ -124,18 +124,16 @@ pub fn run(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
         offset_bits: layout.offset_bits(),
         block_bytes: begun.definition.block_bytes(),
     };
-    args.json.report("trinim.task.init/1", &report, out, print)?;
-    Ok(Exit::Done)
+    args.json.report("trinim.task.init/1", &report, out, print)
 }
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let state = if report.is_new { "new" } else { "begun before, for the same solve" };
     let blocks = counted(report.canonical_blocks.into(), "block");
-    out.table(&[
+    Ok(out.table(&[
         ("store", format!("{}, {state}", report.store)),
         ("board", report.game.to_string()),
         ("blocks", format!("{blocks} of 2^{} positions, {} each", report.offset_bits, Size(report.block_bytes))),
         ("kept", report.keep.limits()),
-    ])?;
-    Ok(())
+    ])?)
 }

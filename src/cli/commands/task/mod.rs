@@ -206,8 +206,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         None => args.block.map(BlockId).into_iter().collect(),
     };
     let report = Report::new(worker.compute(&blocks)?, &watch);
-    args.json.report(SCHEMA, &report, out, |report, out| Ok(out.table(&report.cells())?))?;
-    Ok(Exit::Done)
+    args.json.report(SCHEMA, &report, out, |report, out| Ok(out.table(&report.cells())?))
 }
 
 /// Answers a task from standard input; returns the error of one that failed.

@@ -121,13 +121,12 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         writeln!(out, "{} {finding}", out.paint.bad("wrong:"))?;
     }
     let verdict = if report.ok { out.paint.good("correct") } else { out.paint.bad("wrong") };
-    out.table(&[
+    Ok(out.table(&[
         ("verdict", verdict),
         ("share", format!("{} of {}, {}", report.shard, report.shards, counted(report.found.blocks, "block"))),
         ("values", counted(report.found.positions, "position")),
         ("time", seconds(report.elapsed_s)),
-    ])?;
-    Ok(())
+    ])?)
 }
 
 /// Copies what a share needs from a bucket into a temporary folder: its blocks, and the blocks of

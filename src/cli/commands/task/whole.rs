@@ -151,8 +151,7 @@ pub fn finish(args: FinishArgs, out: &mut Out) -> anyhow::Result<Exit> {
         rows.push(report.summary.kept(report.database_bytes, &report.out));
         rows.push(("time", seconds(report.elapsed_s)));
         Ok(out.table(&rows)?)
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 const COPY_EXAMPLES: &str = "\
@@ -206,8 +205,7 @@ pub fn copy(args: CopyArgs, out: &mut Out) -> anyhow::Result<Exit> {
             ("copied", format!("{}, {}, to {to}", counted(copied.files, "file"), Size(copied.bytes))),
             ("present", format!("{}, with the same bytes", counted(copied.present, "file"))),
         ])?)
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 const SWEEP_EXAMPLES: &str = "\
@@ -242,6 +240,5 @@ pub fn sweep(args: SweepArgs, out: &mut Out) -> anyhow::Result<Exit> {
             ("removed", format!("{}, {}", counted(swept.blocks, "file"), Size(swept.block_bytes))),
             ("temporary", counted(swept.temporary_files, "file")),
         ])?)
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -222,28 +222,15 @@ pub fn stopping() {
     watched(|watcher| watcher.tell("STOPPING=1\nSTATUS=stopping at the next safe point"));
 }
 
-/// How a command ended, for [`ended`].
-pub enum Ended {
-    /// It ran to its end.
-    Finished,
-    /// It stopped when it was told to.
-    Stopped,
-    /// It failed.
-    Failed,
-}
-
-/// Writes how the command ended, why and what to do next; the texts may be empty.
-pub fn ended(how: Ended, exit_code: u8, reason: &str, hint: &str) {
+/// Writes how the command ended; the texts may be empty.
+pub fn ended(exit_code: u8, is_stop: bool, reason: &str, hint: &str) {
     let Some(watcher) = WATCHER.get() else { return };
-    let end = End {
-        exit_code,
-        reason: Some(reason).filter(|text| !text.is_empty()),
-        hint: Some(hint).filter(|text| !text.is_empty()),
-    };
-    let (state, event) = match how {
-        Ended::Finished => ("finished", Event::Finished(end)),
-        Ended::Stopped => ("stopped", Event::Stopped(end)),
-        Ended::Failed => ("failed", Event::Failed(end)),
+    let reason = Some(reason).filter(|text| !text.is_empty());
+    let end = End { exit_code, reason, hint: Some(hint).filter(|text| !text.is_empty()) };
+    let (state, event) = match reason {
+        _ if is_stop => ("stopped", Event::Stopped(end)),
+        Some(_) => ("failed", Event::Failed(end)),
+        None => ("finished", Event::Finished(end)),
     };
     watcher.write(event);
     watcher.tell(&format!("STOPPING=1\nSTATUS={state}, exit code {exit_code}"));
