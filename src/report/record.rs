@@ -272,22 +272,7 @@ impl Record {
         measured.min().unwrap_or(0)
     }
 
-    /// Formats the record as JSON on several lines.
-    ///
-    /// # Errors
-    /// Returns the error of the serialiser; no field of a record can cause one.
-    pub fn to_json(&self) -> serde_json::Result<String> {
-        #[derive(Serialize)]
-        struct Tagged<'a> {
-            schema: String,
-            #[serde(flatten)]
-            record: &'a Record,
-        }
-        let tagged = Tagged { schema: format!("trinim.bench/{}", self.format), record: self };
-        Ok(serde_json::to_string_pretty(&tagged)? + "\n")
-    }
-
-    /// Parses the JSON of [`Record::to_json`].
+    /// Parses what `trinim bench --json` prints.
     ///
     /// # Errors
     /// Returns an error if the text is not a record.
@@ -418,7 +403,7 @@ mod tests {
         assert_eq!((two.ratio, two.write_share, two.read_share), (Some(0.5), Some(100.0 / 1.5 / 100.0), None));
         assert_eq!(one.memory_share, Some(400.0 / 3.0 / 1000.0));
         assert!(record.rows[2].figures.is_none());
-        let mut again = Record::from_json(&record.to_json().unwrap()).unwrap();
+        let mut again = Record::from_json(&serde_json::to_string(&record).unwrap()).unwrap();
         assert_eq!(again, record);
         again.evaluate();
         assert_eq!(again, record);

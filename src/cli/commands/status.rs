@@ -20,7 +20,7 @@ use pipeline::{RealStorage, Storage};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 use trinim::care;
 use trinim::database::{Game, Keep, SUMS, Terms, Values};
@@ -127,16 +127,15 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let units = progress::units(&layout, &Shape::of(&layout));
     let work = |records: &[BlockRecord]| -> f64 { records.iter().map(|record| units[record.block.index()]).sum() };
     let (all, done) = (units.iter().sum::<f64>(), work(records));
-    let times = Times::of(storage, inspection.generation);
+    let [session_s, last_commit_s_ago] = times(storage, inspection.generation);
     // File times say nothing about a session that is over: the folder may have been copied.
-    let pace = times.session_s.filter(|time| state == "running" && *time > 0.0 && !session.is_empty());
+    let pace = session_s.filter(|time| state == "running" && *time > 0.0 && !session.is_empty());
     let rate = |amount: f64| pace.map(|time| amount / time);
     let session_work = work(session);
     let session_positions: u64 = session.iter().map(|record| positions(record.block)).sum();
     let eta_s = rate(session_work).map(|rate| {
         // Work has continued since the last commit.
-        let since = times.last_commit_s_ago.unwrap_or(0.0);
-        ((all - done) / rate - since).max(0.0)
+        ((all - done) / rate - last_commit_s_ago.unwrap_or(0.0)).max(0.0)
     });
     Ok(Report {
         state,
@@ -154,7 +153,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
         log_files: logs.len() as u64,
         log_bytes: logs.iter().map(|(_, bytes)| bytes).sum(),
         database_bytes: database.map(|(_, bytes)| bytes).sum(),
-        last_commit_s_ago: times.last_commit_s_ago.filter(|_| !records.is_empty()),
+        last_commit_s_ago: last_commit_s_ago.filter(|_| !records.is_empty()),
         rate_positions_per_second: rate(session_positions as f64),
         eta_s,
     })
@@ -169,24 +168,16 @@ fn sizes(storage: &RealStorage, folder: &str) -> anyhow::Result<Vec<(String, u64
     Ok(entries.into_iter().map(|entry| (format!("{folder}/{}", entry.name), entry.length)).collect())
 }
 
-/// Times taken from the metadata files.
-struct Times {
-    /// From the opening of the current session to its last commit.
-    session_s: Option<f64>,
-    last_commit_s_ago: Option<f64>,
-}
-
-impl Times {
-    fn of(storage: &RealStorage, generation: u64) -> Times {
-        let changed = |name: &str| -> Option<SystemTime> {
-            let path = storage.path(&format!("{METADATA}/{name}.{generation}.a"));
-            std::fs::metadata(Path::new(&path)).ok()?.modified().ok()
-        };
-        let (opened, committed) = (changed("manifest"), changed("journal"));
-        let between =
-            |from: Option<SystemTime>, to: Option<SystemTime>| Some(to?.duration_since(from?).ok()?.as_secs_f64());
-        Times { session_s: between(opened, committed), last_commit_s_ago: between(committed, Some(SystemTime::now())) }
-    }
+/// Returns the seconds from the opening of the current session to its last commit, and from that to
+/// now, by the times of the metadata files.
+fn times(storage: &RealStorage, generation: u64) -> [Option<f64>; 2] {
+    let changed = |name: &str| -> Option<SystemTime> {
+        let path = storage.path(&format!("{METADATA}/{name}.{generation}.a"));
+        std::fs::metadata(path).ok()?.modified().ok()
+    };
+    let (opened, committed) = (changed("manifest"), changed("journal"));
+    [(opened, committed), (committed, Some(SystemTime::now()))]
+        .map(|(from, to)| Some(to?.duration_since(from?).ok()?.as_secs_f64()))
 }
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {

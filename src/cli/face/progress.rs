@@ -73,19 +73,12 @@ enum Choice {
     None,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
-    Bar,
-    Lines,
-    Json,
-    Hidden,
-}
-
 /// How one command shows its progress.
 #[derive(Clone, Copy)]
 pub struct Progress {
     quiet: bool,
-    style: Style,
+    /// Never [`Choice::Auto`].
+    style: Choice,
     interval: Duration,
     paint: Paint,
 }
@@ -99,9 +92,9 @@ impl ProgressArgs {
         let redraws = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let style = match (self.progress, out.quiet) {
             // The stream is for programs, and they have asked for it.
-            (Choice::Json, _) => Style::Json,
-            (_, true) => Style::Hidden,
-            (choice, false) => choice.style(redraws)?,
+            (Choice::Json, _) => Choice::Json,
+            (_, true) => Choice::None,
+            (choice, false) => choice.resolved(redraws)?,
         };
         self.metrics.begin(out)?;
         Ok(Progress { quiet: out.quiet, style, interval: self.progress_interval, paint: out.error_paint })
@@ -109,16 +102,16 @@ impl ProgressArgs {
 }
 
 impl Choice {
-    fn style(self, redraws: bool) -> Result<Style, Refused> {
+    /// Returns the choice for a standard error that can redraw a line, or cannot.
+    fn resolved(self, redraws: bool) -> Result<Choice, Refused> {
         match (self, redraws) {
-            (Choice::Auto | Choice::Bar, true) => Ok(Style::Bar),
-            (Choice::Auto, false) | (Choice::Lines, _) => Ok(Style::Lines),
-            (Choice::Json, _) => Ok(Style::Json),
-            (Choice::None, _) => Ok(Style::Hidden),
+            (Choice::Auto, true) => Ok(Choice::Bar),
+            (Choice::Auto, false) => Ok(Choice::Lines),
             (Choice::Bar, false) => {
                 let message = "--progress bar: standard error is not a terminal that can redraw a line";
                 Err(Refused::new(message, "use --progress lines"))
             }
+            (choice, _) => Ok(choice),
         }
     }
 }
@@ -347,7 +340,7 @@ pub fn during<T>(status: Status<'_>, signals: &Signals, progress: &Progress, wor
 
 fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiver<String>) {
     let clock = Stopwatch::start();
-    let live = progress.style == Style::Bar;
+    let live = progress.style == Choice::Bar;
     let bar = if live {
         ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr())
     } else {
@@ -377,10 +370,10 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         if live {
             bar.set_position((reading.share * 1000.0) as u64);
             bar.set_message(reading.line.clone());
-        } else if progress.style != Style::Hidden && elapsed >= next_line {
+        } else if progress.style != Choice::None && elapsed >= next_line {
             next_line = elapsed + progress.interval;
             match progress.style {
-                Style::Json => watch::progress(&reading),
+                Choice::Json => watch::progress(&reading),
                 _ => note(format_args!("{} {}", watch::utc_now(), in_percent(&reading))),
             }
         }
@@ -420,12 +413,12 @@ mod tests {
 
     #[test]
     fn a_bar_is_for_terminals_that_redraw() {
-        let styles = |choice: Choice| [true, false].map(|redraws| choice.style(redraws).ok());
-        assert_eq!(styles(Choice::Auto), [Some(Style::Bar), Some(Style::Lines)]);
-        assert_eq!(styles(Choice::Bar), [Some(Style::Bar), None]);
-        assert_eq!(styles(Choice::Lines), [Some(Style::Lines); 2]);
-        assert_eq!(styles(Choice::Json), [Some(Style::Json); 2]);
-        assert_eq!(styles(Choice::None), [Some(Style::Hidden); 2]);
+        let styles = |choice: Choice| [true, false].map(|redraws| choice.resolved(redraws).ok());
+        assert_eq!(styles(Choice::Auto), [Some(Choice::Bar), Some(Choice::Lines)]);
+        assert_eq!(styles(Choice::Bar), [Some(Choice::Bar), None]);
+        for choice in [Choice::Lines, Choice::Json, Choice::None] {
+            assert_eq!(styles(choice), [Some(choice); 2]);
+        }
     }
 
     /// A resumed run began at 0 % again, and estimated what was left from the whole work.

@@ -271,11 +271,7 @@ pub fn run(args: BenchArgs, program: &clap::Command, out: &mut Out) -> anyhow::R
     if let Some(csv) = csv {
         csv.write(&record.csv())?;
     }
-    if args.json.json {
-        write!(out, "{}", record.to_json().map_err(std::io::Error::other)?)?
-    } else {
-        print(&record, out)?
-    }
+    args.json.report("trinim.bench/1", &record, out, print)?;
     if record.interrupted {
         out.warn(format_args!(
             "stopped in round {} of {}: these are the runs so far",

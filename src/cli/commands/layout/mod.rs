@@ -14,7 +14,7 @@ use crate::cli::words::args::{self, BidCells, JsonArgs, Size};
 use crate::cli::words::board::{BID_LEGEND, BoardArgs, picture};
 use crate::cli::words::summary::board_words;
 use clap::{Args, Subcommand};
-use order::{OrderArg, OrderRow};
+use order::OrderRow;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
@@ -66,8 +66,8 @@ pub struct LayoutArgs {
 
     /// Compare orders of the blocks: numeric, popcount, chosen (what a solve uses), search, or a
     /// FILE
-    #[arg(long, value_name = "ORDER")]
-    order: Option<OrderArg>,
+    #[arg(long, value_name = "ORDER", value_parser = order::name)]
+    order: Option<String>,
 
     /// Number of orders that --order search tries
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), default_value = "400")]
@@ -177,8 +177,8 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         (None, None) => plan::choose_layout(&board, 1 << 30),
     };
     let orders = if args.order.is_some() || args.write_order.is_some() {
-        let order = args.order.unwrap_or(OrderArg::Chosen);
-        let rows = order::compare(&layout, &order, (args.effort, args.seed), args.write_order.as_deref(), out)?;
+        let order = args.order.as_deref().unwrap_or(order::CHOSEN);
+        let rows = order::compare(&layout, order, (args.effort, args.seed), args.write_order.as_deref(), out)?;
         Some(Orders { peak_at_least: layout.peak_at_least(), rows })
     } else {
         None
