@@ -22,7 +22,8 @@ use crate::cli::words::folders;
 use crate::cli::words::game::{self, GameArgs};
 use crate::cli::words::keep::{self, AuditChoice};
 use clap::{Args, FromArgMatches};
-use pipeline::checkpoint::{Inspection, LOCK};
+use folder::Earlier;
+use pipeline::checkpoint::LOCK;
 use pipeline::{Metrics, Stopwatch};
 pub use report::Report;
 use std::path::{Path, PathBuf};
@@ -153,9 +154,7 @@ struct Run<'a> {
     args: &'a SolveArgs,
     strategy: Strategy,
     task: Task<'a>,
-    folder: &'a Path,
-    /// What an earlier session left in the folder.
-    begun: Option<&'a Inspection>,
+    earlier: Earlier<'a>,
 }
 
 /// The result of a solve, and figures about how it was reached.
@@ -176,7 +175,7 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let signals = Signals::register()?.with_limit(args.session.max_duration);
     let game = &args.game;
     let board = game.board.solvable()?;
-    let strategy = args.strategy.chosen(game, &board, &args.kernel, args.order.is_some())?;
+    let strategy = strategy::chosen(&args, &board)?;
     let folder =
         args.out.clone().unwrap_or_else(|| default_folder(&board, game.rule, args.values.unwrap_or_default()).into());
     folder::refuse_file(&folder)?;
@@ -185,12 +184,13 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         wait(&folder, &watch, &signals, out)?;
     }
     let begun = folders::inspect(&folder)?;
-    let (solved, terms) = folder::settle(&args, strategy, board, &folder, begun.as_ref())?;
+    let earlier = Earlier { folder: &folder, begun: begun.as_ref() };
+    let (solved, terms) = folder::settle(&args, strategy, board, earlier)?;
     let timeline = report::claim_timeline(args.session.timeline.as_deref())?;
     let metrics = if timeline.is_some() { Metrics::with_timeline() } else { Metrics::default() };
     let counters = baseline::Counters::default();
     let task = terms.task(&solved);
-    let run = Run { args: &args, strategy, task, folder: &folder, begun: begun.as_ref() };
+    let run = Run { args: &args, strategy, task, earlier };
     let outcome = match folder::finished(&run)? {
         Some(outcome) => {
             out.remark(format_args!(

@@ -131,7 +131,7 @@ pub fn report(
     counters: &baseline::Counters,
     elapsed_s: f64,
 ) -> Report {
-    let Run { args, task, folder, .. } = *run;
+    let Run { args, task, earlier, .. } = *run;
     let layout = &task.game.layout;
     let Outcome { strategy, solved, .. } = outcome;
     let logs = strategy == Strategy::UpdateLog;
@@ -158,7 +158,7 @@ pub fn report(
         published_bytes_read: counts.published_bytes_read,
         blocks_as_logs: task.terms.keep.is_database() && placement == Placement::Shared,
         database_bytes: solved.database_bytes,
-        out: folder.to_string_lossy().into_owned(),
+        out: earlier.folder.to_string_lossy().into_owned(),
         offset_bits: layout.offset_bits(),
         resumed_blocks: outcome.resumed_blocks,
         way: strategy,
