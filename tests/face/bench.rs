@@ -29,29 +29,9 @@ fn every_combination_is_measured_checked_and_exported() {
     let folder = scratch();
     let path = folder.path();
     fs::create_dir(path.join("scratch")).unwrap();
-    let args = [
-        "bench",
-        "--layers",
-        "4,5",
-        "--rule",
-        "misere,normal",
-        "--threads",
-        "1,2",
-        "--repeats",
-        "3",
-        "--warm-up",
-        "1",
-        "--out",
-        "scratch",
-        "--yardstick",
-        "16MiB",
-        "--revision",
-        "abc",
-        "--json",
-        "--csv",
-        "b.csv",
-    ];
-    let (out, error) = ends(path, 0, &args);
+    let args = "bench --layers 4,5 --rule misere,normal --threads 1,2 --repeats 3 --warm-up 1 --out scratch \
+                --yardstick 16MiB --revision abc --json --csv b.csv";
+    let (out, error) = ends(path, 0, &args.split_whitespace().collect::<Vec<_>>());
     let record = Record::from_json(&out).unwrap();
     assert_eq!((record.repeats, record.warm_up, record.interrupted), (3, 1, false));
     assert_eq!((record.version.as_str(), record.revision.as_deref()), (env!("CARGO_PKG_VERSION"), Some("abc")));

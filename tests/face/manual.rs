@@ -142,27 +142,16 @@ fn choices_are_read_in_any_case() {
     let folder = scratch();
     let path = folder.path();
     for args in [
-        &[
-            "solve",
-            "-k",
-            "3",
-            "--rule",
-            "Misere",
-            "--codec",
-            "RAW",
-            "--kernel",
-            "Portable",
-            "--log-placement",
-            "SHARED",
-        ][..],
-        &["solve", "-k", "3", "--rule", "misère", "--out", "three", "--strategy", "Block-Pull", "--redundancy", "Keep"],
-        &["check", "three", "--depth", "Full"],
-        &["plane", "at", "1", "2", "--goal", "Attrition", "--flip", "None"],
-        &["evolve", "verify", "--game", "nim:2,2", "--formula", "a1-a2", "--states", "All"],
-        &["bench", "-k", "3", "--rule", "Normal", "--repeats", "1", "--yardstick", "none"],
-        &["--color", "Never", "stats", "three"],
+        "solve -k 3 --rule Misere --codec RAW --kernel Portable --log-placement SHARED",
+        "solve -k 3 --rule misère --out three --strategy Block-Pull --redundancy Keep",
+        "check three --depth Full",
+        "export three --what Canonical --format CSV",
+        "plane at 1 2 --goal Attrition --flip None",
+        "evolve verify --game nim:2,2 --formula a1-a2 --states All",
+        "bench -k 3 --rule Normal --repeats 1 --yardstick none",
+        "--color Never stats three",
     ] {
-        ends(path, 0, args);
+        ends(path, 0, &args.split(' ').collect::<Vec<_>>());
     }
     let (_, error) = ends(path, 2, &["solve", "-k", "3", "--rule", "nim"]);
     assert!(error.contains("misere") && error.contains("normal"), "{error}");

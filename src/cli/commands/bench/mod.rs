@@ -14,7 +14,6 @@
 
 mod case;
 mod check;
-mod child;
 mod rounds;
 mod yardsticks;
 
@@ -260,8 +259,8 @@ pub fn run(args: BenchArgs, program: &clap::Command, out: &mut Out) -> anyhow::R
         record.memory = Some(yardsticks::memory());
     }
     out.remark(record.conditions());
-    let rounds = Rounds { warm_up: record.warm_up, repeats: record.repeats, folder: folder.path(), signals: &signals };
-    record.rows = rounds.measure(&cases, out)?;
+    let mut rounds = Rounds::new(folder.path(), &signals)?;
+    record.rows = rounds.measure(&cases, record.warm_up, record.repeats, out)?;
     record.interrupted = signals.stopped() && record.rounds() < args.repeats;
     if args.suite.is_none() {
         leave_out_refused(&mut record.rows, out)?;
