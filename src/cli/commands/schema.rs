@@ -51,7 +51,7 @@ const ALL: &[(&str, &[Shape])] = &[
     ("trinim.plan/1", &[plan::Report::json_schema]),
     ("trinim.task/1", &[task::Report::json_schema]),
     ("trinim.task.failed/1", &[task::Failure::json_schema]),
-    ("trinim.task.init/1", &[task::init::Report::json_schema]),
+    ("trinim.task.init/1", &[task::whole::Begun::json_schema]),
     ("trinim.task.plan/1", &[trinim::task::BlockRow::json_schema]),
     ("trinim.task.plan.batches/1", &[trinim::task::BatchRow::json_schema]),
     ("trinim.task.list/1", &[task::whole::Row::json_schema]),

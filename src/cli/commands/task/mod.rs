@@ -3,7 +3,6 @@
 //!
 //! Exit codes are made for a driver: 0 done, 75 try again, 65 stop and report, 2 for arguments.
 
-pub mod init;
 mod lines;
 mod store;
 pub mod verify;
@@ -120,7 +119,7 @@ pub struct Failure<'a> {
 
 #[derive(Subcommand)]
 enum TaskCommand {
-    Init(init::InitArgs),
+    Init(whole::InitArgs),
     Plan(whole::PlanArgs),
     List(whole::ListArgs),
     Finish(whole::FinishArgs),
@@ -158,7 +157,7 @@ fn pause(text: &str) -> Result<Duration, String> {
 pub fn run(args: TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let ended = match args.command {
         None => compute(&args, out),
-        Some(TaskCommand::Init(args)) => init::run(args, out),
+        Some(TaskCommand::Init(args)) => whole::init(args, out),
         Some(TaskCommand::Plan(args)) => whole::plan(args, out),
         Some(TaskCommand::List(args)) => whole::list(args, out),
         Some(TaskCommand::Finish(args)) => whole::finish(args, out),

@@ -1,20 +1,147 @@
 //! Commands on a whole store: what is to be done in it, and what becomes of what was done: `trinim
-//! task list`, `plan`, `finish`, `copy` and `sweep`.
+//! task init`, `list`, `plan`, `finish`, `copy` and `sweep`.
 
 use super::store::{self, Opened, StoreArgs};
+use super::usage;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, seconds};
-use crate::cli::words::args::{JsonArgs, Size, ThreadsArgs};
+use crate::cli::words::args::{self, BidCells, JsonArgs, MemoryArgs, Size, ThreadsArgs};
+use crate::cli::words::board::RequiredBoard;
+use crate::cli::words::keep::{self, AuditChoice, KeepChoice};
 use crate::cli::words::machine::peak_rss_bytes;
-use crate::cli::words::summary::Summary;
+use crate::cli::words::summary::{Named, Summary};
 use clap::Args;
 use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::time::Duration;
+use trinim::database::{Audit, Game, Keep, Terms};
+use trinim::game::Rule;
 use trinim::kernel::Kernel;
+use trinim::layout::Layout;
 use trinim::task;
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  trinim task init --store k5 --layers 5 --block-bits 11
+  trinim task init --store k5 --layers 5 --block-bits 11    again: nothing changes
+  trinim task init --store k4 --layers 4 --keep counts      blocks go when nothing needs them
+
+The store is a new or empty folder, or one that was begun for the same solve; for another, the exit code is 65.";
+
+/// Begin a solve on many machines: say in a store what is solved
+#[derive(Args)]
+#[command(after_help = INIT_EXAMPLES)]
+pub struct InitArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    #[command(flatten)]
+    board: RequiredBoard,
+
+    /// Whoever takes the last piece loses (misere) or wins (normal)
+    #[arg(long, help_heading = "Game", value_name = "RULE", value_parser = args::rule(), default_value = "misere")]
+    rule: Rule,
+
+    /// What is kept: database, every value; counts, only counts and winning first moves [default:
+    /// database]
+    #[arg(long, help_heading = "Output", value_name = "WHAT", value_parser = keep::parse)]
+    keep: Option<KeepChoice>,
+
+    /// Audit: compare so many positions of each block with their children while these pass by, 1
+    /// to 10000, drawn with a seed if one follows; 0 for none [default: none, and from nine layers
+    /// on six million positions in all]
+    #[arg(long, help_heading = "Output", value_name = "N[:SEED]", value_parser = keep::parse_audit)]
+    audit: Option<AuditChoice>,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    /// Cells that name the block, like "(1,0)(1,1)", or none [default: chosen from board and
+    /// memory]
+    #[arg(long, help_heading = "Expert", value_name = "CELLS", value_parser = args::cells, conflicts_with = "block_bits")]
+    bid_cells: Option<BidCells>,
+
+    /// Largest number of offset bits of a block; 1 to 40 [default: chosen from board and memory]
+    #[arg(long, help_heading = "Expert", value_name = "BITS", value_parser = args::block_bits)]
+    block_bits: Option<u32>,
+
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// What `trinim task init` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct Begun {
+    /// The store.
+    store: String,
+    /// False if it was begun before, for the same solve.
+    is_new: bool,
+    #[serde(flatten)]
+    game: Named,
+    /// `database` or `counts`.
+    keep: Keep,
+    /// Indices of the cells that name the block.
+    bid_cells: Vec<u8>,
+    /// All blocks.
+    blocks: u64,
+    /// Blocks that are computed.
+    canonical_blocks: u32,
+    /// A block has 2^`offset_bits` positions.
+    offset_bits: u32,
+    /// Bitmap of a block.
+    block_bytes: u64,
+}
+
+/// Runs `init`.
+pub fn init(args: InitArgs, out: &mut Out) -> anyhow::Result<Exit> {
+    let board = args.board.solvable()?;
+    let keep = match args.keep {
+        None => Keep::Database,
+        Some(KeepChoice::Exactly(keep @ (Keep::Database | Keep::Counts))) => keep,
+        Some(_) => {
+            return Err(usage(
+                "--keep: a store keeps no book".to_owned(),
+                "--keep database keeps every value, --keep counts only counts and winning first moves",
+            ));
+        }
+    };
+    let layout = match (&args.bid_cells, args.block_bits) {
+        (Some(cells), _) => Layout::new(&board, &cells.0)?,
+        (None, Some(bits)) => Layout::suggested(&board, bits),
+        (None, None) => trinim::plan::choose_layout(&board, args.memory.bytes()),
+    };
+    let game = Game { board, rule: args.rule, layout };
+    let audit = args.audit.map_or_else(|| Audit::usual(&game), |AuditChoice(audit)| audit);
+    let terms = Terms { keep, audit, ..Terms::default() };
+    let store = store::create(&args.store.store)?;
+    let begun = task::init(&*store, terms.task(&game))?;
+    let layout = &game.layout;
+    let report = Begun {
+        store: args.store.store,
+        is_new: begun.is_new,
+        game: Named::of(&game.board, args.rule),
+        keep,
+        bid_cells: layout.bid_cells().to_vec(),
+        blocks: layout.blocks(),
+        canonical_blocks: begun.definition.blocks(),
+        offset_bits: layout.offset_bits(),
+        block_bytes: begun.definition.block_bytes(),
+    };
+    args.json.report("trinim.task.init/1", &report, out, print_begun)
+}
+
+fn print_begun(report: &Begun, out: &mut Out) -> anyhow::Result<()> {
+    let state = if report.is_new { "new" } else { "begun before, for the same solve" };
+    let blocks = counted(report.canonical_blocks.into(), "block");
+    Ok(out.table(&[
+        ("store", format!("{}, {state}", report.store)),
+        ("board", report.game.to_string()),
+        ("blocks", format!("{blocks} of 2^{} positions, {} each", report.offset_bits, Size(report.block_bytes))),
+        ("kept", report.keep.limits()),
+    ])?)
+}
 
 const LIST_EXAMPLES: &str = "\
 Examples:
