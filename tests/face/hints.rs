@@ -135,7 +135,7 @@ fn a_folder_in_use_is_left_alone() {
     let path = folder.path();
     let mut child = begin(path, "busy");
     signal(&child, "STOP");
-    // The signal reaches one thread after another; the parent is told when the last one has stopped.
+    // The signal reaches one thread after another; the parent is told when the last has stopped.
     let stopped = waitid(WaitId::Pid(Pid::from_child(&child)), WaitIdOptions::STOPPED).unwrap();
     assert!(stopped.is_some_and(|status| status.stopped()));
     let before = tree(&path.join("busy"));
