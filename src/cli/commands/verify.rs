@@ -3,7 +3,7 @@
 use crate::cli::face::exit::{Exit, Stopped};
 use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
 use crate::cli::face::signals::Signals;
-use crate::cli::words::args::{self, DatabaseArgs, Size};
+use crate::cli::words::args::{self, Size};
 use crate::cli::words::job::{Counter, Job};
 use crate::cli::words::machine::peak_rss_bytes;
 use clap::Args;
@@ -11,6 +11,7 @@ use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
+use std::path::PathBuf;
 use trinim::care::Request;
 use trinim::database::Database;
 use trinim::verify::{self, Depth};
@@ -27,8 +28,9 @@ The exit code is 0 if everything is correct, 3 if files are damaged, and 1 if un
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
-    #[command(flatten)]
-    database: DatabaseArgs,
+    /// Folder of a finished solve, or its db folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
 
     /// Only compare the files with their checksums
     #[arg(long, conflicts_with = "sample")]
@@ -67,7 +69,7 @@ pub struct Report {
 pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;
-    let database = Database::open(&args.database.folder)?;
+    let database = Database::open(&args.folder)?;
     let (depth, name) = match (args.checksums_only, args.sample) {
         (true, _) => (Depth::Checksums, "checksums"),
         (false, Some(share)) => (Depth::Sample { share, seed: args.seed }, "sample"),

@@ -9,7 +9,6 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use pipeline::{CodecChoice, Placement};
 use serde::Serialize;
-use std::path::PathBuf;
 use std::time::Duration;
 use trinim::database::Values;
 use trinim::game::{Board, Cell, LAYERS_MAX, Rule};
@@ -280,14 +279,6 @@ impl JsonArgs {
         }
         Ok(Exit::Done)
     }
-}
-
-/// The folder of a solved board.
-#[derive(Clone, Args)]
-pub struct DatabaseArgs {
-    /// Folder of a finished solve, or its db folder
-    #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
 }
 
 #[cfg(test)]

@@ -32,8 +32,7 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
         return error;
     };
     let path = path.clone();
-    let command = words.first().map_or("", String::as_str);
-    let (reason, hint) = diagnose(&path, command, words);
+    let (reason, hint) = diagnose(&path, words);
     if reason.is_empty() {
         return Refused::new(error.to_string(), hint).into();
     }
@@ -43,7 +42,8 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
 
 /// Returns what is wrong with a folder and what helps. The former may be empty: then the error says
 /// it already.
-fn diagnose(path: &Path, command: &str, words: &[String]) -> (String, String) {
+fn diagnose(path: &Path, words: &[String]) -> (String, String) {
+    let command = words.first().map_or("", String::as_str);
     let shown = quoted(&path.to_string_lossy());
     let instead = |folder: &Path| {
         let folder = folder.to_string_lossy();
