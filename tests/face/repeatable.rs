@@ -61,16 +61,16 @@ const ENDLESS: [&str; 1] = ["serve"];
 /// Lines that measure this run, by their label or field: times, rates, memory, threads, and the
 /// bytes of logs, which depend on how much a writer could gather at once.
 const MEASURED_TEXT: &str = "logs,memory,time,values,last commit,rate,shared,dedicated,disk";
-/// The same in JSON. How often a run commits follows the clock, and with it the files that are still
-/// there.
+/// The same in JSON. How often a run commits follows the clock, and with it the files that are
+/// still there.
 const MEASURED_JSON: &str = "\
     elapsed_s,seconds,peak_rss_bytes,log_bytes_written,disk_bytes_peak,disk_free_bytes,\
     memory_available_bytes,threads,workers,used_bytes,peak_leased_bytes,apply,audit,await_read,\
     await_write,commit,decode,encode,idle,orient,publish,read,settle,write,last_commit_s_ago,\
     rate_positions_per_second,write_bytes_per_second,read_bytes_per_second,copy_bytes_per_second,\
     commits,generation,log_files";
-/// The same for a bench alone: its commands have the number of threads, its figures are times. A name
-/// is compared everywhere else.
+/// The same for a bench alone: its commands have the number of threads, its figures are times. A
+/// name is compared everywhere else.
 const MEASURED_BY_BENCH: &str = "name,command,median,min,max,mad,write_share,read_share,memory_share,free_bytes";
 
 /// The lines of an output that do not measure this run.

@@ -176,8 +176,8 @@ pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
     }
 }
 
-/// Returns the game of a run and the arguments of `trinim` that go on with it, the subcommand first;
-/// `None` if it is none of this program.
+/// Returns the game of a run and the arguments of `trinim` that go on with it, the subcommand
+/// first; `None` if it is none of this program.
 pub fn begun(run: &Path, inspection: &Inspection) -> Option<(Game, Vec<String>)> {
     let game = Game::from_parameters(&inspection.parameters.0)?;
     let mut words = solve(&game.board, game.rule);

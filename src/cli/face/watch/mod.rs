@@ -274,8 +274,8 @@ impl Watcher {
     }
 }
 
-/// A service manager that wants to know, as `sd_notify(3)` describes it: datagrams to the socket that
-/// `NOTIFY_SOCKET` names.
+/// A service manager that wants to know, as `sd_notify(3)` describes it: datagrams to the socket
+/// that `NOTIFY_SOCKET` names.
 struct Notify {
     socket: UnixDatagram,
     address: net::SocketAddr,
