@@ -16,7 +16,7 @@ mod words;
 use clap::builder::FalseyValueParser;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::*;
-use face::exit::{self, Exit};
+use face::exit::{self, Exit, Told};
 use face::output::{ColorChoice, Out, note};
 use face::{help, progress, refusal, signals, watch};
 use std::ffi::OsString;
@@ -102,20 +102,21 @@ pub fn main() -> ExitCode {
         out.flush()?;
         Ok(exit)
     });
-    let exit = match result {
-        Ok(exit) => exit,
+    let told = match result {
+        Ok(exit) => Told { exit, ..Told::default() },
         Err(error) => {
             let error = folders::explain(error, &refusal::arguments());
-            let exit = report(&error, &out);
-            if let Some(command) = json_command {
-                exit::write_failure(&command, exit, &error, &mut out);
+            let told = Told::of(&error);
+            told.print(&out);
+            // No reader is left, or nothing can be written: standard error has said so.
+            if let Some(command) = json_command.filter(|_| !error.is::<std::io::Error>()) {
+                told.write(&command, &mut out);
             }
-            ended(exit, Some(&error));
-            return ExitCode::from(exit as u8);
+            told
         }
     };
-    ended(exit, None);
-    ExitCode::from(exit as u8)
+    watch::ended(told.exit as u8, told.exit.is_stop(), &told.reason, &told.hint);
+    ExitCode::from(told.exit as u8)
 }
 
 fn run(asked: Command, out: &mut Out) -> anyhow::Result<Exit> {
@@ -163,7 +164,11 @@ fn parse() -> Result<(Cli, Option<String>), Exit> {
     parsed.map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match help::print(&error) {
             Ok(()) => Exit::Done,
-            Err(error) => report(&error.into(), &Out::new(ColorChoice::Auto, false)),
+            Err(error) => {
+                let told = Told::of(&error.into());
+                told.print(&Out::new(ColorChoice::Auto, false));
+                told.exit
+            }
         },
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             note(error.render().to_string().trim_end());
@@ -176,35 +181,6 @@ fn parse() -> Result<(Cli, Option<String>), Exit> {
             Exit::Usage
         }
     })
-}
-
-/// Tells those who watch how the command ended.
-fn ended(exit: Exit, error: Option<&anyhow::Error>) {
-    let how = match error {
-        _ if exit.is_stop() => watch::Ended::Stopped,
-        Some(_) if exit != Exit::Done => watch::Ended::Failed,
-        _ => watch::Ended::Finished,
-    };
-    let hint = error.and_then(exit::classify).map_or(String::new(), |(_, hint)| hint);
-    watch::ended(how, exit as u8, &error.map_or(String::new(), exit::reason), &hint);
-}
-
-/// Prints an error and its hint, and returns the exit code.
-fn report(error: &anyhow::Error, out: &Out) -> Exit {
-    let Some((exit, hint)) = exit::classify(error) else { return Exit::Done };
-    // The last event has both.
-    if watch::is_json() {
-        return exit;
-    }
-    let reason = exit::reason(error);
-    match exit {
-        exit if exit.is_stop() => note(reason),
-        _ => note(format_args!("{} {reason}", out.error_paint.bad("error:"))),
-    }
-    if !hint.is_empty() {
-        note(format_args!("hint: {hint}"));
-    }
-    exit
 }
 
 #[cfg(test)]

@@ -18,15 +18,13 @@
 pub mod answers;
 pub mod level;
 pub mod names;
-mod on_the_spot;
 pub mod report;
 pub mod session;
 pub mod survey;
 pub mod transcript;
 
-pub use answers::{AnswerError, Answers, Table};
+pub use answers::{AnswerError, Answers, OnTheSpot, Table};
 pub use level::Level;
 pub use names::Names;
-pub use on_the_spot::OnTheSpot;
 pub use session::{Player, Session};
 pub use survey::{Choice, Survey, survey};

@@ -71,14 +71,14 @@ impl Names {
                 let (from, to) = (self.find(from)?, self.find(to)?);
                 match between(board, from, to)[..] {
                     [one] => one,
-                    [] => return Err(MoveError::NoLine { from: self.cell(from).into(), to: self.cell(to).into() }),
-                    _ => return Err(MoveError::Several { from: self.cell(from).into(), to: self.cell(to).into() }),
+                    [] => return Err(MoveError::NoLine(self.cell(from).into(), self.cell(to).into())),
+                    _ => return Err(MoveError::Several(self.cell(from).into(), self.cell(to).into())),
                 }
             }
             None => self.list(board, text)?,
         };
         match cells(taken & !position).first() {
-            Some(empty) => Err(MoveError::Empty { cell: self.cell(*empty).to_owned() }),
+            Some(empty) => Err(MoveError::Empty(self.cell(*empty).to_owned())),
             None => Ok(taken),
         }
     }
@@ -93,13 +93,13 @@ impl Names {
         for word in words {
             let cell = self.find(word)?;
             if taken >> cell & 1 == 1 {
-                return Err(MoveError::Twice { cell: self.cell(cell).to_owned() });
+                return Err(MoveError::Twice(self.cell(cell).to_owned()));
             }
             taken |= 1 << cell;
         }
         if board.moves().binary_search(&taken).is_err() {
             let named: Vec<&str> = cells(taken).into_iter().map(|cell| self.cell(cell)).collect();
-            return Err(MoveError::NotAMove { cells: named.join(",") });
+            return Err(MoveError::NotAMove(named.join(",")));
         }
         Ok(taken)
     }
@@ -142,40 +142,21 @@ pub enum MoveError {
         /// The name of the last cell.
         last: String,
     },
-    /// A cell is in the list twice.
-    #[error("{cell} is named twice")]
-    Twice {
-        /// Its name.
-        cell: String,
-    },
-    /// No move takes both ends.
-    #[error("no move leads from {from} to {to}: a move takes neighbouring pieces of one line")]
-    NoLine {
-        /// The first end.
-        from: String,
-        /// The other end.
-        to: String,
-    },
-    /// More than one move joins the ends.
-    #[error("more than one move leads from {from} to {to}: name all its cells, separated by commas")]
-    Several {
-        /// The first end.
-        from: String,
-        /// The other end.
-        to: String,
-    },
-    /// The cells of the list are not those of a move.
-    #[error("{cells} is not a move: a move takes neighbouring pieces of one line")]
-    NotAMove {
-        /// The names.
-        cells: String,
-    },
-    /// A cell of the move is empty.
-    #[error("there is no piece on {cell}")]
-    Empty {
-        /// Its name.
-        cell: String,
-    },
+    /// This cell is in the list twice.
+    #[error("{0} is named twice")]
+    Twice(String),
+    /// No move takes both of these cells.
+    #[error("no move leads from {0} to {1}: a move takes neighbouring pieces of one line")]
+    NoLine(String, String),
+    /// More than one move joins these cells.
+    #[error("more than one move leads from {0} to {1}: name all its cells, separated by commas")]
+    Several(String, String),
+    /// These cells, as listed, are not those of a move.
+    #[error("{0} is not a move: a move takes neighbouring pieces of one line")]
+    NotAMove(String),
+    /// This cell of the move is empty.
+    #[error("there is no piece on {0}")]
+    Empty(String),
 }
 
 /// The place of a cell.

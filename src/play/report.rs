@@ -10,6 +10,22 @@ use crate::game::position::{cells, hex, rows};
 use crate::game::{Board, Outcome, Rule, Value};
 use serde::Serialize;
 
+/// A game, as answers name it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Named {
+    /// The name of the board.
+    pub board: String,
+    /// The rule.
+    pub rule: Rule,
+}
+
+impl Named {
+    fn of(answers: &dyn Answers) -> Named {
+        Named { board: board_name(answers.board()), rule: answers.rule() }
+    }
+}
+
 /// A position with its value and all its moves.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -69,10 +85,9 @@ impl Probed {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Position {
-    /// The name of the board.
-    pub board: String,
-    /// The rule.
-    pub rule: Rule,
+    /// The game.
+    #[serde(flatten)]
+    pub game: Named,
     /// What is known.
     #[serde(flatten)]
     pub probed: Probed,
@@ -89,8 +104,7 @@ impl Position {
         let board = answers.board();
         let images = board.symmetries().iter().map(|symmetry| symmetry.apply(position));
         Ok(Position {
-            board: board_name(board),
-            rule: answers.rule(),
+            game: Named::of(answers),
             probed: Probed::of(board, &answers.probe(position)?),
             canonical: rows(board, images.min().unwrap_or(position)),
         })
@@ -101,10 +115,9 @@ impl Position {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
-    /// The name of the board.
-    pub board: String,
-    /// The rule.
-    pub rule: Rule,
+    /// The game.
+    #[serde(flatten)]
+    pub game: Named,
     /// The position at the start.
     pub position: String,
     /// The moves: a winner takes the first winning one, a loser that after which the fewest answers
@@ -145,8 +158,7 @@ impl Line {
             name: names.write(board, step.taken),
         });
         Ok(Line {
-            board: board_name(board),
-            rule: answers.rule(),
+            game: Named::of(answers),
             position: rows(board, position),
             moves: moves.collect(),
             end: rows(board, line.end),
@@ -159,10 +171,9 @@ impl Line {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reply {
-    /// The name of the board.
-    pub board: String,
-    /// The rule.
-    pub rule: Rule,
+    /// The game.
+    #[serde(flatten)]
+    pub game: Named,
     /// The position before the move.
     pub position: String,
     /// How well the program plays.
@@ -203,8 +214,7 @@ impl Reply {
             })
         };
         Ok(Reply {
-            board: board_name(board),
-            rule: answers.rule(),
+            game: Named::of(answers),
             position: rows(board, position),
             level,
             seed,
@@ -225,10 +235,9 @@ pub struct Boards {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Offered {
-    /// The name of the board.
-    pub board: String,
-    /// The rule.
-    pub rule: Rule,
+    /// The game.
+    #[serde(flatten)]
+    pub game: Named,
     /// What is kept: `database` (every value), `book:PIECES` (positions with at least so many
     /// pieces) or `counts`.
     pub keep: Keep,
@@ -266,8 +275,7 @@ impl Offered {
         let named = Names::of(board);
         let named = named.all().iter().zip(places(board));
         Offered {
-            board: board_name(board),
-            rule: answers.rule(),
+            game: Named::of(answers),
             keep,
             spot_pieces,
             max_take: board.max_take(),

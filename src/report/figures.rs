@@ -1,18 +1,18 @@
 //! The figures: losses against layers, winning first moves, losses by pieces; each is a picture
 //! with its numbers.
 
-use super::{Game, Solution, json, line, rule_word, variant_words};
+use super::{Game, Solution, line, object, rule_word, variant_words};
 use crate::amount::grouped;
-use crate::game::Rule;
-use crate::game::Value;
+use crate::database::census::PieceCount;
 use crate::game::position::{self, cells};
 use crate::game::published;
-use crate::game::{Board, LAYERS_MAX};
+use crate::game::{Board, LAYERS_MAX, Rule, Value};
 use crate::report::draw::board_picture::{MOVE_WORDS, Picture, Sheet};
 use crate::report::draw::chart::{Axis, Chart, Line, Point};
 use crate::report::draw::svg::Svg;
 use crate::report::draw::table::{Cell, Table};
 use serde::Serialize;
+use serde_json::json;
 
 /// Distance of the marks of two variants at the same number of layers, in pixels: a ring around one
 /// is free of the other.
@@ -46,7 +46,7 @@ pub(super) struct Figure {
 /// Returns all figures: one of all boards, then those of each board.
 pub(super) fn figures(solutions: &[Solution]) -> Vec<Figure> {
     // A board of one or two layers has too few points for a curve.
-    let by_pieces = |solution: &Solution| (solution.layers() >= 3).then(|| losses_by_pieces(solution));
+    let by_pieces = |solution: &Solution| (solution.layers >= 3).then(|| losses_by_pieces(solution));
     let boards =
         solutions.iter().flat_map(|solution| std::iter::once(winning_moves(solution)).chain(by_pieces(solution)));
     std::iter::once(losses(solutions)).chain(boards).collect()
@@ -59,40 +59,25 @@ pub(super) const LOSSES_NOTE: &str = "\
     losses to all positions, and the published percentages (7.3 at seven layers, 6.0 at eight) are that. \
     The other ratio is in the data, as losses_per_win.";
 
-#[derive(Serialize)]
-struct Losses<'a> {
-    title: &'a str,
-    source: &'a str,
-    note: &'a str,
-}
-
 fn losses(solutions: &[Solution]) -> Figure {
-    let mut table = Table::new(&[
-        ("k", "layers"),
-        ("rule", "rule"),
-        ("at most", "max_take"),
-        ("positions", "positions"),
-        ("wins", "wins"),
-        ("losses", "losses"),
-        ("losses / positions", "losses_per_position"),
-        ("losses / wins", "losses_per_win"),
-        ("published", PUBLISHED),
-    ]);
-    for solution in solutions {
-        let (layers, census) = (solution.layers(), &solution.census);
-        let published = published::rate(layers, solution.rule).filter(|_| solution.max_take.is_none());
-        table.row(vec![
-            Cell::count(layers),
-            Cell::words(rule_word(solution.rule), solution.rule.name()),
-            Cell::of(solution.max_take, Cell::count),
-            Cell::count(census.positions()),
-            Cell::count(census.wins()),
-            Cell::count(census.losses()),
-            Cell::share(census.loss_rate()),
-            Cell::share(census.losses() as f64 / census.wins() as f64),
-            Cell::of(published, |rate| Cell::word(rate.percent)),
-        ]);
-    }
+    let published =
+        |solution: &Solution| published::rate(solution.layers, solution.rule).filter(|_| solution.max_take.is_none());
+    let table = Table::of(
+        solutions,
+        &[
+            ("k", "layers", &|row| Cell::count(row.layers)),
+            ("rule", "rule", &|row| Cell::words(rule_word(row.rule), row.rule.name())),
+            ("at most", "max_take", &|row| Cell::of(row.max_take, Cell::count)),
+            ("positions", "positions", &|row| Cell::count(row.census.positions())),
+            ("wins", "wins", &|row| Cell::count(row.census.wins())),
+            ("losses", "losses", &|row| Cell::count(row.census.losses())),
+            ("losses / positions", "losses_per_position", &|row| Cell::share(row.census.loss_rate())),
+            ("losses / wins", "losses_per_win", &|row| {
+                Cell::share(row.census.losses() as f64 / row.census.wins() as f64)
+            }),
+            ("published", PUBLISHED, &|row| Cell::of(published(row), |rate| Cell::word(rate.percent))),
+        ],
+    );
     let mut variants: Vec<(Option<u32>, Rule)> = Vec::new();
     for solution in solutions {
         if !variants.contains(&(solution.max_take, solution.rule)) {
@@ -114,8 +99,7 @@ fn losses(solutions: &[Solution]) -> Figure {
     }
     for (index, (max_take, rule)) in variants.iter().copied().enumerate() {
         let of_variant = solutions.iter().filter(|solution| (solution.max_take, solution.rule) == (max_take, rule));
-        let points =
-            of_variant.map(|solution| Point::new(solution.layers().into(), solution.census.loss_rate() * 100.0));
+        let points = of_variant.map(|solution| Point::new(solution.layers.into(), solution.census.loss_rate() * 100.0));
         chart = chart.line(Line::marked(variant_words(rule, max_take), points).shifted(beside(index)));
     }
     let published = (1..=LAYERS_MAX).filter_map(|layers| {
@@ -129,8 +113,8 @@ fn losses(solutions: &[Solution]) -> Figure {
         name: "figure-13".into(),
         title: LOSSES_TITLE.into(),
         svg: chart.draw(),
-        json: json(
-            &Losses { title: LOSSES_TITLE, source: "[SWLK12] figure 13", note: LOSSES_NOTE },
+        json: object(
+            &[("title", json!(LOSSES_TITLE)), ("source", json!("[SWLK12] figure 13")), ("note", json!(LOSSES_NOTE))],
             &[("rows", table.json_lines())],
         ),
         // Table 4-1 has it.
@@ -143,18 +127,6 @@ fn describe_losses(solutions: &[Solution]) -> String {
         .iter()
         .map(|solution| format!("{}: {:.2} %", solution.game().words(), solution.census.loss_rate() * 100.0));
     format!("Share of positions that the player to move loses. {}.", rates.collect::<Vec<_>>().join("; "))
-}
-
-#[derive(Serialize)]
-struct Moves<'a> {
-    title: &'a str,
-    source: Option<&'a str>,
-    layers: u32,
-    rule: &'a str,
-    max_take: Option<u32>,
-    start: String,
-    first_moves: u64,
-    winning_first_moves: u64,
 }
 
 /// Winning moves that are images of each other under the symmetries of the board.
@@ -176,42 +148,39 @@ fn winning_moves(solution: &Solution) -> Figure {
     let source = paper_figure(game);
     let title = format!("Winning first moves, {}", game.words());
     let classes = board.classes(&solution.winning);
-    let mut table = Table::new(&[
-        ("class", "class"),
-        ("images", "images"),
-        ("pieces taken", "pieces"),
-        ("cells taken", "cells"),
-        ("position after the move", "child"),
-    ]);
-    let taken = |mask: u64| Taken { cells: cells(mask), child: position::rows(board, board.full() ^ mask) };
-    for (number, (_, members)) in (1u64..).zip(&classes) {
-        for mask in members {
-            let taken = taken(*mask);
-            table.row(vec![
-                Cell::count(number),
-                Cell::count(members.len() as u64),
-                Cell::count(mask.count_ones()),
-                Cell::word(named(*mask)),
-                Cell::word(taken.child),
-            ]);
-        }
-    }
-    let moves = Moves {
-        title: &title,
-        source,
-        layers: game.layers,
-        rule: game.rule.name(),
-        max_take: game.max_take,
-        start: solution.census.start().to_string(),
-        first_moves: board.moves().len() as u64,
-        winning_first_moves: solution.winning.len() as u64,
+    let child = |mask: u64| position::rows(board, board.full() ^ mask);
+    let of_class = |(number, (_, members)): (u64, &(u64, Vec<u64>))| {
+        let images = members.len() as u64;
+        members.iter().map(move |mask| (number, images, *mask)).collect::<Vec<_>>()
     };
+    let table = Table::of(
+        (1..).zip(&classes).flat_map(of_class),
+        &[
+            ("class", "class", &|(number, ..)| Cell::count(*number)),
+            ("images", "images", &|(_, images, _)| Cell::count(*images)),
+            ("pieces taken", "pieces", &|(.., mask)| Cell::count(mask.count_ones())),
+            ("cells taken", "cells", &|(.., mask)| Cell::word(named(*mask))),
+            ("position after the move", "child", &|(.., mask)| Cell::word(child(*mask))),
+        ],
+    );
     let class = |(smallest, members): &(u64, Vec<u64>)| Class {
         pieces: smallest.count_ones(),
         images: members.len() as u64,
-        moves: members.iter().map(|mask| taken(*mask)).collect(),
+        moves: members.iter().map(|mask| Taken { cells: cells(*mask), child: child(*mask) }).collect(),
     };
-    let json = json(&moves, &[("classes", classes.iter().map(|one| line(&class(one))).collect())]);
+    let json = object(
+        &[
+            ("title", json!(title)),
+            ("source", json!(source)),
+            ("layers", json!(game.layers)),
+            ("rule", json!(game.rule)),
+            ("max_take", json!(game.max_take)),
+            ("start", json!(solution.census.start())),
+            ("first_moves", json!(board.moves().len())),
+            ("winning_first_moves", json!(solution.winning.len())),
+        ],
+        &[("classes", classes.iter().map(|one| line(&class(one))).collect())],
+    );
     let svg = moves_sheet(solution, &title, source, &classes).draw();
     Figure { kind: Kind::Moves, name: format!("winning-moves-{}", game.file_part()), svg, table, json, title }
 }
@@ -281,34 +250,21 @@ fn moves_sheet<'a>(
     Sheet { board, title, lead, description, pictures, words: MOVE_WORDS }
 }
 
-#[derive(Serialize)]
-struct Pieces<'a> {
-    title: &'a str,
-    layers: u32,
-    rule: &'a str,
-    max_take: Option<u32>,
-}
-
 fn losses_by_pieces(solution: &Solution) -> Figure {
     let game = solution.game();
     let title = format!("Loss rate by number of pieces, {}", game.words());
-    let mut table = Table::new(&[
-        ("pieces", "pieces"),
-        ("positions", "positions"),
-        ("losses", "losses"),
-        ("loss rate", "loss_rate"),
-    ]);
-    let mut points = Vec::new();
-    for row in &solution.census.by_pieces {
-        let rate = row.losses as f64 / row.positions as f64;
-        table.row(vec![
-            Cell::count(row.pieces),
-            Cell::count(row.positions),
-            Cell::count(row.losses),
-            Cell::share(rate),
-        ]);
-        points.push(Point::new(row.pieces.into(), rate * 100.0));
-    }
+    let rows = &solution.census.by_pieces;
+    let rate = |row: &PieceCount| row.losses as f64 / row.positions as f64;
+    let table = Table::of(
+        rows,
+        &[
+            ("pieces", "pieces", &|row| Cell::count(row.pieces)),
+            ("positions", "positions", &|row| Cell::count(row.positions)),
+            ("losses", "losses", &|row| Cell::count(row.losses)),
+            ("loss rate", "loss_rate", &|row| Cell::share(rate(row))),
+        ],
+    );
+    let points = rows.iter().map(|row| Point::new(row.pieces.into(), rate(row) * 100.0));
     let all = solution.census.loss_rate() * 100.0;
     let last = f64::from(solution.board.cells());
     let chart = Chart::new(
@@ -323,8 +279,13 @@ fn losses_by_pieces(solution: &Solution) -> Figure {
     ))
     .line(Line::marked("positions with that many pieces", points))
     .line(Line::plain(format!("all positions: {all:.2} %"), [Point::new(0.0, all), Point::new(last, all)]));
-    let json = json(
-        &Pieces { title: &title, layers: game.layers, rule: game.rule.name(), max_take: game.max_take },
+    let json = object(
+        &[
+            ("title", json!(title)),
+            ("layers", json!(game.layers)),
+            ("rule", json!(game.rule)),
+            ("max_take", json!(game.max_take)),
+        ],
         &[("rows", table.json_lines())],
     );
     Figure {

@@ -43,11 +43,10 @@ pub mod timeline;
 
 use crate::database::census::Census;
 use crate::database::{Database, DatabaseError, Values};
-use crate::game::Board;
-use crate::game::Rule;
-use crate::game::Value;
+use crate::game::{self, Board, Rule};
 use crate::report::layouts::FigureError;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// The `format` field of `report.json`, which identifies an earlier report.
@@ -91,11 +90,11 @@ impl Solution {
         database.check_manifest()?;
         let start = database.probe(board.full())?;
         let mut winning: Vec<u64> =
-            start.children.iter().filter(|child| child.value == Value::Loss).map(|child| child.taken).collect();
+            start.children.iter().filter(|child| child.value == game::Value::Loss).map(|child| child.taken).collect();
         winning.sort_unstable();
         let contradiction = if start.value != census.start() {
             Some(format!("the census makes the start a {}, its block a {}", census.start(), start.value))
-        } else if (start.value == Value::Win) == winning.is_empty() {
+        } else if (start.value == game::Value::Win) == winning.is_empty() {
             Some(format!("the start is a {} with {} winning moves", start.value, winning.len()))
         } else {
             None
@@ -118,28 +117,8 @@ impl Solution {
         })
     }
 
-    /// Returns the layers of the board.
-    pub fn layers(&self) -> u32 {
-        self.layers
-    }
-
-    /// Returns the rule.
-    pub fn rule(&self) -> Rule {
-        self.rule
-    }
-
-    /// Returns the most pieces that a move may take, if that is a limit.
-    pub fn max_take(&self) -> Option<u32> {
-        self.max_take
-    }
-
-    /// Returns the counts.
-    pub fn census(&self) -> &Census {
-        &self.census
-    }
-
     fn game(&self) -> Game {
-        Game { max_take: self.max_take, rule: self.rule, layers: self.layers() }
+        Game { max_take: self.max_take, rule: self.rule, layers: self.layers }
     }
 }
 
@@ -279,25 +258,18 @@ pub struct Contents {
 impl Contents {
     /// Formats the contents as they are written.
     pub fn to_json(&self) -> String {
-        #[derive(Serialize)]
-        struct Head<'a> {
-            schema: String,
-            ok: bool,
-            format: &'a str,
-            version: u32,
-            complete: bool,
-            contradictions: &'a [String],
-        }
         let Contents { format, version, complete, contradictions, databases, files } = self;
-        let head = Head {
-            schema: format!("{SCHEMA}/{VERSION}"),
-            ok: *complete && contradictions.is_empty(),
-            format,
-            version: *version,
-            complete: *complete,
-            contradictions,
-        };
-        json(&head, &[("databases", lines(databases)), ("files", lines(files))])
+        object(
+            &[
+                ("schema", json!(format!("{SCHEMA}/{VERSION}"))),
+                ("ok", json!(*complete && contradictions.is_empty())),
+                ("format", json!(format)),
+                ("version", json!(version)),
+                ("complete", json!(complete)),
+                ("contradictions", json!(contradictions)),
+            ],
+            &[("databases", lines(databases)), ("files", lines(files))],
+        )
     }
 
     /// Parses a `report.json`; `None` if this program did not write it.
@@ -393,7 +365,7 @@ fn disagreement(one: &Solution, other: &Solution) -> Result<(), ReportError> {
 impl DatabaseRow {
     fn of(solution: &Solution) -> DatabaseRow {
         DatabaseRow {
-            layers: solution.layers(),
+            layers: solution.layers,
             rule: solution.rule.name().into(),
             max_take: solution.max_take,
             bid_cells: solution.bid_cells.clone(),
@@ -407,15 +379,12 @@ impl DatabaseRow {
     }
 }
 
-/// Formats a JSON object: the fields of `head`, then lists with one row a line, which is shorter
-/// than the usual layout and easier to compare.
-fn json(head: &impl Serialize, lists: &[(&str, Vec<String>)]) -> String {
-    let head = line(head);
-    let mut text = head.strip_suffix('}').unwrap_or(&head).to_owned();
-    for (name, rows) in lists {
-        text += &format!(",\n\"{name}\":[\n{}\n]", rows.join(",\n"));
-    }
-    text + "}\n"
+/// Formats a JSON object: its fields, then lists with one row a line, which is shorter than the
+/// usual layout and easier to compare.
+fn object(fields: &[(&str, Value)], lists: &[(&str, Vec<String>)]) -> String {
+    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    let lists = lists.iter().map(|(name, rows)| format!(",\n\"{name}\":[\n{}\n]", rows.join(",\n")));
+    format!("{{{}{}}}\n", fields.join(","), lists.collect::<String>())
 }
 
 fn lines<T: Serialize>(rows: &[T]) -> Vec<String> {

@@ -201,28 +201,19 @@ impl All<'_> {
     }
 
     fn database_table(&self) -> Table {
-        let mut table = Table::new(&[
-            ("k", "layers"),
-            ("rule", "rule"),
-            ("at most", "max_take"),
-            ("losses", "losses"),
-            ("start", "start"),
-            ("winning first moves", "winning_first_moves"),
-            ("digest", "digest"),
-        ]);
-        for row in self.databases {
-            let rule = row.rule.parse::<Rule>().map_or(row.rule.clone(), |rule| rule_word(rule).to_owned());
-            table.row(vec![
-                Cell::count(row.layers),
-                Cell::word(rule),
-                Cell::of(row.max_take, Cell::count),
-                Cell::count(row.losses),
-                Cell::word(&*row.start),
-                Cell::count(row.winning_first_moves),
-                Cell::word(&*row.digest),
-            ]);
-        }
-        self.for_people(table)
+        let rule = |rule: &str| rule.parse().map_or(rule.to_owned(), |rule: Rule| rule_word(rule).to_owned());
+        self.for_people(Table::of(
+            self.databases,
+            &[
+                ("k", "layers", &|row| Cell::count(row.layers)),
+                ("rule", "rule", &|row| Cell::word(rule(&row.rule))),
+                ("at most", "max_take", &|row| Cell::of(row.max_take, Cell::count)),
+                ("losses", "losses", &|row| Cell::count(row.losses)),
+                ("start", "start", &|row| Cell::word(&*row.start)),
+                ("winning first moves", "winning_first_moves", &|row| Cell::count(row.winning_first_moves)),
+                ("digest", "digest", &|row| Cell::word(&*row.digest)),
+            ],
+        ))
     }
 }
 

@@ -22,36 +22,12 @@ pub const FORMAT: u32 = 1;
 /// The beginning of every CSV file of a record.
 pub const CSV_SIGNATURE: &str = "group,case,refused,round,seconds,";
 
-/// Fields of the program's reports, one column each.
-const FIELDS: [&str; 27] = [
-    "layers",
-    "rule",
-    "strategy",
-    "redundancy",
-    "kernel",
-    "threads",
-    "workers",
-    "placement",
-    "codec",
-    "memory_bytes",
-    "offset_bits",
-    "canonical_blocks",
-    "positions",
-    "losses",
-    "digest",
-    "elapsed_s",
-    "peak_rss_bytes",
-    "log_bytes_written",
-    "log_bytes_read",
-    "log_bytes_peak",
-    "block_bytes_written",
-    "block_bytes_read",
-    "block_loads",
-    "disk_bytes_peak",
-    "database_bytes",
-    "bitmap_bytes",
-    "commits",
-];
+/// Fields of the program's reports, one column each, as the header has them.
+const FIELDS: &str = "\
+    layers,rule,strategy,redundancy,kernel,threads,workers,placement,codec,memory_bytes,offset_bits,\
+    canonical_blocks,positions,losses,digest,elapsed_s,peak_rss_bytes,log_bytes_written,log_bytes_read,\
+    log_bytes_peak,block_bytes_written,block_bytes_read,block_loads,disk_bytes_peak,database_bytes,\
+    bitmap_bytes,commits";
 
 /// What `trinim bench` prints: cases measured together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -272,22 +248,7 @@ impl Record {
         measured.min().unwrap_or(0)
     }
 
-    /// Formats the record as JSON on several lines.
-    ///
-    /// # Errors
-    /// Returns the error of the serialiser; no field of a record can cause one.
-    pub fn to_json(&self) -> serde_json::Result<String> {
-        #[derive(Serialize)]
-        struct Tagged<'a> {
-            schema: String,
-            #[serde(flatten)]
-            record: &'a Record,
-        }
-        let tagged = Tagged { schema: format!("trinim.bench/{}", self.format), record: self };
-        Ok(serde_json::to_string_pretty(&tagged)? + "\n")
-    }
-
-    /// Parses the JSON of [`Record::to_json`].
+    /// Parses what `trinim bench --json` prints.
     ///
     /// # Errors
     /// Returns an error if the text is not a record.
@@ -335,7 +296,7 @@ impl Record {
     pub fn csv(&self) -> String {
         let stages = pipeline::Stage::ALL.map(|stage| stage.name());
         let heads = stages.iter().map(|stage| format!(",{stage}_s")).collect::<String>();
-        let mut text = format!("{CSV_SIGNATURE}{}{heads}\n", FIELDS.join(","));
+        let mut text = format!("{CSV_SIGNATURE}{FIELDS}{heads}\n");
         for row in &self.rows {
             let refused = row.refused.iter().map(|_| None);
             for run in row.runs.iter().map(Some).chain(refused) {
@@ -352,7 +313,7 @@ impl Record {
                     run.map_or(String::new(), |run| run.round.to_string()),
                     run.map_or(String::new(), |run| run.seconds.to_string()),
                 ];
-                cells.extend(FIELDS.map(|name| field(report.and_then(|report| report.get(name)))));
+                cells.extend(FIELDS.split(',').map(|name| field(report.and_then(|report| report.get(name)))));
                 cells.extend(stages.map(|name| field(report.and_then(|report| report.get("stages_s")?.get(name)))));
                 text.push_str(&(cells.join(",") + "\n"));
             }
@@ -418,7 +379,7 @@ mod tests {
         assert_eq!((two.ratio, two.write_share, two.read_share), (Some(0.5), Some(100.0 / 1.5 / 100.0), None));
         assert_eq!(one.memory_share, Some(400.0 / 3.0 / 1000.0));
         assert!(record.rows[2].figures.is_none());
-        let mut again = Record::from_json(&record.to_json().unwrap()).unwrap();
+        let mut again = Record::from_json(&serde_json::to_string(&record).unwrap()).unwrap();
         assert_eq!(again, record);
         again.evaluate();
         assert_eq!(again, record);

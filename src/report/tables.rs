@@ -1,12 +1,12 @@
 //! The two tables of the papers, compared with the published values.
 
-use super::{Document, Game, Solution, document, json, lines, rule_word};
-use crate::game::LAYERS_MAX;
-use crate::game::Rule;
-use crate::game::Value;
+use super::{Document, Game, Solution, document, lines, object, rule_word};
+use crate::database::census::Census;
 use crate::game::published;
+use crate::game::{LAYERS_MAX, Rule, Value};
 use crate::report::draw::table::{Cell, Table};
 use serde::Serialize;
+use serde_json::json;
 
 /// The tables with their files and the contradictions found.
 pub(super) struct Tables {
@@ -41,10 +41,13 @@ struct StartRow {
     misere: Start,
 }
 
-#[derive(Serialize)]
-struct Head<'a> {
-    title: &'a str,
-    source: &'a str,
+/// A game with a computed or published count.
+struct CountRow<'a> {
+    game: Game,
+    census: Option<&'a Census>,
+    counts: Option<published::Counts>,
+    rate: Option<published::Rate>,
+    agrees: Option<bool>,
 }
 
 fn value_word(value: Value) -> &'static str {
@@ -75,9 +78,11 @@ impl Tables {
         let start_tables: Vec<&Table> = std::iter::once(&starts_shown).chain(&variant_starts).collect();
         let (starts_md, counts_md) =
             (markdown(STARTS_TITLE, STARTS_NOTE, &start_tables), markdown(COUNTS_TITLE, COUNTS_NOTE, &[&counts_shown]));
-        let starts_json = json(&Head { title: STARTS_TITLE, source: "[SWLK12] table 5" }, &[("rows", lines(&starts))]);
-        let counts_json =
-            json(&Head { title: COUNTS_TITLE, source: "[LWS09] table 4-1" }, &[("rows", all_counts.json_lines())]);
+        let json = |title: &str, source: &str, rows| {
+            object(&[("title", json!(title)), ("source", json!(source))], &[("rows", rows)])
+        };
+        let starts_json = json(STARTS_TITLE, "[SWLK12] table 5", lines(&starts));
+        let counts_json = json(COUNTS_TITLE, "[LWS09] table 4-1", all_counts.json_lines());
         let documents = vec![
             document("table-5.md".into(), STARTS_TITLE, starts_md),
             document("table-5.csv".into(), STARTS_TITLE, all_starts.csv()),
@@ -102,7 +107,7 @@ pub(super) const COUNTS_NOTE: &str = "\
 /// Returns the papers' boards, with or without a database, then the variants in the databases.
 fn start_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<StartRow> {
     let mut boards: Vec<(Option<u32>, u32)> = (1..=published::LAYERS).map(|layers| (None, layers)).collect();
-    boards.extend(solutions.iter().map(|solution| (solution.max_take, solution.layers())));
+    boards.extend(solutions.iter().map(|solution| (solution.max_take, solution.layers)));
     boards.sort_unstable();
     boards.dedup();
     let mut row = |(max_take, layers)| {
@@ -122,25 +127,19 @@ fn start_rows(solutions: &[Solution], contradictions: &mut Vec<String>) -> Vec<S
 }
 
 fn start_table<'a>(rows: impl IntoIterator<Item = &'a StartRow>) -> Table {
-    let mut table = Table::new(&[
-        ("k", "layers"),
-        ("at most", "max_take"),
-        ("normal", "normal"),
-        ("published", "normal_published"),
-        ("agrees", "normal_agrees"),
-        ("misère", "misere"),
-        ("published", "misere_published"),
-        ("agrees", "misere_agrees"),
-    ]);
-    for row in rows {
-        let mut cells = vec![Cell::count(row.layers), Cell::of(row.max_take, Cell::count)];
-        for start in [row.normal, row.misere] {
-            cells.extend([Cell::of(start.computed, Cell::word), Cell::of(start.published, Cell::word)]);
-            cells.push(Cell::of(start.agrees, Cell::verdict));
-        }
-        table.row(cells);
-    }
-    table
+    Table::of(
+        rows,
+        &[
+            ("k", "layers", &|row| Cell::count(row.layers)),
+            ("at most", "max_take", &|row| Cell::of(row.max_take, Cell::count)),
+            ("normal", "normal", &|row| Cell::of(row.normal.computed, Cell::word)),
+            ("published", "normal_published", &|row| Cell::of(row.normal.published, Cell::word)),
+            ("agrees", "normal_agrees", &|row| Cell::of(row.normal.agrees, Cell::verdict)),
+            ("misère", "misere", &|row| Cell::of(row.misere.computed, Cell::word)),
+            ("published", "misere_published", &|row| Cell::of(row.misere.published, Cell::word)),
+            ("agrees", "misere_agrees", &|row| Cell::of(row.misere.agrees, Cell::verdict)),
+        ],
+    )
 }
 
 fn find(solutions: &[Solution], game: Game) -> Option<&Solution> {
@@ -156,20 +155,7 @@ fn count_table(solutions: &[Solution], contradictions: &mut Vec<String>) -> Tabl
     }
     games.sort_by_key(|game| game.key());
     games.dedup();
-    let mut table = Table::new(&[
-        ("k", "layers"),
-        ("rule", "rule"),
-        ("at most", "max_take"),
-        ("positions", "positions"),
-        ("wins", "wins"),
-        ("losses", "losses"),
-        ("loss rate", "loss_rate"),
-        ("published wins", "published_wins"),
-        ("published losses", "published_losses"),
-        ("published rate", "published_loss_percent"),
-        ("agrees", "agrees"),
-    ]);
-    for game in games {
+    let row = |game: Game| {
         let Game { max_take, rule, layers } = game;
         let census = find(solutions, game).map(|solution| &solution.census);
         let counts = published::counts(layers, rule).filter(|_| max_take.is_none());
@@ -180,21 +166,25 @@ fn count_table(solutions: &[Solution], contradictions: &mut Vec<String>) -> Tabl
             agrees = (counts.is_some() || rate.is_some()).then_some(found.is_empty());
             contradictions.extend(found);
         }
-        table.row(vec![
-            Cell::count(layers),
-            Cell::words(rule_word(rule), rule.name()),
-            Cell::of(max_take, Cell::count),
-            Cell::count(1u64 << (layers * (layers + 1) / 2)),
-            Cell::of(census, |census| Cell::count(census.wins())),
-            Cell::of(census, |census| Cell::count(census.losses())),
-            Cell::of(census, |census| Cell::share(census.loss_rate())),
-            Cell::of(counts, |counts| Cell::count(counts.wins)),
-            Cell::of(counts, |counts| Cell::count(counts.losses)),
-            Cell::of(rate, |rate| Cell::number(format!("{} %", rate.percent), rate.percent)),
-            Cell::of(agrees, Cell::verdict),
-        ]);
-    }
-    table
+        CountRow { game, census, counts, rate, agrees }
+    };
+    let percent = |rate: published::Rate| Cell::number(format!("{} %", rate.percent), rate.percent);
+    Table::of(
+        games.into_iter().map(row),
+        &[
+            ("k", "layers", &|row| Cell::count(row.game.layers)),
+            ("rule", "rule", &|row| Cell::words(rule_word(row.game.rule), row.game.rule.name())),
+            ("at most", "max_take", &|row| Cell::of(row.game.max_take, Cell::count)),
+            ("positions", "positions", &|row| Cell::count(1u64 << (row.game.layers * (row.game.layers + 1) / 2))),
+            ("wins", "wins", &|row| Cell::of(row.census, |census| Cell::count(census.wins()))),
+            ("losses", "losses", &|row| Cell::of(row.census, |census| Cell::count(census.losses()))),
+            ("loss rate", "loss_rate", &|row| Cell::of(row.census, |census| Cell::share(census.loss_rate()))),
+            ("published wins", "published_wins", &|row| Cell::of(row.counts, |counts| Cell::count(counts.wins))),
+            ("published losses", "published_losses", &|row| Cell::of(row.counts, |counts| Cell::count(counts.losses))),
+            ("published rate", "published_loss_percent", &|row| Cell::of(row.rate, percent)),
+            ("agrees", "agrees", &|row| Cell::of(row.agrees, Cell::verdict)),
+        ],
+    )
 }
 
 /// Returns the contradictions in the counts of a game, as sentences.

@@ -18,16 +18,18 @@ use super::{DATABASE, Error, block_name, missing, summary_name};
 use crate::database::{BlockForm, LIST_BYTES_MAX, MANIFEST, SUMS, Sums, Task};
 use parking_lot::Mutex;
 use pipeline::{BlockId, Damage, Error as RunError, Expected, parallel};
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// The work of a copy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Copied {
     /// Files that were copied.
     pub files: u64,
-    /// Their bytes.
+    /// Their size.
     pub bytes: u64,
-    /// Files that the target had already.
+    /// Files that were there already, with the same bytes.
     pub present: u64,
 }
 

@@ -12,17 +12,19 @@ use super::summary::StoredSummary;
 use super::{DATABASE, Error, Listed, SUMMARIES, block_name};
 use crate::database::{BlockForm, Task};
 use pipeline::BlockId;
+use serde::Serialize;
 use std::time::Duration;
 
-/// The work of a sweep.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What `trinim task sweep` prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Swept {
     /// Files of blocks that were removed.
     pub blocks: u64,
-    /// Their bytes.
+    /// Their size.
     pub block_bytes: u64,
     /// Temporary files that were removed.
-    pub temporaries: u64,
+    pub temporary_files: u64,
 }
 
 /// Removes the files of blocks whose targets are all committed, if the store keeps only counts, and
@@ -54,7 +56,7 @@ pub fn sweep(store: &dyn Store, task: Task<'_>, older_than: Duration) -> Result<
     for temporary in store.temporaries()? {
         if temporary.idle.is_some_and(|idle| idle >= older_than) {
             store.remove(&temporary.name)?;
-            swept.temporaries += 1;
+            swept.temporary_files += 1;
         }
     }
     Ok(swept)

@@ -102,11 +102,17 @@ pub const SLOW: [&str; 8] = ["solve", "-k", "7", "--block-bits", "14", "--commit
 /// Starts a slow solve and waits until the first commit is done.
 pub fn begin(path: &Path, name: &str) -> Child {
     let mut child = trinim(path, &[&SLOW[..], &[name]].concat()).spawn().unwrap();
-    let journal = path.join(name).join("m/journal.1.a");
+    committed(&mut child, &path.join(name));
+    child
+}
+
+/// Waits until a solve at work in a folder has done its first commit.
+pub fn committed(child: &mut Child, run: &Path) {
+    let journal = run.join("m/journal.1.a");
     for _ in 0..6000 {
         assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be observed");
         if fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
-            return child;
+            return;
         }
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -29,29 +29,9 @@ fn every_combination_is_measured_checked_and_exported() {
     let folder = scratch();
     let path = folder.path();
     fs::create_dir(path.join("scratch")).unwrap();
-    let args = [
-        "bench",
-        "--layers",
-        "4,5",
-        "--rule",
-        "misere,normal",
-        "--threads",
-        "1,2",
-        "--repeats",
-        "3",
-        "--warm-up",
-        "1",
-        "--out",
-        "scratch",
-        "--yardstick",
-        "16MiB",
-        "--revision",
-        "abc",
-        "--json",
-        "--csv",
-        "b.csv",
-    ];
-    let (out, error) = ends(path, 0, &args);
+    let args = "bench --layers 4,5 --rule misere,normal --threads 1,2 --repeats 3 --warm-up 1 --out scratch \
+                --yardstick 16MiB --revision abc --json --csv b.csv";
+    let (out, error) = ends(path, 0, &args.split_whitespace().collect::<Vec<_>>());
     let record = Record::from_json(&out).unwrap();
     assert_eq!((record.repeats, record.warm_up, record.interrupted), (3, 1, false));
     assert_eq!((record.version.as_str(), record.revision.as_deref()), (env!("CARGO_PKG_VERSION"), Some("abc")));
@@ -301,7 +281,10 @@ fn a_timeline_is_well_formed_and_its_lanes_add_up() {
     ends(path, 0, &solve("two"));
     assert_ne!(fs::read_to_string(path.join("t.svg")).unwrap(), drawn);
     fs::write(path.join("other.svg"), "<svg/>").unwrap();
-    for target in ["other.svg", "one", "absent/t.svg", "other.svg/t.svg"] {
+    fs::write(path.join("empty.svg"), "").unwrap();
+    fs::write(path.join("begun.svg"), "<!-- trinim time").unwrap();
+    let others = ["other.svg", "empty.svg", "begun.svg", "one", "absent/t.svg", "other.svg/t.svg", "/dev/null"];
+    for target in others {
         let (_, error) = ends(path, 2, &["solve", "-k", "4", "--timeline", target, "--out", "three"]);
         assert!(error.contains("--timeline") && error.contains("hint: "), "{error}");
     }
@@ -309,5 +292,5 @@ fn a_timeline_is_well_formed_and_its_lanes_add_up() {
     // A refused solve leaves no timeline, and neither does one that was already finished.
     ends(path, 4, &["solve", "-k", "7", "--memory", "1MiB", "--timeline", "none.svg", "--out", "three"]);
     ends(path, 0, &["solve", "-k", "6", "--timeline", "none.svg", "--out", "one"]);
-    assert_eq!(names(path), ["one", "other.svg", "t.svg", "two"]);
+    assert_eq!(names(path), ["begun.svg", "empty.svg", "one", "other.svg", "t.svg", "two"]);
 }

@@ -1,13 +1,12 @@
 //! `--board` in the commands that take a board, and positions that are solved on the spot.
 
-use crate::common::program::{ends, text, trinim};
+use crate::common::program::{committed, ends, text, trinim};
 use crate::common::scratch;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 
 const STAR: &str = "\
 name = \"star\"
@@ -74,10 +73,7 @@ fn a_solve_of_a_board_file_is_resumed_without_the_file() {
         let solve = [&["solve", "--board", "file:board.toml"], &options[..], more].concat();
         ends(path, 0, &[&solve[..], &["--out", "whole"]].concat());
         let mut child = trinim(path, &[&solve[..], &["--out", "run"]].concat()).spawn().unwrap();
-        while !fs::metadata(path.join("run/m/journal.1.a")).is_ok_and(|journal| journal.len() > 0) {
-            assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be killed");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        committed(&mut child, &path.join("run"));
         child.kill().unwrap();
         child.wait().unwrap();
         fs::remove_file(path.join("board.toml")).unwrap();

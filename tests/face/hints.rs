@@ -1,6 +1,6 @@
 //! Refusals of folders: what is wrong with the folder, and the command that helps, which is run.
 
-use crate::common::program::{SLOW, begin, copy, ends, run, signal, tree, trinim};
+use crate::common::program::{SLOW, begin, committed, copy, ends, run, signal, tree, trinim};
 use crate::common::{assert_same_files, database_files, scratch};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::fs;
@@ -31,10 +31,7 @@ fn an_unfinished_solve_names_the_command_that_resumes_it() {
     let options = ["with space", "--rule", "normal", "--max-take", "4"];
     let slow: Vec<&str> = [&SLOW[..], &options].concat();
     let mut child = trinim(path, &slow).spawn().unwrap();
-    while !path.join("with space/m/journal.1.a").exists() {
-        assert!(child.try_wait().unwrap().is_none());
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    committed(&mut child, &path.join("with space"));
     for command in ["stats", "verify", "probe"] {
         let (_, error) = ends(path, 2, &[command, "with space"]);
         assert!(error.contains("it is being solved; trinim status 'with space' shows how far"), "{error}");

@@ -1,7 +1,7 @@
 //! What `--json` prints: every output is valid by its schema, every field of a schema is in some
 //! output, and JSON.md is made from the schemas.
 
-use crate::common::program::{begin, ends, run, signal, text, trinim};
+use crate::common::program::{SLOW, begin, committed, ends, run, signal, text, trinim};
 use crate::common::scratch;
 use crate::page::{rows, schemas, written};
 use boon::{Compiler, SchemaIndex, Schemas};
@@ -206,13 +206,8 @@ fn the_page_is_made_from_the_schemas() {
 fn a_command_that_fails_or_is_stopped_says_so_in_json() {
     let folder = scratch();
     let path = folder.path();
-    let mut slow = crate::common::program::SLOW.to_vec();
-    slow.extend(["slow", "--json"]);
-    let mut child = trinim(path, &slow).spawn().unwrap();
-    while !path.join("slow/db").is_dir() {
-        assert_eq!(child.try_wait().unwrap(), None, "the solve was over before it could be stopped");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    let mut child = trinim(path, &[&SLOW[..], &["slow", "--json"]].concat()).spawn().unwrap();
+    committed(&mut child, &path.join("slow"));
     signal(&child, "TERM");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(143));

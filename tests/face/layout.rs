@@ -333,14 +333,3 @@ fn bad_arguments_are_refused() {
         refused(folder.path(), &[&["layout"], args].concat(), reason);
     }
 }
-
-#[test]
-fn help_and_manual_pages_cover_the_search() {
-    let folder = scratch();
-    let help = ends(folder.path(), 0, &["layout", "search", "--help"]).0;
-    assert!(help.contains("--symmetry") && help.contains("Examples:"), "{help}");
-    ends(folder.path(), 0, &["man", "pages"]);
-    for page in ["trinim-layout.1", "trinim-layout-search.1"] {
-        assert!(fs::read_to_string(folder.path().join("pages").join(page)).unwrap().contains("BID cells"), "{page}");
-    }
-}

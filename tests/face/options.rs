@@ -159,7 +159,7 @@ fn bad_arguments_end_with_2_a_reason_and_a_hint() {
     // "-" is standard input, and "0x10" a number.
     let positions =
         NEVER.into_iter().filter(|value| !["-", "0x10"].contains(value)).map(|value| vec!["probe", "two", "--", value]);
-    let others: [&[&str]; 24] = [
+    let others: [&[&str]; 25] = [
         &["solve"],
         &["solve", "--layers="],
         &["solve", "-k", "5", "-k", "6"],
@@ -179,6 +179,7 @@ fn bad_arguments_end_with_2_a_reason_and_a_hint() {
         &["verify", "two", "--sample", "0"],
         &["verify", "two", "--sample", "NaN"],
         &["verify", "two", "--sample", "1.5"],
+        &["verify", "two", "--sample", "101%"],
         &["verify", "two", "--sample", "0.5", "--checksums-only"],
         &["verify", "two", "--seed", "-1"],
         &["plan", "--layers", "12"],

@@ -60,58 +60,18 @@ const ENDLESS: [&str; 1] = ["serve"];
 
 /// Lines that measure this run, by their label or field: times, rates, memory, threads, and the
 /// bytes of logs, which depend on how much a writer could gather at once.
-const MEASURED: [&str; 43] = [
-    // Text.
-    "logs",
-    "memory",
-    "time",
-    "values",
-    "last commit",
-    "rate",
-    "shared",
-    "dedicated",
-    "disk",
-    // JSON.
-    "elapsed_s",
-    "seconds",
-    "peak_rss_bytes",
-    "log_bytes_written",
-    "disk_bytes_peak",
-    "disk_free_bytes",
-    "memory_available_bytes",
-    "threads",
-    "workers",
-    "used_bytes",
-    "peak_leased_bytes",
-    "apply",
-    "audit",
-    "await_read",
-    "await_write",
-    "commit",
-    "decode",
-    "encode",
-    "idle",
-    "orient",
-    "publish",
-    "read",
-    "settle",
-    "write",
-    "last_commit_s_ago",
-    "rate_positions_per_second",
-    "write_bytes_per_second",
-    "read_bytes_per_second",
-    "copy_bytes_per_second",
-    // How often a run commits follows the clock, and with it the files that are still there.
-    "commits",
-    "generation",
-    "log_files",
-    // The bench's own lines: the command has the number of threads, the figures are times.
-    "name",
-    "command",
-];
-/// The same for a bench alone.
-const MEASURED_BY_BENCH: [&str; 8] =
-    ["median", "min", "max", "mad", "write_share", "read_share", "memory_share", "free_bytes"];
+const MEASURED_TEXT: &str = "logs,memory,time,values,last commit,rate,shared,dedicated,disk";
+/// The same in JSON. How often a run commits follows the clock, and with it the files that are
+/// still there.
+const MEASURED_JSON: &str = "\
+    elapsed_s,seconds,peak_rss_bytes,log_bytes_written,disk_bytes_peak,disk_free_bytes,\
+    memory_available_bytes,threads,workers,used_bytes,peak_leased_bytes,apply,audit,await_read,\
+    await_write,commit,decode,encode,idle,orient,publish,read,settle,write,last_commit_s_ago,\
+    rate_positions_per_second,write_bytes_per_second,read_bytes_per_second,copy_bytes_per_second,\
+    commits,generation,log_files";
+/// The same for a bench alone: its commands have the number of threads, its figures are times. A
+/// name is compared everywhere else.
+const MEASURED_BY_BENCH: &str = "name,command,median,min,max,mad,write_share,read_share,memory_share,free_bytes";
 
 /// The lines of an output that do not measure this run.
 fn lines<'a>(command: &str, out: &'a str) -> Vec<&'a str> {
@@ -119,10 +79,9 @@ fn lines<'a>(command: &str, out: &'a str) -> Vec<&'a str> {
         Some(field) => field.split('"').next() == Some(name),
         None => line.trim_start().strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')),
     };
-    // A name is compared everywhere else.
-    let measured = MEASURED.iter().filter(|name| command == "bench" || !["name", "command"].contains(name));
-    let measured: Vec<&str> =
-        measured.copied().chain(MEASURED_BY_BENCH.iter().copied().filter(|_| command == "bench")).collect();
+    let by_bench = Some(MEASURED_BY_BENCH).filter(|_| command == "bench");
+    let measured = [MEASURED_TEXT, MEASURED_JSON].into_iter().chain(by_bench);
+    let measured: Vec<&str> = measured.flat_map(|names| names.split(',')).collect();
     let lines = out.lines().filter(|line| !measured.iter().any(|name| is_label(line, name)));
     lines.map(|line| if command == "plan" { untimed(line) } else { line }).collect()
 }

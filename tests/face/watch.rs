@@ -1,7 +1,7 @@
 //! What a long command tells other programs: events on standard error, metrics in a file and over
 //! HTTP, a service manager; and the files of `tools/batch` that read it.
 
-use crate::common::program::{ends, run, signal, text, trinim};
+use crate::common::program::{committed, ends, run, signal, text, trinim};
 use crate::common::scratch;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -14,7 +14,6 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use trinim::random::Random;
 
 /// A solve of seven layers in 5,600 blocks: a second or more.
 const MANY: [&str; 8] = ["solve", "-k", "7", "--block-bits", "14", "--commit-interval", "20ms", "--out"];
@@ -41,10 +40,7 @@ fn a_stream_has_every_event_in_order_and_nothing_else() {
     let options = ["run", "--progress", "json", "--progress-interval", "10ms"];
     let solve = [&MANY[..], &options].concat();
     let mut child = trinim(path, &solve).spawn().unwrap();
-    while !fs::metadata(path.join("run/m/journal.1.a")).is_ok_and(|journal| journal.len() > 0) {
-        assert_eq!(child.try_wait().unwrap(), None);
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    committed(&mut child, &path.join("run"));
     // A second process is refused, and says so in its own stream.
     let (code, _, error) = run(path, &solve);
     let refused = events(&error);
@@ -312,7 +308,7 @@ fn metrics_over_http_are_those_of_the_file() {
 }
 
 #[test]
-fn silent_slow_and_hostile_clients_hold_up_nothing() {
+fn silent_and_slow_clients_hold_up_nothing() {
     let folder = scratch();
     let served = Served::start(folder.path());
     let long = "x".repeat(200_000);
@@ -330,24 +326,6 @@ fn silent_slow_and_hostile_clients_hold_up_nothing() {
         let found = served.raw(request.as_bytes());
         assert!(found.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{:.80}: {found}", request);
         assert!(!found.contains("trinim_"), "{found}");
-    }
-    // No request at all: an end of the connection, or an error that may be lost to its reset.
-    for bytes in [
-        b"".to_vec(),
-        b"\r\n\r\n".to_vec(),
-        b"GET".to_vec(),
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
-        b"GET /\x00\xff HTTP/1.1\r\n\r\n".to_vec(),
-        format!("GET /{long} HTTP/1.1\r\n\r\n").into_bytes(),
-        format!("GET /metrics HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(5000)).into_bytes(),
-    ] {
-        let found = served.raw(&bytes);
-        assert!(!found.contains("200 OK") && !found.contains("trinim_"), "{found}");
-    }
-    let mut noise = Random::new(5);
-    for _ in 0..300 {
-        let bytes: Vec<u8> = (0..noise.index(200)).map(|_| noise.bits() as u8).collect();
-        assert!(!served.raw(&bytes).contains("200 OK"));
     }
     // Who goes away without reading.
     for _ in 0..50 {
@@ -382,7 +360,7 @@ fn silent_slow_and_hostile_clients_hold_up_nothing() {
 }
 
 /// Receives what a command tells its service manager.
-fn told(socket: &UnixDatagram) -> Vec<String> {
+fn received(socket: &UnixDatagram) -> Vec<String> {
     socket.set_nonblocking(true).unwrap();
     let mut told = Vec::new();
     let mut bytes = [0; 4096];
@@ -404,14 +382,14 @@ fn a_service_manager_is_told() {
         let out = format!("run{number}");
         let solve = [&MANY[..], &[&out]].concat();
         let mut command = trinim(path, &solve);
-        let child = command.env("NOTIFY_SOCKET", name).env("WATCHDOG_USEC", "200000").spawn().unwrap();
-        while !fs::metadata(path.join(&out).join("m/journal.1.a")).is_ok_and(|journal| journal.len() > 0) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let mut child = command.env("NOTIFY_SOCKET", name).env("WATCHDOG_USEC", "200000").spawn().unwrap();
+        committed(&mut child, &path.join(&out));
         std::thread::sleep(Duration::from_millis(500));
+        // A socket holds ten messages: on a slow machine there was no place for the last one.
+        let mut told = received(socket);
         signal(&child, "TERM");
         let code = child.wait_with_output().unwrap().status.code();
-        let told = told(socket);
+        told.extend(received(socket));
         assert_eq!(told[0], "READY=1", "{told:?}");
         assert!(told.iter().filter(|line| *line == "WATCHDOG=1").count() >= 2, "{told:?}");
         assert!(told.iter().any(|line| line.starts_with("STATUS=") && line.contains(" blocks")), "{told:?}");
@@ -433,10 +411,7 @@ fn a_folder_is_resumed_as_it_was_begun_and_others_are_refused_by_name() {
     let options = ["--rule", "normal", "--max-take", "3", "--audit", "20:5"];
     ends(path, 0, &[&MANY[..], &["whole"], &options].concat());
     let mut child = trinim(path, &[&MANY[..], &["run"], &options].concat()).spawn().unwrap();
-    while !fs::metadata(path.join("run/m/journal.1.a")).is_ok_and(|journal| journal.len() > 0) {
-        assert_eq!(child.try_wait().unwrap(), None);
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    committed(&mut child, &path.join("run"));
     let (_, error) = ends(path, 6, &["resume", "run"]);
     assert!(error.contains(&format!("run is in use by process {}, ", child.id())), "{error}");
     child.kill().unwrap();
@@ -498,10 +473,8 @@ fn a_job_of_slurm_is_queued_again_until_it_is_finished() {
         command
     };
     let solve = ["--layers", "6", "--block-bits", "9", "--commit-interval", "20ms", "--out", "run"];
-    let child = job(&solve).spawn().unwrap();
-    while !fs::metadata(path.join("run/m/journal.1.a")).is_ok_and(|journal| journal.len() > 0) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let mut child = job(&solve).spawn().unwrap();
+    committed(&mut child, &path.join("run"));
     // Slurm sends it to the shell alone.
     signal(&child, "TERM");
     assert!(child.wait_with_output().unwrap().status.success());

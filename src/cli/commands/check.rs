@@ -3,7 +3,6 @@
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, grouped, seconds};
 use crate::cli::face::owner::{self, Owner};
-use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::Size;
 use crate::cli::words::choice::named;
@@ -14,7 +13,7 @@ use pipeline::checkpoint::{LOCK, PUBLISHED};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use trinim::care::{self, Depth, Finding, Request, Subject};
+use trinim::care::{self, Depth, Finding, Subject};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,16 +70,10 @@ pub struct Report<'a> {
 pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;
-    let counter = Counter::default();
-    let request = Request {
-        threads: args.job.threads.count(),
-        stop: &signals.stop,
-        progress: &|done, all| counter.set(done, all),
-    };
-    let status = |elapsed: f64| counter.status("checking", "bytes", elapsed);
-    let shown = args.job.progress.on(out)?;
-    let work = |_: progress::Say<'_>| care::check(&args.folder, args.depth, &request);
-    let found = progress::during(&status, &signals, &shown, work)
+    let counter = Counter::of("checking", "bytes");
+    let found = args
+        .job
+        .counted(&[&counter], &signals, out, |request| care::check(&args.folder, args.depth, request))?
         .map_err(|error| of_care(error, &args.folder, &signals, "check incomplete"))?;
     let owner = owner_of(&args.folder);
     let report = Report {
@@ -90,11 +83,7 @@ pub fn run(args: CheckArgs, out: &mut Out) -> anyhow::Result<Exit> {
         owned: matches!(owner, Owner::Held(_)),
         elapsed_s: watch.elapsed().as_secs_f64(),
     };
-    if args.job.json.json {
-        out.json("trinim.check/1", &report)?
-    } else {
-        print(&report, owner, out)?
-    }
+    args.job.json.report("trinim.check/1", &report, out, |report, out| print(report, owner, out))?;
     if !report.ok {
         out.remark(format_args!("hint: trinim repair {} restores damaged files", args.folder.display()));
     }
@@ -146,6 +135,5 @@ fn print(report: &Report<'_>, owner: Owner, out: &mut Out) -> anyhow::Result<()>
         rows.push(("left over", format!("{}, {what}", counted(left, "file"))));
     }
     rows.push(("time", seconds(report.elapsed_s)));
-    out.table(&rows)?;
-    Ok(())
+    Ok(out.table(&rows)?)
 }

@@ -7,7 +7,7 @@ use crate::cli::words::board::{BID_LEGEND, CELLS_MAX, picture};
 use crate::cli::words::game::{GameArgs, agree_with_nimbers, request, values};
 use crate::cli::words::keep::too_many_pieces;
 use crate::cli::words::machine::{free_bytes, memory_available_bytes};
-use crate::cli::words::summary;
+use crate::cli::words::summary::Named;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -98,15 +98,7 @@ pub fn run(args: PlanArgs, out: &mut Out) -> anyhow::Result<Exit> {
         warnings: Vec::new(),
     };
     warn(&mut report);
-    if args.json.json {
-        out.json("trinim.plan/1", &report)?;
-    } else {
-        print(&report, &board, &game.codec.name, out)?;
-        for warning in &report.warnings {
-            out.warn(warning);
-        }
-    }
-    Ok(Exit::Done)
+    args.json.report("trinim.plan/1", &report, out, |report, out| print(report, &board, game, out))
 }
 
 /// Adds a warning for each shortage.
@@ -143,16 +135,16 @@ fn warn(report: &mut Report<'_>) {
     }
 }
 
-fn print(report: &Report<'_>, board: &Board, codec: &str, out: &mut Out) -> anyhow::Result<()> {
+fn print(report: &Report<'_>, board: &Board, game: &GameArgs, out: &mut Out) -> anyhow::Result<()> {
     let plan = report.plan;
     let shape = &plan.shape;
     let size = |bytes: u64| Size(bytes).to_string();
     let guess = if shape.estimated { "about " } else { "" };
     let cells: String = shape.bid_cells.iter().map(|cell| board.cell((*cell).into()).to_string()).collect();
     let memory = &plan.memory;
-    let denser = if plan.codec == codec { String::new() } else { format!(" with logs in {}", plan.codec) };
+    let denser = if plan.codec == game.codec.name { String::new() } else { format!(" with logs in {}", plan.codec) };
     out.table(&[
-        ("board", summary::board(board, plan.rule)),
+        ("board", Named::of(board, game.rule).to_string()),
         ("positions", format!("{} (2^{})", grouped(plan.positions), plan.cells)),
         ("moves", grouped(report.moves as u64)),
         (
@@ -248,5 +240,6 @@ fn print(report: &Report<'_>, board: &Board, codec: &str, out: &mut Out) -> anyh
         plan.log_bits_per_position,
         plan.codec,
     ))?;
+    report.warnings.iter().for_each(|warning| out.warn(warning));
     Ok(())
 }

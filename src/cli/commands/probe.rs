@@ -5,17 +5,16 @@ use crate::cli::face::output::{self, Out, counted};
 use crate::cli::words::answers::{self, SpotArgs};
 use crate::cli::words::args::JsonArgs;
 use crate::cli::words::folders;
+use crate::cli::words::seat::Lines;
 use crate::cli::words::solved::{Solved, SolvedArgs};
 use crate::cli::words::summary::{draw_moves, up_to_symmetry};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use trinim::database::{Access, Database, DatabaseError, Probe};
-use trinim::game::Board;
-use trinim::game::position;
-use trinim::game::{Outcome, Rule, Value};
+use trinim::game::{Board, Outcome, Rule, Value, position};
 use trinim::play::report::Probed;
 use trinim::solve::{PartError, PartSolver};
 
@@ -153,22 +152,13 @@ impl Asking {
         if io::stdin().is_terminal() {
             out.remark("positions, one a line (Ctrl-D ends):");
         }
-        let mut input = io::stdin().lock();
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            let failed = |error| DatabaseError::Io { operation: "read", path: "standard input".into(), source: error };
-            let length = input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line).map_err(failed)?;
-            if length == 0 {
-                return Ok(());
-            }
-            if length as u64 == LINE_BYTES && !line.ends_with(b"\n") {
-                skip_line(&mut input).map_err(failed)?;
-            }
-            self.answer(String::from_utf8_lossy(&line).trim(), out)?;
-            // The writer may wait for this answer before sending the next line.
-            out.flush()?;
+        // The output is flushed before each line: the writer may wait for an answer before it sends
+        // the next one.
+        let mut lines = Lines::new(LINE_BYTES);
+        while let Some(line) = lines.ask("", out)? {
+            self.answer(line.trim(), out)?;
         }
+        Ok(())
     }
 
     fn answer(&mut self, text: &str, out: &mut Out) -> anyhow::Result<()> {
@@ -212,9 +202,7 @@ impl Asking {
         }
         Ok(())
     }
-}
 
-impl Asking {
     /// Asks the database, and solves what it does not have as far as that can be done on the spot.
     /// The inner error is the answer for this position; the outer one ends the command.
     fn probe(&mut self, position: u64, out: &Out) -> anyhow::Result<Result<Probe, (Exit, String)>> {
@@ -258,19 +246,6 @@ fn look_up(database: &Database, position: u64, brief: bool) -> Result<Probe, Dat
 fn chain(error: impl std::error::Error + Send + Sync + 'static) -> String {
     let chain: Vec<String> = anyhow::Error::new(error).chain().map(ToString::to_string).collect();
     chain.join(": ")
-}
-
-/// Skips the rest of a line.
-fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
-    loop {
-        let buffer = input.fill_buf()?;
-        let end = buffer.iter().position(|byte| *byte == b'\n');
-        let (used, over) = end.map_or((buffer.len(), buffer.is_empty()), |end| (end + 1, true));
-        input.consume(used);
-        if over {
-            return Ok(());
-        }
-    }
 }
 
 fn print(board: &Board, probe: &Probe, out: &mut Out) -> anyhow::Result<()> {

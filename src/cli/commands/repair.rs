@@ -2,7 +2,6 @@
 
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, counted, seconds};
-use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::Size;
 use crate::cli::words::job::{Counter, Job, of_care, print_finding};
@@ -11,7 +10,7 @@ use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
-use trinim::care::{self, Estimate, Finding, Repair, Request};
+use trinim::care::{self, Estimate, Finding, Repair};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,13 +63,10 @@ pub struct Report<'a> {
 pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;
-    let counter = Counter::default();
-    let status = |elapsed: f64| counter.status("checking", "bytes", elapsed);
-    let count = |done: u64, all: u64| counter.set(done, all);
-    let shown = args.job.progress.on(out)?;
-    let request = Request { threads: args.job.threads.count(), stop: &signals.stop, progress: &count };
-    let prepare = |_: progress::Say<'_>| Repair::prepare(&args.folder, args.dry_run, &request);
-    let repair = progress::during(&status, &signals, &shown, prepare)
+    let counter = Counter::of("checking", "bytes");
+    let repair = args
+        .job
+        .counted(&[&counter], &signals, out, |request| Repair::prepare(&args.folder, args.dry_run, request))?
         .map_err(|error| of_care(error, &args.folder, &signals, "nothing was written"))?;
     let findings: Vec<Finding> =
         repair.report().findings.iter().filter(|finding| finding.weight.is_damage()).cloned().collect();
@@ -85,11 +81,9 @@ pub fn run(args: RepairArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let was_sound = findings.is_empty();
     let repaired = !args.dry_run && !estimate.is_empty();
     if repaired {
-        let counter = Counter::default();
-        let status = |elapsed: f64| counter.status("repairing", "blocks and logs", elapsed);
-        let request = Request { progress: &|done, all| counter.set(done, all), ..request };
-        let work = |_: progress::Say<'_>| repair.carry_out(&request);
-        progress::during(&status, &signals, &shown, work)
+        let counter = Counter::of("repairing", "blocks and logs");
+        args.job
+            .counted(&[&counter], &signals, out, |request| repair.carry_out(request))?
             .map_err(|error| of_care(refused(error), &args.folder, &signals, "what was computed so far is written"))?;
     }
     let ok = was_sound || repaired;
@@ -140,6 +134,5 @@ fn print(estimate: &Estimate, out: &mut Out) -> anyhow::Result<()> {
         work.push(format!("write {} again", files.join(", ")));
     }
     let read = if estimate.read_bytes > 0 { format!("read {}, ", Size(estimate.read_bytes)) } else { String::new() };
-    out.table(&[("to do", work.join("; ")), ("cost", format!("{read}about {}", seconds(estimate.seconds)))])?;
-    Ok(())
+    Ok(out.table(&[("to do", work.join("; ")), ("cost", format!("{read}about {}", seconds(estimate.seconds)))])?)
 }

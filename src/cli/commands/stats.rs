@@ -83,12 +83,7 @@ pub fn run(args: StatsArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     let winning = winning(&database)?;
     let report = report(&database, &winning)?;
-    if args.json.json {
-        out.json(SCHEMA, &report)?
-    } else {
-        print(&report, database.board(), &winning, out)?
-    }
-    Ok(Exit::Done)
+    args.json.report(SCHEMA, &report, out, |report, out| print(report, database.board(), &winning, out))
 }
 
 /// Returns the winning moves of the full board.

@@ -11,7 +11,8 @@ use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
 use crate::cli::face::owner::{self, Owner};
 use crate::cli::face::progress;
 use crate::cli::words::args::{JsonArgs, Size};
-use crate::cli::words::summary;
+use crate::cli::words::folders;
+use crate::cli::words::summary::Named;
 use clap::Args;
 use pipeline::BlockId;
 use pipeline::checkpoint::{self, BlockRecord, Inspection, LOCK, LOGS, METADATA, PUBLISHED};
@@ -19,10 +20,10 @@ use pipeline::{RealStorage, Storage};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 use trinim::care;
-use trinim::database::{Game, Keep, SUMS, Terms, Values, refuse_unreleased};
+use trinim::database::{Game, Keep, SUMS, Terms, Values};
 use trinim::plan::Shape;
 
 const EXAMPLES: &str = "\
@@ -53,19 +54,8 @@ pub struct Report {
     state: &'static str,
     #[serde(flatten)]
     owner: Owner,
-    /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
-    board: String,
-    #[serde(skip)]
-    words: String,
-    /// Layers of the triangle; null: another board.
-    layers: Option<u32>,
-    /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
-    #[schemars(with = "trinim::game::Rule")]
-    rule: String,
-    /// Fewest pieces a move takes along a line; null: 1.
-    min_take: Option<u32>,
-    /// Most pieces a move may take; null: no limit.
-    max_take: Option<u32>,
+    #[serde(flatten)]
+    game: Named,
     /// What is computed of each position: `outcomes` or `nimbers`.
     values: Values,
     /// What the run keeps: `database`, `book:PIECES` or `counts`.
@@ -100,27 +90,14 @@ pub struct Report {
 
 /// Runs the subcommand.
 pub fn run(args: StatusArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    let nothing = || care::Error::Nothing { path: args.folder.clone() };
-    if !args.folder.is_dir() {
-        return Err(nothing().into());
-    }
-    let storage = RealStorage::open(&args.folder)?;
-    let inspection = match checkpoint::inspect(&storage) {
-        Err(pipeline::Error::NotARun { .. }) => return Err(nothing().into()),
-        other => other?,
-    };
-    let report = report(&storage, &inspection)?;
-    if args.json.json {
-        out.json("trinim.status/1", &report)?
-    } else {
-        print(&report, out)?
-    }
-    Ok(Exit::Done)
+    let found = if args.folder.is_dir() { folders::inspect(&args.folder)? } else { None };
+    let inspection = found.ok_or_else(|| care::Error::Nothing { path: args.folder.clone() })?;
+    let report = report(&RealStorage::open(&args.folder)?, &inspection)?;
+    args.json.report("trinim.status/1", &report, out, print)
 }
 
 fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Report> {
     let foreign = || care::Error::Foreign { path: storage.path(checkpoint::FORMAT) };
-    refuse_unreleased(&storage.path(checkpoint::FORMAT), &inspection.parameters.0)?;
     let Game { board, rule, layout } = Game::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let Terms { values, keep, .. } = Terms::from_parameters(&inspection.parameters.0).ok_or_else(foreign)?;
     let owner = owner::of(&storage.path(LOCK));
@@ -150,26 +127,20 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
     let units = progress::units(&layout, &Shape::of(&layout));
     let work = |records: &[BlockRecord]| -> f64 { records.iter().map(|record| units[record.block.index()]).sum() };
     let (all, done) = (units.iter().sum::<f64>(), work(records));
-    let times = Times::of(storage, inspection.generation);
+    let [session_s, last_commit_s_ago] = times(storage, inspection.generation);
     // File times say nothing about a session that is over: the folder may have been copied.
-    let pace = times.session_s.filter(|time| state == "running" && *time > 0.0 && !session.is_empty());
+    let pace = session_s.filter(|time| state == "running" && *time > 0.0 && !session.is_empty());
     let rate = |amount: f64| pace.map(|time| amount / time);
     let session_work = work(session);
     let session_positions: u64 = session.iter().map(|record| positions(record.block)).sum();
     let eta_s = rate(session_work).map(|rate| {
         // Work has continued since the last commit.
-        let since = times.last_commit_s_ago.unwrap_or(0.0);
-        ((all - done) / rate - since).max(0.0)
+        ((all - done) / rate - last_commit_s_ago.unwrap_or(0.0)).max(0.0)
     });
     Ok(Report {
         state,
         owner,
-        words: summary::board(&board, rule),
-        board: board.name().to_owned(),
-        layers: board.layers(),
-        min_take: board.min_take(),
-        rule: rule.to_string(),
-        max_take: board.max_take(),
+        game: Named::of(&board, rule),
         values,
         keep,
         blocks: blocks as u64,
@@ -182,7 +153,7 @@ fn report(storage: &RealStorage, inspection: &Inspection) -> anyhow::Result<Repo
         log_files: logs.len() as u64,
         log_bytes: logs.iter().map(|(_, bytes)| bytes).sum(),
         database_bytes: database.map(|(_, bytes)| bytes).sum(),
-        last_commit_s_ago: times.last_commit_s_ago.filter(|_| !records.is_empty()),
+        last_commit_s_ago: last_commit_s_ago.filter(|_| !records.is_empty()),
         rate_positions_per_second: rate(session_positions as f64),
         eta_s,
     })
@@ -197,24 +168,16 @@ fn sizes(storage: &RealStorage, folder: &str) -> anyhow::Result<Vec<(String, u64
     Ok(entries.into_iter().map(|entry| (format!("{folder}/{}", entry.name), entry.length)).collect())
 }
 
-/// Times taken from the metadata files.
-struct Times {
-    /// From the opening of the current session to its last commit.
-    session_s: Option<f64>,
-    last_commit_s_ago: Option<f64>,
-}
-
-impl Times {
-    fn of(storage: &RealStorage, generation: u64) -> Times {
-        let changed = |name: &str| -> Option<SystemTime> {
-            let path = storage.path(&format!("{METADATA}/{name}.{generation}.a"));
-            std::fs::metadata(Path::new(&path)).ok()?.modified().ok()
-        };
-        let (opened, committed) = (changed("manifest"), changed("journal"));
-        let between =
-            |from: Option<SystemTime>, to: Option<SystemTime>| Some(to?.duration_since(from?).ok()?.as_secs_f64());
-        Times { session_s: between(opened, committed), last_commit_s_ago: between(committed, Some(SystemTime::now())) }
-    }
+/// Returns the seconds from the opening of the current session to its last commit, and from that to
+/// now, by the times of the metadata files.
+fn times(storage: &RealStorage, generation: u64) -> [Option<f64>; 2] {
+    let changed = |name: &str| -> Option<SystemTime> {
+        let path = storage.path(&format!("{METADATA}/{name}.{generation}.a"));
+        std::fs::metadata(path).ok()?.modified().ok()
+    };
+    let (opened, committed) = (changed("manifest"), changed("journal"));
+    [(opened, committed), (committed, Some(SystemTime::now()))]
+        .map(|(from, to)| Some(to?.duration_since(from?).ok()?.as_secs_f64()))
 }
 
 fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
@@ -227,7 +190,7 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let positions = report.finished_positions as f64 / report.positions as f64;
     let mut rows = vec![
         ("state", format!("{}, {owner}", report.state)),
-        ("board", report.words.clone()),
+        ("board", report.game.to_string()),
         ("blocks", format!("{} of {} saved", grouped(report.finished_blocks), grouped(report.blocks))),
         (
             "positions",
@@ -252,6 +215,5 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         let left = report.eta_s.map_or("unknown yet".to_owned(), |left| format!("about {}", seconds(left)));
         rows.push(("time left", left));
     }
-    out.table(&rows)?;
-    Ok(())
+    Ok(out.table(&rows)?)
 }

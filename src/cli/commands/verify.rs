@@ -2,9 +2,8 @@
 
 use crate::cli::face::exit::{Exit, Stopped};
 use crate::cli::face::output::{Out, counted, grouped, per_second, seconds};
-use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
-use crate::cli::words::args::{self, DatabaseArgs, Size};
+use crate::cli::words::args::{self, Size};
 use crate::cli::words::job::{Counter, Job};
 use crate::cli::words::machine::peak_rss_bytes;
 use clap::Args;
@@ -12,7 +11,7 @@ use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::PathBuf;
 use trinim::care::Request;
 use trinim::database::Database;
 use trinim::verify::{self, Depth};
@@ -29,8 +28,9 @@ The exit code is 0 if everything is correct, 3 if files are damaged, and 1 if un
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
-    #[command(flatten)]
-    database: DatabaseArgs,
+    /// Folder of a finished solve, or its db folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
 
     /// Only compare the files with their checksums
     #[arg(long, conflicts_with = "sample")]
@@ -69,32 +69,16 @@ pub struct Report {
 pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let watch = Stopwatch::start();
     let signals = Signals::register()?;
-    let database = Database::open(&args.database.folder)?;
+    let database = Database::open(&args.folder)?;
     let (depth, name) = match (args.checksums_only, args.sample) {
         (true, _) => (Depth::Checksums, "checksums"),
         (false, Some(share)) => (Depth::Sample { share, seed: args.seed }, "sample"),
         (false, None) => (Depth::Full, "full"),
     };
     // Files are counted in bytes, then blocks in positions.
-    let (files, values) = (Counter::default(), Counter::default());
-    let checking_values = AtomicBool::new(false);
-    let progress = |now: u64, total: u64| {
-        if files.is_complete() {
-            checking_values.store(true, Ordering::Relaxed);
-            values.set(now, total);
-        } else {
-            files.set(now, total);
-        }
-    };
-    let status = |elapsed: f64| match checking_values.load(Ordering::Relaxed) {
-        false => files.status("checking", "bytes", elapsed),
-        true => values.status("checking", "canonical positions", elapsed),
-    };
-    let shown = args.job.progress.on(out)?;
-    let request = Request { threads: args.job.threads.count(), stop: &signals.stop, progress: &progress };
-    let check = |_: progress::Say<'_>| verify::verify(&database, depth, &request);
-    let found = progress::during(&status, &signals, &shown, check)?;
-    let Some(found) = found else {
+    let counters = [&Counter::of("checking", "bytes"), &Counter::of("checking", "canonical positions")];
+    let check = |request: &Request<'_>| verify::verify(&database, depth, request);
+    let Some(found) = args.job.counted(&counters, &signals, out, check)?? else {
         return Err(anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("verification incomplete"));
     };
     let elapsed_s = watch.elapsed().as_secs_f64();
@@ -106,11 +90,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
         elapsed_s,
         peak_rss_bytes: peak_rss_bytes(),
     };
-    if args.job.json.json {
-        out.json("trinim.verify/1", &report)?
-    } else {
-        print(&report, out)?
-    }
+    args.job.json.report("trinim.verify/1", &report, out, print)?;
     Ok(Exit::of_verify(&report.found))
 }
 
@@ -138,6 +118,5 @@ fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
         ));
     }
     rows.push(("time", seconds(report.elapsed_s)));
-    out.table(&rows)?;
-    Ok(())
+    Ok(out.table(&rows)?)
 }

@@ -1,8 +1,9 @@
 //! Exit codes, the hint for each error, and the JSON of a failure.
 
-use crate::cli::face::output::Out;
+use crate::cli::face::output::{Out, note};
 use crate::cli::face::owner::InUse;
 use crate::cli::face::refusal::command_line;
+use crate::cli::face::watch;
 use clap::ArgMatches;
 use pipeline::Error as RunError;
 use pipeline::checkpoint::{LOGS, METADATA, PUBLISHED};
@@ -20,10 +21,11 @@ use trinim::plan::PlanError;
 use trinim::verify;
 
 /// How the program ends. The table is in `--help` and in `src/care/README.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
     /// Done.
+    #[default]
     Done = 0,
     /// A check found something wrong in undamaged files: `verify` or the audit of a solve a value,
     /// `evolve verify` a formula, `bench` an answer, or `report`, `layout --paper`, `plane` and
@@ -79,7 +81,7 @@ impl Exit {
 /// Table of exit codes for `--help`.
 pub const TABLE: &str = "Exit codes:
     0  success
-        1  a check found something wrong in undamaged files: verify or the audit of a solve a value, evolve verify a \
+    1  a check found something wrong in undamaged files: verify or the audit of a solve a value, evolve verify a \
     formula, bench an answer; report, layout --paper, plane and evolve claims a published value or claim that does not hold
     2  usage error: a bad argument, position or folder
     3  files are damaged
@@ -319,9 +321,9 @@ pub struct Failure<'a> {
     /// The exit code, see the README.
     exit_code: u8,
     /// What went wrong, as on standard error.
-    reason: String,
+    reason: &'a str,
     /// What to do next; null if there is no advice.
-    hint: Option<String>,
+    hint: Option<&'a str>,
 }
 
 /// Returns the command of these arguments, with its subcommands, if it has `--json`.
@@ -341,14 +343,44 @@ pub fn innermost(matches: &ArgMatches) -> (String, &ArgMatches) {
     (path.join(" "), at)
 }
 
-/// Writes the failure of `command` to standard output, after whatever it had written.
-pub fn write_failure(command: &str, exit: Exit, error: &anyhow::Error, out: &mut Out) {
-    // No reader is left, or nothing can be written: standard error has said so.
-    if error.is::<io::Error>() {
-        return;
+/// What is told at the end of a command.
+#[derive(Default)]
+pub struct Told {
+    /// How it ends.
+    pub exit: Exit,
+    /// Why; empty if it is done.
+    pub reason: String,
+    /// What to do next; empty if there is no advice.
+    pub hint: String,
+}
+
+impl Told {
+    /// Tells an error; one that is none ends with [`Exit::Done`].
+    pub fn of(error: &anyhow::Error) -> Told {
+        let told = classify(error).map(|(exit, hint)| Told { exit, reason: reason(error), hint });
+        told.unwrap_or_default()
     }
-    let reason = reason(error);
-    let hint = classify(error).map(|(_, hint)| hint).filter(|hint| !hint.is_empty());
-    let failure = Failure { finished: false, command, exit_code: exit as u8, reason, hint };
-    let _ = out.json_line("trinim.failure/1", &failure).and_then(|()| out.flush());
+
+    /// Prints reason and hint, unless the last event has both.
+    pub fn print(&self, out: &Out) {
+        let Told { exit, reason, hint } = self;
+        if watch::is_json() || *exit == Exit::Done {
+            return;
+        }
+        match exit.is_stop() {
+            true => note(reason),
+            false => note(format_args!("{} {reason}", out.error_paint.bad("error:"))),
+        }
+        if !hint.is_empty() {
+            note(format_args!("hint: {hint}"));
+        }
+    }
+
+    /// Writes the failure of `command` to standard output, after whatever it had written.
+    pub fn write(&self, command: &str, out: &mut Out) {
+        let Told { exit, reason, hint } = self;
+        let hint = Some(hint.as_str()).filter(|hint| !hint.is_empty());
+        let failure = Failure { finished: false, command, exit_code: *exit as u8, reason, hint };
+        let _ = out.json_line("trinim.failure/1", &failure).and_then(|()| out.flush());
+    }
 }

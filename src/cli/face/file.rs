@@ -69,7 +69,7 @@ impl Export {
             Err(error) => return Err(Error::io("measure", path, error).into()),
         }
         let export = Export { path: path.to_path_buf(), folder };
-        export.temporary()?;
+        export.begin()?;
         Ok(export)
     }
 
@@ -93,14 +93,6 @@ impl Export {
         Export::claim(path, ExportKind { flag, what: "file", signature: "" })
     }
 
-    /// Begins the file under a temporary name.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`] if the system refuses.
-    pub fn begin(&self) -> Result<tempfile::NamedTempFile, Error> {
-        self.temporary()
-    }
-
     /// Gives a file that was begun its name, once it is on the disk.
     ///
     /// # Errors
@@ -117,7 +109,11 @@ impl Export {
         Error::io("write", &self.path, error)
     }
 
-    fn temporary(&self) -> Result<tempfile::NamedTempFile, Error> {
+    /// Begins the file under a temporary name.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the system refuses.
+    pub fn begin(&self) -> Result<tempfile::NamedTempFile, Error> {
         let readable = fs::Permissions::from_mode(0o666);
         let made = tempfile::Builder::new().prefix(".trinim.").permissions(readable).tempfile_in(&self.folder);
         made.map_err(|error| Error::io("create a file in", &self.folder, error))
@@ -128,7 +124,7 @@ impl Export {
     /// # Errors
     /// Returns [`Error::Io`] if the system refuses.
     pub fn write(&self, text: &str) -> Result<(), Error> {
-        let mut file = self.temporary()?;
+        let mut file = self.begin()?;
         file.write_all(text.as_bytes()).map_err(|error| self.failed(error))?;
         file.persist(&self.path).map_err(|error| self.failed(error.error))?;
         Ok(())
@@ -191,31 +187,5 @@ impl ParentsArgs {
                 "mount the disk, or create the folder with --parents",
             )),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const KIND: ExportKind = ExportKind { flag: "--letter", what: "letter", signature: "Dear" };
-
-    #[test]
-    fn only_its_like_is_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("letter.txt");
-        Export::claim(&path, KIND).unwrap().write("Dear one").unwrap();
-        Export::claim(&path, KIND).unwrap().write("Dear other").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "Dear other");
-        for foreign in ["Sir", "Dea", ""] {
-            fs::write(&path, foreign).unwrap();
-            let error = Export::claim(&path, KIND).err().unwrap().to_string();
-            assert!(error.contains("letter.txt exists and is not a trinim letter"), "{error}");
-        }
-        assert!(Export::claim(folder.path(), KIND).is_err());
-        assert!(Export::claim(&path.join("below"), KIND).is_err());
-        assert!(Export::claim(&folder.path().join("absent/letter.txt"), KIND).is_err());
-        assert!(Export::claim(Path::new("/dev/null"), KIND).is_err());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

@@ -63,7 +63,7 @@ pub async fn serve(
             _ = tick.tick() => continue,
         };
         let Some((stream, place)) = accepted else { continue };
-        let client = Patient::new(stream, limits.patience);
+        let client = Patient { stream: TokioIo::new(stream), limit: limits.patience, stalled: None };
         let connection = graceful.watch(http.serve_connection(client, TowerToHyperService::new(routes.clone())));
         let open = open.clone();
         open.fetch_add(1, Ordering::Relaxed);
@@ -101,17 +101,13 @@ async fn accept(
 /// A connection with a limit on stalled writes.
 struct Patient {
     stream: TokioIo<TcpStream>,
+    /// How long a write may stall.
     limit: Duration,
     /// Runs while a write is stalled.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl Patient {
-    /// Wraps a connection; a write may stall for `limit`.
-    fn new(stream: TcpStream, limit: Duration) -> Patient {
-        Patient { stream: TokioIo::new(stream), limit, stalled: None }
-    }
-
     fn watch<T>(&mut self, poll: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if poll.is_ready() {
             self.stalled = None;

@@ -35,9 +35,9 @@ pub enum Owner {
 pub fn of(lock: &Path) -> Owner {
     let Ok(file) = fs::metadata(lock) else { return Owner::Free };
     let Ok(locks) = fs::read_to_string("/proc/locks") else { return Owner::Unknown };
-    let held = locks.lines().filter_map(flock).find(|(_, inode, pid)| *inode == file.ino() && has_open(*pid, &file));
+    let held = locks.lines().filter_map(flock).find(|(inode, pid)| *inode == file.ino() && has_open(*pid, &file));
     match held {
-        Some((_, _, pid)) => Owner::Held(pid),
+        Some((_, pid)) => Owner::Held(pid),
         None => Owner::Free,
     }
 }
@@ -75,13 +75,13 @@ pub struct InUse {
     progress: String,
 }
 
-/// Parses device, inode and process of a line about a whole-file lock, like `1: FLOCK ADVISORY
+/// Parses inode and process of a line about a whole-file lock, like `1: FLOCK ADVISORY
 /// WRITE 123 fe:00:456 0 EOF`.
-fn flock(line: &str) -> Option<(&str, u64, u32)> {
+fn flock(line: &str) -> Option<(u64, u32)> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [_, "FLOCK", _, "WRITE", pid, place, ..] = fields[..] else { return None };
-    let (device, inode) = place.rsplit_once(':')?;
-    Some((device, inode.parse().ok()?, pid.parse().ok()?))
+    let (_, inode) = place.rsplit_once(':')?;
+    Some((inode.parse().ok()?, pid.parse().ok()?))
 }
 
 /// Whether a process has this file open. Inode numbers repeat across devices, and the device in the
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn locks_are_read_as_the_kernel_writes_them() {
-        assert_eq!(flock("1: FLOCK  ADVISORY  WRITE 25982 fe:00:10011103 0 EOF"), Some(("fe:00", 10_011_103, 25_982)));
+        assert_eq!(flock("1: FLOCK  ADVISORY  WRITE 25982 fe:00:10011103 0 EOF"), Some((10_011_103, 25_982)));
         for other in [
             "",
             "2: FLOCK  ADVISORY  READ 25982 fe:00:10133509 0 EOF",

@@ -73,19 +73,12 @@ enum Choice {
     None,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
-    Bar,
-    Lines,
-    Json,
-    Hidden,
-}
-
 /// How one command shows its progress.
 #[derive(Clone, Copy)]
 pub struct Progress {
     quiet: bool,
-    style: Style,
+    /// Never [`Choice::Auto`].
+    style: Choice,
     interval: Duration,
     paint: Paint,
 }
@@ -99,9 +92,9 @@ impl ProgressArgs {
         let redraws = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let style = match (self.progress, out.quiet) {
             // The stream is for programs, and they have asked for it.
-            (Choice::Json, _) => Style::Json,
-            (_, true) => Style::Hidden,
-            (choice, false) => choice.style(redraws)?,
+            (Choice::Json, _) => Choice::Json,
+            (_, true) => Choice::None,
+            (choice, false) => choice.resolved(redraws)?,
         };
         self.metrics.begin(out)?;
         Ok(Progress { quiet: out.quiet, style, interval: self.progress_interval, paint: out.error_paint })
@@ -109,16 +102,16 @@ impl ProgressArgs {
 }
 
 impl Choice {
-    fn style(self, redraws: bool) -> Result<Style, Refused> {
+    /// Returns the choice for a standard error that can redraw a line, or cannot.
+    fn resolved(self, redraws: bool) -> Result<Choice, Refused> {
         match (self, redraws) {
-            (Choice::Auto | Choice::Bar, true) => Ok(Style::Bar),
-            (Choice::Auto, false) | (Choice::Lines, _) => Ok(Style::Lines),
-            (Choice::Json, _) => Ok(Style::Json),
-            (Choice::None, _) => Ok(Style::Hidden),
+            (Choice::Auto, true) => Ok(Choice::Bar),
+            (Choice::Auto, false) => Ok(Choice::Lines),
             (Choice::Bar, false) => {
                 let message = "--progress bar: standard error is not a terminal that can redraw a line";
                 Err(Refused::new(message, "use --progress lines"))
             }
+            (choice, _) => Ok(choice),
         }
     }
 }
@@ -214,6 +207,28 @@ impl Total {
         (share.min(1.0), left_s(elapsed, time, all - time))
     }
 
+    /// Returns what is known after `elapsed` seconds; `line` gets the blocks done of all, the time
+    /// left and the rate in words.
+    fn reading(
+        &self,
+        counts: &Counts,
+        blocks: Blocks,
+        elapsed: f64,
+        line: impl FnOnce(&str, &str, &str) -> String,
+    ) -> Reading {
+        let (share, eta_s) = self.shares(counts, elapsed);
+        let finished_blocks = self.resumed_blocks + counts.blocks_computed;
+        let rate = self.positions_of(counts.blocks_computed) / elapsed;
+        let done = format!("{finished_blocks}/{}", self.blocks);
+        Reading {
+            share,
+            line: line(&done, &in_words(eta_s), &output::per_second(rate, "positions")),
+            eta_s,
+            rate_positions_per_second: Some(rate),
+            blocks: Some(Blocks { blocks: self.blocks, finished_blocks, ..blocks }),
+        }
+    }
+
     /// Returns the positions that `settled` blocks of this session stand for, on average.
     fn positions_of(&self, settled: u64) -> f64 {
         self.positions as f64 * settled as f64 / (self.blocks - self.resumed_blocks).max(1) as f64
@@ -250,48 +265,34 @@ pub type Say<'a> = &'a (dyn Fn(String) + Sync);
 /// The status of a solve after `elapsed` seconds.
 pub fn of_solve(metrics: &Metrics, total: &Total, elapsed: f64) -> Reading {
     let counts = metrics.snapshot();
-    let settled = counts.blocks_computed;
-    let (share, eta_s) = total.shares(&counts, elapsed);
-    let left = in_words(eta_s);
     let committed = counts.blocks_committed;
     let phase = if committed == total.blocks { "sealing" } else { "solving" };
-    let rate = total.positions_of(settled) / elapsed;
-    let positions = output::per_second(rate, "positions");
     let log_bytes = counts.log_bytes_written + counts.log_bytes_read + counts.published_bytes_read;
     let logs = output::bytes_per_second(log_bytes as f64 / elapsed);
-    let published = counts.published_bytes as f64 / (settled * total.block_bytes).max(1) as f64;
-    let blocks = total.resumed_blocks + settled;
-    let line = format!(
-        "{phase}  {blocks}/{} blocks ({committed} saved)  ETA {left}  {positions}  logs {logs}  \
-         database {:.1} % of bitmap",
-        total.blocks,
-        published * 100.0
-    );
+    let bitmap_bytes = (counts.blocks_computed * total.block_bytes).max(1);
+    let published = counts.published_bytes as f64 / bitmap_bytes as f64 * 100.0;
     let blocks = Blocks {
-        blocks: total.blocks,
-        finished_blocks: blocks,
         committed_blocks: committed,
         log_bytes_written: counts.log_bytes_written,
         log_bytes_read: counts.log_bytes_read + counts.published_bytes_read,
+        ..Blocks::default()
     };
-    Reading { share, line, eta_s, rate_positions_per_second: Some(rate), blocks: Some(blocks) }
+    total.reading(&counts, blocks, elapsed, |done, left, rate| {
+        format!(
+            "{phase}  {done} blocks ({committed} saved)  ETA {left}  {rate}  logs {logs}  \
+             database {published:.1} % of bitmap"
+        )
+    })
 }
 
 /// The status of a baseline in blocks after `elapsed` seconds.
 pub fn in_blocks(metrics: &Metrics, counters: &Counters, total: &Total, elapsed: f64) -> Reading {
-    let counts = metrics.snapshot();
     let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    let settled = counts.blocks_computed;
-    let (share, eta_s) = total.shares(&counts, elapsed);
-    let left = in_words(eta_s);
-    let rate = total.positions_of(settled) / elapsed;
-    let positions = output::per_second(rate, "positions");
     let block_bytes = of(&counters.block_bytes_read) + of(&counters.block_bytes_written);
     let moved = output::bytes_per_second(block_bytes as f64 / elapsed);
-    let line = format!("solving  {settled}/{} blocks  ETA {left}  {positions}  blocks {moved}", total.blocks);
-    let finished_blocks = total.resumed_blocks + settled;
-    let blocks = Blocks { blocks: total.blocks, finished_blocks, ..Blocks::default() };
-    Reading { share, line, eta_s, rate_positions_per_second: Some(rate), blocks: Some(blocks) }
+    total.reading(&metrics.snapshot(), Blocks::default(), elapsed, |done, left, rate| {
+        format!("solving  {done} blocks  ETA {left}  {rate}  blocks {moved}")
+    })
 }
 
 /// The status of a baseline in memory after `elapsed` seconds; cutting the board into blocks takes
@@ -339,7 +340,7 @@ pub fn during<T>(status: Status<'_>, signals: &Signals, progress: &Progress, wor
 
 fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiver<String>) {
     let clock = Stopwatch::start();
-    let live = progress.style == Style::Bar;
+    let live = progress.style == Choice::Bar;
     let bar = if live {
         ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr())
     } else {
@@ -369,10 +370,10 @@ fn show(status: Status<'_>, signals: &Signals, progress: &Progress, said: Receiv
         if live {
             bar.set_position((reading.share * 1000.0) as u64);
             bar.set_message(reading.line.clone());
-        } else if progress.style != Style::Hidden && elapsed >= next_line {
+        } else if progress.style != Choice::None && elapsed >= next_line {
             next_line = elapsed + progress.interval;
             match progress.style {
-                Style::Json => watch::progress(&reading),
+                Choice::Json => watch::progress(&reading),
                 _ => note(format_args!("{} {}", watch::utc_now(), in_percent(&reading))),
             }
         }
@@ -412,12 +413,12 @@ mod tests {
 
     #[test]
     fn a_bar_is_for_terminals_that_redraw() {
-        let styles = |choice: Choice| [true, false].map(|redraws| choice.style(redraws).ok());
-        assert_eq!(styles(Choice::Auto), [Some(Style::Bar), Some(Style::Lines)]);
-        assert_eq!(styles(Choice::Bar), [Some(Style::Bar), None]);
-        assert_eq!(styles(Choice::Lines), [Some(Style::Lines); 2]);
-        assert_eq!(styles(Choice::Json), [Some(Style::Json); 2]);
-        assert_eq!(styles(Choice::None), [Some(Style::Hidden); 2]);
+        let styles = |choice: Choice| [true, false].map(|redraws| choice.resolved(redraws).ok());
+        assert_eq!(styles(Choice::Auto), [Some(Choice::Bar), Some(Choice::Lines)]);
+        assert_eq!(styles(Choice::Bar), [Some(Choice::Bar), None]);
+        for choice in [Choice::Lines, Choice::Json, Choice::None] {
+            assert_eq!(styles(choice), [Some(choice); 2]);
+        }
     }
 
     /// A resumed run began at 0 % again, and estimated what was left from the whole work.

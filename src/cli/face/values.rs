@@ -7,23 +7,16 @@ use std::str::FromStr;
 use std::time::Duration;
 use trinim::amount::binary;
 
-/// Size units in bytes; a bare letter is binary, as in most tools.
-const UNITS: [(&str, u64); 14] = [
-    ("b", 1),
-    ("k", 1 << 10),
-    ("m", 1 << 20),
-    ("g", 1 << 30),
-    ("t", 1 << 40),
-    ("kib", 1 << 10),
-    ("mib", 1 << 20),
-    ("gib", 1 << 30),
-    ("tib", 1 << 40),
-    ("kb", 1_000),
-    ("mb", 1_000_000),
-    ("gb", 1_000_000_000),
-    ("tb", 1_000_000_000_000),
-    ("", 1),
-];
+/// Returns the bytes of a unit of sizes, in lower case; a bare letter is binary, as in most tools.
+fn unit_bytes(name: &str) -> Option<u64> {
+    let Some(letter) = name.chars().next().filter(|_| name != "b") else { return Some(1) };
+    let power = 1 + "kmgt".find(letter)? as u32;
+    match &name[1..] {
+        "" | "ib" => Some(1024_u64.pow(power)),
+        "b" => Some(1000_u64.pow(power)),
+        _ => None,
+    }
+}
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +31,7 @@ impl FromStr for Size {
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = text.split_at(end);
         let unit = unit.trim_start().to_ascii_lowercase();
-        let bytes = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(expected)?.1;
+        let bytes = unit_bytes(&unit).ok_or_else(expected)?;
         let (whole, part) = number.split_once('.').unwrap_or((number, ""));
         let digits = |text: &str| text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());
         if whole.is_empty() || !digits(whole) || !digits(part) || number.ends_with('.') {

@@ -1,17 +1,17 @@
 //! Argument values: memory, threads, shares, cells. Every parse error says what was expected.
 
+use crate::cli::face::exit::Exit;
+use crate::cli::face::output::Out;
 pub use crate::cli::face::values::{Size, duration, long_duration};
 use crate::cli::words::choice::offered;
 use crate::cli::words::machine;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
-use pipeline::CodecChoice;
-use pipeline::Placement;
-use std::path::PathBuf;
+use pipeline::{CodecChoice, Placement};
+use serde::Serialize;
 use std::time::Duration;
 use trinim::database::Values;
-use trinim::game::Rule;
-use trinim::game::{Board, Cell, LAYERS_MAX};
+use trinim::game::{Board, Cell, LAYERS_MAX, Rule};
 use trinim::kernel::{Isa, Kernel};
 use trinim::plan;
 
@@ -260,12 +260,25 @@ pub struct JsonArgs {
     pub json: bool,
 }
 
-/// The folder of a solved board.
-#[derive(Clone, Args)]
-pub struct DatabaseArgs {
-    /// Folder of a finished solve, or its db folder
-    #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
+impl JsonArgs {
+    /// Reports as JSON under this schema, or in the words of `print`; returns [`Exit::Done`].
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn report<R: Serialize>(
+        self,
+        schema: &str,
+        report: &R,
+        out: &mut Out,
+        print: impl FnOnce(&R, &mut Out) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Exit> {
+        if self.json {
+            out.json(schema, report)?
+        } else {
+            print(report, out)?
+        }
+        Ok(Exit::Done)
+    }
 }
 
 #[cfg(test)]
@@ -280,14 +293,6 @@ mod tests {
         assert_eq!(memory("256MiB"), Ok(Size(256 << 20)));
         for text in ["0%", "101%", "-5%", "%", "NaN%", "half"] {
             assert!(memory(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn shares_have_bounds() {
-        assert_eq!(share("5%"), Ok(0.05));
-        for text in ["0", "-0.1", "1.1", "NaN", "101%", ""] {
-            assert!(share(text).is_err(), "{text}");
         }
     }
 

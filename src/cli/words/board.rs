@@ -4,8 +4,7 @@ use crate::cli::face::exit::Refused;
 use crate::cli::face::file::InputKind;
 use crate::cli::face::output::{Out, padded};
 use crate::cli::words::args;
-use clap::{ArgMatches, Args, Command, FromArgMatches};
-use std::ops::Deref;
+use clap::Args;
 use std::path::Path;
 use trinim::database::Values;
 use trinim::game::{Board, Rule, Takes};
@@ -30,52 +29,14 @@ const BOARD: InputKind = InputKind {
 };
 
 /// The board, which a command needs.
-#[derive(Clone)]
-pub struct RequiredBoard(BoardArgs);
+pub type RequiredBoard = BoardArgs<true>;
 
-impl Deref for RequiredBoard {
-    type Target = BoardArgs;
-
-    fn deref(&self) -> &BoardArgs {
-        &self.0
-    }
-}
-
-impl RequiredBoard {
-    /// Returns the arguments of a board that is known, whatever they named.
-    pub fn known(self, board: Board) -> RequiredBoard {
-        RequiredBoard(BoardArgs { known: Some(Box::new(board)), ..self.0 })
-    }
-}
-
-/// Not derived: only the requirement is new.
-impl Args for RequiredBoard {
-    fn augment_args(command: Command) -> Command {
-        let command = BoardArgs::augment_args(command).mut_arg("layers", |arg| arg.required_unless_present("board"));
-        // A changed argument goes to the end; the others follow it there.
-        ["board", "min_take", "max_take"].into_iter().fold(command, |command, id| command.mut_arg(id, |arg| arg))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        BoardArgs::augment_args_for_update(command)
-    }
-}
-
-impl FromArgMatches for RequiredBoard {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<RequiredBoard, clap::Error> {
-        Ok(RequiredBoard(BoardArgs::from_arg_matches(matches)?))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        self.0.update_from_arg_matches(matches)
-    }
-}
-
-/// The board, if one is named.
+/// The board, if one is named or has to be.
 #[derive(Clone, Args)]
-pub struct BoardArgs {
+pub struct BoardArgs<const REQUIRED: bool = false> {
     /// Layers of the triangle; 1 to 9, and 10 where nothing is solved
-    #[arg(long, help_heading = "Game", short = 'k', value_name = "K", value_parser = args::layers)]
+    #[arg(long, help_heading = "Game", short = 'k', value_name = "K", value_parser = args::layers,
+          required_unless_present_any = REQUIRED.then_some("board"))]
     pub layers: Option<u32>,
 
     /// Board in place of layers: triangle:K, rect:RxC (lines of a rectangle), hex:N (hexagon of
@@ -96,7 +57,12 @@ pub struct BoardArgs {
     known: Option<Box<Board>>,
 }
 
-impl BoardArgs {
+impl<const REQUIRED: bool> BoardArgs<REQUIRED> {
+    /// Returns the arguments of a board that is known, whatever they named.
+    pub fn known(self, board: Board) -> Self {
+        BoardArgs { known: Some(Box::new(board)), ..self }
+    }
+
     /// Returns the board; `None` if the arguments name none.
     ///
     /// # Errors

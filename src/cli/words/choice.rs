@@ -1,5 +1,6 @@
 //! Flags whose values are a library enum, under the names that reports use.
 
+use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
@@ -9,6 +10,11 @@ pub fn name<T: Serialize>(value: &T) -> String {
         Ok(serde_json::Value::String(name)) => name,
         _ => String::new(),
     }
+}
+
+/// Returns the name of a value that clap reads by its name.
+pub fn chosen(value: impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 /// Returns a parser for one of `values`.

@@ -6,11 +6,11 @@ use crate::cli::face::output::{counted, grouped};
 use crate::cli::face::owner::{self, Owner};
 use crate::cli::face::refusal::quoted;
 use crate::cli::words::board::{arguments, default_folder, is_from_a_file};
-use pipeline::checkpoint::{self, FORMAT, LOCK, PUBLISHED};
-use pipeline::{Error as RunError, RealStorage};
+use pipeline::checkpoint::{self, FORMAT, Inspection, LOCK, PUBLISHED};
+use pipeline::{Error as RunError, RealStorage, Storage};
 use std::path::{Path, PathBuf};
 use trinim::care;
-use trinim::database::{Database, DatabaseError, Game, Keep, MANIFEST, SUMS, Values};
+use trinim::database::{Database, DatabaseError, Game, Keep, MANIFEST, SUMS, Values, refuse_unreleased};
 use trinim::game::{Board, Cell, Rule};
 use trinim::solve::baseline;
 
@@ -32,8 +32,7 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
         return error;
     };
     let path = path.clone();
-    let command = words.first().map_or("", String::as_str);
-    let (reason, hint) = diagnose(&path, command, words);
+    let (reason, hint) = diagnose(&path, words);
     if reason.is_empty() {
         return Refused::new(error.to_string(), hint).into();
     }
@@ -43,7 +42,8 @@ pub fn explain(error: anyhow::Error, words: &[String]) -> anyhow::Error {
 
 /// Returns what is wrong with a folder and what helps. The former may be empty: then the error says
 /// it already.
-fn diagnose(path: &Path, command: &str, words: &[String]) -> (String, String) {
+fn diagnose(path: &Path, words: &[String]) -> (String, String) {
+    let command = words.first().map_or("", String::as_str);
     let shown = quoted(&path.to_string_lossy());
     let instead = |folder: &Path| {
         let folder = folder.to_string_lossy();
@@ -142,7 +142,8 @@ fn is_run(folder: &Path) -> bool {
     folder.join(FORMAT).is_file()
 }
 
-fn is_database(folder: &Path) -> bool {
+/// Whether a folder is a finished database.
+pub fn is_database(folder: &Path) -> bool {
     folder.join(MANIFEST).is_file() && folder.join(SUMS).is_file()
 }
 
@@ -155,19 +156,29 @@ fn solves(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// An unfinished run, or a finished one.
-pub struct Begun {
-    /// The game.
-    pub game: Game,
-    /// Blocks saved.
-    pub saved: u64,
-    /// Arguments of `trinim` that go on with it, the subcommand first.
-    pub words: Vec<String>,
+/// Reads the run in a folder; `None` if there is none.
+///
+/// # Errors
+/// [`DatabaseError::Unreleased`]; those of the checkpoint.
+pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
+    // An error must not count as absence: a new run might choose another layout.
+    if !folder.try_exists().map_err(|error| RunError::io("open", folder, error))? {
+        return Ok(None);
+    }
+    let storage = RealStorage::open(folder)?;
+    match checkpoint::inspect(&storage) {
+        Ok(inspection) => {
+            refuse_unreleased(&storage.path(FORMAT), &inspection.parameters.0)?;
+            Ok(Some(inspection))
+        }
+        Err(RunError::NotARun { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
-/// Reads how far a run is; `None` if there is no run, or none of this program.
-pub fn begun(run: &Path) -> Option<Begun> {
-    let inspection = checkpoint::inspect(&RealStorage::open(run).ok()?).ok()?;
+/// Returns the game of a run and the arguments of `trinim` that go on with it, the subcommand
+/// first; `None` if it is none of this program.
+pub fn begun(run: &Path, inspection: &Inspection) -> Option<(Game, Vec<String>)> {
     let game = Game::from_parameters(&inspection.parameters.0)?;
     let mut words = solve(&game.board, game.rule);
     for (flag, name) in ["--strategy", "--redundancy"].into_iter().zip(baseline::PARAMETERS) {
@@ -183,17 +194,18 @@ pub fn begun(run: &Path) -> Option<Begun> {
     if !is_default {
         words.extend(["--out".to_owned(), run.to_string_lossy().into_owned()]);
     }
-    Some(Begun { game, saved: inspection.records.len() as u64, words })
+    Some((game, words))
 }
 
-/// The same with the command that resumes it as a text.
+/// The same with the blocks that are saved, and the command as a text.
 fn unfinished(run: &Path) -> Option<(Game, u64, String)> {
-    let Begun { game, saved, mut words } = begun(run)?;
+    let inspection = checkpoint::inspect(&RealStorage::open(run).ok()?).ok()?;
+    let (game, mut words) = begun(run, &inspection)?;
     // The folder has the board, whatever became of the file.
     if is_from_a_file(&game.board) {
         words = vec!["resume".to_owned(), run.to_string_lossy().into_owned()];
     }
-    Some((game, saved, typed(&words)))
+    Some((game, inspection.records.len() as u64, typed(&words)))
 }
 
 /// Writes a command as it is typed.

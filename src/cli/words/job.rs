@@ -1,7 +1,7 @@
 //! What commands take that work through many files for a while: threads, JSON, progress,
 //! findings, and how they end.
 
-use crate::cli::face::exit::Stopped;
+use crate::cli::face::exit::{Refused, Stopped};
 use crate::cli::face::output::{Out, grouped};
 use crate::cli::face::owner;
 use crate::cli::face::progress::{self, ProgressArgs};
@@ -12,7 +12,7 @@ use clap::Args;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trinim::care::{self, Finding, Weight};
+use trinim::care::{self, Finding, Request, Weight};
 
 /// How such a command works and tells.
 #[derive(Args)]
@@ -27,33 +27,62 @@ pub struct Job {
     pub progress: ProgressArgs,
 }
 
-/// Counts progress.
-#[derive(Default)]
+impl Job {
+    /// Does work in the parts that these counters count one after the other, with its progress
+    /// shown.
+    ///
+    /// # Errors
+    /// Returns [`Refused`] if progress cannot be shown as asked for.
+    pub fn counted<T>(
+        &self,
+        counters: &[&Counter],
+        signals: &Signals,
+        out: &Out,
+        work: impl FnOnce(&Request<'_>) -> T,
+    ) -> Result<T, Refused> {
+        let count = |done: u64, all: u64| {
+            let at = counters.iter().find(|counter| !counter.is_complete()).or(counters.last());
+            at.into_iter().for_each(|counter| counter.set(done, all));
+        };
+        let shown = self.progress.on(out)?;
+        let request = Request { threads: self.threads.count(), stop: &signals.stop, progress: &count };
+        Ok(progress::during(&|elapsed| status(counters, elapsed), signals, &shown, |_| work(&request)))
+    }
+}
+
+/// Counts one kind of work.
 pub struct Counter {
+    doing: &'static str,
+    unit: &'static str,
     done: AtomicU64,
     all: AtomicU64,
 }
 
+/// Returns the status of the last counter that has begun, after `elapsed` seconds.
+pub fn status(counters: &[&Counter], elapsed: f64) -> Reading {
+    let begun = counters.iter().rev().find(|counter| counter.all.load(Ordering::Relaxed) > 0);
+    begun.or(counters.first()).map_or_else(Reading::default, |counter| counter.status(elapsed))
+}
+
 impl Counter {
+    /// Returns a counter that has not begun; `unit` is what it counts, in the plural.
+    pub fn of(doing: &'static str, unit: &'static str) -> Counter {
+        Counter { doing, unit, done: AtomicU64::new(0), all: AtomicU64::new(0) }
+    }
+
     /// Sets the work done and the whole work; later calls never lower the former.
     pub fn set(&self, done: u64, all: u64) {
         self.all.store(all, Ordering::Relaxed);
         self.done.fetch_max(done, Ordering::Relaxed);
     }
 
-    /// Forgets the work done, for another kind of work.
-    pub fn restart(&self) {
-        self.done.store(0, Ordering::Relaxed);
-    }
-
-    /// Whether all work is done.
-    pub fn is_complete(&self) -> bool {
+    fn is_complete(&self) -> bool {
         let all = self.all.load(Ordering::Relaxed);
         all > 0 && self.done.load(Ordering::Relaxed) == all
     }
 
-    /// Returns the share of work done and a status line after `elapsed` seconds.
-    pub fn status(&self, doing: &str, unit: &str, elapsed: f64) -> Reading {
+    fn status(&self, elapsed: f64) -> Reading {
+        let Counter { doing, unit, .. } = self;
         let (done, all) = (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
         let share = (done as f64 / all.max(1) as f64).min(1.0);
         progress::at_share(share, elapsed, |left| {

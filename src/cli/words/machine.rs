@@ -1,14 +1,45 @@
-//! What this machine has: memory and disk.
+//! What this machine has: processors, memory and disk.
 
 use pipeline::{RealStorage, Storage};
 use std::path::Path;
+use sysinfo::{CpuRefreshKind, Disks, MemoryRefreshKind, RefreshKind, System};
+use trinim::report::record::Machine;
+
+/// Reads processors and memory, if the system reports them.
+fn system() -> Option<System> {
+    let memory = MemoryRefreshKind::nothing().with_ram();
+    let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()).with_memory(memory);
+    System::new_with_specifics(wanted).ok()
+}
+
+/// Describes the machine; `folder` is where it is to work.
+pub fn facts(folder: &Path) -> Machine {
+    let system = system();
+    let cpu = system.as_ref().and_then(|system| Some(system.cpus().first()?.brand().trim().to_owned()));
+    let known = |text: Option<String>| text.filter(|text| !text.is_empty()).unwrap_or_else(|| "unknown".to_owned());
+    let (os, kernel) = (System::long_os_version().ok(), System::kernel_version().ok());
+    Machine {
+        cpu: known(cpu),
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        memory_bytes: system.as_ref().map_or(0, System::total_memory),
+        os: format!("{}, kernel {}", known(os), known(kernel)),
+        disk: disk(folder),
+    }
+}
+
+/// Describes the disk with the longest mount point above `folder`: file system and kind.
+fn disk(folder: &Path) -> Option<String> {
+    let folder = folder.canonicalize().ok()?;
+    let disks = Disks::new_with_refreshed_list().ok()?;
+    let above = (&disks).into_iter().filter(|disk| folder.starts_with(disk.mount_point()));
+    let disk = above.max_by_key(|disk| disk.mount_point().as_os_str().len())?;
+    Some(format!("{} on {} (as the system says)", disk.file_system().to_string_lossy(), disk.kind()))
+}
 
 /// Returns the bytes of memory that this process may use: physical memory, or what its control
 /// group allows.
 pub fn memory_bytes() -> Option<u64> {
-    use sysinfo::{MemoryRefreshKind, RefreshKind, System};
-    let ram = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    let system = System::new_with_specifics(ram).ok()?;
+    let system = system()?;
     let physical = Some(system.total_memory()).filter(|bytes| *bytes > 0)?;
     let allowed = system.cgroup_limits().map(|limits| limits.total_memory).filter(|bytes| *bytes > 0);
     Some(allowed.map_or(physical, |allowed| allowed.min(physical)))
@@ -16,10 +47,7 @@ pub fn memory_bytes() -> Option<u64> {
 
 /// Returns the memory available now, in bytes; `u64::MAX` if the system does not say.
 pub fn memory_available_bytes() -> u64 {
-    let figures = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = figures.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
-        .map_or(u64::MAX, |kibibytes| kibibytes << 10)
+    system().map(|system| system.available_memory()).filter(|bytes| *bytes > 0).unwrap_or(u64::MAX)
 }
 
 /// Returns the peak resident memory of this process so far, in bytes; 0 if the system does not say.

@@ -2,27 +2,57 @@
 //! as `stats` and `probe` draw them.
 
 use crate::cli::face::output::{Out, Paint, counted, grouped, picture, side_by_side};
+use crate::cli::face::values::Size;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt;
 use std::io::Write;
 use trinim::database::{Audited, Game, Keep, Manifest, NimberCount, Values};
 use trinim::game::position::cells;
-use trinim::game::{Board, Value};
+use trinim::game::{Board, Rule, Value};
 
-/// Facts about a solved board that need no block.
+/// A game, as reports name it.
 #[derive(Serialize, JsonSchema)]
-pub struct Summary {
+pub struct Named {
     /// Name of the board: `triangle:7`, `rect:6x6`, or what a file says.
     board: String,
     /// Layers of the triangle; null: another board.
     layers: Option<u32>,
     /// Whether who takes the last piece wins (`normal`) or loses (`misere`).
-    #[schemars(with = "trinim::game::Rule")]
-    rule: String,
+    rule: Rule,
     /// Fewest pieces a move takes along a line; null: 1.
     min_take: Option<u32>,
     /// Most pieces a move may take; null: no limit.
     max_take: Option<u32>,
+}
+
+impl Named {
+    /// Names a game.
+    pub fn of(board: &Board, rule: Rule) -> Named {
+        Named {
+            board: board.name().to_owned(),
+            layers: board.layers(),
+            rule,
+            min_take: board.min_take(),
+            max_take: board.max_take(),
+        }
+    }
+}
+
+/// In words: `7 layers, misere, at most 3 pieces a move`.
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", board_words(&self.board), self.rule)?;
+        self.min_take.map_or(Ok(()), |take| write!(f, ", at least {take} pieces a move"))?;
+        self.max_take.map_or(Ok(()), |take| write!(f, ", at most {take} pieces a move"))
+    }
+}
+
+/// Facts about a solved board that need no block.
+#[derive(Serialize, JsonSchema)]
+pub struct Summary {
+    #[serde(flatten)]
+    game: Named,
     /// All positions of the board.
     pub positions: u64,
     /// Positions that the player to move wins.
@@ -48,7 +78,7 @@ pub struct Summary {
     /// All blocks.
     blocks: u64,
     /// Blocks that were evaluated, one for each isomorphic group.
-    pub canonical_blocks: u64,
+    canonical_blocks: u64,
 }
 
 impl Summary {
@@ -56,11 +86,7 @@ impl Summary {
     pub fn of(manifest: &Manifest, Game { board, rule, layout }: &Game) -> Summary {
         let census = &manifest.census;
         Summary {
-            board: board.name().to_owned(),
-            layers: board.layers(),
-            rule: rule.name().to_owned(),
-            min_take: board.min_take(),
-            max_take: board.max_take(),
+            game: Named::of(board, *rule),
             positions: census.positions(),
             wins: census.wins(),
             losses: census.losses(),
@@ -82,14 +108,14 @@ impl Summary {
         (!self.keep.is_database()).then(|| ("kept", self.keep.limits()))
     }
 
-    /// Returns what the row of the files is about, and says what is kept unless that is every
-    /// value.
-    pub fn kept(&self) -> (&'static str, &'static str) {
-        match self.keep {
+    /// Returns the row of the files, which says what is kept unless that is every value.
+    pub fn kept(&self, bytes: u64, folder: &str) -> (&'static str, String) {
+        let (name, what) = match self.keep {
             Keep::Database => ("database", ""),
             Keep::Book { .. } => ("kept", "counts, winning first moves and the book, "),
             Keep::Counts => ("kept", "counts and winning first moves, "),
-        }
+        };
+        (name, format!("{what}{} in {}, {folder}", Size(bytes), counted(self.canonical_blocks, "block")))
     }
 
     /// Returns the rows of a table.
@@ -99,7 +125,7 @@ impl Summary {
             ("audit", format!("{positions} compared with their children, {misses} wrong, seed {seed}"))
         });
         let rows = vec![
-            ("board", described(&self.board, &self.rule, [self.min_take, self.max_take])),
+            ("board", self.game.to_string()),
             ("positions", grouped(self.positions)),
             ("wins", grouped(self.wins)),
             ("losses", format!("{} ({:.4} %)", grouped(self.losses), self.loss_rate * 100.0)),
@@ -112,21 +138,10 @@ impl Summary {
     }
 }
 
-/// Describes a board and its rule in words.
-pub fn board(board: &Board, rule: impl std::fmt::Display) -> String {
-    described(board.name(), rule, [board.min_take(), board.max_take()])
-}
-
 /// Names a board in words: `7 layers`, `rect:6x6`.
 pub fn board_words(name: &str) -> String {
     let layers = name.strip_prefix("triangle:").and_then(|layers| layers.parse().ok());
     layers.map_or_else(|| name.to_owned(), |layers| counted(layers, "layer"))
-}
-
-fn described(name: &str, rule: impl std::fmt::Display, [least, most]: [Option<u32>; 2]) -> String {
-    let least = least.map_or(String::new(), |take| format!(", at least {take} pieces a move"));
-    let most = most.map_or(String::new(), |take| format!(", at most {take} pieces a move"));
-    format!("{}, {rule}{least}{most}", board_words(name))
 }
 
 /// Most moves shown as pictures.

@@ -144,17 +144,18 @@ impl Svg {
 
     /// Adds a shape of line segments and arcs.
     pub fn path(&mut self, class: &str, path: &Path) {
-        if !path.0.is_empty() {
-            self.uses(class);
-            self.put(format_args!("<path class=\"{class}\" d=\"{}\"/>", path.0));
-        }
+        self.shape(class, path, "/>");
     }
 
     /// Adds a shape with a title of its own, which browsers show under the pointer.
     pub fn path_titled(&mut self, class: &str, path: &Path, title: &str) {
+        self.shape(class, path, &format!("><title>{}</title></path>", escape(title)));
+    }
+
+    fn shape(&mut self, class: &str, path: &Path, end: &str) {
         if !path.0.is_empty() {
             self.uses(class);
-            self.put(format_args!("<path class=\"{class}\" d=\"{}\"><title>{}</title></path>", path.0, escape(title)));
+            self.put(format_args!("<path class=\"{class}\" d=\"{}\"{end}", path.0));
         }
     }
 

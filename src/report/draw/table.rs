@@ -75,6 +75,9 @@ impl Cell {
     }
 }
 
+/// A column: its header for people, its header for programs, and the cell of a row.
+pub type Column<'a, R> = (&'static str, &'static str, &'a dyn Fn(&R) -> Cell);
+
 /// A table with a header.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -84,18 +87,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates an empty table; each column has a header for people and one for programs.
-    pub fn new(columns: &[(&'static str, &'static str)]) -> Table {
-        Table { columns: columns.to_vec(), rows: Vec::new() }
-    }
-
-    /// Adds a row.
-    ///
-    /// # Panics
-    /// Panics if the row has more or fewer cells than the table has columns.
-    pub fn row(&mut self, cells: Vec<Cell>) {
-        assert_eq!(cells.len(), self.columns.len(), "cells of a row");
-        self.rows.push(cells);
+    /// Makes a table of these rows.
+    pub fn of<R>(rows: impl IntoIterator<Item = R>, columns: &[Column<'_, R>]) -> Table {
+        Table {
+            columns: columns.iter().map(|(shown, plain, _)| (*shown, *plain)).collect(),
+            rows: rows.into_iter().map(|row| columns.iter().map(|(.., cell)| cell(&row)).collect()).collect(),
+        }
     }
 
     /// Returns the table without the column that has this header for programs.
@@ -164,9 +161,15 @@ mod tests {
 
     #[test]
     fn one_table_is_written_four_ways() {
-        let mut table = Table::new(&[("name", "name"), ("losses", "losses"), ("rate", "loss_rate")]);
-        table.row(vec![Cell::word("a \"b\", <c|d>"), Cell::count(1234u64), Cell::share(0.0726)]);
-        table.row(vec![Cell::nothing(), Cell::of(None::<u64>, Cell::count), Cell::of(Some(0.5), Cell::share)]);
+        let rows = [(Some("a \"b\", <c|d>"), Some(1234u64), 0.0726), (None, None, 0.5)];
+        let table = Table::of(
+            rows,
+            &[
+                ("name", "name", &|row| Cell::of(row.0, Cell::word)),
+                ("losses", "losses", &|row| Cell::of(row.1, Cell::count)),
+                ("rate", "loss_rate", &|row| Cell::share(row.2)),
+            ],
+        );
         assert_eq!(
             table.markdown(),
             "| name | losses | rate |\n| --- | ---: | ---: |\n\

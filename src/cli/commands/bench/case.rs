@@ -99,16 +99,6 @@ pub enum Suite {
 }
 
 impl Suite {
-    /// Returns its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Suite::Full => "full",
-            Suite::Quick => "quick",
-            Suite::Peers => "peers",
-            Suite::Scalar => "scalar",
-        }
-    }
-
     /// Default number of warm-up rounds: the first run of seven layers is slower than all later
     /// ones, of eight layers it is not.
     pub fn warm_up(self) -> u32 {
@@ -227,7 +217,7 @@ mod tests {
         for suite in Suite::value_variants() {
             let cases = suite.cases();
             let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-            assert_eq!(names.len(), cases.len(), "{}", suite.name());
+            assert_eq!(names.len(), cases.len(), "{suite:?}");
         }
     }
 }

@@ -14,9 +14,8 @@
 
 mod case;
 mod check;
-mod child;
-mod machine;
 mod rounds;
+mod yardsticks;
 
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::file::{Export, ExportKind};
@@ -25,7 +24,8 @@ use crate::cli::face::signals::Signals;
 use crate::cli::face::watch;
 use crate::cli::words::args::{JsonArgs, KERNELS, Size, codecs};
 use crate::cli::words::board;
-use crate::cli::words::choice::offered;
+use crate::cli::words::choice::{chosen, offered};
+use crate::cli::words::machine::facts;
 use case::{Argument, Case, Suite};
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -245,8 +245,8 @@ pub fn run(args: BenchArgs, program: &clap::Command, out: &mut Out) -> anyhow::R
         date: watch::utc_now().chars().take(10).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         revision: args.revision.clone(),
-        suite: args.suite.map(|suite| suite.name().to_owned()),
-        machine: machine::facts(folder.path()),
+        suite: args.suite.map(chosen),
+        machine: facts(folder.path()),
         device: None,
         memory: None,
         warm_up: args.warm_up(),
@@ -255,12 +255,12 @@ pub fn run(args: BenchArgs, program: &clap::Command, out: &mut Out) -> anyhow::R
         rows: Vec::new(),
     };
     if let Yardstick(Some(size)) = args.yardstick {
-        record.device = machine::device(folder.path(), size.0, &signals.stop)?;
-        record.memory = Some(machine::memory());
+        record.device = yardsticks::device(folder.path(), size.0, &signals.stop)?;
+        record.memory = Some(yardsticks::memory());
     }
     out.remark(record.conditions());
-    let rounds = Rounds { warm_up: record.warm_up, repeats: record.repeats, folder: folder.path(), signals: &signals };
-    record.rows = rounds.measure(&cases, out)?;
+    let mut rounds = Rounds::new(folder.path(), &signals)?;
+    record.rows = rounds.measure(&cases, record.warm_up, record.repeats, out)?;
     record.interrupted = signals.stopped() && record.rounds() < args.repeats;
     if args.suite.is_none() {
         leave_out_refused(&mut record.rows, out)?;
@@ -270,11 +270,7 @@ pub fn run(args: BenchArgs, program: &clap::Command, out: &mut Out) -> anyhow::R
     if let Some(csv) = csv {
         csv.write(&record.csv())?;
     }
-    if args.json.json {
-        write!(out, "{}", record.to_json().map_err(std::io::Error::other)?)?
-    } else {
-        print(&record, out)?
-    }
+    args.json.report("trinim.bench/1", &record, out, print)?;
     if record.interrupted {
         out.warn(format_args!(
             "stopped in round {} of {}: these are the runs so far",

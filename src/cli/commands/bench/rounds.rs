@@ -1,18 +1,27 @@
-//! Rounds: each runs every case once.
+//! Rounds: each runs every case once, as complete processes of this program, timed from outside.
+//!
+//! # Invariants
+//! 1. A child inherits none of this program's environment variables, and reads only the given
+//!    input. What it reads and writes are files, so that neither side waits for the other.
+//! 2. The time runs from before the start of the process until its end is seen, at most a
+//!    thousandth later.
+//! 3. When the bench has to stop, it kills the child at once: the child's folder is deleted anyway.
 
 use super::case::{Action, Case};
 use super::check::{self, Checker};
-use super::child::{Ended, Program};
-use super::machine::mixed;
+use super::yardsticks::mixed;
 use crate::cli::face::exit::{Exit, Refused, WrongAnswer};
 use crate::cli::face::output::Out;
 use crate::cli::face::signals::Signals;
-use pipeline::Error;
+use pipeline::{Error, Stopwatch};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
 use trinim::amount::seconds;
 use trinim::report::record::{Row, Run};
 
@@ -20,16 +29,18 @@ use trinim::report::record::{Row, Run};
 /// probes, which are warm.
 const PROBES: [u64; 2] = [2_000, 12_000];
 
-/// Number and place of the runs.
+/// Shortest and longest time between two looks at a child.
+const LOOKS: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(20)];
+
+/// The runs of a bench, and what is kept of them from round to round.
 pub struct Rounds<'a> {
-    /// Unmeasured rounds.
-    pub warm_up: u32,
-    /// Measured rounds.
-    pub repeats: u32,
-    /// Folder for the runs.
-    pub folder: &'a Path,
-    /// Signals that arrive meanwhile.
-    pub signals: &'a Signals,
+    executable: PathBuf,
+    /// For the runs.
+    folder: &'a Path,
+    signals: &'a Signals,
+    checker: Checker,
+    /// Databases to verify and probe, by the arguments of their solve.
+    databases: BTreeMap<Vec<String>, PathBuf>,
 }
 
 /// The outcome of a run.
@@ -39,29 +50,35 @@ enum Outcome {
     Stopped,
 }
 
-/// State kept across rounds.
-struct Session<'a> {
-    rounds: &'a Rounds<'a>,
-    program: Program,
-    checker: Checker,
-    /// Databases to verify and probe, by the arguments of their solve.
-    databases: BTreeMap<Vec<String>, PathBuf>,
+/// A process that has ended.
+struct Ended {
+    /// Wall-clock time.
+    seconds: f64,
+    /// How it ended.
+    status: ExitStatus,
+    /// Standard output.
+    output: String,
+    /// The first line of standard error, without its `error: `.
+    reason: String,
 }
 
-impl Rounds<'_> {
-    /// Measures the cases in turn. Rows are in the order of the cases, with the runs up to the end
-    /// or a stop.
+impl<'a> Rounds<'a> {
+    /// Prepares runs in a folder.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the system does not say where this program is.
+    pub fn new(folder: &'a Path, signals: &'a Signals) -> Result<Rounds<'a>, Error> {
+        let executable = std::env::current_exe().map_err(|error| Error::io("find", "this program", error))?;
+        Ok(Rounds { executable, folder, signals, checker: Checker::default(), databases: BTreeMap::new() })
+    }
+
+    /// Measures the cases in turn, after rounds that do not count. Rows are in the order of the
+    /// cases, with the runs up to the end or a stop.
     ///
     /// # Errors
     /// Returns [`WrongAnswer`] for a wrong answer, [`Refused`] for a run that failed, and
     /// [`Error::Io`] if the system refuses.
-    pub fn measure(&self, cases: &[Case], out: &Out) -> anyhow::Result<Vec<Row>> {
-        let mut session = Session {
-            rounds: self,
-            program: Program::own(self.folder)?,
-            checker: Checker::new(trinim::game::published::losses),
-            databases: BTreeMap::new(),
-        };
+    pub fn measure(&mut self, cases: &[Case], warm_up: u32, repeats: u32, out: &Out) -> anyhow::Result<Vec<Row>> {
         let row = |case: &Case| Row {
             name: case.name.clone(),
             group: case.group.clone(),
@@ -70,14 +87,14 @@ impl Rounds<'_> {
             ..Row::default()
         };
         let mut rows: Vec<Row> = cases.iter().map(row).collect();
-        for round in 0..self.warm_up + self.repeats {
-            let measured = round.checked_sub(self.warm_up);
+        for round in 0..warm_up + repeats {
+            let measured = round.checked_sub(warm_up);
             for (case, row) in cases.iter().zip(&mut rows).filter(|(_, row)| row.refused.is_none()) {
                 let name = match measured {
-                    Some(measured) => format!("round {} of {}", measured + 1, self.repeats),
+                    Some(measured) => format!("round {} of {}", measured + 1, repeats),
                     None => "warm-up".to_owned(),
                 };
-                match session.run(case)? {
+                match self.run(case)? {
                     Outcome::Stopped => return Ok(rows),
                     Outcome::Refused(reason) => row.refused = Some(reason),
                     Outcome::Measured(time, report) => {
@@ -89,31 +106,65 @@ impl Rounds<'_> {
         }
         Ok(rows)
     }
-}
 
-impl Session<'_> {
     fn run(&mut self, case: &Case) -> anyhow::Result<Outcome> {
         match case.action {
             Action::Solve => {
-                let folder = self.rounds.folder.join("run");
+                let folder = self.folder.join("run");
                 let outcome = self.solve(case, &folder);
                 // Outside the measured time, and not left to the next run.
                 remove(&folder)?;
                 outcome
             }
-            Action::Verify => self.with_database(case, |session, folder| {
-                let Some(ended) = session.started(&["verify".into(), folder.into(), "--json".into()], "")? else {
+            Action::Verify => self.with_database(case, |rounds, folder| {
+                let Some(ended) = rounds.started(&["verify".into(), folder.into(), "--json".into()], "")? else {
                     return Ok(Outcome::Stopped);
                 };
                 let report = checked(case, &ended, check::verify)?;
                 Ok(Outcome::Measured(ended.seconds, report))
             }),
-            Action::Probe => self.with_database(case, |session, folder| session.probe(case, folder)),
+            Action::Probe => self.with_database(case, |rounds, folder| rounds.probe(case, folder)),
         }
     }
 
+    /// Runs this program with these arguments; returns `None` if the bench has to stop.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if it cannot be started or its output cannot be read.
     fn started(&self, arguments: &[OsString], input: &str) -> Result<Option<Ended>, Error> {
-        self.program.run(arguments, input, self.rounds.signals)
+        let [stdin, stdout, stderr] = ["input", "output", "errors"].map(|name| self.folder.join(name));
+        fs::write(&stdin, input).map_err(|error| Error::io("write", &stdin, error))?;
+        let mut command = Command::new(&self.executable);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRINIM_")) {
+            command.env_remove(name);
+        }
+        let created = |path: &Path| fs::File::create(path).map_err(|error| Error::io("create", path, error));
+        command.args(arguments).stdout(created(&stdout)?).stderr(created(&stderr)?);
+        command.stdin(fs::File::open(&stdin).map_err(|error| Error::io("open", &stdin, error))?);
+        let watch = Stopwatch::start();
+        let failed_run = |error| Error::io("run", &self.executable, error);
+        let mut child = command.spawn().map_err(failed_run)?;
+        let (status, seconds) = loop {
+            if let Some(status) = child.try_wait().map_err(failed_run)? {
+                break (status, watch.elapsed().as_secs_f64());
+            }
+            if self.signals.stopped() {
+                // Killing a child that has just ended fails, and does no harm.
+                let _ = child.kill();
+                child.wait().map_err(failed_run)?;
+                return Ok(None);
+            }
+            std::thread::sleep((watch.elapsed() / 1000).clamp(LOOKS[0], LOOKS[1]));
+        };
+        if self.signals.stopped() {
+            return Ok(None);
+        }
+        let read = |path: &Path| fs::read(path).map_err(|error| Error::io("read", path, error));
+        let errors = String::from_utf8_lossy(&read(&stderr)?).into_owned();
+        let first = errors.lines().next().unwrap_or("no reason given");
+        let reason = first.strip_prefix("error: ").unwrap_or(first).to_owned();
+        let output = String::from_utf8_lossy(&read(&stdout)?).into_owned();
+        Ok(Some(Ended { seconds, status, output, reason }))
     }
 
     /// Solves into `folder`.
@@ -145,7 +196,7 @@ impl Session<'_> {
         let folder = match self.databases.get(&case.arguments) {
             Some(folder) => folder.clone(),
             None => {
-                let folder = self.rounds.folder.join(format!("database{}", self.databases.len()));
+                let folder = self.folder.join(format!("database{}", self.databases.len()));
                 match self.solve(case, &folder)? {
                     Outcome::Measured(..) => self.databases.insert(case.arguments.clone(), folder.clone()),
                     other => return Ok(other),
@@ -206,7 +257,7 @@ fn succeeded(case: &Case, ended: &Ended) -> anyhow::Result<()> {
 }
 
 fn remove(folder: &Path) -> Result<(), Error> {
-    match std::fs::remove_dir_all(folder) {
+    match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", folder, error)),
         _ => Ok(()),
     }

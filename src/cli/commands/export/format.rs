@@ -1,48 +1,30 @@
 //! The forms of an export: how a row is written.
 
+use clap::ValueEnum;
 use std::ffi::OsStr;
 use std::path::Path;
 use trinim::game::{Board, Value, position};
 
 /// Which positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum What {
-    /// All losses.
+    /// positions that the player to move loses
     Losses,
-    /// One loss of each class of images.
+    /// one loss of each class of images, with the size of the class
     Canonical,
-    /// All positions.
+    /// all positions, with their values
     Values,
 }
 
-/// The choices of `--what`.
-pub const WHATS: [(What, &str, &str); 3] = [
-    (What::Losses, "losses", "positions that the player to move loses"),
-    (What::Canonical, "canonical", "one loss of each class of images, with the size of the class"),
-    (What::Values, "values", "all positions, with their values"),
-];
-
 /// How rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A NumPy file.
+    /// NumPy's format, for numpy.load
     Npy,
-    /// Numbers and words separated by commas, after a header.
+    /// comma-separated values with a header; masks are decimal
     Csv,
-    /// Positions as rows of cells.
+    /// one position a line, like 1/11/101, as probe reads it
     Rows,
-}
-
-/// The choices of `--format`.
-pub const FORMATS: [(Format, &str, &str); 3] = [
-    (Format::Npy, "npy", "NumPy's format, for numpy.load"),
-    (Format::Csv, "csv", "comma-separated values with a header; masks are decimal"),
-    (Format::Rows, "rows", "one position a line, like 1/11/101, as probe reads it"),
-];
-
-/// Returns the name of a choice.
-pub fn name<T: PartialEq>(choices: &[(T, &str, &str)], choice: T) -> String {
-    choices.iter().find(|(one, ..)| *one == choice).map_or(String::new(), |(_, name, _)| (*name).to_owned())
 }
 
 /// Returns the number that stands for a value: 1 for a win of the player to move.

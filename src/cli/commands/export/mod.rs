@@ -5,13 +5,12 @@ mod format;
 mod sink;
 mod stream;
 
-use crate::cli::face::exit::Exit;
-use crate::cli::face::exit::{Refused, Stopped};
+use crate::cli::face::exit::{Exit, Refused, Stopped};
 use crate::cli::face::output::{Out, counted};
 use crate::cli::face::progress;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::Size;
-use crate::cli::words::choice::named;
+use crate::cli::words::choice::chosen;
 use crate::cli::words::job::{self, Counter};
 use crate::cli::words::solved::SolvedArgs;
 use clap::Args;
@@ -23,7 +22,6 @@ use sink::Sink;
 use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use stream::Job;
 use trinim::database::{Access, Database, Keep, Listing};
 use trinim::random::Random;
@@ -58,11 +56,11 @@ pub struct ExportArgs {
     solved: SolvedArgs,
 
     /// Which positions
-    #[arg(long, value_name = "WHAT", value_parser = named(&format::WHATS), default_value = "losses")]
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "losses")]
     what: What,
 
     /// Form of the output [default: by the end of FILE, else npy]
-    #[arg(long, help_heading = "Output", value_name = "FORMAT", value_parser = named(&format::FORMATS))]
+    #[arg(long, help_heading = "Output", value_name = "FORMAT", value_enum)]
     format: Option<Format>,
 
     /// Only positions with so many pieces: A..B with both ends, A.., ..B or A
@@ -145,16 +143,8 @@ pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let pieces = range(&database, args.pieces)?;
     refuse_what_is_not_kept(&database, args.what, &pieces, args.pieces.is_some())?;
     let listing = Listing::new(&database, pieces.clone())?;
-    let counter = Counter::default();
-    let writing = AtomicBool::new(false);
-    let status = |elapsed: f64| {
-        let (doing, unit) = match (writing.load(Ordering::Relaxed), args.sample) {
-            (true, _) => ("exporting", "positions"),
-            (false, Some(_)) => ("sampling", "parts"),
-            (false, None) => ("counting", "parts"),
-        };
-        counter.status(doing, unit, elapsed)
-    };
+    let parts = &Counter::of(if args.sample.is_some() { "sampling" } else { "counting" }, "parts");
+    let rows = &Counter::of("exporting", "positions");
     let shown = args.job.progress.on(out)?;
     let job = Job {
         listing: &listing,
@@ -162,8 +152,8 @@ pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
         format,
         threads: args.job.threads.count(),
         stop: &signals.stop,
-        counter: &counter,
-        writing: &writing,
+        parts,
+        rows,
     };
     let work = |_: progress::Say<'_>| {
         let mut open = sink.open(out)?;
@@ -177,6 +167,7 @@ pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
         }?;
         Ok::<_, anyhow::Error>((rows, open.finish()?))
     };
+    let status = |elapsed: f64| job::status(&[parts, rows], elapsed);
     let written = progress::during(&status, &signals, &shown, work);
     let (rows, bytes) = written.map_err(|error| match error.is::<stream::Halted>() {
         true => anyhow::Error::new(Stopped::from_the_start(signals.exit())).context("export incomplete"),
@@ -184,8 +175,8 @@ pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
     })?;
     let Some(path) = sink.path() else { return Ok(Exit::Done) };
     let report = Report {
-        what: format::name(&format::WHATS, args.what),
-        format: format::name(&format::FORMATS, format),
+        what: chosen(args.what),
+        format: chosen(format),
         pieces: [*pieces.start(), *pieces.end()],
         sample: args.sample,
         seed: args.sample.map(|_| args.seed),
@@ -194,12 +185,9 @@ pub fn run(args: ExportArgs, out: &mut Out) -> anyhow::Result<Exit> {
         out: &path.to_string_lossy(),
         elapsed_s: watch.elapsed().as_secs_f64(),
     };
-    if args.job.json.json {
-        out.json("trinim.export/1", &report)?;
-    } else {
-        writeln!(out, "{}, {} in {}", counted(rows, "position"), Size(bytes), path.display())?;
-    }
-    Ok(Exit::Done)
+    args.job.json.report("trinim.export/1", &report, out, |_, out| {
+        Ok(writeln!(out, "{}, {} in {}", counted(rows, "position"), Size(bytes), path.display())?)
+    })
 }
 
 /// Returns the pieces asked for, on this board.

@@ -18,14 +18,10 @@ pub enum Sink {
 
 /// A sink that is being written.
 pub struct Open<'a> {
-    to: To<'a>,
-    sink: &'a Sink,
+    out: &'a mut Out,
+    /// The file, its place, and whether it may replace another one; without it, rows go to `out`.
+    file: Option<(tempfile::NamedTempFile, &'a Export, bool)>,
     bytes: u64,
-}
-
-enum To<'a> {
-    Stdout(&'a mut Out),
-    File(tempfile::NamedTempFile),
 }
 
 impl Sink {
@@ -65,16 +61,16 @@ impl Sink {
     /// # Errors
     /// [`pipeline::Error::Io`].
     pub fn open<'a>(&'a self, out: &'a mut Out) -> anyhow::Result<Open<'a>> {
-        let to = match self {
+        let file = match self {
             Sink::Stdout => {
                 // A pipe of the usual 64 KiB wakes its reader sixteen times as often. Nothing else
                 // depends on it: what is no pipe, or has a limit, stays as it is.
                 let _ = rustix::pipe::fcntl_setpipe_size(io::stdout(), PIPE_BYTES);
-                To::Stdout(out)
+                None
             }
-            Sink::File { export, .. } => To::File(export.begin()?),
+            Sink::File { export, replace, .. } => Some((export.begin()?, export, *replace)),
         };
-        Ok(Open { to, sink: self, bytes: 0 })
+        Ok(Open { out, file, bytes: 0 })
     }
 }
 
@@ -85,12 +81,9 @@ impl Open<'_> {
     /// A bare `io::Error` of standard output, or [`pipeline::Error::Io`] of a file.
     pub fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         self.bytes += bytes.len() as u64;
-        match (&mut self.to, self.sink) {
-            (To::Stdout(out), _) => Ok(out.write_all(bytes)?),
-            (To::File(file), Sink::File { export, .. }) => {
-                Ok(file.write_all(bytes).map_err(|error| export.failed(error))?)
-            }
-            (To::File(_), Sink::Stdout) => Ok(()),
+        match &mut self.file {
+            Some((file, export, _)) => Ok(file.write_all(bytes).map_err(|error| export.failed(error))?),
+            None => Ok(self.out.write_all(bytes)?),
         }
     }
 
@@ -99,10 +92,9 @@ impl Open<'_> {
     /// # Errors
     /// Those of [`Open::write`].
     pub fn finish(self) -> anyhow::Result<u64> {
-        match (self.to, self.sink) {
-            (To::Stdout(out), _) => out.flush()?,
-            (To::File(file), Sink::File { export, replace, .. }) => export.finish(file, *replace)?,
-            (To::File(_), Sink::Stdout) => {}
+        match self.file {
+            Some((file, export, replace)) => export.finish(file, replace)?,
+            None => self.out.flush()?,
         }
         Ok(self.bytes)
     }

@@ -26,9 +26,9 @@ pub struct Job<'a> {
     pub format: Format,
     pub threads: usize,
     pub stop: &'a AtomicBool,
-    pub counter: &'a Counter,
-    /// Set when rows are counted instead of parts.
-    pub writing: &'a AtomicBool,
+    /// Counts the parts that are read before anything is written.
+    pub parts: &'a Counter,
+    pub rows: &'a Counter,
 }
 
 /// A stop was requested.
@@ -84,9 +84,7 @@ impl Job<'_> {
     }
 
     fn begin(&self, rows: u64, open: &mut Open<'_>) -> anyhow::Result<()> {
-        self.counter.restart();
-        self.counter.set(0, rows);
-        self.writing.store(true, Ordering::Relaxed);
+        self.rows.set(0, rows);
         open.write(&self.format.header(self.what, rows))
     }
 
@@ -113,7 +111,7 @@ impl Job<'_> {
                         Sent::Rows(bytes, number) => {
                             open.write(&bytes)?;
                             found += number;
-                            self.counter.set(found.min(rows), rows);
+                            self.rows.set(found.min(rows), rows);
                             // The worker may be done.
                             let _ = giver.send(bytes);
                         }
@@ -197,7 +195,7 @@ impl Job<'_> {
                 return Err(Halted.into());
             }
             read(part)?;
-            self.counter.set(done.fetch_add(1, Ordering::Relaxed) + 1, parts as u64);
+            self.parts.set(done.fetch_add(1, Ordering::Relaxed) + 1, parts as u64);
             Ok::<(), anyhow::Error>(())
         };
         let read = parallel::for_each(self.threads, parts, || Ok(()), task);

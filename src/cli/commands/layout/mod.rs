@@ -14,7 +14,7 @@ use crate::cli::words::args::{self, BidCells, JsonArgs, Size};
 use crate::cli::words::board::{BID_LEGEND, BoardArgs, picture};
 use crate::cli::words::summary::board_words;
 use clap::{Args, Subcommand};
-use order::{OrderArg, OrderRow};
+use order::OrderRow;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
@@ -66,8 +66,8 @@ pub struct LayoutArgs {
 
     /// Compare orders of the blocks: numeric, popcount, chosen (what a solve uses), search, or a
     /// FILE
-    #[arg(long, value_name = "ORDER")]
-    order: Option<OrderArg>,
+    #[arg(long, value_name = "ORDER", value_parser = order::name)]
+    order: Option<String>,
 
     /// Number of orders that --order search tries
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), default_value = "400")]
@@ -167,7 +167,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         return search::run(search, out);
     }
     if args.paper {
-        return paper::run(args.json.json, out);
+        return paper::run(args.json, out);
     }
     let board = args.board.plannable()?;
     let drawing = args.svg.as_deref().map(Export::claim_svg).transpose()?;
@@ -177,8 +177,8 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         (None, None) => plan::choose_layout(&board, 1 << 30),
     };
     let orders = if args.order.is_some() || args.write_order.is_some() {
-        let order = args.order.unwrap_or(OrderArg::Chosen);
-        let rows = order::compare(&layout, &order, (args.effort, args.seed), args.write_order.as_deref(), out)?;
+        let order = args.order.as_deref().unwrap_or(order::CHOSEN);
+        let rows = order::compare(&layout, order, (args.effort, args.seed), args.write_order.as_deref(), out)?;
         Some(Orders { peak_at_least: layout.peak_at_least(), rows })
     } else {
         None
@@ -203,18 +203,7 @@ pub fn run(args: LayoutArgs, out: &mut Out) -> anyhow::Result<Exit> {
         drawing.write(&sheet(&report, &board))?;
         out.remark(format_args!("wrote the board to {}", path.display()));
     }
-    if args.json.json {
-        out.json("trinim.layout/1", &report)?;
-    } else {
-        print(&report, &board, out)?;
-        for edge in report.edges.iter().flatten().filter(|_| args.edges) {
-            let taken = cells_text(&board, &edge.taken);
-            let source =
-                if edge.source == edge.child { String::new() } else { format!(", an image of {}", edge.source) };
-            writeln!(out, "{} from {}{source}: {taken}", edge.target, edge.child)?;
-        }
-    }
-    Ok(Exit::Done)
+    args.json.report("trinim.layout/1", &report, out, |report, out| print(report, &board, args.edges, out))
 }
 
 /// Returns the board with its BID cells as a picture.
@@ -238,7 +227,7 @@ fn sheet(report: &Report, board: &Board) -> String {
     sheet.draw().file()
 }
 
-fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
+fn print(report: &Report, board: &Board, edges: bool, out: &mut Out) -> anyhow::Result<()> {
     for line in picture(board, mask(&report.bid_cells), out) {
         writeln!(out, "{}", format!("  {line}").trim_end())?;
     }
@@ -288,6 +277,11 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
         rows.push(("any order", format!("{} at least, {}", counted(least.into(), "block"), share(least))));
     }
     out.table(&rows)?;
+    for edge in report.edges.iter().flatten().filter(|_| edges) {
+        let taken = cells_text(board, &edge.taken);
+        let source = if edge.source == edge.child { String::new() } else { format!(", an image of {}", edge.source) };
+        writeln!(out, "{} from {}{source}: {taken}", edge.target, edge.child)?;
+    }
     Ok(())
 }
 

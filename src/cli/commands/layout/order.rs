@@ -8,35 +8,22 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::path::Path;
 use trinim::layout::{BlockOrder, Layout, order_file};
 
 /// Largest number of canonical blocks to put in order: a few seconds for each order.
 const BLOCKS_MAX: usize = 400_000;
 
-/// `layout --order`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OrderArg {
-    Numeric,
-    Popcount,
-    Chosen,
-    Search,
-    File(PathBuf),
-}
+/// The order that a solve uses.
+pub const CHOSEN: &str = "chosen";
+/// The order that is searched for.
+const SEARCH: &str = "search";
 
-impl FromStr for OrderArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<OrderArg, String> {
-        Ok(match text {
-            "numeric" => OrderArg::Numeric,
-            "popcount" => OrderArg::Popcount,
-            "chosen" => OrderArg::Chosen,
-            "search" => OrderArg::Search,
-            "" => return Err("expected numeric, popcount, chosen, search or a file".to_owned()),
-            file => OrderArg::File(file.into()),
-        })
+/// Parses `layout --order`: the name of an order, or a file.
+pub fn name(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("expected numeric, popcount, chosen, search or a file".to_owned()),
+        text => Ok(text.to_owned()),
     }
 }
 
@@ -55,7 +42,7 @@ pub struct OrderRow {
 /// given.
 pub fn compare(
     layout: &Layout,
-    wanted: &OrderArg,
+    wanted: &str,
     (orders, seed): (u32, u64),
     write: Option<&Path>,
     out: &Out,
@@ -76,28 +63,24 @@ pub fn compare(
     if let Some(path) = write.filter(|path| path.symlink_metadata().is_ok()) {
         return Err(occupied(path));
     }
-    let mut named = vec![
-        (OrderArg::Numeric, "numeric".to_owned(), BlockOrder::Numeric),
-        (OrderArg::Popcount, "popcount".to_owned(), BlockOrder::Pieces),
-        (OrderArg::Chosen, "chosen".to_owned(), BlockOrder::Chosen),
-    ];
-    if *wanted == OrderArg::Search {
-        named.push((OrderArg::Search, "search".to_owned(), BlockOrder::Searched { orders, seed }));
+    let mut named =
+        vec![("numeric", BlockOrder::Numeric), ("popcount", BlockOrder::Pieces), (CHOSEN, BlockOrder::Chosen)];
+    if wanted == SEARCH {
+        named.push((SEARCH, BlockOrder::Searched { orders, seed }));
     }
-    let mut found: Vec<(OrderArg, String, Vec<BlockId>)> =
-        named.into_iter().map(|(arg, name, kind)| (arg, name, layout.ordered(kind))).collect();
-    if let OrderArg::File(path) = wanted {
-        let order = ordered(layout.clone(), Some(path))?.order();
-        found.push((wanted.clone(), path.display().to_string(), order));
+    let mut found: Vec<(&str, Vec<BlockId>)> =
+        named.into_iter().map(|(name, kind)| (name, layout.ordered(kind))).collect();
+    if found.iter().all(|(name, _)| *name != wanted) {
+        found.push((wanted, ordered(layout.clone(), Some(Path::new(wanted)))?.order()));
     }
     if let Some(path) = write {
-        let (_, _, order) = found.iter().find(|(arg, ..)| arg == wanted).unwrap_or(&found[0]);
+        let (_, order) = found.iter().find(|(name, _)| *name == wanted).unwrap_or(&found[0]);
         create(path, &order_file::to_text(layout, order))?;
         out.remark(format_args!("{}: the order of {}", path.display(), counted(blocks as u64, "block")));
     }
-    let row = |(_, order, blocks_in_order): (OrderArg, String, Vec<BlockId>)| {
-        let peak_live_blocks = layout.peak_live_blocks(&blocks_in_order);
-        OrderRow { order, peak_live_blocks, peak_share: f64::from(peak_live_blocks) / blocks as f64 }
+    let row = |(name, order): (&str, Vec<BlockId>)| {
+        let peak_live_blocks = layout.peak_live_blocks(&order);
+        OrderRow { order: name.to_owned(), peak_live_blocks, peak_share: f64::from(peak_live_blocks) / blocks as f64 }
     };
     Ok(found.into_iter().map(row).collect())
 }

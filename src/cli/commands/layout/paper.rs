@@ -4,7 +4,7 @@
 use super::mask;
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::{Out, grouped, side_by_side};
-use crate::cli::words::args::Size;
+use crate::cli::words::args::{JsonArgs, Size};
 use crate::cli::words::board::picture;
 use crate::cli::words::claims;
 use schemars::JsonSchema;
@@ -53,7 +53,7 @@ pub struct Report {
 }
 
 /// Prints all rows.
-pub fn run(json: bool, out: &mut Out) -> anyhow::Result<Exit> {
+pub fn run(json: JsonArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let mut rows = Vec::new();
     for row in layouts::rows() {
         rows.push(report(&row, &row.figure.layout()?));
@@ -61,11 +61,7 @@ pub fn run(json: bool, out: &mut Out) -> anyhow::Result<Exit> {
     let claims = layouts::claims()?;
     let agrees = rows.iter().all(|row| row.agrees) && !claims.iter().any(Claim::is_refuted);
     let report = Report { ok: agrees, agrees, rows, claims };
-    if json {
-        out.json("trinim.layout.paper/1", &report)?;
-    } else {
-        print(&report, out)?;
-    }
+    json.report("trinim.layout.paper/1", &report, out, print)?;
     Ok(if report.agrees { Exit::Done } else { Exit::Refuted })
 }
 

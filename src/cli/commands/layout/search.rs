@@ -100,12 +100,7 @@ pub fn run(args: SearchArgs, out: &mut Out) -> anyhow::Result<Exit> {
         asymmetric_at_least: found.asymmetric_at_least,
         layouts: found.sets,
     };
-    if args.json.json {
-        out.json("trinim.layout.search/1", &report)?;
-    } else {
-        print(&report, &board, out)?;
-    }
-    Ok(Exit::Done)
+    args.json.report("trinim.layout.search/1", &report, out, |report, out| print(report, &board, out))
 }
 
 fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
@@ -142,8 +137,7 @@ fn print(report: &Report, board: &Board, out: &mut Out) -> anyhow::Result<()> {
         let text = format!("{updates} updates, {blocks} canonical blocks, {symmetries}: {cells}");
         rows.push((rank.as_str(), text));
     }
-    out.table(&rows)?;
-    Ok(())
+    Ok(out.table(&rows)?)
 }
 
 /// Formats a number of a report; with at most 24 BID cells it fits.

@@ -113,8 +113,7 @@ impl Offers {
                 if offers.has(&board_name(board), rule) || BuiltIn::of_board(board, rule).is_some() {
                     continue;
                 }
-                let offer = |database: &Database| Offer::of(database, Arc::new(Table::of(database)?), 0);
-                offers.0.push(solve(board, rule, offer, out)?);
+                offers.0.push(solve(board, rule, out)?);
             }
         }
         for built_in in BuiltIn::all() {
@@ -155,17 +154,11 @@ fn triangle(layers: u32) -> String {
     format!("triangle:{layers}")
 }
 
-/// Solves a small board and returns what `read` takes from its database.
+/// Solves a small board, whose values are then in memory.
 ///
 /// # Errors
-/// [`Refused`] if the board is not small; [`Stopped`] after a signal; those of the solve and of
-/// `read`.
-fn solve<T>(
-    board: &Board,
-    rule: Rule,
-    read: impl FnOnce(&Database) -> anyhow::Result<T>,
-    out: &Out,
-) -> anyhow::Result<T> {
+/// [`Refused`] if the board is not small; [`Stopped`] after a signal; those of the solve.
+fn solve(board: &Board, rule: Rule, out: &Out) -> anyhow::Result<Arc<Offer>> {
     if board.cells() > CELLS_MAX {
         let message = format!("{}: too large to be solved at the start", arguments(board, Rule::Misere));
         let hint = format!("trinim solve {} solves it; then name the folder", arguments(board, rule));
@@ -179,7 +172,9 @@ fn solve<T>(
     let folder = folder.map_err(|error| pipeline::Error::io("create", std::env::temp_dir(), error))?;
     let options = pipeline::Options { memory_bytes: MEMORY_BYTES, stop: signals.stop.clone(), ..Default::default() };
     let result = match Solve::new(&game).options(options).run(folder.path()) {
-        Ok(_) => read(&Database::open(folder.path())?),
+        Ok(_) => Database::open(folder.path())
+            .map_err(anyhow::Error::from)
+            .and_then(|database| Offer::of(&database, Arc::new(Table::of(&database)?), 0)),
         Err(pipeline::Error::Interrupted) => Err(Stopped::from_the_start(signals.exit()).into()),
         Err(error) => Err(error.into()),
     };

@@ -22,7 +22,8 @@ pub struct Room {
 impl Room {
     /// Looks at folder and disk.
     pub fn of(run: &Run<'_>) -> Room {
-        let free = free_bytes(run.folder).saturating_add(used_bytes(run.folder));
+        let folder = run.earlier.folder;
+        let free = free_bytes(folder).saturating_add(used_bytes(folder));
         Room { free, limit: run.args.session.max_disk.map_or(u64::MAX, |limit| limit.0) }
     }
 
@@ -70,7 +71,7 @@ pub fn preflight(
 
 /// What a solve may keep instead: a folder that was begun stays as it is.
 pub fn other_keeps(run: &Run<'_>) -> impl Iterator<Item = Keep> {
-    let (begun, terms) = (run.begun.is_some(), run.task.terms);
+    let (begun, terms) = (run.earlier.begun.is_some(), run.task.terms);
     let possible = move |keep| !begun && keep != terms.keep && Terms { keep, ..terms }.are_possible();
     Keep::choices(&run.task.game.board).into_iter().filter(move |keep| possible(*keep))
 }

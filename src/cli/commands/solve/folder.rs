@@ -9,11 +9,11 @@ use pipeline::checkpoint::{self, Inspection, LOGS, PUBLISHED};
 use pipeline::{BlockId, Damage, Error, Expected, RealStorage, Storage};
 use std::collections::BTreeMap;
 use std::path::Path;
-use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Terms, Values, refuse_unreleased};
+use trinim::database::{Audit, BOOK, Game, Keep, MANIFEST, Manifest, SUMS, Terms, Values};
 use trinim::game::Board;
 use trinim::layout::Layout;
 use trinim::plan;
-use trinim::solve::{Strategy, baseline};
+use trinim::solve::{Solved, Strategy, baseline};
 
 /// Refuses a file where the folder of a run should be, or above it.
 ///
@@ -28,23 +28,6 @@ pub fn refuse_file(folder: &Path) -> Result<(), Refused> {
     Err(Refused::new(message, "nothing was written; name a new folder, or one of an earlier solve"))
 }
 
-/// Reads the state of the run in `folder`; `None` if there is no run.
-pub fn inspect(folder: &Path) -> anyhow::Result<Option<Inspection>> {
-    // An error must not count as absence: a new run might choose another layout.
-    if !folder.try_exists().map_err(|error| Error::io("open", folder, error))? {
-        return Ok(None);
-    }
-    let storage = RealStorage::open(folder)?;
-    match checkpoint::inspect(&storage) {
-        Ok(inspection) => {
-            refuse_unreleased(&storage.path(checkpoint::FORMAT), &inspection.parameters.0)?;
-            Ok(Some(inspection))
-        }
-        Err(Error::NotARun { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// Returns what is solved and kept: as given on the command line, as the folder was begun, or as
 /// usual.
 ///
@@ -55,60 +38,67 @@ pub fn settle(
     args: &SolveArgs,
     strategy: Strategy,
     board: Board,
-    folder: &Path,
-    begun: Option<&Inspection>,
+    earlier: Earlier<'_>,
 ) -> anyhow::Result<(Game, Terms)> {
-    let given = args.values.values;
+    let given = args.values;
     if given == Some(Values::Nimbers) {
         strategy::agree(args, strategy)?;
     }
-    // A folder of another program is refused when it is opened.
-    let found = begun.and_then(|begun| Values::from_parameters(&begun.parameters.0));
-    let values = agreed(folder, Values::PARAMETER, given, found, Values::to_string)?.unwrap_or_default();
+    let found = earlier.found(Values::from_parameters);
+    let values = earlier.agreed(Values::PARAMETER, given, found, Values::to_string)?.unwrap_or_default();
     let keep = match values {
-        Values::Outcomes => keep(args.game.keep, &board, folder, begun)?,
+        Values::Outcomes => keep(args.game.keep, &board, earlier)?,
         Values::Nimbers => Keep::Database,
     };
-    let layout = layout(&board, &args.game, values, folder, begun)?;
+    let layout = layout(&board, &args.game, values, earlier)?;
     let layout = game::ordered(layout, args.order.as_deref())?;
     let game = Game { board, rule: args.game.rule, layout };
     let audit = match values {
-        Values::Outcomes => audit(args.audit, strategy, &game, folder, begun)?,
+        Values::Outcomes => audit(args.audit, strategy, &game, earlier)?,
         Values::Nimbers => None,
     };
     Ok((game, Terms { values, keep, audit }))
 }
 
-/// Returns what is given on the command line, or else what the folder was begun with.
-///
-/// # Errors
-/// [`Error::Parameters`] if they differ.
-fn agreed<T: PartialEq>(
-    folder: &Path,
-    name: &str,
-    given: Option<T>,
-    begun: Option<T>,
-    text: impl Fn(&T) -> String,
-) -> Result<Option<T>, Error> {
-    match (begun, given) {
-        (Some(begun), Some(given)) if begun != given => Err(differs(folder, name, text(&begun), text(&given))),
-        (begun, given) => Ok(begun.or(given)),
+/// A folder, and what an earlier session left in it.
+#[derive(Clone, Copy)]
+pub struct Earlier<'a> {
+    pub folder: &'a Path,
+    pub begun: Option<&'a Inspection>,
+}
+
+impl Earlier<'_> {
+    /// Returns what `read` finds among the parameters. A folder of another program, which has none,
+    /// is refused when it is opened.
+    fn found<T>(self, read: impl FnOnce(&[(String, String)]) -> Option<T>) -> Option<T> {
+        self.begun.and_then(|begun| read(&begun.parameters.0))
+    }
+
+    /// Returns what is given on the command line, or else what was found.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if they differ.
+    fn agreed<T: PartialEq>(
+        self,
+        name: &str,
+        given: Option<T>,
+        found: Option<T>,
+        text: impl Fn(&T) -> String,
+    ) -> Result<Option<T>, Error> {
+        match (found, given) {
+            (Some(found), Some(given)) if found != given => Err(self.differs(name, text(&found), text(&given))),
+            (found, given) => Ok(found.or(given)),
+        }
+    }
+
+    /// The refusal of a folder that was begun otherwise.
+    fn differs(self, name: &str, found: String, wanted: String) -> Error {
+        Error::Parameters { path: self.folder.join(checkpoint::FORMAT), name: name.to_owned(), found, wanted }
     }
 }
 
-/// The refusal of a folder that was begun otherwise.
-fn differs(folder: &Path, name: &str, found: String, wanted: String) -> Error {
-    Error::Parameters { path: folder.join(checkpoint::FORMAT), name: name.to_owned(), found, wanted }
-}
-
 /// Returns the layout: given on the command line, kept from the run in the folder, or chosen.
-fn layout(
-    board: &Board,
-    game: &GameArgs,
-    values: Values,
-    folder: &Path,
-    begun: Option<&Inspection>,
-) -> anyhow::Result<Layout> {
+fn layout(board: &Board, game: &GameArgs, values: Values, earlier: Earlier<'_>) -> anyhow::Result<Layout> {
     if let Some(cells) = &game.bid_cells {
         return Ok(Layout::new(board, &cells.0)?);
     }
@@ -116,13 +106,13 @@ fn layout(
         return Ok(Layout::suggested(board, bits));
     }
     let usual = || plan::choose_layout_for(board, values, game.resources.memory_bytes());
-    let Some(begun) = begun else { return Ok(usual()) };
+    let Some(begun) = earlier.begun else { return Ok(usual()) };
     // Report a different board before its layout, which would not fit.
     let layout = Layout::new(board, &[])?;
     for (name, wanted) in (Game { board: board.clone(), rule: game.rule, layout }).parameters() {
         let found = begun.parameters.get(&name).unwrap_or("(absent)").to_owned();
         if !name.ends_with("-cells") && found != wanted {
-            return Err(differs(folder, &name, found, wanted).into());
+            return Err(earlier.differs(&name, found, wanted).into());
         }
     }
     let cells = begun.parameters.get("bid-cells").unwrap_or_default();
@@ -136,7 +126,7 @@ fn layout(
 
 /// Returns the result of a finished folder without changing anything; `None` if work is left.
 pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
-    let Run { task, folder, begun, .. } = *run;
+    let Run { task, earlier: Earlier { folder, begun }, .. } = *run;
     let game = task.game;
     let Some(begun) = begun else { return Ok(None) };
     let same = task.parameters().iter().all(|(name, value)| begun.parameters.get(name) == Some(value.as_str()));
@@ -170,19 +160,13 @@ pub fn finished(run: &Run<'_>) -> anyhow::Result<Option<Outcome>> {
         }
         database_bytes += length;
     }
-    let resumed_blocks = records.len() as u64;
-    let candidates = Vec::new();
-    let strategy = strategy_of(begun).unwrap_or(run.strategy);
     Ok(Some(Outcome {
-        strategy,
-        manifest,
-        database_bytes,
-        resumed_blocks,
+        strategy: strategy_of(begun).unwrap_or(run.strategy),
+        solved: Solved { manifest, candidates: Vec::new(), database_bytes, peak_leased_bytes: 0 },
+        resumed_blocks: records.len() as u64,
         session_positions: 0,
         workers: 0,
         codec: run.args.game.codec.name.clone(),
-        candidates,
-        peak_leased_bytes: 0,
     }))
 }
 
@@ -202,14 +186,13 @@ fn strategy_of(begun: &Inspection) -> Option<Strategy> {
 ///
 /// # Errors
 /// Returns [`Error::Parameters`] if the folder was begun with another choice.
-fn keep(choice: Option<KeepChoice>, board: &Board, folder: &Path, begun: Option<&Inspection>) -> anyhow::Result<Keep> {
-    // A folder of another program is refused when it is opened.
-    let found = begun.and_then(|begun| Keep::from_parameters(&begun.parameters.0));
+fn keep(choice: Option<KeepChoice>, board: &Board, earlier: Earlier<'_>) -> anyhow::Result<Keep> {
+    let found = earlier.found(Keep::from_parameters);
     let wanted = match (choice, found) {
         (Some(KeepChoice::Book), Some(found @ Keep::Book { .. })) => Some(found),
         _ => choice.map(|choice| choice.of(board).ok_or_else(|| too_many_pieces(board))).transpose()?,
     };
-    let agreed = agreed(folder, Keep::PARAMETER, wanted, found, Keep::to_string)?;
+    let agreed = earlier.agreed(Keep::PARAMETER, wanted, found, Keep::to_string)?;
     Ok(agreed.unwrap_or_else(|| Keep::usual(board)))
 }
 
@@ -222,8 +205,7 @@ fn audit(
     choice: Option<AuditChoice>,
     strategy: Strategy,
     game: &Game,
-    folder: &Path,
-    begun: Option<&Inspection>,
+    earlier: Earlier<'_>,
 ) -> anyhow::Result<Option<Audit>> {
     if strategy != Strategy::UpdateLog {
         return match choice {
@@ -235,10 +217,9 @@ fn audit(
             _ => Ok(None),
         };
     }
-    // A folder of another program is refused when it is opened.
-    let found = begun.and_then(|begun| Audit::from_parameters(&begun.parameters.0));
+    let found = earlier.found(Audit::from_parameters);
     let text = |audit: &Option<Audit>| audit.map_or_else(|| "0".to_owned(), |audit| audit.to_string());
-    let agreed = agreed(folder, Audit::PARAMETER, choice.map(|choice| choice.0), found, text)?;
+    let agreed = earlier.agreed(Audit::PARAMETER, choice.map(|choice| choice.0), found, text)?;
     Ok(agreed.unwrap_or_else(|| Audit::usual(game)))
 }
 
@@ -246,11 +227,11 @@ fn audit(
 pub fn agree(run: &Run<'_>) -> Result<(), Error> {
     let wanted = run.strategy;
     // A folder of another program is refused when it is opened.
-    let Some(found) = run.begun.and_then(strategy_of) else { return Ok(()) };
+    let Some(found) = run.earlier.begun.and_then(strategy_of) else { return Ok(()) };
     let names = [(found.name(), wanted.name()), (found.redundancy().name(), wanted.redundancy().name())];
     match baseline::PARAMETERS.into_iter().zip(names).find(|(_, (found, wanted))| found != wanted) {
         None => Ok(()),
-        Some((name, (found, wanted))) => Err(differs(run.folder, name, found.to_owned(), wanted.to_owned())),
+        Some((name, (found, wanted))) => Err(run.earlier.differs(name, found.to_owned(), wanted.to_owned())),
     }
 }
 

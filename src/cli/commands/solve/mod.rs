@@ -9,7 +9,6 @@ mod report;
 pub mod resume;
 mod session;
 mod strategy;
-mod timeline;
 
 use crate::cli::face::exit::{Exit, Stopped};
 use crate::cli::face::file::ParentsArgs;
@@ -19,19 +18,20 @@ use crate::cli::face::progress::ProgressArgs;
 use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{self, JsonArgs, KernelArgs, ResourceArgs, Size};
 use crate::cli::words::board::default_folder;
-use crate::cli::words::game::GameArgs;
+use crate::cli::words::folders;
+use crate::cli::words::game::{self, GameArgs};
 use crate::cli::words::keep::{self, AuditChoice};
 use clap::{Args, FromArgMatches};
-use pipeline::checkpoint::{Inspection, LOCK};
-use pipeline::{Candidate, Stopwatch};
+use folder::Earlier;
+use pipeline::checkpoint::LOCK;
+use pipeline::{Metrics, Stopwatch};
 pub use report::Report;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use strategy::{StrategyArgs, ValuesArgs};
-use timeline::TimelineArgs;
-use trinim::database::{Manifest, Task};
+use strategy::StrategyArgs;
+use trinim::database::{Task, Values};
 use trinim::game::Board;
-use trinim::solve::{Strategy, baseline};
+use trinim::solve::{Solved, Strategy, baseline};
 
 /// Time between two looks at a lock with `--wait`.
 const WAIT: Duration = Duration::from_millis(200);
@@ -66,8 +66,10 @@ pub struct SolveArgs {
     #[command(flatten)]
     game: GameArgs,
 
-    #[command(flatten)]
-    values: ValuesArgs,
+    /// What is computed of each position: who wins, or its nimber, the Grundy value of normal play
+    /// [default: as the folder was begun, else outcomes]
+    #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = game::values())]
+    values: Option<Values>,
 
     #[command(flatten)]
     strategy: StrategyArgs,
@@ -117,8 +119,9 @@ pub struct SessionArgs {
     #[arg(long, help_heading = "Limits")]
     force: bool,
 
-    #[command(flatten)]
-    timeline: TimelineArgs,
+    /// Draw what each thread did when, as SVG; replaces an earlier timeline
+    #[arg(long, help_heading = "Output", value_name = "FILE")]
+    timeline: Option<PathBuf>,
 
     #[command(flatten)]
     json: JsonArgs,
@@ -151,24 +154,19 @@ struct Run<'a> {
     args: &'a SolveArgs,
     strategy: Strategy,
     task: Task<'a>,
-    folder: &'a Path,
-    /// What an earlier session left in the folder.
-    begun: Option<&'a Inspection>,
+    earlier: Earlier<'a>,
 }
 
 /// The result of a solve, and figures about how it was reached.
 struct Outcome {
     /// Strategy that reached it, perhaps in an earlier session.
     strategy: Strategy,
-    manifest: Manifest,
-    database_bytes: u64,
+    solved: Solved,
     resumed_blocks: u64,
     /// Positions of the blocks of this session, and of their images.
     session_positions: u64,
     workers: usize,
     codec: String,
-    candidates: Vec<Candidate>,
-    peak_leased_bytes: u64,
 }
 
 /// Runs the subcommand.
@@ -177,20 +175,22 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let signals = Signals::register()?.with_limit(args.session.max_duration);
     let game = &args.game;
     let board = game.board.solvable()?;
-    let strategy = args.strategy.chosen(game, &board, &args.kernel, args.order.is_some())?;
-    let folder = args.out.clone().unwrap_or_else(|| default_folder(&board, game.rule, args.values.named()).into());
+    let strategy = strategy::chosen(&args, &board)?;
+    let folder =
+        args.out.clone().unwrap_or_else(|| default_folder(&board, game.rule, args.values.unwrap_or_default()).into());
     folder::refuse_file(&folder)?;
     args.parents.check(&folder)?;
     if args.session.wait {
         wait(&folder, &watch, &signals, out)?;
     }
-    let begun = folder::inspect(&folder)?;
-    let (solved, terms) = folder::settle(&args, strategy, board, &folder, begun.as_ref())?;
-    let timeline = args.session.timeline.prepare()?;
-    let metrics = timeline.metrics();
+    let begun = folders::inspect(&folder)?;
+    let earlier = Earlier { folder: &folder, begun: begun.as_ref() };
+    let (solved, terms) = folder::settle(&args, strategy, board, earlier)?;
+    let timeline = report::claim_timeline(args.session.timeline.as_deref())?;
+    let metrics = if timeline.is_some() { Metrics::with_timeline() } else { Metrics::default() };
     let counters = baseline::Counters::default();
     let task = terms.task(&solved);
-    let run = Run { args: &args, strategy, task, folder: &folder, begun: begun.as_ref() };
+    let run = Run { args: &args, strategy, task, earlier };
     let outcome = match folder::finished(&run)? {
         Some(outcome) => {
             out.remark(format_args!(
@@ -206,18 +206,13 @@ pub fn run(args: SolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
                 Strategy::Baseline(baseline) => session::baseline(&run, baseline, &metrics, &counters, &signals, out),
             };
             // Also for a run that was stopped or failed, where the timeline helps most.
-            let title = timeline::title(&solved.board, game.rule, strategy);
-            timeline.draw(&title, watch.elapsed().as_secs_f64(), &metrics)?;
+            let drawn = timeline.map(|file| report::draw(&file, &run, watch.elapsed().as_secs_f64(), &metrics));
+            drawn.transpose()?;
             outcome?
         }
     };
     let report = report::report(&run, outcome, &metrics, &counters, watch.elapsed().as_secs_f64());
-    if args.session.json.json {
-        out.json("trinim.solve/1", &report)?
-    } else {
-        report::print(&report, out)?
-    }
-    Ok(Exit::Done)
+    args.session.json.report("trinim.solve/1", &report, out, report::print)
 }
 
 /// Waits until no process holds the lock of `folder`. Another one may still take it first; then the

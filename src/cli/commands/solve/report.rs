@@ -1,18 +1,22 @@
-//! The report at the end of `trinim solve`.
+//! The report at the end of `trinim solve`, and `--timeline`: what each thread did when.
 
 use super::{Outcome, Run};
+use crate::cli::face::file::{Export, ExportKind};
 use crate::cli::face::output::{Out, counted, per_second, seconds};
 use crate::cli::words::args::Size;
 use crate::cli::words::machine::peak_rss_bytes;
-use crate::cli::words::summary::Summary;
-use pipeline::{Candidate, Metrics, Placement, Stage};
+use crate::cli::words::summary::{Summary, board_words};
+use pipeline::{Candidate, Error, Metrics, Placement, Stage};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use trinim::database::Task;
+use trinim::game::Rule;
 use trinim::kernel::Isa;
 use trinim::plan::placement_name;
+use trinim::report::timeline;
 use trinim::solve::{Baseline, Redundancy, Strategy, baseline};
 
 /// Placement and codec of a strategy without logs.
@@ -127,9 +131,9 @@ pub fn report(
     counters: &baseline::Counters,
     elapsed_s: f64,
 ) -> Report {
-    let Run { args, task, folder, .. } = *run;
+    let Run { args, task, earlier, .. } = *run;
     let layout = &task.game.layout;
-    let Outcome { manifest, strategy, .. } = outcome;
+    let Outcome { strategy, solved, .. } = outcome;
     let logs = strategy == Strategy::UpdateLog;
     let kernel = match strategy {
         Strategy::Baseline(Baseline::Forward | Baseline::Retrograde) => Isa::Scalar,
@@ -140,7 +144,7 @@ pub fn report(
     let placement = args.game.log_placement.placement(&task.game.board, task.terms.values);
     Report {
         finished: true,
-        summary: Summary::of(&manifest, run.task.game),
+        summary: Summary::of(&solved.manifest, task.game),
         elapsed_s,
         rate_positions_per_second: Some(outcome.session_positions)
             .filter(|positions| *positions > 0)
@@ -153,8 +157,8 @@ pub fn report(
         streams_held: counts.streams_held,
         published_bytes_read: counts.published_bytes_read,
         blocks_as_logs: task.terms.keep.is_database() && placement == Placement::Shared,
-        database_bytes: outcome.database_bytes,
-        out: folder.to_string_lossy().into_owned(),
+        database_bytes: solved.database_bytes,
+        out: earlier.folder.to_string_lossy().into_owned(),
         offset_bits: layout.offset_bits(),
         resumed_blocks: outcome.resumed_blocks,
         way: strategy,
@@ -165,15 +169,15 @@ pub fn report(
         block_bytes_written: of(&counters.block_bytes_written),
         // An upper bound: logs and scratch files are gone when the last bytes of the database are
         // written.
-        disk_bytes_peak: counts.log_bytes_peak + of(&counters.scratch_bytes) + outcome.database_bytes,
+        disk_bytes_peak: counts.log_bytes_peak + of(&counters.scratch_bytes) + solved.database_bytes,
         kernel: kernel.to_string(),
         threads: args.game.resources.threads(),
         workers: outcome.workers,
         placement: if logs { placement_name(placement) } else { NONE },
         codec: if logs { outcome.codec } else { NONE.to_owned() },
-        codec_candidates: outcome.candidates.iter().map(CodecRow::of).collect(),
+        codec_candidates: solved.candidates.iter().map(CodecRow::of).collect(),
         memory_bytes: args.game.resources.memory_bytes(),
-        peak_leased_bytes: outcome.peak_leased_bytes,
+        peak_leased_bytes: solved.peak_leased_bytes,
         commits: counts.commits,
         stages_s: Stage::ALL.iter().map(|stage| (stage.name(), metrics.stage(*stage).as_secs_f64())).collect(),
         bitmap_bytes: bitmap_bytes(task, metrics),
@@ -234,9 +238,7 @@ pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     let rate = rate.map_or_else(String::new, |rate| format!(" ({})", per_second(rate, "positions")));
     let workers = counted(report.workers as u64, "worker");
     let mut rows = report.summary.rows(out.paint);
-    let blocks = counted(report.summary.canonical_blocks, "block");
-    let (name, what) = report.summary.kept();
-    rows.push((name, format!("{what}{} in {blocks}, {}", size(report.database_bytes), report.out)));
+    rows.push(report.summary.kept(report.database_bytes, &report.out));
     if report.workers > 0 {
         rows.push(moved(report));
         rows.push(("memory", format!("{} at most, of {}", size(report.peak_rss_bytes), size(report.memory_bytes))));
@@ -245,8 +247,40 @@ pub fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
             rows.push(("resumed", format!("{} from earlier sessions", counted(report.resumed_blocks, "block"))));
         }
     }
-    out.table(&rows)?;
-    Ok(())
+    Ok(out.table(&rows)?)
+}
+
+/// The file of a timeline.
+const TIMELINE: ExportKind = ExportKind { flag: "--timeline", what: "timeline", signature: timeline::SIGNATURE };
+
+/// Checks that the timeline can be written, before any work.
+///
+/// # Errors
+/// Those of [`Export::claim`].
+pub fn claim_timeline(path: Option<&Path>) -> anyhow::Result<Option<Export>> {
+    path.map(|path| Export::claim(path, TIMELINE)).transpose()
+}
+
+/// Draws the timeline of a run, if any thread recorded work: a refused solve has no picture.
+///
+/// # Errors
+/// Returns [`pipeline::Error::Io`] if the file cannot be written.
+pub fn draw(file: &Export, run: &Run<'_>, elapsed_s: f64, metrics: &Metrics) -> Result<(), Error> {
+    let recorded = metrics.timeline().map_or_else(Vec::new, |timeline| timeline.recorded());
+    if recorded.is_empty() {
+        return Ok(());
+    }
+    let game = run.task.game;
+    let play = match game.rule {
+        Rule::Normal => "normal play",
+        Rule::Misere => "misère play",
+    };
+    let way = match run.strategy {
+        Strategy::UpdateLog => String::new(),
+        Strategy::Baseline(way) => format!(", strategy {way}"),
+    };
+    let title = format!("trinim solve, {}, {play}{way}", board_words(game.board.name()));
+    file.write(&timeline::svg(&title, elapsed_s, &recorded))
 }
 
 /// Returns the bytes of bitmap processed: blocks settled, streams applied, encoded and decoded.

@@ -5,13 +5,13 @@ use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::Out;
 use crate::cli::face::refusal::quoted;
 use crate::cli::words::args::ResourceArgs;
-use crate::cli::words::folders::{self, Begun};
+use crate::cli::words::folders::{self, is_database};
 use clap::Args;
 use pipeline::checkpoint::{FORMAT, PUBLISHED};
 use pipeline::{RealStorage, Storage};
 use std::path::{Path, PathBuf};
 use trinim::care;
-use trinim::database::{MANIFEST, SUMS, refuse_unreleased};
+use trinim::database::SUMS;
 use trinim::game::Board;
 
 const EXAMPLES: &str = "\
@@ -57,20 +57,17 @@ fn begun(folder: &Path) -> anyhow::Result<(Board, Vec<String>)> {
             let hint = format!("trinim task --store {shown} --block N solves a block, trinim task finish ends it");
             return Err(refused("is the store of a solve in tasks: there is no run to resume", hint).into());
         }
-        let is_database = |folder: &Path| folder.join(MANIFEST).is_file() && folder.join(SUMS).is_file();
         if is_database(folder) || is_database(&folder.join(PUBLISHED)) {
             let hint = format!("trinim stats {shown} shows its results");
             return Err(refused("is a finished database without its run: there is nothing to resume", hint).into());
         }
         return Err(care::Error::Nothing { path: folder.to_path_buf() }.into());
     }
-    let storage = RealStorage::open(folder)?;
     // Damage, or another version, is reported as such.
-    let inspection = pipeline::checkpoint::inspect(&storage)?;
-    refuse_unreleased(&storage.path(FORMAT), &inspection.parameters.0)?;
-    let Begun { game, words, .. } = folders::begun(folder).ok_or_else(|| foreign(folder))?;
+    let inspection = folders::inspect(folder)?.ok_or_else(|| foreign(folder))?;
+    let (game, words) = folders::begun(folder, &inspection).ok_or_else(|| foreign(folder))?;
     let is_whole = inspection.records.len() == game.layout.canonical_blocks().len();
-    if is_whole && storage.length(&format!("{PUBLISHED}/{SUMS}"))?.is_some() {
+    if is_whole && RealStorage::open(folder)?.length(&format!("{PUBLISHED}/{SUMS}"))?.is_some() {
         let hint = format!("trinim stats {shown} shows its results");
         return Err(refused("is already solved: there is nothing to resume", hint).into());
     }

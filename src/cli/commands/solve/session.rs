@@ -1,5 +1,6 @@
 //! One session of a solve, with progress and an orderly end.
 
+use super::folder::Earlier;
 use super::{Outcome, Run, disk};
 use crate::cli::face::exit::Stopped;
 use crate::cli::face::output::{Out, counted, grouped, seconds};
@@ -19,7 +20,7 @@ use trinim::solve::{Baseline, Redundancy};
 
 /// Solves through update logs, or continues such a solve.
 pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out) -> anyhow::Result<Outcome> {
-    let Run { args, task, folder, begun, .. } = *run;
+    let Run { args, task, earlier: Earlier { folder, begun }, .. } = *run;
     let game = task.game;
     let shown = args.session.progress.on(out)?;
     let layout = &game.layout;
@@ -69,14 +70,11 @@ pub fn update_log(run: &Run<'_>, metrics: &Metrics, signals: &Signals, out: &Out
     };
     Ok(Outcome {
         strategy: run.strategy,
-        manifest: solved.manifest,
-        database_bytes: solved.database_bytes,
+        solved,
         resumed_blocks: total.resumed_blocks,
         session_positions: total.positions,
         workers: started.into_inner(),
         codec: plan.codec,
-        candidates: solved.candidates,
-        peak_leased_bytes: solved.peak_leased_bytes,
     })
 }
 
@@ -89,7 +87,7 @@ pub fn baseline(
     signals: &Signals,
     out: &Out,
 ) -> anyhow::Result<Outcome> {
-    let Run { args, task, folder, begun, .. } = *run;
+    let Run { args, task, earlier: Earlier { folder, begun }, .. } = *run;
     let game = task.game;
     let shown = args.session.progress.on(out)?;
     let layout = &game.layout;
@@ -145,21 +143,18 @@ pub fn baseline(
     };
     Ok(Outcome {
         strategy: run.strategy,
-        manifest: solved.manifest,
-        database_bytes: solved.database_bytes,
+        solved,
         resumed_blocks: 0,
         session_positions: plan.positions,
         workers: planned.workers,
         codec: plan.codec,
-        candidates: solved.candidates,
-        peak_leased_bytes: solved.peak_leased_bytes,
     })
 }
 
 /// Opens or creates the run folder, limited to `--max-disk` if that is given.
 fn storage(run: &Run<'_>) -> anyhow::Result<Arc<dyn Storage>> {
     let limit = run.args.session.max_disk;
-    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(run.folder)?);
+    let storage: Arc<dyn Storage> = Arc::new(RealStorage::create(run.earlier.folder)?);
     Ok(match limit {
         Some(limit) => Arc::new(LimitedStorage::new(storage, limit.0)?),
         None => storage,
@@ -168,7 +163,7 @@ fn storage(run: &Run<'_>) -> anyhow::Result<Arc<dyn Storage>> {
 
 /// Says what is about to be done, or what is left of it.
 fn header(run: &Run<'_>, plan: &Plan, total: &Total, finished: u64, workers: usize) -> String {
-    let folder = run.folder.display();
+    let folder = run.earlier.folder.display();
     let blocks = counted(total.blocks, "block");
     let workers = counted(workers as u64, "worker");
     if finished > 0 && finished == total.blocks {

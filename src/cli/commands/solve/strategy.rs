@@ -1,9 +1,9 @@
-//! The strategy and the values of a solve, and the flags that make no sense with them.
+//! The strategy of a solve, and the flags that make no sense with it or with nimbers.
 
 use super::SolveArgs;
 use crate::cli::face::exit::Refused;
-use crate::cli::words::args::{COMMIT_INTERVAL_DEFAULT, KernelArgs, LogPlacement};
-use crate::cli::words::game::{GameArgs, LEAVE_OUT, agree_with_nimbers, refuse_nimbers, values};
+use crate::cli::words::args::{COMMIT_INTERVAL_DEFAULT, LogPlacement};
+use crate::cli::words::game::{LEAVE_OUT, agree_with_nimbers, refuse_nimbers};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use trinim::database::Values;
@@ -42,71 +42,48 @@ fn redundancies() -> impl TypedValueParser<Value = Redundancy> {
     PossibleValuesParser::new(names).try_map(|name| name.to_lowercase().parse::<Redundancy>())
 }
 
-impl StrategyArgs {
-    /// Returns the requested strategy; `ordered` says whether an order of the blocks was given.
-    ///
-    /// # Errors
-    /// Returns [`Refused`] if another flag makes no sense with it.
-    pub fn chosen(
-        &self,
-        game: &GameArgs,
-        board: &Board,
-        kernel: &KernelArgs,
-        ordered: bool,
-    ) -> Result<Strategy, Refused> {
-        let refuse = |given: String, reason: &str| {
-            let message = format!("{given} makes no sense with --strategy {}: {reason}", self.strategy);
-            Err(Refused::new(message, LEAVE_OUT))
-        };
-        let redundancy = self.redundancy.map(|redundancy| format!("--redundancy {redundancy}"));
-        let Strategy::Baseline(baseline) = self.strategy else {
-            return match redundancy {
-                Some(given) if self.redundancy == Some(Redundancy::Keep) => {
-                    refuse(given, "logs are written for one block of each group")
-                }
-                _ => Ok(self.strategy),
-            };
-        };
-        if game.log_placement != LogPlacement::Auto {
-            let placement = placement_name(game.log_placement.placement(board, Values::Outcomes));
-            return refuse(format!("--log-placement {placement}"), "it writes no logs");
-        }
-        if game.codec.name != "auto" {
-            return refuse(format!("--codec {}", game.codec.name), "it writes no logs");
-        }
-        if game.commit_interval != COMMIT_INTERVAL_DEFAULT {
-            return refuse("--commit-interval".to_owned(), "it keeps no checkpoints");
-        }
-        if ordered {
-            return refuse("--order".to_owned(), "it takes the blocks in BID order, or has none");
-        }
-        if baseline.redundancy().is_none() {
-            if let Some(given) = redundancy {
-                return refuse(given, "it visits every position");
+/// Returns the strategy that is asked for.
+///
+/// # Errors
+/// Returns [`Refused`] if another flag makes no sense with it.
+pub fn chosen(args: &SolveArgs, board: &Board) -> Result<Strategy, Refused> {
+    let SolveArgs { game, strategy: asked, kernel, order, .. } = args;
+    let refuse = |given: String, reason: &str| {
+        let message = format!("{given} makes no sense with --strategy {}: {reason}", asked.strategy);
+        Err(Refused::new(message, LEAVE_OUT))
+    };
+    let redundancy = asked.redundancy.map(|redundancy| format!("--redundancy {redundancy}"));
+    let Strategy::Baseline(baseline) = asked.strategy else {
+        return match redundancy {
+            Some(given) if asked.redundancy == Some(Redundancy::Keep) => {
+                refuse(given, "logs are written for one block of each group")
             }
-            if let Some(isa) = kernel.kernel.0.filter(|isa| *isa != Isa::Scalar) {
-                return refuse(format!("--kernel {isa}"), "it takes one position at a time");
-            }
+            _ => Ok(asked.strategy),
+        };
+    };
+    if game.log_placement != LogPlacement::Auto {
+        let placement = placement_name(game.log_placement.placement(board, Values::Outcomes));
+        return refuse(format!("--log-placement {placement}"), "it writes no logs");
+    }
+    if game.codec.name != "auto" {
+        return refuse(format!("--codec {}", game.codec.name), "it writes no logs");
+    }
+    if game.commit_interval != COMMIT_INTERVAL_DEFAULT {
+        return refuse("--commit-interval".to_owned(), "it keeps no checkpoints");
+    }
+    if order.is_some() {
+        return refuse("--order".to_owned(), "it takes the blocks in BID order, or has none");
+    }
+    if baseline.redundancy().is_none() {
+        if let Some(given) = redundancy {
+            return refuse(given, "it visits every position");
         }
-        let redundancy = self.redundancy.unwrap_or(Redundancy::Remove);
-        Ok(Strategy::Baseline(baseline.with_redundancy(redundancy)))
+        if let Some(isa) = kernel.kernel.0.filter(|isa| *isa != Isa::Scalar) {
+            return refuse(format!("--kernel {isa}"), "it takes one position at a time");
+        }
     }
-}
-
-/// `--values`.
-#[derive(Clone, Args)]
-pub struct ValuesArgs {
-    /// What is computed of each position: who wins, or its nimber, the Grundy value of normal play
-    /// [default: as the folder was begun, else outcomes]
-    #[arg(long, help_heading = "Game", value_name = "VALUES", value_parser = values())]
-    pub values: Option<Values>,
-}
-
-impl ValuesArgs {
-    /// Returns the values that are named, for the name of a folder.
-    pub fn named(&self) -> Values {
-        self.values.unwrap_or_default()
-    }
+    let redundancy = asked.redundancy.unwrap_or(Redundancy::Remove);
+    Ok(Strategy::Baseline(baseline.with_redundancy(redundancy)))
 }
 
 /// Refuses the options that nimbers cannot have.

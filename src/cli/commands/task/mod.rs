@@ -3,14 +3,10 @@
 //!
 //! Exit codes are made for a driver: 0 done, 75 try again, 65 stop and report, 2 for arguments.
 
-pub mod copy;
-pub mod finish;
-pub mod init;
 mod lines;
-pub mod list;
 mod store;
-pub mod sweep;
 pub mod verify;
+pub mod whole;
 
 use crate::cli::face::exit::{Exit, Refused, classify, reason};
 use crate::cli::face::output::{Out, counted, seconds};
@@ -23,8 +19,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::time::Duration;
-use store::refusal;
-use trinim::task::{self, Computed, Options, Tasks};
+use store::{Opened, refusal};
+use trinim::task::{Computed, Options, Tasks};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -123,12 +119,12 @@ pub struct Failure<'a> {
 
 #[derive(Subcommand)]
 enum TaskCommand {
-    Init(init::InitArgs),
-    Plan(list::PlanArgs),
-    List(list::ListArgs),
-    Finish(finish::FinishArgs),
-    Copy(copy::CopyArgs),
-    Sweep(sweep::SweepArgs),
+    Init(whole::InitArgs),
+    Plan(whole::PlanArgs),
+    List(whole::ListArgs),
+    Finish(whole::FinishArgs),
+    Copy(whole::CopyArgs),
+    Sweep(whole::SweepArgs),
     Verify(verify::VerifyArgs),
 }
 
@@ -159,16 +155,17 @@ fn pause(text: &str) -> Result<Duration, String> {
 
 /// Runs the subcommand.
 pub fn run(args: TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
-    match args.command {
-        None => compute(&args, out).map_err(refusal),
-        Some(TaskCommand::Init(args)) => init::run(args, out).map_err(refusal),
-        Some(TaskCommand::Plan(args)) => list::run_plan(args, out).map_err(refusal),
-        Some(TaskCommand::List(args)) => list::run(args, out).map_err(refusal),
-        Some(TaskCommand::Finish(args)) => finish::run(args, out).map_err(refusal),
-        Some(TaskCommand::Copy(args)) => copy::run(args, out).map_err(refusal),
-        Some(TaskCommand::Sweep(args)) => sweep::run(args, out).map_err(refusal),
-        Some(TaskCommand::Verify(args)) => verify::run(args, out).map_err(refusal),
-    }
+    let ended = match args.command {
+        None => compute(&args, out),
+        Some(TaskCommand::Init(args)) => whole::init(args, out),
+        Some(TaskCommand::Plan(args)) => whole::plan(args, out),
+        Some(TaskCommand::List(args)) => whole::list(args, out),
+        Some(TaskCommand::Finish(args)) => whole::finish(args, out),
+        Some(TaskCommand::Copy(args)) => whole::copy(args, out),
+        Some(TaskCommand::Sweep(args)) => whole::sweep(args, out),
+        Some(TaskCommand::Verify(args)) => verify::run(args, out),
+    };
+    ended.map_err(refusal)
 }
 
 fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
@@ -176,8 +173,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if args.die_with_parent {
         store::die_with_parent()?;
     }
-    let store = store::open(args.store.as_deref().unwrap_or_default())?;
-    let (game, terms) = task::open(&*store)?;
+    let opened = Opened::of(args.store.as_deref().unwrap_or_default())?;
     let wait = |missing: Duration| {
         let goes_on = missing < args.wait;
         if goes_on {
@@ -193,7 +189,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         keeps_streams: args.batch == Some(Wanted::Lines),
         wait: &wait,
     };
-    let tasks = Tasks::new(&*store, terms.task(&game), &options)?;
+    let tasks = Tasks::new(&*opened.store, opened.task(), &options)?;
     let worker = tasks.worker();
     let blocks = match &args.batch {
         Some(Wanted::Lines) => {
@@ -209,12 +205,7 @@ fn compute(args: &TaskArgs, out: &mut Out) -> anyhow::Result<Exit> {
         None => args.block.map(BlockId).into_iter().collect(),
     };
     let report = Report::new(worker.compute(&blocks)?, &watch);
-    if args.json.json {
-        out.json(SCHEMA, &report)?;
-    } else {
-        out.table(&report.cells())?;
-    }
-    Ok(Exit::Done)
+    args.json.report(SCHEMA, &report, out, |report, out| Ok(out.table(&report.cells())?))
 }
 
 /// Answers a task from standard input; returns the error of one that failed.

@@ -2,19 +2,50 @@
 
 use super::usage;
 use crate::cli::face::exit::{self, Exit, Refused};
+use clap::Args;
 use pipeline::{Error as RunError, RealStorage};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use trinim::task::{Error, FolderStore, Store};
+use trinim::database::{Game, Task, Terms};
+use trinim::task::{self, Error, FolderStore, Store};
 
 /// The hint for a store that is refused for good.
 const OTHER: &str = "name the store of this solve, or begin another one with trinim task init";
 
+/// The store of a command.
+#[derive(Args)]
+pub struct StoreArgs {
+    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
+    #[arg(long, value_name = "STORE")]
+    pub store: String,
+}
+
+/// A store, and what is solved in it.
+pub struct Opened {
+    pub store: Box<dyn Store>,
+    pub game: Game,
+    terms: Terms,
+}
+
+impl Opened {
+    /// Opens the store of this name, in which a solve was begun.
+    pub fn of(name: &str) -> anyhow::Result<Opened> {
+        let store = open(name)?;
+        let (game, terms) = task::open(&*store)?;
+        Ok(Opened { store, game, terms })
+    }
+
+    /// Returns what is solved.
+    pub fn task(&self) -> Task<'_> {
+        self.terms.task(&self.game)
+    }
+}
+
 /// Opens a store: the folder, or the bucket and prefix, of this name.
-pub fn open(name: &str) -> anyhow::Result<Box<dyn Store>> {
+fn open(name: &str) -> anyhow::Result<Box<dyn Store>> {
     match name.split_once("://") {
         None => open_folder(Path::new(name)),
         Some(("s3", place)) => open_bucket(name, place),

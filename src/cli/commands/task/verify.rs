@@ -1,6 +1,7 @@
 //! `trinim task verify`: a share of the check of a finished store.
 
-use super::{store, usage};
+use super::store::{self, Opened, StoreArgs};
+use super::usage;
 use crate::cli::face::exit::{Exit, Refused};
 use crate::cli::face::output::{Out, counted, seconds};
 use crate::cli::words::args::{JsonArgs, ThreadsArgs};
@@ -14,8 +15,8 @@ use std::path::Path;
 use std::str::FromStr;
 use tempfile::TempDir;
 use trinim::care::Request;
-use trinim::database::{Database, Task};
-use trinim::task::{self, Store};
+use trinim::database::Database;
+use trinim::task;
 use trinim::verify::{self, Share};
 
 const EXAMPLES: &str = "\
@@ -32,9 +33,8 @@ Of a store in a bucket, what the share needs is first copied into the folder for
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
-    /// Store: a folder that all machines share, or s3://BUCKET/PREFIX; trinim task init begins it
-    #[arg(long, value_name = "STORE")]
-    store: String,
+    #[command(flatten)]
+    store: StoreArgs,
 
     /// Share of the blocks to check, like 1/16 to 16/16
     #[arg(long, value_name = "I/N")]
@@ -91,58 +91,54 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     if args.die_with_parent {
         store::die_with_parent()?;
     }
-    let store = store::open(&args.store)?;
-    let (game, terms) = task::open(&*store)?;
+    let name = &args.store.store;
+    let opened = Opened::of(name)?;
     let Shard { number, of } = args.shard;
-    task::require_sealed(&*store)?;
+    task::require_sealed(&*opened.store)?;
     let threads = args.threads.count();
-    let local = match store::is_folder(&args.store) {
+    let local = match store::is_folder(name) {
         true => None,
-        false => Some(fetch(&*store, terms.task(&game), args.shard, threads)?),
+        false => Some(fetch(&opened, args.shard, threads)?),
     };
-    let folder = local.as_ref().map_or(Path::new(&args.store), |local| local.path());
+    let folder = local.as_ref().map_or(Path::new(name), |local| local.path());
     let database = Database::open(&folder.join(task::DATABASE))?;
-    if database.game().parameters() != game.parameters() {
-        return Err(usage(
-            format!("--store {}: its database is of another game", args.store),
-            "repeat trinim task finish",
-        ));
+    if database.game().parameters() != opened.game.parameters() {
+        return Err(usage(format!("--store {name}: its database is of another game"), "repeat trinim task finish"));
     }
     // Before the summaries: of a store that keeps only counts, these say too little.
     database.require_values()?;
-    let counts = task::counts(&*store, terms.task(&game), number - 1, of)?;
+    let counts = task::counts(&*opened.store, opened.task(), number - 1, of)?;
     let share = Share { index: number - 1, of, losses_by_pieces: &counts };
     let found = verify::verify_share(&database, &share, &Request::on(threads))?.unwrap_or_default();
     let report =
         Report { ok: found.is_clean(), shard: number, shards: of, found, elapsed_s: watch.elapsed().as_secs_f64() };
-    if args.json.json {
-        out.json("trinim.task.verify/1", &report)?;
-        return Ok(Exit::of_verify(&report.found));
-    }
+    args.json.report("trinim.task.verify/1", &report, out, print)?;
+    Ok(Exit::of_verify(&report.found))
+}
+
+fn print(report: &Report, out: &mut Out) -> anyhow::Result<()> {
     for finding in &report.found.findings {
         writeln!(out, "{} {finding}", out.paint.bad("wrong:"))?;
     }
     let verdict = if report.ok { out.paint.good("correct") } else { out.paint.bad("wrong") };
-    out.table(&[
+    Ok(out.table(&[
         ("verdict", verdict),
         ("share", format!("{} of {}, {}", report.shard, report.shards, counted(report.found.blocks, "block"))),
         ("values", counted(report.found.positions, "position")),
         ("time", seconds(report.elapsed_s)),
-    ])?;
-    Ok(Exit::of_verify(&report.found))
+    ])?)
 }
 
 /// Copies what a share needs from a bucket into a temporary folder: its blocks, and the blocks of
 /// their children; for the first share, which checks the list of files, all blocks.
-fn fetch(store: &dyn Store, task: Task<'_>, shard: Shard, threads: usize) -> anyhow::Result<TempDir> {
+fn fetch(opened: &Opened, shard: Shard, threads: usize) -> anyhow::Result<TempDir> {
     let folder = tempfile::tempdir()?;
-    let own = BlockId::share(task.blocks(), shard.number - 1, shard.of);
-    let needed: BTreeSet<BlockId> = own
-        .flat_map(|block| task.game.layout.edges_into(block).into_iter().map(|edge| edge.source).chain([block]))
-        .collect();
+    let own = BlockId::share(opened.task().blocks(), shard.number - 1, shard.of);
+    let sources = |block| opened.game.layout.edges_into(block).into_iter().map(|edge| edge.source);
+    let needed: BTreeSet<BlockId> = own.flat_map(|block| sources(block).chain([block])).collect();
     let blocks = (shard.number > 1).then_some(&needed);
     let target = store::create_folder(folder.path())?;
-    task::copy(store, &*target, task, blocks, threads).map_err(|error| match error {
+    task::copy(&*opened.store, &*target, opened.task(), blocks, threads).map_err(|error| match error {
         // What a check finds has its exit code.
         task::Error::Run(damage @ pipeline::Error::Corrupt { .. }) => {
             Refused::with(Exit::Corrupt, damage.to_string(), "remove it and compute it again").into()

@@ -85,45 +85,29 @@ impl Standing {
         for one in STATES {
             writeln!(out, "{name}{{command=\"{command}\",state=\"{one}\"}} {}", u8::from(one == *state))?;
         }
-        let mut gauge = |name: &str, help: &str, value: Option<f64>| match value {
-            Some(value) => writeln!(
-                out,
-                "# HELP trinim_{name} {help}\n# TYPE trinim_{name} gauge\ntrinim_{name}{{command=\"{command}\"}} {value}"
+        let rate = reading.rate_positions_per_second;
+        let of = |count: fn(Blocks) -> u64| reading.blocks.map(|blocks| count(blocks) as f64);
+        for (name, help, value) in [
+            ("exit_code", "Exit code of the command, once it has ended.", exit_code.map(f64::from)),
+            ("updated_timestamp_seconds", "When this was written, in seconds since 1970.", Some(now_s())),
+            ("elapsed_seconds", "Time since the command began.", Some(elapsed_s)),
+            ("progress_ratio", "Share of the whole work that is done.", Some(reading.share)),
+            ("eta_seconds", "Estimate of the time left.", reading.eta_s),
+            ("rate_positions_per_second", "Positions decided in a second, with their images, in this session.", rate),
+            ("blocks", "Blocks of the solve.", of(|of| of.blocks)),
+            ("finished_blocks", "Blocks that this and earlier sessions have finished.", of(|of| of.finished_blocks)),
+            ("committed_blocks", "Finished blocks that a kill cannot undo.", of(|of| of.committed_blocks)),
+            ("log_written_bytes", "Bytes written to update logs in this session.", of(|of| of.log_bytes_written)),
+            (
+                "log_read_bytes",
+                "Bytes read from update logs and published blocks in this session.",
+                of(|of| of.log_bytes_read),
             ),
-            None => Ok(()),
-        };
-        gauge("exit_code", "Exit code of the command, once it has ended.", exit_code.map(f64::from))?;
-        gauge("updated_timestamp_seconds", "When this was written, in seconds since 1970.", Some(now_s()))?;
-        gauge("elapsed_seconds", "Time since the command began.", Some(elapsed_s))?;
-        gauge("progress_ratio", "Share of the whole work that is done.", Some(reading.share))?;
-        gauge("eta_seconds", "Estimate of the time left.", reading.eta_s)?;
-        gauge(
-            "rate_positions_per_second",
-            "Positions decided in a second, with their images, in this session.",
-            reading.rate_positions_per_second,
-        )?;
-        let blocks = reading.blocks.as_ref();
-        gauge("blocks", "Blocks of the solve.", blocks.map(|blocks| blocks.blocks as f64))?;
-        gauge(
-            "finished_blocks",
-            "Blocks that this and earlier sessions have finished.",
-            blocks.map(|blocks| blocks.finished_blocks as f64),
-        )?;
-        gauge(
-            "committed_blocks",
-            "Finished blocks that a kill cannot undo.",
-            blocks.map(|blocks| blocks.committed_blocks as f64),
-        )?;
-        gauge(
-            "log_written_bytes",
-            "Bytes written to update logs in this session.",
-            blocks.map(|blocks| blocks.log_bytes_written as f64),
-        )?;
-        gauge(
-            "log_read_bytes",
-            "Bytes read from update logs and published blocks in this session.",
-            blocks.map(|blocks| blocks.log_bytes_read as f64),
-        )?;
+        ] {
+            let Some(value) = value else { continue };
+            writeln!(out, "# HELP trinim_{name} {help}\n# TYPE trinim_{name} gauge")?;
+            writeln!(out, "trinim_{name}{{command=\"{command}\"}} {value}")?;
+        }
         out.push_str("# EOF\n");
         Ok(out)
     }

@@ -14,19 +14,21 @@
 #[cfg(feature = "serve")]
 mod endpoint;
 mod metrics;
-mod notify;
 
 pub use metrics::{Blocks, Reading};
 
 use crate::cli::face::schema::tagged;
 use metrics::Standing;
-use notify::Notify;
 use parking_lot::Mutex;
 use pipeline::Stopwatch;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{self, UnixDatagram};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -164,14 +166,20 @@ pub fn note(message: impl FnOnce() -> String) -> bool {
     }
 }
 
+fn watched(act: impl FnOnce(&Watcher)) {
+    if let Some(watcher) = WATCHER.get() {
+        act(watcher);
+    }
+}
+
 /// Tells that the work begins.
 pub fn started() {
-    if let Some(watcher) = WATCHER.get() {
+    watched(|watcher| {
         let metrics_url = watcher.url.get().cloned();
         watcher.write(Event::Started { version: env!("CARGO_PKG_VERSION"), pid: std::process::id(), metrics_url });
         watcher.tell("READY=1\nSTATUS=started");
         watcher.record();
-    }
+    });
 }
 
 /// Returns how often [`watching`] wants to be called, if at all.
@@ -188,62 +196,41 @@ const METRICS_INTERVAL: Duration = Duration::from_secs(5);
 /// Tells a file of metrics and the service manager that the command is alive.
 pub fn watching(reading: &Reading) {
     keep(reading);
-    if let Some(watcher) = WATCHER.get() {
+    watched(|watcher| {
         watcher.tell(&format!("WATCHDOG=1\nSTATUS={:.1} % {}", reading.share * 100.0, reading.line));
         watcher.record();
-    }
+    });
 }
 
 /// Keeps a reading for who asks for the metrics next.
 pub fn keep(reading: &Reading) {
-    if let Some(watcher) = WATCHER.get() {
-        watcher.standing.lock().reading.clone_from(reading);
-    }
+    watched(|watcher| watcher.standing.lock().reading.clone_from(reading));
 }
 
 /// Writes how far the work is.
 pub fn progress(reading: &Reading) {
-    if let Some(watcher) = WATCHER.get() {
-        watcher.write(Event::Progress(reading));
-    }
+    watched(|watcher| watcher.write(Event::Progress(reading)));
 }
 
 /// Writes that blocks became durable.
 pub fn commit(blocks: u64, committed_blocks: u64) {
-    if let Some(watcher) = WATCHER.get() {
-        watcher.write(Event::Commit { blocks, committed_blocks });
-    }
+    watched(|watcher| watcher.write(Event::Commit { blocks, committed_blocks }));
 }
 
 /// Tells that a stop was requested.
 pub fn stopping() {
-    if let Some(watcher) = WATCHER.get() {
-        watcher.tell("STOPPING=1\nSTATUS=stopping at the next safe point");
-    }
+    watched(|watcher| watcher.tell("STOPPING=1\nSTATUS=stopping at the next safe point"));
 }
 
-/// How a command ended, for [`ended`].
-pub enum Ended {
-    /// It ran to its end.
-    Finished,
-    /// It stopped when it was told to.
-    Stopped,
-    /// It failed.
-    Failed,
-}
-
-/// Writes how the command ended, why and what to do next; the texts may be empty.
-pub fn ended(how: Ended, exit_code: u8, reason: &str, hint: &str) {
+/// Writes how the command ended; the texts may be empty.
+pub fn ended(exit_code: u8, is_stop: bool, reason: &str, hint: &str) {
     let Some(watcher) = WATCHER.get() else { return };
-    let end = End {
-        exit_code,
-        reason: Some(reason).filter(|text| !text.is_empty()),
-        hint: Some(hint).filter(|text| !text.is_empty()),
-    };
-    let (state, event) = match how {
-        Ended::Finished => ("finished", Event::Finished(end)),
-        Ended::Stopped => ("stopped", Event::Stopped(end)),
-        Ended::Failed => ("failed", Event::Failed(end)),
+    let reason = Some(reason).filter(|text| !text.is_empty());
+    let end = End { exit_code, reason, hint: Some(hint).filter(|text| !text.is_empty()) };
+    let (state, event) = match reason {
+        _ if is_stop => ("stopped", Event::Stopped(end)),
+        Some(_) => ("failed", Event::Failed(end)),
+        None => ("finished", Event::Finished(end)),
     };
     watcher.write(event);
     watcher.tell(&format!("STOPPING=1\nSTATUS={state}, exit code {exit_code}"));
@@ -284,6 +271,49 @@ impl Watcher {
         if let Some(path) = &self.metrics {
             let _ = metrics::replace(path, &self.text());
         }
+    }
+}
+
+/// A service manager that wants to know, as `sd_notify(3)` describes it: datagrams to the socket
+/// that `NOTIFY_SOCKET` names.
+struct Notify {
+    socket: UnixDatagram,
+    address: net::SocketAddr,
+    watchdog: Option<Duration>,
+}
+
+impl Notify {
+    /// Returns the service manager that started this process, if one did.
+    fn of_environment() -> Option<Notify> {
+        let address = socket_address(&std::env::var_os("NOTIFY_SOCKET")?)?;
+        let socket = UnixDatagram::unbound().ok()?;
+        // A manager that does not read must not hold up the work.
+        socket.set_nonblocking(true).ok()?;
+        let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+        // A watchdog of another process is none of ours.
+        let is_ours = number("WATCHDOG_PID").is_none_or(|pid| pid == u64::from(std::process::id()));
+        let watchdog = number("WATCHDOG_USEC").filter(|micros| is_ours && *micros > 0).map(Duration::from_micros);
+        Some(Notify { socket, address, watchdog })
+    }
+
+    /// Returns the time between two messages: half of what a watchdog waits, and two seconds
+    /// without one.
+    fn keepalive(&self) -> Option<Duration> {
+        Some(self.watchdog.map_or(Duration::from_secs(2), |limit| limit / 2).min(Duration::from_secs(2)))
+    }
+
+    /// Sends a message; lines are assignments. A failure is ignored.
+    fn send(&self, state: &str) {
+        let _ = self.socket.send_to_addr(state.as_bytes(), &self.address);
+    }
+}
+
+/// A path, or after `@` a name that is in no folder.
+fn socket_address(name: &OsStr) -> Option<net::SocketAddr> {
+    match name.as_bytes() {
+        [b'@', name @ ..] => net::SocketAddr::from_abstract_name(name).ok(),
+        [b'/', ..] => net::SocketAddr::from_pathname(name).ok(),
+        _ => None,
     }
 }
 

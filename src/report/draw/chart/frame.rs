@@ -1,6 +1,6 @@
 //! The surroundings of a chart's plot: title, axis, legend, notes.
 
-use super::{Axis, Look};
+use super::{Axis, Chart, Look, PLOT_HEIGHT};
 use crate::report::draw::scale::Scale;
 use crate::report::draw::svg::{Anchor, COLOURS, Path, Svg, flowed, text_width, wrapped};
 
@@ -12,20 +12,6 @@ const SMALL: f64 = 12.0;
 const HEAD: f64 = 16.0;
 pub(super) const MARK: f64 = 4.0;
 
-/// The texts of a chart.
-#[derive(Clone, Debug)]
-pub(super) struct Texts {
-    pub title: String,
-    pub description: String,
-    pub notes: Vec<String>,
-}
-
-impl Texts {
-    pub(super) fn new(title: impl Into<String>) -> Texts {
-        Texts { title: title.into(), description: String::new(), notes: Vec::new() }
-    }
-}
-
 /// A picture with everything around the plot.
 pub(super) struct Frame {
     pub svg: Svg,
@@ -36,28 +22,28 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn new(texts: &Texts, labels_px: f64, height: f64, samples: &[(Look, usize, &str)]) -> Frame {
+    pub(super) fn new(chart: &Chart, notes: &[String], labels_px: f64) -> Frame {
         let inner = WIDTH - 2.0 * EDGE;
-        let title = wrapped(&texts.title, 1.1 * HEAD, inner);
+        let title = wrapped(&chart.title, 1.1 * HEAD, inner);
         // Row names get at most half of the picture.
         let left = EDGE + labels_px.min(WIDTH / 2.0);
         let top = EDGE + 24.0 * title.len() as f64;
-        let bottom = top + height;
+        let bottom = top + PLOT_HEIGHT;
         // A single series needs no legend.
-        let shown = if samples.len() > 1 { samples } else { &[] };
-        let entries = shown.iter().map(|entry| (32.0 + text_width(entry.2, FONT) + 16.0, *entry));
+        let shown = if chart.lines.len() > 1 { &chart.lines[..] } else { &[] };
+        let entries = shown.iter().enumerate().map(|entry| (32.0 + text_width(&entry.1.name, FONT) + 16.0, entry));
         let legend = flowed(entries, WIDTH - EDGE - left);
-        let notes: Vec<String> = texts.notes.iter().flat_map(|note| wrapped(note, SMALL, inner)).collect();
+        let notes: Vec<String> = notes.iter().flat_map(|note| wrapped(note, SMALL, inner)).collect();
         let legend_top = bottom + 52.0;
         let notes_top = legend_top + 22.0 * legend.len() as f64;
         let end = notes_top + 17.0 * notes.len() as f64 + EDGE - 4.0;
-        let mut svg = Svg::new(WIDTH, end, &texts.title, &texts.description);
+        let mut svg = Svg::new(WIDTH, end, &chart.title, &chart.description);
         svg.lines("head", EDGE, EDGE + 12.0, 24.0, &title);
         for (row, number) in legend.iter().zip(0..) {
             let y = legend_top + 22.0 * f64::from(number) + 6.0;
-            for (x, (look, index, name)) in row {
-                draw_sample(&mut svg, *look, *index, left + x, y);
-                svg.text("", left + x + 32.0, y + 4.5, Anchor::Start, name);
+            for (x, (index, line)) in row {
+                draw_sample(&mut svg, line.look, *index, left + x, y);
+                svg.text("", left + x + 32.0, y + 4.5, Anchor::Start, &line.name);
             }
         }
         svg.lines("small soft", EDGE, notes_top + 9.0, 17.0, &notes);

@@ -29,12 +29,10 @@
 //! 4. Error bars count towards the range of the axis, so nothing is drawn outside the frame.
 
 mod frame;
-mod plot;
 
 use super::scale::{Scale, Spread};
-use super::svg::{Anchor, Path, Svg, text_width};
-use frame::{EDGE, FONT, Frame, Texts};
-use plot::{CAP, PLOT_HEIGHT, Plot};
+use super::svg::{Anchor, COLOURS, Path, Svg, text_width};
+use frame::{EDGE, FONT, Frame, MARK};
 
 /// Distance between neighbouring error bars at the same x, in pixels: a little more than the widest
 /// mark.
@@ -153,7 +151,9 @@ impl Line {
 /// Lines over two axes.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    texts: Texts,
+    title: String,
+    description: String,
+    notes: Vec<String>,
     x: Axis,
     y: Axis,
     lines: Vec<Line>,
@@ -162,18 +162,18 @@ pub struct Chart {
 impl Chart {
     /// Creates a chart without lines.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Chart {
-        Chart { texts: Texts::new(title), x, y, lines: Vec::new() }
+        Chart { title: title.into(), description: String::new(), notes: Vec::new(), x, y, lines: Vec::new() }
     }
 
     /// Sets the description for screen readers.
     pub fn describe(mut self, description: impl Into<String>) -> Chart {
-        self.texts.description = description.into();
+        self.description = description.into();
         self
     }
 
     /// Adds a note below the chart.
     pub fn note(mut self, note: impl Into<String>) -> Chart {
-        self.texts.notes.push(note.into());
+        self.notes.push(note.into());
         self
     }
 
@@ -198,16 +198,14 @@ impl Chart {
         let reach = (crowded - 1.0).max(0.0) / 2.0 * APART + CAP + 2.0;
         let margin = if crowded > 1.0 { (reach / 500.0).clamp(0.03, 0.2) } else { 0.03 };
         let (x_scale, y_scale) = (self.x.scale(xs.into_iter(), margin), self.y.scale(ys.iter().copied(), 0.06));
-        let mut texts = self.texts.clone();
+        let mut notes = self.notes.clone();
         let is_hidden = |point: &Point| y_scale.is_below(point.y);
         if self.lines.iter().any(|line| line.look == Look::Marked && line.points.iter().any(is_hidden)) {
-            texts.notes.push("Open marks on the lower edge: zero, which a logarithmic axis cannot show.".to_owned());
+            notes.push("Open marks on the lower edge: zero, which a logarithmic axis cannot show.".to_owned());
         }
         let ticks = self.y.ticks(&y_scale, 8);
         let widest = ticks.iter().map(|(_, label)| text_width(label, FONT)).fold(0.0, f64::max);
-        let samples: Vec<(Look, usize, &str)> =
-            self.lines.iter().enumerate().map(|(index, line)| (line.look, index, &*line.name)).collect();
-        let mut frame = Frame::new(&texts, widest + 8.0 + 24.0, PLOT_HEIGHT, &samples);
+        let mut frame = Frame::new(self, &notes, widest + 8.0 + 24.0);
         let mut grid = Path::new();
         for (value, label) in &ticks {
             let y = frame.bottom - y_scale.place(*value) * PLOT_HEIGHT;
@@ -240,6 +238,73 @@ impl Chart {
             plot.line(&mut frame.svg, index, line, shift + line.shift, cap);
         }
         frame.svg
+    }
+}
+
+/// Height of the area that holds the lines, in pixels.
+const PLOT_HEIGHT: f64 = 330.0;
+/// Half the width of the ends of an error bar, in pixels.
+const CAP: f64 = 4.0;
+
+/// The area that holds the lines, with its scales.
+struct Plot {
+    x: Scale,
+    y: Scale,
+    left: f64,
+    right: f64,
+    bottom: f64,
+}
+
+impl Plot {
+    fn x(&self, value: f64) -> f64 {
+        self.left + self.x.place(value) * (self.right - self.left)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        self.bottom - self.y.place(value) * PLOT_HEIGHT
+    }
+
+    /// Returns whether a value of the y axis has a place, if only on the lower edge.
+    fn has(&self, value: f64) -> bool {
+        self.y.shows(value) || self.y.is_below(value)
+    }
+
+    /// Draws a line, `shift` pixels to the right of its place, with error bars `2 cap` wide.
+    fn line(&self, svg: &mut Svg, index: usize, line: &Line, shift: f64, cap: f64) {
+        let colour = index % COLOURS;
+        let (mut joined, mut marks, mut open, mut errors) = (Path::new(), Path::new(), Path::new(), Path::new());
+        let mut run = Vec::new();
+        for point in line.points.iter().filter(|point| self.x.shows(point.x)) {
+            let at = (self.x(point.x) + shift, self.y(point.y));
+            if self.y.shows(point.y) {
+                run.push(at);
+                match line.look {
+                    Look::Marked => marks.mark(colour, at.0, at.1, MARK),
+                    Look::Rings => open.circle(at.0, at.1, 1.9 * MARK),
+                    Look::Plain => {}
+                }
+            } else {
+                joined.polyline(&std::mem::take(&mut run), false);
+                if self.y.is_below(point.y) && line.look != Look::Plain {
+                    open.mark(colour, at.0, self.bottom, MARK);
+                }
+            }
+            if let Some((low, high)) = point.error.filter(|(low, high)| self.has(*low) && self.has(*high)) {
+                let (low, high) = (self.y(low), self.y(high));
+                errors.polyline(&[(at.0, low), (at.0, high)], false);
+                errors.polyline(&[(at.0 - cap, low), (at.0 + cap, low)], false);
+                errors.polyline(&[(at.0 - cap, high), (at.0 + cap, high)], false);
+            }
+        }
+        joined.polyline(&run, false);
+        match line.look {
+            Look::Marked => svg.path(&format!("line l{colour}"), &joined),
+            Look::Plain => svg.path(&format!("line dash l{colour}"), &joined),
+            Look::Rings => {}
+        }
+        svg.path(&format!("error l{colour}"), &errors);
+        svg.path(&format!("f{colour}"), &marks);
+        svg.path(&format!("{} l{colour}", if line.look == Look::Rings { "ring" } else { "open" }), &open);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Facts about the machine, and yardsticks: the speed of device and memory without the solver.
+//! Yardsticks: the speed of device and memory without the solver.
 //!
 //! # How the yardsticks are measured
 //! Device: a file of random words in the bench's folder is written in pieces of [`PIECE_BYTES`] and
@@ -12,6 +12,7 @@
 
 use crate::cli::face::exit::Refused;
 use crate::cli::words::args::Size;
+use crate::cli::words::machine::memory_available_bytes;
 use pipeline::storage::Create;
 use pipeline::{Error, RealStorage, Stopwatch, Storage};
 use rustix::fs::Advice;
@@ -20,9 +21,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use sysinfo::{CpuRefreshKind, Disks, MemoryRefreshKind, RefreshKind, System};
 use trinim::random::Random;
-use trinim::report::record::{DeviceSpeed, Machine, MemorySpeed};
+use trinim::report::record::{DeviceSpeed, MemorySpeed};
 
 /// Bytes of one read or write of the yardstick.
 const PIECE_BYTES: usize = 4 << 20;
@@ -32,37 +32,6 @@ const FILE: &str = "yardstick";
 const PASSES: usize = 5;
 /// Largest buffer of a thread.
 const BUFFER_BYTES: usize = 128 << 20;
-
-/// Describes the machine; `folder` is where the bench works.
-pub fn facts(folder: &Path) -> Machine {
-    let system = system();
-    let cpu = system.as_ref().and_then(|system| Some(system.cpus().first()?.brand().trim().to_owned()));
-    let known = |text: Option<String>| text.filter(|text| !text.is_empty()).unwrap_or_else(|| "unknown".to_owned());
-    let (os, kernel) = (System::long_os_version().ok(), System::kernel_version().ok());
-    Machine {
-        cpu: known(cpu),
-        threads: std::thread::available_parallelism().map_or(1, usize::from),
-        memory_bytes: system.as_ref().map_or(0, System::total_memory),
-        os: format!("{}, kernel {}", known(os), known(kernel)),
-        disk: disk(folder),
-    }
-}
-
-/// Reads processors and memory, if the system reports them.
-fn system() -> Option<System> {
-    let cpu = CpuRefreshKind::nothing();
-    let memory = MemoryRefreshKind::nothing().with_ram();
-    System::new_with_specifics(RefreshKind::nothing().with_cpu(cpu).with_memory(memory)).ok()
-}
-
-/// Describes the disk with the longest mount point above `folder`: file system and kind.
-fn disk(folder: &Path) -> Option<String> {
-    let folder = folder.canonicalize().ok()?;
-    let disks = Disks::new_with_refreshed_list().ok()?;
-    let above = (&disks).into_iter().filter(|disk| folder.starts_with(disk.mount_point()));
-    let disk = above.max_by_key(|disk| disk.mount_point().as_os_str().len())?;
-    Some(format!("{} on {} (as the system says)", disk.file_system().to_string_lossy(), disk.kind()))
-}
 
 /// Returns a rate in bytes per second.
 fn rate(bytes: u64, watch: &Stopwatch) -> f64 {
@@ -138,8 +107,7 @@ pub fn mixed(number: u64) -> u64 {
 /// Measures the memory with all threads, each with a buffer of at most [`BUFFER_BYTES`].
 pub fn memory() -> MemorySpeed {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let free_bytes = system().map_or(0, |system| system.available_memory());
-    let share = usize::try_from(free_bytes / 4).unwrap_or(usize::MAX) / threads;
+    let share = usize::try_from(memory_available_bytes() / 4).unwrap_or(usize::MAX) / threads;
     let words = (BUFFER_BYTES.min(share) / 8).max(1 << 10);
     let bytes = (threads * words * 8) as u64;
     let mut buffers: Vec<Vec<u64>> = (0..threads).map(|_| vec![1; words]).collect();
@@ -187,6 +155,7 @@ fn best(buffers: &mut [Vec<u64>], bytes: u64, pass: impl Fn(&mut [u64]) + Sync) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::words::machine::facts;
 
     #[test]
     fn yardsticks_leave_nothing_behind() {
@@ -197,7 +166,7 @@ mod tests {
         assert_eq!(device(folder.path(), 9 << 20, &AtomicBool::new(true)).unwrap(), None);
         assert!(device(folder.path(), 1 << 20, &AtomicBool::new(false)).is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        assert!(disk(folder.path()).is_some());
+        assert!(facts(folder.path()).disk.is_some());
     }
 
     #[test]
