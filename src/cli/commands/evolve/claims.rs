@@ -1,6 +1,6 @@
 //! `trinim evolve claims`: every claim of the paper, with a verdict.
 
-use super::args::{RunsArgs, refused};
+use super::args::{RunsArgs, evolving, refused};
 use crate::cli::face::exit::Exit;
 use crate::cli::face::output::Out;
 use crate::cli::face::progress::{self, ProgressArgs};
@@ -8,7 +8,7 @@ use crate::cli::face::signals::Signals;
 use crate::cli::words::args::{JsonArgs, ThreadsArgs};
 use crate::cli::words::claims;
 use clap::Args;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use trinim_evolve::claims::{ClaimsError, Effort, all};
 
 const EXAMPLES: &str = "\
@@ -45,12 +45,7 @@ pub fn run(args: ClaimsArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let shown = args.progress.on(out)?;
     let signals = Signals::register()?;
     let (done, total) = (AtomicU64::new(0), trinim_evolve::claims::runs(effort));
-    let status = |elapsed: f64| {
-        let done = done.load(Ordering::Relaxed);
-        let share = done as f64 / total as f64;
-        progress::at_share(share, elapsed, |left| format!("evolving  {done} of {total} runs  ETA {left}"))
-    };
-    let found = progress::during(&status, &signals, &shown, |_| all(effort, &signals.stop, &done));
+    let found = progress::during(&evolving(&done, total), &signals, &shown, |_| all(effort, &signals.stop, &done));
     match found {
         Ok(found) => claims::report("trinim.evolve.claims/1", "[Olt21]", &found, args.json.json, out),
         Err(ClaimsError::Stopped) => {

@@ -1,6 +1,6 @@
 //! `trinim evolve experiment`: the paper's sweeps repeated, with a test for each point.
 
-use super::args::{RunsArgs, refused};
+use super::args::{RunsArgs, evolving, refused};
 use super::settings::{Given, Preset, SettingsArgs};
 use super::sweep::{self, Rates, Sweep};
 use crate::cli::face::exit::Exit;
@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use trinim::game::Rule;
 use trinim_evolve::engine::Problem;
 use trinim_evolve::experiment::{Axis, EXPERIMENTS, Experiment, GAME, PAPER_RUNS};
@@ -126,12 +126,7 @@ pub fn run(args: ExperimentArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let signals = Signals::register()?;
     let done = AtomicU64::new(0);
     let total = args.points.runs * 10 * sweeps.len() as u64;
-    let status = |elapsed: f64| {
-        let done = done.load(Ordering::Relaxed);
-        let share = done as f64 / total as f64;
-        progress::at_share(share, elapsed, |left| format!("evolving  {done} of {total} runs  ETA {left}"))
-    };
-    let measured = progress::during(&status, &signals, &shown, |_| -> anyhow::Result<Vec<Sweep>> {
+    let measured = progress::during(&evolving(&done, total), &signals, &shown, |_| -> anyhow::Result<Vec<Sweep>> {
         let mut measured = Vec::new();
         for generations in &sweeps {
             let sweep = measure(&args, experiment, &preset, *generations, &signals, &done)?;

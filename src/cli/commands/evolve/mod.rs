@@ -9,6 +9,7 @@
 //! 2. Finding nothing is a result, not a failure.
 
 mod args;
+mod check;
 mod claims;
 pub mod experiment;
 pub mod export;
@@ -17,7 +18,6 @@ pub mod run_report;
 pub mod score;
 mod settings;
 mod sweep;
-mod theorems;
 mod tree;
 pub mod verify;
 
