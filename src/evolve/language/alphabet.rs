@@ -32,15 +32,6 @@ pub struct Gene {
     pub args: [u16; ARITY_MAX],
 }
 
-/// Meaning of a symbol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Symbol {
-    /// The terminal at this index of [`Alphabet::terminals`].
-    Terminal(usize),
-    /// A function.
-    Function(Op),
-}
-
 /// Meaning of the paper's terminal `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -119,16 +110,7 @@ impl Alphabet {
         Ok(Alphabet { terminals, functions })
     }
 
-    /// Returns the meaning of a symbol.
-    pub fn symbol(&self, symbol: u16) -> Symbol {
-        let index = usize::from(symbol);
-        match index.checked_sub(self.terminals.len()) {
-            None => Symbol::Terminal(index),
-            Some(function) => Symbol::Function(self.functions[function]),
-        }
-    }
-
-    /// Returns the function of a gene, if it is one.
+    /// Returns the function of a gene; `None` for a terminal, whose symbol is its index.
     pub fn function(&self, gene: &Gene) -> Option<Op> {
         usize::from(gene.symbol).checked_sub(self.terminals.len()).map(|function| self.functions[function])
     }
@@ -148,11 +130,9 @@ impl Alphabet {
         let mut builder = Builder::default();
         let mut indices: Vec<u16> = Vec::with_capacity(place + 1);
         for gene in &genes[..=place] {
-            indices.push(builder.term(match self.symbol(gene.symbol) {
-                Symbol::Terminal(terminal) => Term::Terminal(self.terminals[terminal]),
-                Symbol::Function(op) => {
-                    Term::Apply(op, first(op.arity(), |index| indices[usize::from(gene.args[index])]))
-                }
+            indices.push(builder.term(match self.function(gene) {
+                None => Term::Terminal(self.terminals[usize::from(gene.symbol)]),
+                Some(op) => Term::Apply(op, first(op.arity(), |index| indices[usize::from(gene.args[index])])),
             })?);
         }
         Some(builder.finish(indices[place]))
@@ -160,10 +140,10 @@ impl Alphabet {
 
     /// Writes the genes as the paper does, `3: + 1, 2`, counted from 1.
     pub fn text(&self, genes: &[Gene], name: impl Fn(Terminal) -> String) -> Vec<String> {
-        let gene = |(place, gene): (usize, &Gene)| match self.symbol(gene.symbol) {
-            Symbol::Terminal(terminal) => format!("{place}: {}", name(self.terminals[terminal])),
-            Symbol::Function(op) => {
-                let args: Vec<String> = gene.args[..op.arity()].iter().map(|arg| (arg + 1).to_string()).collect();
+        let gene = |(place, gene): (usize, &Gene)| match self.function(gene) {
+            None => format!("{place}: {}", name(self.terminals[usize::from(gene.symbol)])),
+            Some(op) => {
+                let args: Vec<String> = self.args(gene).iter().map(|arg| (arg + 1).to_string()).collect();
                 format!("{place}: {op} {}", args.join(", "))
             }
         };

@@ -17,7 +17,7 @@
 //! About half a microsecond per offspring on the paper's 70 positions, ten times that when the best
 //! of 15 genes is sought among 625 positions.
 
-use crate::alphabet::{Alphabet, GENES_MAX, Gene, Symbol};
+use crate::alphabet::{Alphabet, GENES_MAX, Gene};
 use crate::chance::Chance;
 use crate::chromosome::{Variation, any_terminal};
 use crate::formula::Formula;
@@ -229,9 +229,9 @@ impl<'a> Evaluation<'a> {
             if !self.needed[place] {
                 continue;
             }
-            self.slots[place] = match self.problem.alphabet.symbol(gene.symbol) {
-                Symbol::Terminal(terminal) => Some(terminal),
-                Symbol::Function(op) => match self.apply(op, place, gene) {
+            self.slots[place] = match self.problem.alphabet.function(gene) {
+                None => Some(usize::from(gene.symbol)),
+                Some(op) => match self.apply(op, place, gene) {
                     None if self.settings.zero == Zero::Terminal => {
                         gene.symbol = any_terminal(&self.problem.alphabet, chance);
                         Some(usize::from(gene.symbol))

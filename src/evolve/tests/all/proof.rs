@@ -118,6 +118,9 @@ fn laws_say_what_the_graph_says() {
         "wythoff:60",
         "subtraction:1,2,3:40",
         "subtraction:2,5,7:9,30",
+        // Far beyond the period.
+        "subtraction:2,5,7:500",
+        "subtraction:3,4:300",
     ];
     for text in games {
         let game = Game::parse(text).unwrap();
