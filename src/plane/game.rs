@@ -155,11 +155,6 @@ impl Game {
         self.to_move
     }
 
-    /// Returns how often the goal can still change.
-    pub fn flips_left(&self) -> u32 {
-        self.flips_left
-    }
-
     /// Returns the turns so far, by playing them again.
     pub fn turns(&self) -> impl Iterator<Item = Turn> + '_ {
         let (point, rule, first, flips) = self.start.clone();

@@ -17,6 +17,7 @@
 //!    for ever rather than lose.
 
 use super::goals::{self, Budget, Condition, Flip};
+use super::heaps::Kind;
 use std::collections::HashMap;
 use trinim_game::{Rule, Value};
 
@@ -47,6 +48,9 @@ pub struct Situation {
     /// the other.
     pub left: u8,
 }
+
+/// The heaps that a move takes from, and how many it takes from each of them.
+pub type Step = (Kind, usize);
 
 /// Who wins in each situation.
 #[derive(Clone, Debug)]
@@ -86,7 +90,7 @@ impl Setting {
     }
 
     /// Returns the state of the budget for the other player after a turn.
-    pub fn left_after(self, left: u8, flipped: bool) -> u8 {
+    fn left_after(self, left: u8, flipped: bool) -> u8 {
         match self.budget {
             Budget::Each => {
                 let mine = left & 1 & u8::from(!flipped);
@@ -98,31 +102,42 @@ impl Setting {
         }
     }
 
-    /// Returns the situations after each possible turn, with its change of heaps, goal and flips
-    /// left; none at the end.
-    pub fn options(self, at: Situation) -> impl Iterator<Item = Situation> {
+    /// Returns each possible turn, and the situation after it with its change of heaps, goal and
+    /// flips left; none at the end. A turn without a step is a flip alone. Equal heaps count as one
+    /// heap, the long one.
+    pub fn turns(self, at: Situation) -> impl Iterator<Item = (Option<Step>, Situation)> {
         let Situation { short, long, .. } = at;
-        let points = (1..=short).map(move |x| (short - x, long));
-        let points = points.chain((1..=long).map(move |x| (short.min(long - x), short.max(long - x))));
-        let points = points.chain((1..=short).map(move |x| (short - x, long - x)));
-        let turn = self.may_change(at, short, long) && self.flip == Flip::Turn && long > 0;
-        let moved = points.flat_map(move |(short, long)| {
-            let flipped = match self.flip {
+        let kinds = Kind::ALL.into_iter().filter(move |kind| *kind != Kind::Short || short != long);
+        let steps = kinds.flat_map(move |kind| {
+            let most = if kind == Kind::Long { long } else { short };
+            (1..=most).map(move |amount| (kind, amount))
+        });
+        let moved = steps.flat_map(move |(kind, amount)| {
+            let (one, other) = match kind {
+                Kind::Short => (short - amount, long),
+                Kind::Long => (short, long - amount),
+                Kind::Both => (short - amount, long - amount),
+            };
+            let (short, long) = (one.min(other), one.max(other));
+            let may_flip = match self.flip {
                 Flip::Free => self.may_change(at, at.short, at.long),
                 Flip::After => self.may_change(at, short, long),
                 Flip::None | Flip::Turn => false,
             };
-            let plain = Situation { short, long, rule: at.rule, left: self.left_after(at.left, false) };
-            let other = Situation { short, long, rule: goals::other(at.rule), left: self.left_after(at.left, flipped) };
-            std::iter::once(plain).chain(flipped.then_some(other))
+            let after = move |rule, flipped| {
+                let left = self.left_after(at.left, flipped);
+                (Some((kind, amount)), Situation { short, long, rule, left })
+            };
+            std::iter::once(after(at.rule, false)).chain(may_flip.then(|| after(goals::other(at.rule), true)))
         });
-        let flip = turn.then(|| Situation { rule: goals::other(at.rule), left: self.left_after(at.left, true), ..at });
-        moved.chain(flip)
+        let flips = self.flip == Flip::Turn && long > 0 && self.may_change(at, short, long);
+        let flipped = move || Situation { rule: goals::other(at.rule), left: self.left_after(at.left, true), ..at };
+        moved.chain(flips.then(|| (None, flipped())))
     }
 
     /// Returns whether the player to move may change the goal, with the condition checked for these
     /// heaps.
-    pub fn may_change(self, at: Situation, short: usize, long: usize) -> bool {
+    fn may_change(self, at: Situation, short: usize, long: usize) -> bool {
         self.may_flip(at.left) && self.condition.holds_for(short as u64, long as u64)
     }
 }
@@ -186,8 +201,8 @@ impl Table {
             return Some(at.rule.empty());
         }
         let mut all_wins = true;
-        for option in self.setting.options(at) {
-            match self.value(option) {
+        for (_, after) in self.setting.turns(at) {
+            match self.value(after) {
                 Some(Value::Loss) => return Some(Value::Win),
                 Some(Value::Win) => {}
                 None => all_wins = false,
@@ -218,7 +233,7 @@ fn gain(setting: Setting, stake: i32, key: Key, known: &mut HashMap<Key, i32>) -
         return *gain;
     }
     let (at, mine, theirs) = key;
-    let best = setting.options(at).map(|next| {
+    let best = setting.turns(at).map(|(_, next)| {
         let paid = at.left - next.left;
         // The other player moves next, so the payments change places.
         -gain(setting, stake, (next, theirs, mine + paid), known)

@@ -64,7 +64,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Measured>, ClaimsError> {
 
 fn problem(graph: &Graph, terminals: &[&str], settings: &Settings) -> Result<Problem, ClaimsError> {
     let alphabet = Alphabet::choose(&graph.scope, Number::Heaps, terminals, &["paper"]).map_err(refused)?;
-    Problem::new(graph.clone(), graph.outcomes(), alphabet, settings).map_err(refused)
+    Problem::new(graph.clone(), alphabet, settings).map_err(refused)
 }
 
 /// Returns the claims of section 4 on its experiments.
@@ -189,8 +189,7 @@ fn same_settings(one: &Measured, two: &Measured) -> Claim {
 fn is_right(graph: &Graph, formula: &Formula) -> bool {
     let column = formula.column(&graph.scope, graph.features(), OnFault::Zero).unwrap_or_default();
     let outcomes = graph.outcomes();
-    column.len() == outcomes.len()
-        && column.iter().zip(&outcomes).all(|(value, truth)| (*value == 0) == truth.is_loss())
+    column.len() == outcomes.len() && column.iter().zip(outcomes).all(|(value, truth)| (*value == 0) == truth.is_loss())
 }
 
 /// Whether formulas that are perfect on the paper's 70 positions are strategies.

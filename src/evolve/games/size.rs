@@ -20,12 +20,11 @@ impl Game {
             if count > limit as u128 { Err(TooLarge { limit, what }) } else { Ok(()) }
         };
         within(positions, positions_max, "positions")?;
-        within(options, OPTIONS_MAX, "options")?;
-        // The moves of one position lead to all of them, and are listed in one go.
-        match self.moves {
-            Moves::Moore(_) => within(self.least(Ordering::All).0, POSITIONS_MAX, "positions"),
-            _ => Ok(()),
+        // The moves of one position of Moore's Nim lead to all of them, and are listed in one go.
+        if let Moves::Moore(_) = self.moves {
+            within(self.least(Ordering::All).0, POSITIONS_MAX, "positions")?;
         }
+        within(options, OPTIONS_MAX, "options")
     }
 
     /// Returns lower bounds of the positions and options.

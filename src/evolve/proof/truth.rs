@@ -119,7 +119,7 @@ impl Truth {
     pub fn new(graph: Graph, target: Target) -> Truth {
         let expected = match target {
             Target::Grundy => graph.grundy().into_iter().map(Expected::Grundy).collect(),
-            Target::Rules | Target::Labels => graph.outcomes().into_iter().map(Expected::Outcome).collect(),
+            Target::Rules | Target::Labels => graph.outcomes().iter().copied().map(Expected::Outcome).collect(),
         };
         Truth { graph, expected }
     }

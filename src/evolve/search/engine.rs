@@ -26,19 +26,16 @@ use crate::int::{OnFault, Op};
 use crate::score::Judge;
 use crate::settings::{Replacement, Representative, Settings, SettingsError, Zero};
 use std::sync::atomic::{AtomicBool, Ordering};
-use trinim_game::Value;
 
 /// Fitness of a formula that has no value at some position.
 pub const WORST: u32 = u32::MAX;
 /// Limit on the columns of a run, in bytes.
 pub const COLUMN_BYTES_MAX: usize = 512 << 20;
 
-/// A search for formulas: the positions, the truth and the alphabet.
+/// A search for formulas: the positions and the alphabet.
 pub struct Problem {
     /// The positions formulas are judged by.
     pub graph: Graph,
-    /// The true outcomes.
-    pub labels: Vec<Value>,
     /// Terminals and functions.
     pub alphabet: Alphabet,
     terminals: Vec<i32>,
@@ -65,17 +62,12 @@ pub enum ProblemError {
 }
 
 impl Problem {
-    /// Sets up the search for formulas over `alphabet` for `graph` with the true outcomes `labels`.
+    /// Sets up the search for formulas over `alphabet` for `graph`.
     ///
     /// # Errors
     /// [`ProblemError`] if a setting is out of range, the columns exceed [`COLUMN_BYTES_MAX`] or
     /// the alphabet has no terminal.
-    pub fn new(
-        graph: Graph,
-        labels: Vec<Value>,
-        alphabet: Alphabet,
-        settings: &Settings,
-    ) -> Result<Problem, ProblemError> {
+    pub fn new(graph: Graph, alphabet: Alphabet, settings: &Settings) -> Result<Problem, ProblemError> {
         settings.check()?;
         let (genes, positions) = (settings.genes, graph.len());
         if alphabet.terminals.is_empty() {
@@ -88,7 +80,7 @@ impl Problem {
         for (column, terminal) in terminals.chunks_exact_mut(positions).zip(&alphabet.terminals) {
             graph.scope.fill(*terminal, graph.features(), column);
         }
-        Ok(Problem { graph, labels, alphabet, terminals })
+        Ok(Problem { graph, alphabet, terminals })
     }
 }
 
@@ -151,7 +143,7 @@ struct Evaluation<'a> {
 
 impl<'a> Evaluation<'a> {
     fn new(problem: &'a Problem, settings: &'a Settings) -> Evaluation<'a> {
-        let mut judge = Judge::new(&problem.graph, &problem.labels, settings.target, settings.count);
+        let mut judge = Judge::new(&problem.graph, settings.target, settings.count);
         let positions = problem.graph.len();
         let terminal_totals = problem.terminals.chunks_exact(positions).map(|column| judge.total(column)).collect();
         let mut columns = problem.terminals.clone();

@@ -8,7 +8,7 @@ use crate::cli::words::choice::choice;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::sync::atomic::{self, AtomicU64};
-use trinim::game::{Rule, Value};
+use trinim::game::Rule;
 use trinim_evolve::check::HeldOut;
 use trinim_evolve::experiment::PAPER_RUNS;
 use trinim_evolve::formula::Formula;
@@ -77,15 +77,13 @@ impl EvolveGameArgs {
 }
 
 impl Chosen {
-    /// Returns the positions of the game and their true outcomes.
+    /// Returns the positions of the game.
     ///
     /// # Errors
     /// Returns [`Refused`] beyond the limits.
-    pub fn graph(&self, ordering: Ordering) -> anyhow::Result<(Graph, Vec<Value>)> {
+    pub fn graph(&self, ordering: Ordering) -> anyhow::Result<Graph> {
         let smaller = "use fewer or smaller heaps, or --states canonical";
-        let graph = self.game.graph(self.rule, ordering).map_err(|error| refused(error, smaller))?;
-        let outcomes = graph.outcomes();
-        Ok((graph, outcomes))
+        self.game.graph(self.rule, ordering).map_err(|error| refused(error, smaller))
     }
 }
 

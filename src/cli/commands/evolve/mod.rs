@@ -10,7 +10,6 @@
 
 mod args;
 mod check;
-mod claims;
 pub mod experiment;
 pub mod export;
 mod run;
@@ -50,7 +49,7 @@ enum Command {
     Verify(verify::VerifyArgs),
     Experiment(experiment::ExperimentArgs),
     Export(export::ExportArgs),
-    Claims(claims::ClaimsArgs),
+    Claims(experiment::ClaimsArgs),
 }
 
 /// Runs the subcommand.
@@ -61,6 +60,6 @@ pub fn run(args: EvolveArgs, out: &mut Out) -> anyhow::Result<Exit> {
         Command::Verify(args) => verify::run(args, out),
         Command::Experiment(args) => experiment::run(args, out),
         Command::Export(args) => export::run(args, out),
-        Command::Claims(args) => claims::run(args, out),
+        Command::Claims(args) => experiment::claims(args, out),
     }
 }

@@ -77,10 +77,10 @@ pub fn heap_max(text: &str) -> Result<i32, String> {
 pub fn run(args: RunArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let chosen = args.game.choose()?;
     let settings = args.settings.settings(chosen.target)?;
-    let (graph, labels) = chosen.graph(settings.ordering)?;
+    let graph = chosen.graph(settings.ordering)?;
     let alphabet = args.settings.alphabet(&graph.scope)?;
     let help = "see trinim evolve run --help";
-    let problem = Problem::new(graph, labels, alphabet, &settings).map_err(|error| refused(error, help))?;
+    let problem = Problem::new(graph, alphabet, &settings).map_err(|error| refused(error, help))?;
     let trained = chosen.game.largest();
     if let Some(most) = args.max.filter(|most| *most <= trained) {
         let message = format!("--max {most}: formulas are found on heaps up to {trained}, expected a larger number");

@@ -177,7 +177,7 @@ impl<'a> Printed<'a> {
         batch: &Batch,
         runs: &[Run],
     ) -> Printed<'a> {
-        let Problem { graph, labels, alphabet, .. } = problem;
+        let Problem { graph, alphabet, .. } = problem;
         let scope = &graph.scope;
         let Settings { target, count, .. } = *settings;
         let on_fault = settings.zero.on_fault();
@@ -190,7 +190,7 @@ impl<'a> Printed<'a> {
                 let standing = held.standing(formula, on_fault);
                 Check::of(&standing, held.theorems(formula, &standing).as_ref())
             };
-            let by_rule = column(formula).map(|column| violations(graph, labels, target, count, &column));
+            let by_rule = column(formula).map(|column| violations(graph, target, count, &column));
             let simple = simplify(formula);
             printed.push(PrintedRun {
                 run: run + 1,
@@ -216,7 +216,7 @@ impl<'a> Printed<'a> {
         };
         let best = runs.iter().map(|run| &run.best).min_by_key(|best| best.violations);
         let wrong_at = best.filter(|best| best.violations > 0).and_then(|best| {
-            let positions = wrong(graph, labels, target, count, &column(&best.formula)?);
+            let positions = wrong(graph, target, count, &column(&best.formula)?);
             Some(WrongAt { formula: best.formula.text(scope), positions })
         });
         Printed {

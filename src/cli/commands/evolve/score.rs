@@ -64,13 +64,12 @@ pub struct ScoreArgs {
 struct Scored {
     ordering: Ordering,
     graph: Graph,
-    labels: Vec<Value>,
     column: Vec<i32>,
 }
 
 impl Scored {
     fn new(chosen: &Chosen, args: &FormulaArgs, ordering: Ordering) -> anyhow::Result<(Scored, Formula)> {
-        let (graph, labels) = chosen.graph(ordering)?;
+        let graph = chosen.graph(ordering)?;
         let (formula, zero) = (args.read(&graph.scope)?, args.zero);
         let column = formula.column(&graph.scope, graph.features(), zero).map_err(|index| {
             let index = index as u32;
@@ -81,19 +80,19 @@ impl Scored {
             let message = format!("the formula has no value at {}: {reason}", graph.label(index));
             refused(message, "--zero 0, 1 or numerator gives such quotients a value")
         })?;
-        Ok((Scored { ordering, graph, labels, column }, formula))
+        Ok((Scored { ordering, graph, column }, formula))
     }
 
     fn violations(&self, target: Target, count: Count) -> Violations {
-        violations(&self.graph, &self.labels, target, count, &self.column)
+        violations(&self.graph, target, count, &self.column)
     }
 
     /// Describes a branch of the tree in one line.
     fn line(&self, Branch { position, is_loss, breach, .. }: &Branch) -> String {
-        let Scored { graph, labels, column, .. } = self;
+        let Scored { graph, column, .. } = self;
         let class = Value::from_loss(*is_loss).outcome();
         let broken = breach.map_or(String::new(), |breach| {
-            format!("  <- {} {}", breach.name(), explain(graph, labels, column, *position, breach))
+            format!("  <- {} {}", breach.name(), explain(graph, column, *position, breach))
         });
         format!("{} {class}{broken}", graph.label(*position))
     }
@@ -133,7 +132,7 @@ pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
     }
     let law = Law::of(&chosen.game, chosen.rule, chosen.target);
     let theorems = law.and_then(|law| Theorems::decide(&formula, &whole.graph.scope, &law, Ordering::All));
-    let on_tree = |count| tree_violations(&whole.graph, &whole.labels, count, &whole.column);
+    let on_tree = |count| tree_violations(&whole.graph, count, &whole.column);
     let mut countings = Vec::new();
     for count in COUNTS {
         let counted = |on, scored: Option<&Scored>, by_rule: Violations| Counting {
@@ -147,7 +146,7 @@ pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
         countings.extend(has_tree.then(|| counted("tree", None, on_tree(count))));
         countings.extend(scored.iter().map(|on| counted("positions", Some(on), on.violations(chosen.target, count))));
     }
-    let Scored { graph, labels, column, .. } = whole;
+    let Scored { graph, column, .. } = whole;
     let shown = tree.as_ref().filter(|_| args.tree);
     let printed = Printed {
         game: chosen.game.to_string(),
@@ -158,7 +157,7 @@ pub fn run(args: ScoreArgs, out: &mut Out) -> anyhow::Result<Exit> {
         tree_violations: has_tree.then(|| on_tree(Count::Position).total()),
         countings,
         theorems: theorems.as_ref().map(TheoremRow::both),
-        broken: wrong(graph, labels, chosen.target, Count::Position, column),
+        broken: wrong(graph, chosen.target, Count::Position, column),
         tree: shown.map(|tree| tree.branches.iter().map(|branch| BranchRow::of(branch, graph)).collect()),
     };
     if args.json.json {

@@ -88,7 +88,7 @@ pub fn run(args: VerifyArgs, out: &mut Out) -> anyhow::Result<Exit> {
     let chosen = args.game.choose()?;
     let ordering = args.states.states.unwrap_or(Ordering::All);
     // Errors about the game are reported before those about the formula.
-    let (graph, _) = chosen.graph(ordering)?;
+    let graph = chosen.graph(ordering)?;
     let formula = args.formula.read(&graph.scope)?;
     let mut held = held_out(&chosen, ordering, args.max)?;
     if held.positions() == 0 {

@@ -12,7 +12,7 @@ fn graph(text: &str, rule: Rule, ordering: Ordering) -> Graph {
 /// Checks every position of a graph against a rule for losses.
 fn check(text: &str, rule: Rule, ordering: Ordering, is_loss: impl Fn(&[i32]) -> bool) {
     let graph = graph(text, rule, ordering);
-    for (index, value) in (0..).zip(graph.outcomes()) {
+    for (index, value) in (0..).zip(graph.outcomes().iter().copied()) {
         let position = graph.position(index);
         assert_eq!(value, Value::from_loss(is_loss(&position)), "{text} {rule}: {position:?}");
     }
