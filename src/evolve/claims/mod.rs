@@ -40,15 +40,12 @@ pub enum ClaimsError {
     #[error("stopped before all runs were done")]
     Stopped,
     /// A game, formula or setting of the paper is refused.
-    #[error("{what}")]
-    Refused {
-        /// The reason.
-        what: String,
-    },
+    #[error("{0}")]
+    Refused(String),
 }
 
 fn refused(error: impl std::fmt::Display) -> ClaimsError {
-    ClaimsError::Refused { what: error.to_string() }
+    ClaimsError::Refused(error.to_string())
 }
 
 /// Returns the number of runs that [`all`] makes.

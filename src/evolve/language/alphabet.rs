@@ -44,28 +44,10 @@ pub enum Number {
     None,
 }
 
-/// An alphabet that cannot be built.
+/// The reason why an alphabet cannot be built: an unknown name, or more than [`SYMBOLS_MAX`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AlphabetError {
-    /// Unknown terminal.
-    #[error("terminal {name:?}: expected {expected} or a 32-bit integer")]
-    Terminal {
-        /// The name found.
-        name: String,
-        /// The terminals of the game.
-        expected: String,
-    },
-    /// Unknown function.
-    #[error("function {name:?}: expected paper, {}", Op::ALL.map(Op::name).join(", "))]
-    Function {
-        /// The name found.
-        name: String,
-    },
-    /// More than [`SYMBOLS_MAX`].
-    #[error("more than {SYMBOLS_MAX} terminals or functions")]
-    TooMany,
-}
+#[error("{0}")]
+pub struct AlphabetError(String);
 
 impl Alphabet {
     /// Collects the paper's terminals for a game, the `extra` ones, and the named functions.
@@ -85,7 +67,8 @@ impl Alphabet {
         };
         terminals.extend((0..scope.features.len() as u16).map(Terminal::Feature));
         for name in extra {
-            let unknown = || AlphabetError::Terminal { name: (*name).to_owned(), expected: scope.names() };
+            let expected = || format!("expected {} or a 32-bit integer", scope.names());
+            let unknown = || AlphabetError(format!("terminal {name:?}: {}", expected()));
             let terminal = scope.find(name).ok_or_else(unknown)?;
             if !terminals.contains(&terminal) {
                 terminals.push(terminal);
@@ -98,14 +81,15 @@ impl Alphabet {
                 name => Op::ALL.into_iter().filter(|op| op.name() == name).collect(),
             };
             if found.is_empty() {
-                return Err(AlphabetError::Function { name: (*name).to_owned() });
+                let all = Op::ALL.map(Op::name).join(", ");
+                return Err(AlphabetError(format!("function {name:?}: expected paper, {all}")));
             }
             chosen.extend(found);
         }
         // A function named twice counts once.
         let functions: Vec<Op> = Op::ALL.into_iter().filter(|op| chosen.contains(op)).collect();
         if terminals.len() > SYMBOLS_MAX || functions.len() > SYMBOLS_MAX {
-            return Err(AlphabetError::TooMany);
+            return Err(AlphabetError(format!("more than {SYMBOLS_MAX} terminals or functions")));
         }
         Ok(Alphabet { terminals, functions })
     }

@@ -117,7 +117,7 @@ impl HeldOut {
         }
         for most in [4 * own, 3 * own, 2 * own, own + 2, own + 1] {
             match larger(most.max(own + 1), POSITIONS_QUICK) {
-                Err(GameError::TooLarge { .. }) => {}
+                Err(GameError::TooLarge(..)) => {}
                 settled => return settled,
             }
         }

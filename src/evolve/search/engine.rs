@@ -49,13 +49,8 @@ pub enum ProblemError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// The columns take too much memory.
-    #[error("{genes} genes on {positions} positions take more than {} MiB: expected fewer", COLUMN_BYTES_MAX >> 20)]
-    Columns {
-        /// The genes.
-        genes: usize,
-        /// The positions.
-        positions: usize,
-    },
+    #[error("{0} genes on {1} positions take more than {max} MiB: expected fewer", max = COLUMN_BYTES_MAX >> 20)]
+    Columns(usize, usize),
     /// The alphabet has no terminal.
     #[error("no terminals: expected at least one")]
     NoTerminals,
@@ -74,7 +69,7 @@ impl Problem {
             return Err(ProblemError::NoTerminals);
         }
         if (genes + alphabet.terminals.len()) * positions > COLUMN_BYTES_MAX / size_of::<i32>() {
-            return Err(ProblemError::Columns { genes, positions });
+            return Err(ProblemError::Columns(genes, positions));
         }
         let mut terminals = vec![0; alphabet.terminals.len() * positions];
         for (column, terminal) in terminals.chunks_exact_mut(positions).zip(&alphabet.terminals) {
