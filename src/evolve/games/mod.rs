@@ -223,7 +223,6 @@ fn part(game: &str, what: &str, text: &str, expected: &str) -> GameError {
     GameError::Text(format!("game {game}: {what} {:?}: expected {expected}", shortened(text)))
 }
 
-/// Shortens a text for a message.
 fn shortened(text: &str) -> String {
     if text.chars().count() <= 60 { text.to_owned() } else { text.chars().take(60).chain("..".chars()).collect() }
 }

@@ -25,7 +25,6 @@ use trinim_game::random::Random;
 
 /// Largest heap of a theorem: the largest integer of a formula.
 pub const HEAP_MAX: i32 = i32::MAX;
-/// Seed of the points that are drawn.
 const SEED: u64 = 20_260;
 /// P-positions that are drawn, each with its neighbours.
 const DRAWN: usize = 3_000;

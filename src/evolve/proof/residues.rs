@@ -22,9 +22,7 @@ use crate::settle::Settled;
 
 /// Limit on the classes of a heap.
 const CLASSES_MAX: i64 = 1 << 16;
-/// Limit on the tuples of classes.
 const TUPLES_MAX: u64 = 1 << 18;
-/// Largest heap.
 const HEAP_MAX: i64 = i32::MAX as i64;
 
 /// How a term depends on the heaps.
@@ -136,7 +134,6 @@ pub(super) fn settle(case: &Case<'_>, values: &Period) -> Settled {
     ))
 }
 
-/// What is known of a term.
 struct Part {
     shape: Option<Shape>,
     /// Start and period of what its low bits depend on, beside as many low bits of the heaps.

@@ -117,7 +117,6 @@ struct Member {
     totals: Vec<u32>,
 }
 
-/// Judges chromosomes.
 struct Evaluation<'a> {
     problem: &'a Problem,
     settings: &'a Settings,

@@ -20,7 +20,6 @@ use trinim_evolve::parse::parse;
 use trinim_evolve::scope::Scope;
 use trinim_evolve::score::Target;
 
-/// Largest number of runs.
 const RUNS_MAX: u64 = 100_000;
 
 const TARGETS: &[Target] = &[Target::Rules, Target::Labels, Target::Grundy];
