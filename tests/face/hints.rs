@@ -2,6 +2,7 @@
 
 use crate::common::program::{SLOW, begin, copy, ends, run, signal, tree, trinim};
 use crate::common::{assert_same_files, database_files, scratch};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -137,6 +138,9 @@ fn a_folder_in_use_is_left_alone() {
     let path = folder.path();
     let mut child = begin(path, "busy");
     signal(&child, "STOP");
+    // The signal reaches one thread after another; the parent is told when the last has stopped.
+    let stopped = waitid(WaitId::Pid(Pid::from_child(&child)), WaitIdOptions::STOPPED).unwrap();
+    assert!(stopped.is_some_and(|status| status.stopped()));
     let before = tree(&path.join("busy"));
     let solve = [&SLOW[..], &["busy"]].concat();
     let shared = [&solve[..], &["--log-placement", "shared"]].concat();
