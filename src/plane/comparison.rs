@@ -81,6 +81,7 @@ pub fn compare(setting: Setting, most: usize) -> [Comparison; 2] {
 
 /// Returns every move that leaves a loss, found by trying all.
 fn winning_by_rules(table: &Table, at: Situation) -> Vec<Move> {
-    let winning = Setting::PLAIN.turns(at).filter(|(_, after)| table.value(*after) == Some(Value::Loss));
-    winning.filter_map(|(step, _)| step).map(|(kind, amount)| Move::new(kind, amount)).collect()
+    let lost = |short, long| table.value(Situation { short, long, ..at }) == Some(Value::Loss);
+    let winning = at.steps().filter(|(_, short, long)| lost(*short, *long));
+    winning.map(|((kind, amount), ..)| Move::new(kind, amount)).collect()
 }

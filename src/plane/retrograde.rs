@@ -61,6 +61,18 @@ pub struct Table {
     values: Vec<Option<Value>>,
 }
 
+impl Situation {
+    /// Returns each move with the heaps after it; none at the end. Equal heaps count as one heap,
+    /// the long one.
+    pub fn steps(self) -> impl Iterator<Item = (Step, usize, usize)> {
+        let Situation { short, long, .. } = self;
+        let shorter = if short == long { 0 } else { short };
+        let steps = (1..=shorter).map(move |x| ((Kind::Short, x), short - x, long));
+        let steps = steps.chain((1..=long).map(move |x| ((Kind::Long, x), short.min(long - x), short.max(long - x))));
+        steps.chain((1..=short).map(move |x| ((Kind::Both, x), short - x, long - x)))
+    }
+}
+
 impl Setting {
     /// The game without flips.
     pub const PLAIN: Setting = Setting { flip: Flip::None, budget: Budget::One, condition: Condition::Paper };
@@ -90,7 +102,7 @@ impl Setting {
     }
 
     /// Returns the state of the budget for the other player after a turn.
-    fn left_after(self, left: u8, flipped: bool) -> u8 {
+    pub fn left_after(self, left: u8, flipped: bool) -> u8 {
         match self.budget {
             Budget::Each => {
                 let mine = left & 1 & u8::from(!flipped);
@@ -102,37 +114,26 @@ impl Setting {
         }
     }
 
-    /// Returns each possible turn, and the situation after it with its change of heaps, goal and
-    /// flips left; none at the end. A turn without a step is a flip alone. Equal heaps count as one
-    /// heap, the long one.
-    pub fn turns(self, at: Situation) -> impl Iterator<Item = (Option<Step>, Situation)> {
-        let Situation { short, long, .. } = at;
-        let kinds = Kind::ALL.into_iter().filter(move |kind| *kind != Kind::Short || short != long);
-        let steps = kinds.flat_map(move |kind| {
-            let most = if kind == Kind::Long { long } else { short };
-            (1..=most).map(move |amount| (kind, amount))
-        });
-        let moved = steps.flat_map(move |(kind, amount)| {
-            let (one, other) = match kind {
-                Kind::Short => (short - amount, long),
-                Kind::Long => (short, long - amount),
-                Kind::Both => (short - amount, long - amount),
-            };
-            let (short, long) = (one.min(other), one.max(other));
-            let may_flip = match self.flip {
+    /// Returns the situations after each possible turn, with its change of heaps, goal and flips
+    /// left; none at the end.
+    fn options(self, at: Situation) -> impl Iterator<Item = Situation> {
+        let moved = at.steps().flat_map(move |(_, short, long)| {
+            let flipped = match self.flip {
                 Flip::Free => self.may_change(at, at.short, at.long),
                 Flip::After => self.may_change(at, short, long),
                 Flip::None | Flip::Turn => false,
             };
-            let after = move |rule, flipped| {
-                let left = self.left_after(at.left, flipped);
-                (Some((kind, amount)), Situation { short, long, rule, left })
-            };
-            std::iter::once(after(at.rule, false)).chain(may_flip.then(|| after(goals::other(at.rule), true)))
+            let plain = Situation { short, long, rule: at.rule, left: self.left_after(at.left, false) };
+            let other = Situation { short, long, rule: goals::other(at.rule), left: self.left_after(at.left, flipped) };
+            std::iter::once(plain).chain(flipped.then_some(other))
         });
-        let flips = self.flip == Flip::Turn && long > 0 && self.may_change(at, short, long);
-        let flipped = move || Situation { rule: goals::other(at.rule), left: self.left_after(at.left, true), ..at };
-        moved.chain(flips.then(|| (None, flipped())))
+        moved.chain(self.flipped(at).filter(|_| self.flip == Flip::Turn))
+    }
+
+    /// Returns the situation after a turn that only changes the goal, if that may be one.
+    pub fn flipped(self, at: Situation) -> Option<Situation> {
+        let may_flip = at.long > 0 && self.may_change(at, at.short, at.long);
+        may_flip.then(|| Situation { rule: goals::other(at.rule), left: self.left_after(at.left, true), ..at })
     }
 
     /// Returns whether the player to move may change the goal, with the condition checked for these
@@ -201,8 +202,8 @@ impl Table {
             return Some(at.rule.empty());
         }
         let mut all_wins = true;
-        for (_, after) in self.setting.turns(at) {
-            match self.value(after) {
+        for option in self.setting.options(at) {
+            match self.value(option) {
                 Some(Value::Loss) => return Some(Value::Win),
                 Some(Value::Win) => {}
                 None => all_wins = false,
@@ -233,7 +234,7 @@ fn gain(setting: Setting, stake: i32, key: Key, known: &mut HashMap<Key, i32>) -
         return *gain;
     }
     let (at, mine, theirs) = key;
-    let best = setting.turns(at).map(|(_, next)| {
+    let best = setting.options(at).map(|next| {
         let paid = at.left - next.left;
         // The other player moves next, so the payments change places.
         -gain(setting, stake, (next, theirs, mine + paid), known)

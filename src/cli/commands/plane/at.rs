@@ -180,8 +180,13 @@ fn by_table(point: &Point, args: &AtArgs) -> anyhow::Result<(Option<Value>, Repo
     let table = Table::new(setting, long);
     let at = Situation { short, long, rule: args.goal, left: setting.full() };
     let value = table.value(at);
-    let replies = |at: Situation| setting.turns(at).filter(|(_, to)| table.value(*to) == Some(Value::Loss));
-    let delay = setting.turns(at).filter(|(step, to)| step.is_some() && to.long > 0);
+    let turns = |at: Situation| {
+        let left = setting.left_after(at.left, false);
+        let moved = at.steps().map(move |(step, short, long)| (Some(step), Situation { short, long, left, ..at }));
+        moved.chain(setting.flipped(at).map(|to| (None, to)))
+    };
+    let replies = |at: Situation| turns(at).filter(|(_, to)| table.value(*to) == Some(Value::Loss));
+    let delay = turns(at).filter(|(step, to)| step.is_some() && to.long > 0);
     // Of the moves with the fewest winning replies, the first takes least.
     let delay = delay.min_by_key(|(step, to)| (replies(*to).count(), step.map(|(_, amount)| amount)));
     let report = |(step, to): (Option<Step>, Situation)| MoveReport {
