@@ -16,12 +16,12 @@ use crate::formula::Formula;
 use crate::games::{Game, GameError};
 use crate::graph::{Graph, Ordering, POSITIONS_MAX};
 use crate::int::OnFault;
-use crate::law::{Case, Law};
+use crate::law::{Case, Law, Settled};
 use crate::probe::{Probes, shrink};
 use crate::prove::{Domain, Proof, Question, WORD_BITS};
 use crate::scope::Scope;
 use crate::score::Target;
-use crate::settle::{Settled, settle};
+use crate::settle::settle;
 use crate::truth::{Counterexample, FoundBy, Truth};
 use trinim_game::Rule;
 

@@ -105,6 +105,17 @@ impl Case<'_> {
     }
 }
 
+/// The outcome of an attempted proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// The formula is right for all heaps from 0 to 2^31 − 1 in this ordering, by this argument.
+    Right(String),
+    /// The formula is wrong for these heaps.
+    Wrong(Vec<i32>),
+    /// The question is undecided, for this reason.
+    Open(String),
+}
+
 /// Returns whether the player to move loses Wythoff's game with heaps `short` and `long`.
 fn is_wythoffs(short: i32, long: i32, rule: Rule) -> bool {
     match (rule, short, long) {

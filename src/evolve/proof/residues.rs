@@ -15,10 +15,9 @@
 
 use crate::formula::{Formula, Term, first};
 use crate::int::Op;
-use crate::law::Case;
+use crate::law::{Case, Settled};
 use crate::period::Period;
 use crate::scope::{Scope, Terminal};
-use crate::settle::Settled;
 
 /// Limit on the classes of a heap.
 const CLASSES_MAX: i64 = 1 << 16;

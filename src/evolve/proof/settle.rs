@@ -16,21 +16,10 @@ use super::residues;
 use crate::formula::{Formula, Term};
 use crate::graph::Ordering;
 use crate::int::Op;
-use crate::law::{Case, Law};
+use crate::law::{Case, Law, Settled};
 use crate::scope::{Scope, Terminal};
 use crate::simplify::simplify;
 use trinim_game::Rule;
-
-/// The outcome of an attempted proof.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settled {
-    /// The formula is right for all heaps from 0 to 2^31 − 1 in this ordering, by this argument.
-    Right(String),
-    /// The formula is wrong for these heaps.
-    Wrong(Vec<i32>),
-    /// The question is undecided, for this reason.
-    Open(String),
-}
 
 /// Decides whether a formula is right for all heaps of a game whose law is not decided bit by bit.
 pub fn settle(case: &Case<'_>) -> Settled {

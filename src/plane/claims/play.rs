@@ -59,8 +59,8 @@ fn described(point: &Point, step: &Move) -> String {
     format!("from {point} it goes to {}; {right} wins", to(step))
 }
 
-/// Counts wrong moves among random won points with heaps below `most`, with the Newton steps of V or
-/// these.
+/// Counts wrong moves among random won points with heaps below `most`, with the Newton steps of V
+/// or these.
 fn failures(most: u64, samples: u64, steps: Option<u32>, seed: u64) -> u64 {
     let mut random = Random::new(seed);
     let (mut tried, mut wrong) = (0, 0);

@@ -1,5 +1,5 @@
-//! How far a formula can be trusted: what is checked, what is proved, and where it is wrong, as JSON
-//! and as text.
+//! How far a formula can be trusted: what is checked, what is proved, and where it is wrong, as
+//! JSON and as text.
 
 use super::args::ordering_in_words;
 use schemars::JsonSchema;

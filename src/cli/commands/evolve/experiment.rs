@@ -1,5 +1,5 @@
-//! `trinim evolve experiment` and `trinim evolve claims`: the paper's sweeps repeated, with a test for
-//! each point, and every claim of the paper, with a verdict.
+//! `trinim evolve experiment` and `trinim evolve claims`: the paper's sweeps repeated, with a test
+//! for each point, and every claim of the paper, with a verdict.
 
 use super::args::{RunsArgs, evolving, refused};
 use super::settings::{Given, Preset, SettingsArgs};
